@@ -1,0 +1,73 @@
+//! What can go wrong in this library. No status codes: those are the server's.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::figi::Figi;
+
+/// An error of reading or building an index.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file could not be read, written, mapped or renamed.
+    #[error("{}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder holds no published index.
+    #[error("{} is not an index (it has no file CURRENT)", .0.display())]
+    NotAnIndex(PathBuf),
+    /// The index was written by a newer version of this library.
+    #[error("{} has index format {found}; this version reads format {supported}: \
+             use a newer Figdex, or build the index anew", .path.display())]
+    NewerFormat {
+        /// The manifest.
+        path: PathBuf,
+        /// The format it names.
+        found: u32,
+        /// The format this version reads and writes.
+        supported: u32,
+    },
+    /// A file is not what the manifest says, or contradicts another.
+    #[error("{} is damaged: {what}", .path.display())]
+    Damaged {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Another process is building into this folder.
+    #[error("{} is locked: another build is running", .0.display())]
+    Locked(PathBuf),
+    /// Instruments must be added in ascending FIGI order, each once.
+    #[error("instrument {next} was added after {last}")]
+    Order {
+        /// The instrument before.
+        last: Figi,
+        /// The one that should have come earlier, or only once.
+        next: Figi,
+    },
+    /// A part outgrew a number of its format; smaller parts are the cure.
+    #[error("a part of the index has too many {0}: build with smaller parts")]
+    PartTooLarge(&'static str),
+    /// The search engine below failed.
+    #[error("tantivy")]
+    Tantivy(#[from] tantivy::TantivyError),
+}
+
+impl Error {
+    /// For `map_err`: an I/O error at `path`.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), what: what.into() }
+    }
+}
+
+/// The result of reading or building an index.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

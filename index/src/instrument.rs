@@ -1,0 +1,212 @@
+//! An instrument with every field of the contract: what a dump is made into, and
+//! what an index is made of.
+
+use crate::date::Date;
+use crate::figi::Figi;
+use crate::id_type::{IdType, IdValue};
+use crate::vocabulary::Property;
+
+/// The market sector whose rows may be unlisted (contract, `includeUnlistedEquities`).
+pub const EQUITY: &str = "Equity";
+
+/// One instrument: a composite, a listing at one venue, a bond, a contract.
+/// What is not known is `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instrument {
+    /// Its own FIGI.
+    pub figi: Figi,
+    /// The composite that links the venues of one market.
+    pub composite_figi: Option<Figi>,
+    /// The share class that links the composites of all markets.
+    pub share_class_figi: Option<Figi>,
+    /// Result field `ticker`, and what idType `TICKER` asks for.
+    pub ticker: Option<String>,
+    /// Result field `name`.
+    pub name: Option<String>,
+    /// Result field `securityDescription`.
+    pub security_description: Option<String>,
+    /// The enum-like properties, each at its [`Property`]'s place.
+    pub properties: [Option<String>; Property::COUNT],
+    /// Of an option or a warrant, in its currency.
+    pub strike: Option<f64>,
+    /// Units of the underlying in one contract.
+    pub contract_size: Option<f64>,
+    /// Per cent a year.
+    pub coupon: Option<f64>,
+    /// The last day of an option, a warrant or a future.
+    pub expiration: Option<Date>,
+    /// The day a bond or a pool is paid back.
+    pub maturity: Option<Date>,
+    /// Whether it is listed on an exchange; unknown counts as listed.
+    pub listed: Option<bool>,
+    /// The fixed text of rows whose attributes cannot be shown.
+    pub metadata: Option<String>,
+    /// Result field `uniqueID` of v2 and v1.
+    pub unique_id: Option<String>,
+    /// Result field `uniqueIDFutOpt` of v2 and v1.
+    pub unique_id_fut_opt: Option<String>,
+    /// Third-party identifiers. The kinds that are fields of their own (the three
+    /// FIGIs, `TICKER`) need not be here: [`Instrument::keys`] adds them.
+    pub identifiers: Vec<(IdType, IdValue)>,
+    /// Further words by which search finds the row.
+    pub alias: Vec<String>,
+}
+
+impl Instrument {
+    /// An instrument of which nothing but the FIGI is known.
+    pub fn new(figi: Figi) -> Self {
+        Self {
+            figi,
+            composite_figi: None,
+            share_class_figi: None,
+            ticker: None,
+            name: None,
+            security_description: None,
+            properties: Default::default(),
+            strike: None,
+            contract_size: None,
+            coupon: None,
+            expiration: None,
+            maturity: None,
+            listed: None,
+            metadata: None,
+            unique_id: None,
+            unique_id_fut_opt: None,
+            identifiers: Vec::new(),
+            alias: Vec::new(),
+        }
+    }
+
+    /// The value of an enum-like property.
+    pub fn property(&self, property: Property) -> Option<&str> {
+        self.properties[property as usize].as_deref()
+    }
+
+    /// Whether only `includeUnlistedEquities` shows it: an equity that is said
+    /// not to be listed (decisions, "Unlisted equities").
+    pub fn is_unlisted_equity(&self) -> bool {
+        self.listed == Some(false) && self.property(Property::MarketSecDes) == Some(EQUITY)
+    }
+
+    /// The day that the filters `expiration` and `maturity` compare: a row with
+    /// only one of the two answers both with it (decisions, last case of the table).
+    pub fn filter_dates(&self) -> (Option<Date>, Option<Date>) {
+        (self.expiration.or(self.maturity), self.maturity.or(self.expiration))
+    }
+
+    /// All that a mapping job finds it by, except its own FIGI: that one is the
+    /// order of the index and needs no directory. May name a pair twice.
+    pub fn keys(&self) -> impl Iterator<Item = (IdType, IdValue)> {
+        let figis = [
+            (IdType::CompositeBbGlobal, self.composite_figi),
+            (IdType::ShareClassBbGlobal, self.share_class_figi),
+        ];
+        let figis = figis.into_iter().filter_map(|(kind, figi)| Some((kind, IdValue::from(figi?))));
+        let ticker = self.ticker.as_deref().and_then(|ticker| {
+            // A ticker longer than any job may ask for needs no key.
+            Some((IdType::Ticker, IdType::Ticker.admit(ticker).ok()?))
+        });
+        let given = self.identifiers.iter().filter(|(kind, _)| *kind != IdType::BbGlobal).cloned();
+        figis.chain(ticker).chain(given)
+    }
+
+    /// Takes in what `later` says of the same instrument: it fills what is
+    /// unknown here and wins where the two differ; of identifiers and aliases,
+    /// kind by kind.
+    pub fn update(&mut self, later: Self) {
+        fn win<T>(field: &mut Option<T>, later: Option<T>) {
+            if later.is_some() {
+                *field = later;
+            }
+        }
+        debug_assert_eq!(self.figi, later.figi);
+        win(&mut self.composite_figi, later.composite_figi);
+        win(&mut self.share_class_figi, later.share_class_figi);
+        win(&mut self.ticker, later.ticker);
+        win(&mut self.name, later.name);
+        win(&mut self.security_description, later.security_description);
+        for (property, later) in self.properties.iter_mut().zip(later.properties) {
+            win(property, later);
+        }
+        win(&mut self.strike, later.strike);
+        win(&mut self.contract_size, later.contract_size);
+        win(&mut self.coupon, later.coupon);
+        win(&mut self.expiration, later.expiration);
+        win(&mut self.maturity, later.maturity);
+        win(&mut self.listed, later.listed);
+        win(&mut self.metadata, later.metadata);
+        win(&mut self.unique_id, later.unique_id);
+        win(&mut self.unique_id_fut_opt, later.unique_id_fut_opt);
+        self.identifiers
+            .retain(|(kind, _)| later.identifiers.iter().all(|(other, _)| other != kind));
+        self.identifiers.extend(later.identifiers);
+        if !later.alias.is_empty() {
+            self.alias = later.alias;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instrument() -> Instrument {
+        Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+    }
+
+    /// Commands, "The canonical dump": later inputs fill and win.
+    #[test]
+    fn a_later_row_fills_and_wins() {
+        let isin = |text| (IdType::Isin, IdType::Isin.admit(text).unwrap());
+        let cusip = (IdType::Cusip, IdType::Cusip.admit("459200101").unwrap());
+        let mut first = Instrument {
+            ticker: Some("IBM".into()),
+            name: Some("old".into()),
+            identifiers: vec![cusip.clone(), isin("JP3633400001")],
+            ..instrument()
+        };
+        first.update(Instrument {
+            name: Some("INTL BUSINESS MACHINES CORP".into()),
+            listed: Some(true),
+            identifiers: vec![isin("US4592001014")],
+            ..instrument()
+        });
+        let expected = Instrument {
+            ticker: Some("IBM".into()),
+            name: Some("INTL BUSINESS MACHINES CORP".into()),
+            listed: Some(true),
+            identifiers: vec![cusip, isin("US4592001014")],
+            ..instrument()
+        };
+        assert_eq!(first, expected);
+    }
+
+    /// Decisions: only `listed = false` makes a row of sector Equity unlisted.
+    #[test]
+    fn only_equities_said_to_be_unlisted_are() {
+        for (listed, sector, unlisted) in [
+            (Some(false), Some("Equity"), true),
+            (Some(true), Some("Equity"), false),
+            (None, Some("Equity"), false),
+            (Some(false), Some("Corp"), false),
+            (Some(false), None, false),
+        ] {
+            let mut instrument = Instrument { listed, ..instrument() };
+            instrument.properties[Property::MarketSecDes as usize] = sector.map(Into::into);
+            assert_eq!(instrument.is_unlisted_equity(), unlisted, "{listed:?} {sector:?}");
+        }
+    }
+
+    /// Decisions: a row with only one of expiration and maturity answers both.
+    #[test]
+    fn one_date_serves_both_filters() {
+        let [a, b] = ["2025-01-17", "2026-01-17"].map(|text| Some(Date::parse(text).unwrap()));
+        let dates = |expiration, maturity| {
+            Instrument { expiration, maturity, ..instrument() }.filter_dates()
+        };
+        assert_eq!(dates(a, None), (a, a));
+        assert_eq!(dates(None, b), (b, b));
+        assert_eq!(dates(a, b), (a, b));
+        assert_eq!(dates(None, None), (None, None));
+    }
+}

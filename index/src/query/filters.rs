@@ -1,0 +1,40 @@
+//! What narrows an answer, in mapping, search and filter alike.
+
+use crate::interval::{DateInterval, NumberInterval};
+use crate::vocabulary::{Known, Property};
+
+/// Conditions on a row's own values; every one that is there must hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filters {
+    known: [Option<Known>; Property::COUNT],
+    /// `strike`: a row without one does not match.
+    pub strike: Option<NumberInterval>,
+    /// `contractSize`, likewise.
+    pub contract_size: Option<NumberInterval>,
+    /// `coupon`, likewise.
+    pub coupon: Option<NumberInterval>,
+    /// `expiration`, likewise; a row that has only a maturity answers with it.
+    pub expiration: Option<DateInterval>,
+    /// `maturity`, likewise; a row that has only an expiration answers with it.
+    pub maturity: Option<DateInterval>,
+    /// `includeUnlistedEquities`: without it unlisted equities do not match.
+    pub include_unlisted_equities: bool,
+}
+
+impl Filters {
+    /// Demands that the row's own value of the property is just this one. A
+    /// second value of the same property takes the place of the first.
+    pub fn require(&mut self, known: Known) {
+        self.known[known.property() as usize] = Some(known);
+    }
+
+    /// The demanded values.
+    pub fn known(&self) -> impl Iterator<Item = Known> {
+        self.known.iter().copied().flatten()
+    }
+
+    /// The demanded value of one property.
+    pub fn get(&self, property: Property) -> Option<Known> {
+        self.known[property as usize]
+    }
+}
