@@ -41,6 +41,9 @@ pub enum Error {
     /// Another process is building into this folder.
     #[error("{} is locked: another build is running", .0.display())]
     Locked(PathBuf),
+    /// There is nothing to publish.
+    #[error("no instrument was added: nothing is published")]
+    Empty,
     /// Instruments must be added in ascending FIGI order, each once.
     #[error("instrument {next} was added after {last}")]
     Order {

@@ -1,18 +1,71 @@
+//! What an instrument is, what may be asked, and how it is found.
+//!
+//! The idea in ten lines. A dump of instruments becomes a **generation**: an
+//! immutable folder of **parts**, each a FIGI range. A part is a tantivy segment
+//! with a fast field for every filterable property, and beside it two companions
+//! in the same order: the **rows**, which turn a hit into the fields of a result,
+//! and the **identifier directory**, which turns (idType, idValue) into hits.
+//! DocId order is FIGI order everywhere. A [`Builder`] writes a generation and
+//! publishes it by one rename; a [`Catalogue`] opens it and answers questions.
+//! Questions are types ([`Lookup`], [`Filters`]) that cannot be wrong: texts
+//! become [`IdValue`], [`Known`], [`NumberInterval`], [`DateInterval`] or an error.
+//! This library has never heard of HTTP or of dumps.
+//!
+//! ```
+//! use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Filters, IdType, Instrument, Lookup};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let index = folder.path();
+//! let isin = IdType::Isin.admit("US4592001014")?;
+//! let mut builder = Builder::create(index, BuildOptions::default())?;
+//! builder.add(&Instrument {
+//!     ticker: Some("IBM".into()),
+//!     identifiers: vec![(IdType::Isin, isin.clone())],
+//!     ..Instrument::new(Figi::parse("BBG000BLNNH6")?)
+//! })?;
+//! builder.publish(Vec::new())?;
+//!
+//! let catalogue = Catalogue::open(index)?;
+//! let question = Lookup { id_type: IdType::Isin, id_value: isin, filters: Filters::default() };
+//! let hits = catalogue.lookup(&question, 15_000)?;
+//! assert_eq!(catalogue.row(hits[0]).ticker, Some("IBM"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod builder;
+mod catalogue;
 pub mod check_digit;
+mod columns;
 mod date;
+mod document;
 mod error;
 mod figi;
+mod folder;
+mod generation;
 mod id_type;
+mod identifiers;
 mod instrument;
 mod interval;
+mod manifest;
+mod mapped;
+mod part;
 mod query;
+mod rows;
+mod schema;
+mod texts;
 mod vocabulary;
 
+pub use builder::{BuildOptions, Builder};
+pub use catalogue::{Catalogue, Hit, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
 pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use instrument::{EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
+pub use manifest::{FileEntry, Manifest, PartEntry, Source, hex};
 pub use query::{Filters, Lookup};
+pub use rows::Row;
 pub use vocabulary::{Known, Property, Vocabulary};

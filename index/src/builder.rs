@@ -1,0 +1,181 @@
+//! Writing: instruments in FIGI order become a generation, and the generation
+//! becomes the published one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::figi::Figi;
+use crate::folder::{BuildLock, sync};
+use crate::generation::Generation;
+use crate::instrument::Instrument;
+use crate::manifest::{FORMAT, Manifest, PartEntry, Source};
+use crate::part::PartWriter;
+use crate::vocabulary::Property;
+
+/// How an index is built; none of it changes what it answers.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// Threads that index. At least 1.
+    pub threads: usize,
+    /// Memory for the segment writer, in bytes, over all threads. tantivy takes
+    /// between 15 MB and 4 GiB a thread.
+    pub segment_memory_bytes: usize,
+    /// A new part is begun after so many instruments.
+    pub part_instruments_max: u32,
+    /// Seed of the identifier directory's hash.
+    pub hash_seed: u64,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            threads: 2,
+            segment_memory_bytes: 512 << 20,
+            part_instruments_max: 16_000_000,
+            hash_seed: 0,
+        }
+    }
+}
+
+/// Builds one generation. Dropped before [`Builder::publish`], it takes what it
+/// wrote with it.
+pub struct Builder {
+    lock: BuildLock,
+    number: u64,
+    path: PathBuf,
+    options: BuildOptions,
+    part: Option<PartWriter>,
+    parts: Vec<PartEntry>,
+    values: [BTreeSet<String>; Property::COUNT],
+    last: Option<Figi>,
+    finished: bool,
+}
+
+impl Builder {
+    /// Begins a generation beside those of the index in that folder, which is
+    /// made if it is not there.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] while another build is running.
+    pub fn create(index: &Path, options: BuildOptions) -> Result<Self> {
+        let lock = BuildLock::acquire(index)?;
+        let (number, path) = lock.next_generation()?;
+        Ok(Self {
+            lock,
+            number,
+            path,
+            options,
+            part: None,
+            parts: Vec::new(),
+            values: Default::default(),
+            last: None,
+            finished: false,
+        })
+    }
+
+    /// Allows a value of an enum-like property, whether or not the data have it.
+    pub fn allow(&mut self, property: Property, value: &str) {
+        let values = &mut self.values[property as usize];
+        if !values.contains(value) {
+            values.insert(value.to_owned());
+        }
+    }
+
+    /// Adds the next instrument.
+    ///
+    /// # Errors
+    /// [`Error::Order`] unless FIGIs ascend strictly.
+    pub fn add(&mut self, instrument: &Instrument) -> Result<()> {
+        if let Some(last) = self.last
+            && last >= instrument.figi
+        {
+            return Err(Error::Order { last, next: instrument.figi });
+        }
+        self.last = Some(instrument.figi);
+        for property in Property::ALL {
+            if let Some(value) = instrument.property(property) {
+                self.allow(property, value);
+            }
+        }
+        let path = self.part_path();
+        let part = match &mut self.part {
+            Some(part) => part,
+            none => none.insert(PartWriter::create(
+                &path,
+                self.options.hash_seed,
+                self.options.threads,
+                self.options.segment_memory_bytes,
+            )?),
+        };
+        part.add(instrument, &path)?;
+        if part.count() >= self.options.part_instruments_max {
+            self.finish_part()?;
+        }
+        Ok(())
+    }
+
+    /// Finishes the generation, opens and verifies it as a reader would, and
+    /// makes it the published one by one rename. Until then the index answers as
+    /// it did; after an error it goes on to.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] when no instrument was added.
+    pub fn publish(mut self, sources: Vec<Source>) -> Result<Manifest> {
+        self.finish_part()?;
+        if self.parts.is_empty() {
+            return Err(Error::Empty);
+        }
+        let values = Property::ALL.map(|property| {
+            let values = std::mem::take(&mut self.values[property as usize]);
+            (property.name().to_owned(), values.into_iter().collect())
+        });
+        let manifest = Manifest {
+            format: FORMAT,
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            generation: self.number,
+            built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),
+            hash_seed: format!("{:016x}", self.options.hash_seed),
+            sources,
+            values: BTreeMap::from(values),
+            parts: std::mem::take(&mut self.parts),
+        };
+        manifest.write(&self.path)?;
+        Generation::open(&self.path)?.verify()?;
+        sync(&self.path)?;
+        self.lock.publish(self.number)?;
+        self.finished = true;
+        Ok(manifest)
+    }
+
+    fn part_path(&self) -> PathBuf {
+        self.path.join(self.part_folder())
+    }
+
+    fn part_folder(&self) -> String {
+        format!("part-{:03}", self.parts.len())
+    }
+
+    fn finish_part(&mut self) -> Result<()> {
+        if let Some(part) = self.part.take() {
+            let entry = part.finish(&self.part_path(), self.part_folder())?;
+            self.parts.push(entry);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Its threads write into the folder until they are gone.
+            self.part = None;
+            if let Err(error) = fs::remove_dir_all(&self.path) {
+                // The next build removes it.
+                tracing::warn!(%error, path = %self.path.display(), "unfinished build left behind");
+            }
+        }
+    }
+}

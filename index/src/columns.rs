@@ -1,0 +1,130 @@
+//! Whether a hit passes the filters: one look into a fast field for each.
+//!
+//! This is how a selective term is narrowed (engine, decision 3): the identifier
+//! drives, the columns verify.
+
+use std::path::Path;
+
+use tantivy::SegmentReader;
+use tantivy::columnar::{Column, StrColumn};
+
+use crate::date::Date;
+use crate::error::{Error, Result};
+use crate::figi::Figi;
+use crate::query::Filters;
+use crate::schema;
+use crate::vocabulary::{Property, Vocabulary};
+
+/// The fast fields of one part. A field that no document has is no column.
+pub(crate) struct Columns {
+    figi: Option<Column<u64>>,
+    properties: [Option<Terms>; Property::COUNT],
+    strike: Option<Column<f64>>,
+    contract_size: Option<Column<f64>>,
+    coupon: Option<Column<f64>>,
+    expiration: Option<Column<i64>>,
+    maturity: Option<Column<i64>>,
+    unlisted_equity: Option<Column<bool>>,
+}
+
+/// An enum-like property: the term ordinal of each document, and what ordinal
+/// each value of the vocabulary has in this part.
+struct Terms {
+    column: Column<u64>,
+    ordinals: Vec<Option<u64>>,
+}
+
+impl Columns {
+    pub(crate) fn open(
+        segment: &SegmentReader,
+        vocabulary: &Vocabulary,
+        part: &Path,
+    ) -> Result<Self> {
+        let fast = segment.fast_fields();
+        let mut properties = [const { None }; Property::COUNT];
+        for property in Property::ALL {
+            properties[property as usize] = fast
+                .str(property.name())?
+                .map(|column| Terms::new(column, property, vocabulary, part))
+                .transpose()?;
+        }
+        Ok(Self {
+            figi: fast.column_opt(schema::FIGI)?,
+            properties,
+            strike: fast.column_opt(schema::STRIKE)?,
+            contract_size: fast.column_opt(schema::CONTRACT_SIZE)?,
+            coupon: fast.column_opt(schema::COUPON)?,
+            expiration: fast.column_opt(schema::EXPIRATION)?,
+            maturity: fast.column_opt(schema::MATURITY)?,
+            unlisted_equity: fast.column_opt(schema::UNLISTED_EQUITY)?,
+        })
+    }
+
+    /// The FIGI of a document, as the segment has it.
+    pub(crate) fn figi(&self, doc: u32) -> Option<Figi> {
+        self.figi.as_ref()?.first(doc).map(Figi::from_u64)
+    }
+
+    /// Whether the document passes all of `filters`.
+    pub(crate) fn pass(&self, filters: &Filters, doc: u32) -> bool {
+        let known = |known: crate::Known| {
+            let terms = self.properties[known.property() as usize].as_ref();
+            terms.is_some_and(|terms| {
+                let ordinal = terms.ordinals[known.ordinal()];
+                ordinal.is_some() && terms.column.first(doc) == ordinal
+            })
+        };
+        let listed = || {
+            let unlisted = self.unlisted_equity.as_ref();
+            unlisted.is_none_or(|column| column.first(doc) != Some(true))
+        };
+        filters.known().all(known)
+            && within(&self.strike, doc, filters.strike, |strike, interval| {
+                interval.contains(strike)
+            })
+            && within(&self.contract_size, doc, filters.contract_size, |size, interval| {
+                interval.contains(size)
+            })
+            && within(&self.coupon, doc, filters.coupon, |coupon, interval| {
+                interval.contains(coupon)
+            })
+            && within(&self.expiration, doc, filters.expiration, contains_day)
+            && within(&self.maturity, doc, filters.maturity, contains_day)
+            && (filters.include_unlisted_equities || listed())
+    }
+}
+
+fn contains_day(day: i64, interval: crate::DateInterval) -> bool {
+    Date::from_days(day).is_some_and(|date| interval.contains(date))
+}
+
+fn within<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static, Interval>(
+    column: &Option<Column<T>>,
+    doc: u32,
+    interval: Option<Interval>,
+    contains: impl FnOnce(T, Interval) -> bool,
+) -> bool {
+    interval.is_none_or(|interval| {
+        let value = column.as_ref().and_then(|column| column.first(doc));
+        value.is_some_and(|value| contains(value, interval))
+    })
+}
+
+impl Terms {
+    fn new(
+        column: StrColumn,
+        property: Property,
+        vocabulary: &Vocabulary,
+        part: &Path,
+    ) -> Result<Self> {
+        let (dictionary, column) = column.into_parts();
+        let ordinal = |value: &str| dictionary.term_ord(value).map_err(Error::io(part));
+        let ordinals = vocabulary.values(property).map(ordinal).collect::<Result<Vec<_>>>()?;
+        let found = ordinals.iter().flatten().count();
+        if found != dictionary.num_terms() {
+            let what = format!("the vocabulary lacks values of {}", property.name());
+            return Err(Error::damaged(part, what));
+        }
+        Ok(Self { column, ordinals })
+    }
+}

@@ -1,0 +1,60 @@
+//! One published index, open for reading: its manifest, its vocabulary and its
+//! parts. It never changes; a rebuild makes another one.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::folder;
+use crate::manifest::Manifest;
+use crate::part::Part;
+use crate::vocabulary::Vocabulary;
+
+/// A generation whose every file is what its manifest says.
+pub(crate) struct Generation {
+    path: PathBuf,
+    pub(crate) manifest: Manifest,
+    pub(crate) vocabulary: Vocabulary,
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Generation {
+    /// Opens the published generation of an index.
+    pub(crate) fn open_current(index: &Path) -> Result<Self> {
+        Self::open(&folder::current(index)?)
+    }
+
+    /// Opens the generation in that folder; reads every file once, to check it.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let manifest = Manifest::read(path)?;
+        let vocabulary = manifest.vocabulary();
+        let hash_seed = manifest.hash_seed(path)?;
+        let mut parts = Vec::with_capacity(manifest.parts.len());
+        for entry in &manifest.parts {
+            let folder = path.join(&entry.folder);
+            for file in &entry.files {
+                file.verify(&folder)?;
+            }
+            parts.push(Part::open(&folder, entry, hash_seed, &vocabulary)?);
+        }
+        let counted: u64 = parts.iter().map(|part| part.rows.len() as u64).sum();
+        if counted != manifest.instruments || counted == 0 {
+            return Err(Error::damaged(path, "manifest and parts count differently"));
+        }
+        Ok(Self { path: path.to_owned(), manifest, vocabulary, parts })
+    }
+
+    /// Checks the invariants that a checksum does not show: FIGIs ascend within
+    /// and over the parts, the companions agree, every identifier is found.
+    pub(crate) fn verify(&self) -> Result<()> {
+        let mut last = None;
+        for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
+            let path = self.path.join(&entry.folder);
+            part.verify(&path)?;
+            if last >= Some(part.rows.figi(0)) {
+                return Err(Error::damaged(&path, "it starts before the part before it ends"));
+            }
+            last = Some(part.rows.figi(part.rows.len() as u32 - 1));
+        }
+        Ok(())
+    }
+}

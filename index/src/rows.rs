@@ -1,0 +1,284 @@
+//! The result fields of every instrument of a part, by DocId: what turns a hit
+//! into a row without tantivy's doc store (engine, decision 5).
+//!
+//! Three files. `rows.figis`: the FIGIs as ascending `u64`, which is also how a
+//! FIGI finds its DocId. `rows.records`: one record of fixed size a row,
+//! see [`Record`]. `rows.texts`: the texts they point to, each once; repeated
+//! combinations of attributes are such texts too, made of places.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::figi::Figi;
+use crate::instrument::Instrument;
+use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::texts::{TextHeap, TextRef, text_at};
+use crate::vocabulary::Property;
+
+const FIGIS: &str = "rows.figis";
+const RECORDS: &str = "rows.records";
+const TEXTS: &str = "rows.texts";
+
+const FIGI_BYTES: usize = 8;
+
+/// Two FIGIs as `u64` (0: none), then five places of texts as `u32`: ticker,
+/// name, securityDescription, attributes, extras.
+const RECORD_BYTES: usize = 2 * FIGI_BYTES + 5 * 4;
+
+/// The place that means "no text".
+const NONE: TextRef = TextRef::MAX;
+
+/// The repeated combination: exchCode, securityType, marketSector, securityType2.
+const ATTRIBUTES: [Property; 4] =
+    [Property::ExchCode, Property::SecurityType, Property::MarketSecDes, Property::SecurityType2];
+
+/// A result row: what the contract's "FIGI result" shows of an instrument,
+/// borrowed from the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The row's own FIGI.
+    pub figi: Figi,
+    /// Composite FIGI.
+    pub composite_figi: Option<Figi>,
+    /// Share class FIGI.
+    pub share_class_figi: Option<Figi>,
+    /// Ticker.
+    pub ticker: Option<&'a str>,
+    /// Name.
+    pub name: Option<&'a str>,
+    /// Security description.
+    pub security_description: Option<&'a str>,
+    /// Exchange code.
+    pub exch_code: Option<&'a str>,
+    /// Security type.
+    pub security_type: Option<&'a str>,
+    /// Market sector.
+    pub market_sector: Option<&'a str>,
+    /// Alternative security type.
+    pub security_type2: Option<&'a str>,
+    /// Present where the attributes are not available.
+    pub metadata: Option<&'a str>,
+    /// `uniqueID` of v2 and v1.
+    pub unique_id: Option<&'a str>,
+    /// `uniqueIDFutOpt` of v2 and v1.
+    pub unique_id_fut_opt: Option<&'a str>,
+}
+
+/// Writes the rows of one part, in FIGI order.
+pub(crate) struct RowsWriter {
+    figis: BufWriter<File>,
+    records: BufWriter<File>,
+    texts: TextHeap,
+}
+
+impl RowsWriter {
+    pub(crate) fn create(part: &Path) -> Result<Self> {
+        let create = |name: &str| {
+            let path = part.join(name);
+            File::create_new(&path).map(BufWriter::new).map_err(Error::io(&path))
+        };
+        Ok(Self { figis: create(FIGIS)?, records: create(RECORDS)?, texts: TextHeap::default() })
+    }
+
+    pub(crate) fn add(&mut self, instrument: &Instrument, part: &Path) -> Result<()> {
+        let attributes = ATTRIBUTES.map(|property| instrument.property(property));
+        let extras = [
+            instrument.metadata.as_deref(),
+            instrument.unique_id.as_deref(),
+            instrument.unique_id_fut_opt.as_deref(),
+        ];
+        let places = [
+            self.text(instrument.ticker.as_deref())?,
+            self.text(instrument.name.as_deref())?,
+            self.text(instrument.security_description.as_deref())?,
+            self.combination(&attributes)?,
+            self.combination(&extras)?,
+        ];
+        let mut record = [0; RECORD_BYTES];
+        let figis = [instrument.composite_figi, instrument.share_class_figi];
+        for (slot, figi) in record.chunks_exact_mut(FIGI_BYTES).zip(figis) {
+            slot.copy_from_slice(&figi.map_or(0, Figi::to_u64).to_le_bytes());
+        }
+        for (slot, place) in record[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(places) {
+            slot.copy_from_slice(&place.to_le_bytes());
+        }
+        self.figis.write_all(&instrument.figi.to_u64().to_le_bytes()).map_err(Error::io(part))?;
+        self.records.write_all(&record).map_err(Error::io(part))
+    }
+
+    pub(crate) fn finish(self, part: &Path) -> Result<()> {
+        self.texts.write(&part.join(TEXTS))?;
+        for file in [self.figis, self.records] {
+            file.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
+        text.map_or(Ok(NONE), |text| self.texts.put(text.as_bytes()))
+    }
+
+    /// Several texts that repeat together, as one.
+    fn combination(&mut self, texts: &[Option<&str>]) -> Result<TextRef> {
+        if texts.iter().all(Option::is_none) {
+            return Ok(NONE);
+        }
+        let mut places = Vec::with_capacity(texts.len() * 4);
+        for text in texts {
+            places.extend_from_slice(&self.text(*text)?.to_le_bytes());
+        }
+        self.texts.put(&places)
+    }
+}
+
+/// The rows of one part of a published generation.
+pub(crate) struct Rows {
+    figis: Mapped,
+    records: Mapped,
+    texts: Mapped,
+}
+
+impl Rows {
+    pub(crate) fn open(part: &Path) -> Result<Self> {
+        let rows = Self {
+            figis: Mapped::open(&part.join(FIGIS))?,
+            records: Mapped::open(&part.join(RECORDS))?,
+            texts: Mapped::open(&part.join(TEXTS))?,
+        };
+        let count = rows.len();
+        if rows.figis.len() != count * FIGI_BYTES || rows.records.len() != count * RECORD_BYTES {
+            return Err(Error::damaged(part, "rows.figis and rows.records differ in length"));
+        }
+        Ok(rows)
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.figis.len() / FIGI_BYTES
+    }
+
+    /// The FIGI of a DocId.
+    pub(crate) fn figi(&self, doc: u32) -> Figi {
+        Figi::from_u64(u64_at(&self.figis, doc as usize * FIGI_BYTES))
+    }
+
+    /// The DocId of a FIGI, by binary search.
+    pub(crate) fn find(&self, figi: Figi) -> Option<u32> {
+        let (mut low, mut high) = (0, self.len() as u32);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.figi(middle).cmp(&figi) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// The row of a DocId.
+    ///
+    /// # Panics
+    /// When there is no such DocId.
+    pub(crate) fn get(&self, doc: u32) -> Row<'_> {
+        let record = &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
+        let figi = |place: usize| match u64_at(record, place * FIGI_BYTES) {
+            0 => None,
+            number => Some(Figi::from_u64(number)),
+        };
+        let place = |place: usize| u32_at(record, 2 * FIGI_BYTES + place * 4);
+        let [exch_code, security_type, market_sector, security_type2] = self.combination(place(3));
+        let [metadata, unique_id, unique_id_fut_opt] = self.combination(place(4));
+        Row {
+            figi: self.figi(doc),
+            composite_figi: figi(0),
+            share_class_figi: figi(1),
+            ticker: self.text(place(0)),
+            name: self.text(place(1)),
+            security_description: self.text(place(2)),
+            exch_code,
+            security_type,
+            market_sector,
+            security_type2,
+            metadata,
+            unique_id,
+            unique_id_fut_opt,
+        }
+    }
+
+    /// The first place where the FIGIs do not ascend, if there is one.
+    pub(crate) fn first_out_of_order(&self) -> Option<Figi> {
+        (1..self.len() as u32)
+            .map(|doc| (self.figi(doc - 1), self.figi(doc)))
+            .find(|(before, figi)| before >= figi)
+            .map(|(_, figi)| figi)
+    }
+
+    fn text(&self, place: TextRef) -> Option<&str> {
+        (place != NONE).then(|| {
+            str::from_utf8(text_at(&self.texts, place)).expect("rows.texts was written from texts")
+        })
+    }
+
+    fn combination<const COUNT: usize>(&self, place: TextRef) -> [Option<&str>; COUNT] {
+        if place == NONE {
+            return [None; COUNT];
+        }
+        let places = text_at(&self.texts, place);
+        std::array::from_fn(|index| self.text(u32_at(places, index * 4)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figi(text: &str) -> Figi {
+        Figi::parse(text).unwrap()
+    }
+
+    #[test]
+    fn rows_come_back_as_they_went_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let bare = Instrument::new(figi("BBG000BLNNH6"));
+        let mut full = Instrument {
+            composite_figi: Some(figi("BBG000BLNNH6")),
+            share_class_figi: Some(figi("BBG001S5S399")),
+            ticker: Some("IBM".into()),
+            name: Some("Ünïcode".into()),
+            security_description: Some("IBM".into()),
+            unique_id: Some("EQ0010080100001000".into()),
+            ..Instrument::new(figi("BBG000BLNQ16"))
+        };
+        full.properties[Property::ExchCode as usize] = Some("UN".into());
+        full.properties[Property::SecurityType2 as usize] = Some("Common Stock".into());
+
+        let mut writer = RowsWriter::create(folder.path()).unwrap();
+        for instrument in [&bare, &full] {
+            writer.add(instrument, folder.path()).unwrap();
+        }
+        writer.finish(folder.path()).unwrap();
+        let rows = Rows::open(folder.path()).unwrap();
+
+        assert_eq!(rows.len(), 2);
+        let row = rows.get(0);
+        assert_eq!((row.figi, row.ticker, row.exch_code), (bare.figi, None, None));
+        assert_eq!((row.composite_figi, row.metadata), (None, None));
+        let row = rows.get(1);
+        assert_eq!(row.figi, full.figi);
+        assert_eq!(row.composite_figi, full.composite_figi);
+        assert_eq!(row.share_class_figi, full.share_class_figi);
+        assert_eq!((row.ticker, row.name), (Some("IBM"), Some("Ünïcode")));
+        assert_eq!((row.exch_code, row.security_type), (Some("UN"), None));
+        assert_eq!(row.security_type2, Some("Common Stock"));
+        assert_eq!(row.unique_id, Some("EQ0010080100001000"));
+        assert_eq!((row.metadata, row.unique_id_fut_opt), (None, None));
+        for (doc, instrument) in [(0, &bare), (1, &full)] {
+            assert_eq!(rows.find(instrument.figi), Some(doc));
+        }
+        assert_eq!(rows.find(figi("BBG001S5S399")), None);
+        assert_eq!(rows.first_out_of_order(), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! A heap of short byte strings, each kept once and named by its place.
+//!
+//! The rows and the identifier directory of a part keep their texts in one of
+//! these each: a little-endian `u16` length, then the bytes.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Error, Result};
+
+/// Where a text stands in its heap, in bytes from the start.
+pub(crate) type TextRef = u32;
+
+/// A heap that is being written.
+#[derive(Default)]
+pub(crate) struct TextHeap {
+    bytes: Vec<u8>,
+    /// Where the string of this hash was put last. Two strings of one hash cost
+    /// a second copy and nothing else: the bytes are compared before they are
+    /// shared.
+    known: HashMap<u64, TextRef>,
+}
+
+impl TextHeap {
+    /// The place of `text`, which is added unless it is there already.
+    pub(crate) fn put(&mut self, text: &[u8]) -> Result<TextRef> {
+        let hash = xxh3_64(text);
+        if let Some(&place) = self.known.get(&hash)
+            && text_at(&self.bytes, place) == text
+        {
+            return Ok(place);
+        }
+        let length =
+            u16::try_from(text.len()).map_err(|_| Error::PartTooLarge("bytes in one text"))?;
+        let place = TextRef::try_from(self.bytes.len())
+            .ok()
+            .filter(|&place| place != TextRef::MAX)
+            .ok_or(Error::PartTooLarge("bytes of text"))?;
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.bytes.extend_from_slice(text);
+        self.known.insert(hash, place);
+        Ok(place)
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        fs::write(path, &self.bytes).map_err(Error::io(path))
+    }
+}
+
+/// The text that stands at `place` of a heap.
+///
+/// # Panics
+/// When the place is none that [`TextHeap::put`] gave for this heap.
+pub(crate) fn text_at(heap: &[u8], place: TextRef) -> &[u8] {
+    let heap = &heap[place as usize..];
+    let (length, rest) = heap.split_first_chunk().expect("a length inside the heap");
+    &rest[..usize::from(u16::from_le_bytes(*length))]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_put_is_found_and_kept_once(texts in proptest::collection::vec("[a-c]{0,3}", 0..50)) {
+            let mut heap = TextHeap::default();
+            let places: Vec<_> =
+                texts.iter().map(|text| heap.put(text.as_bytes()).unwrap()).collect();
+            for (text, place) in texts.iter().zip(&places) {
+                prop_assert_eq!(text_at(&heap.bytes, *place), text.as_bytes());
+                prop_assert_eq!(heap.put(text.as_bytes()).unwrap(), *place);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_beyond_the_format_is_an_error() {
+        let mut heap = TextHeap::default();
+        assert!(heap.put(&vec![b'x'; 65_535]).is_ok());
+        assert!(heap.put(&vec![b'x'; 65_536]).is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! The work of `figdex-ingest build`: rows from every input, merged by FIGI,
+//! into a generation that is published, or not at all.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
+
+use crate::error::{Error, Result};
+use crate::merge::Merge;
+use crate::normalize::{Dropped, normalize};
+use crate::rejects::Rejects;
+use crate::report::{InputReport, Published, Report};
+use crate::row::Row;
+use crate::source::{Format, Input, Next, Source};
+use crate::values;
+
+/// What to build, from what.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The dumps, in the order in which later ones win.
+    pub inputs: Vec<Input>,
+    /// The folder of the index.
+    pub index: PathBuf,
+    /// The format of every input; without one it is recognised.
+    pub format: Option<Format>,
+    /// A folder of value lists.
+    pub values: Option<PathBuf>,
+    /// Where rejected rows are kept; without one, beside the index.
+    pub rejects: Option<PathBuf>,
+    /// How many rows may be rejected.
+    pub max_rejects: MaxRejects,
+    /// A new part of the index is begun after so many instruments.
+    pub part_instruments_max: Option<u32>,
+}
+
+/// The line between a dump with some bad rows and a bad dump.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxRejects {
+    /// So many rows, over all inputs.
+    Rows(u64),
+    /// So many in a hundred rows read, over all inputs.
+    Percent(f64),
+}
+
+impl MaxRejects {
+    /// Not one: `--strict`.
+    pub const NONE: Self = Self::Rows(0);
+
+    fn allows(self, rejected: u64, read: u64) -> bool {
+        match self {
+            Self::Rows(rows) => rejected <= rows,
+            Self::Percent(percent) => rejected as f64 <= read as f64 * percent / 100.0,
+        }
+    }
+}
+
+impl Default for MaxRejects {
+    fn default() -> Self {
+        Self::Percent(5.0)
+    }
+}
+
+impl FromStr for MaxRejects {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is neither a number of rows nor a percentage like 5%");
+        match text.strip_suffix('%') {
+            Some(percent) => match percent.parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+                _ => Err(wrong()),
+            },
+            None => text.parse().map(Self::Rows).map_err(|_| wrong()),
+        }
+    }
+}
+
+impl std::fmt::Display for MaxRejects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rows(rows) => write!(f, "{rows}"),
+            Self::Percent(percent) => write!(f, "{percent} %"),
+        }
+    }
+}
+
+/// How far a build has come, for who is watching.
+pub enum Progress<'a> {
+    /// So many rows were read in all; now from this input.
+    Reading {
+        /// The input's name.
+        input: &'a str,
+        /// Rows read, over all inputs.
+        rows: u64,
+    },
+    /// So many instruments were indexed.
+    Indexing {
+        /// Instruments, of all parts.
+        instruments: u64,
+    },
+    /// All is written; it is being checked.
+    Publishing,
+}
+
+/// How often `progress` is told, at the most.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Rows between two looks at the clock.
+const PROGRESS_ROWS: u64 = 1 << 12;
+
+impl Build {
+    /// Reads, merges, indexes, verifies and publishes.
+    ///
+    /// # Errors
+    /// On any error nothing is published and the old index, if there is one,
+    /// stands as it was.
+    pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
+        let started = Instant::now();
+        let allowed = match &self.values {
+            Some(folder) => values::read(folder)?,
+            None => Vec::new(),
+        };
+        let mut report = Report::default();
+        let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
+        let (merge, sources) = self.read(&mut report, &mut clock)?;
+        let total = report.total();
+        if !self.max_rejects.allows(total.rejected, total.read) {
+            let line = self.max_rejects.to_string();
+            return Err(Error::TooManyRejects { report: Box::new(report), line });
+        }
+        if total.read == total.rejected {
+            return Err(Error::Nothing { report: Box::new(report) });
+        }
+
+        let mut builder = Builder::create(&self.index, self.options(&sources))?;
+        for (property, value) in &allowed {
+            builder.allow(*property, value);
+        }
+        let mut indexed = 0;
+        let merged = merge.finish(report.inputs.len(), |instrument| {
+            indexed += 1;
+            clock.tick(indexed, || Progress::Indexing { instruments: indexed });
+            builder.add(instrument)
+        })?;
+        for (input, merged) in report.inputs.iter_mut().zip(merged) {
+            input.counts.instruments = merged.instruments;
+            input.counts.merged = merged.merged;
+        }
+        assert!(report.adds_up(), "every row read is accounted for: {report}");
+        (clock.progress)(Progress::Publishing);
+        let manifest = builder.publish(sources)?;
+        report.published = Some(Published {
+            generation: manifest.generation,
+            instruments: manifest.instruments,
+            bytes: manifest.bytes(),
+        });
+        report.elapsed = started.elapsed();
+        Ok(report)
+    }
+
+    /// Reads every row of every input.
+    fn read(
+        &self,
+        report: &mut Report,
+        clock: &mut Clock<'_>,
+    ) -> Result<(Merge, Vec<SourceEntry>)> {
+        let beside = || self.index.with_added_extension("rejects.csv");
+        let mut rejects = Rejects::create(self.rejects.clone().unwrap_or_else(beside))?;
+        let mut merge = Merge::default();
+        let mut sources = Vec::with_capacity(self.inputs.len());
+        let mut rows = 0;
+        for (place, input) in self.inputs.iter().enumerate() {
+            let name = input.name();
+            let mut source = Source::open(input, self.format)?;
+            let mut account = InputReport { name: name.clone(), ..InputReport::default() };
+            let mut row = Row::default();
+            let mut dropped: Vec<Dropped> = Vec::new();
+            loop {
+                let instrument = match source.next(&mut row)? {
+                    Next::Row => normalize(&row, &mut dropped),
+                    Next::Rejected(reason) => Err(reason),
+                    Next::End => break,
+                };
+                account.counts.read += 1;
+                rows += 1;
+                clock.tick(rows, || Progress::Reading { input: &name, rows });
+                match instrument {
+                    Ok(instrument) => merge.add(place, instrument),
+                    Err(reason) => {
+                        account.counts.rejected += 1;
+                        rejects.keep(&name, &row, None, &reason.to_string())?;
+                        report.reasons.entry(reason.kind()).or_default().add(&name, row.line);
+                    }
+                }
+                for Dropped { column, reason } in dropped.drain(..) {
+                    rejects.keep(&name, &row, Some(column), reason)?;
+                    report.dropped.entry((column, reason)).or_default().add(&name, row.line);
+                }
+            }
+            account.unknown_columns = source.unknown_columns().to_vec();
+            sources.push(SourceEntry {
+                name,
+                bytes: source.meter().bytes(),
+                sha256: source.meter().sha256(),
+                rows: account.counts.read,
+            });
+            report.inputs.push(account);
+        }
+        report.rejects_file = rejects.finish()?;
+        Ok((merge, sources))
+    }
+
+    fn options(&self, sources: &[SourceEntry]) -> BuildOptions {
+        let mut options = BuildOptions {
+            threads: std::thread::available_parallelism().map_or(1, usize::from).min(8),
+            // Of the dumps, so that the same dumps make the same index.
+            hash_seed: sources.iter().fold(0, |seed, source| {
+                let digest = source.sha256.get(..16).unwrap_or_default();
+                u64::from_str_radix(digest, 16).unwrap_or_default() ^ seed.rotate_left(1)
+            }),
+            ..BuildOptions::default()
+        };
+        options.part_instruments_max =
+            self.part_instruments_max.unwrap_or(options.part_instruments_max);
+        options
+    }
+}
+
+/// Tells of progress now and then.
+struct Clock<'a> {
+    next: Instant,
+    progress: &'a mut dyn FnMut(Progress<'_>),
+}
+
+impl Clock<'_> {
+    fn tick<'a>(&mut self, count: u64, progress: impl FnOnce() -> Progress<'a>) {
+        if count.is_multiple_of(PROGRESS_ROWS) && Instant::now() >= self.next {
+            self.next = Instant::now() + PROGRESS_INTERVAL;
+            (self.progress)(progress());
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Identifiers that follow from others, where the dump gives none
+//! (decisions, "Derived at ingestion"). CUSIP and SEDOL are not taken out of an
+//! ISIN: they are licensed numbers.
+
+use figdex_index::{EQUITY, IdType, Instrument, Property};
+
+/// Adds to a merged instrument what follows from what it has.
+pub(crate) fn derive(instrument: &mut Instrument) {
+    let has = |instrument: &Instrument, id_type: IdType| {
+        instrument.identifiers.iter().any(|(kind, _)| *kind == id_type)
+    };
+    let first = |instrument: &Instrument, id_type: IdType| {
+        let mut values = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
+        values.next().map(|(_, value)| value.as_str().to_owned())
+    };
+    let add = |instrument: &mut Instrument, id_type: IdType, text: &str| {
+        if let Ok(value) = id_type.admit(text) {
+            instrument.identifiers.push((id_type, value));
+        }
+    };
+
+    let cusips: Vec<String> = instrument
+        .identifiers
+        .iter()
+        .filter(|(kind, _)| *kind == IdType::Cusip)
+        .map(|(_, value)| value.as_str().to_owned())
+        .collect();
+    if !has(instrument, IdType::Cusip8) {
+        for cusip in &cusips {
+            add(instrument, IdType::Cusip8, &cusip[..8]);
+        }
+    }
+    if !has(instrument, IdType::Cins) {
+        for cusip in &cusips {
+            // Those without a leading letter are not of the form.
+            add(instrument, IdType::Cins, cusip);
+        }
+    }
+
+    for (id_type, field) in
+        [(IdType::BbUnique, Field::UniqueId), (IdType::UniqueFutOpt, Field::UniqueIdFutOpt)]
+    {
+        match (first(instrument, id_type), field.of(instrument).clone()) {
+            (None, Some(text)) => add(instrument, id_type, &text),
+            (Some(text), None) => *field.of(instrument) = Some(text),
+            _ => {}
+        }
+    }
+
+    if !has(instrument, IdType::BaseTicker)
+        && let Some(base) = base_ticker(instrument)
+    {
+        add(instrument, IdType::BaseTicker, &base);
+    }
+}
+
+/// A result field that is an identifier as well.
+#[derive(Clone, Copy)]
+enum Field {
+    UniqueId,
+    UniqueIdFutOpt,
+}
+
+impl Field {
+    fn of(self, instrument: &mut Instrument) -> &mut Option<String> {
+        match self {
+            Self::UniqueId => &mut instrument.unique_id,
+            Self::UniqueIdFutOpt => &mut instrument.unique_id_fut_opt,
+        }
+    }
+}
+
+/// `BASE_TICKER`: equities and pools the whole ticker, bonds the first word,
+/// futures the ticker without month and year, listed options `ROOT M [CP]STRIKE`,
+/// others none.
+fn base_ticker(instrument: &Instrument) -> Option<String> {
+    let ticker = instrument.ticker.as_deref()?;
+    let sector = instrument.property(Property::MarketSecDes);
+    match (sector, instrument.property(Property::SecurityType2)) {
+        (_, Some("Option")) => option_base(ticker),
+        (_, Some("Future")) => future_base(ticker),
+        (_, Some("Pool")) | (Some(EQUITY), _) => Some(ticker.to_owned()),
+        (Some("Corp" | "Govt" | "Muni"), _) => ticker.split_whitespace().next().map(String::from),
+        _ => None,
+    }
+}
+
+/// `IBM 03/20/26 P130` → `IBM 3 P130`.
+fn option_base(ticker: &str) -> Option<String> {
+    let (rest, strike) = ticker.rsplit_once(' ')?;
+    let (root, date) = rest.rsplit_once(' ')?;
+    let [month, day, year] = date.split('/').collect::<Vec<_>>().try_into().ok()?;
+    let two_digits = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let month_number: u8 = month.parse().ok().filter(|month| (1..=12).contains(month))?;
+    let is_strike = strike.strip_prefix(['C', 'P'])?.parse::<f64>().is_ok();
+    ([month, day, year].into_iter().all(two_digits) && is_strike)
+        .then(|| format!("{root} {month_number} {strike}"))
+}
+
+/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is its
+/// own base; one of several words (a spread) has none.
+fn future_base(ticker: &str) -> Option<String> {
+    const MONTHS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
+    if ticker.contains(' ') {
+        return None;
+    }
+    let rest = ticker.trim_end_matches(|c: char| c.is_ascii_digit());
+    let year_digits = ticker.len() - rest.len();
+    let root = rest.strip_suffix('=').unwrap_or(rest).strip_suffix(MONTHS);
+    Some(match root {
+        Some(root) if (1..=2).contains(&year_digits) && !root.is_empty() => root.to_owned(),
+        _ => ticker.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::Figi;
+
+    use super::*;
+
+    fn instrument(sector: &str, security_type2: &str, ticker: &str) -> Instrument {
+        let mut instrument = Instrument {
+            ticker: Some(ticker.into()),
+            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+        };
+        instrument.properties[Property::MarketSecDes as usize] = Some(sector.into());
+        instrument.properties[Property::SecurityType2 as usize] = Some(security_type2.into());
+        instrument
+    }
+
+    /// Decisions, "Derived at ingestion", `BASE_TICKER`.
+    #[test]
+    fn base_tickers() {
+        for (sector, security_type2, ticker, base) in [
+            ("Equity", "Common Stock", "BRK/B", Some("BRK/B")),
+            ("Equity", "Warrant", "JL3CTA", Some("JL3CTA")),
+            ("Equity", "Option", "IBM 03/20/26 P130", Some("IBM 3 P130")),
+            ("Equity", "Option", "A 07/18/09 P12.5", Some("A 7 P12.5")),
+            ("Index", "Option", "SPX US 12/18/26 C5000", Some("SPX US 12 C5000")),
+            ("Equity", "Option", "IBM", None),
+            ("Equity", "Option", "IBM 13/20/26 P130", None),
+            ("Index", "Future", "SJIM19", Some("SJI")),
+            ("Index", "Future", "SJIM4", Some("SJI")),
+            ("Equity", "Future", "998A=M6", Some("998A=")),
+            ("Equity", "Future", "AAPF=8", Some("AAP")),
+            ("Comdty", "Future", "CTA15", Some("CTA15")),
+            ("Equity", "Future", "998A=SP F16G16", None),
+            ("Corp", "Corp", "IBM 3.5 05/15/29", Some("IBM")),
+            ("Govt", "Note", "T 2 08/15/25", Some("T")),
+            ("Muni", "Muni", "CT UNVHGR 5 02/15/2029", Some("CT")),
+            ("Mtge", "Pool", "SBA 502345", Some("SBA 502345")),
+            ("Mtge", "CMO", "GNR 2003-92 CJ", None),
+            ("Index", "Index", "CCMP", None),
+        ] {
+            let found = base_ticker(&instrument(sector, security_type2, ticker));
+            assert_eq!(found.as_deref(), base, "{ticker}");
+        }
+    }
+
+    #[test]
+    fn identifiers_that_follow_from_others() {
+        let given = |kind: IdType, text| (kind, kind.admit(text).unwrap());
+        let mut foreign = instrument("Corp", "Corp", "AGN 3 01/01/30");
+        foreign.identifiers.push(given(IdType::Cusip, "G0177J108"));
+        foreign.unique_id = Some("EQ0010080100001000".into());
+        foreign.identifiers.push(given(IdType::UniqueFutOpt, "COAAPL"));
+        derive(&mut foreign);
+        assert_eq!(
+            foreign.identifiers,
+            [
+                given(IdType::Cusip, "G0177J108"),
+                given(IdType::UniqueFutOpt, "COAAPL"),
+                given(IdType::Cusip8, "G0177J10"),
+                given(IdType::Cins, "G0177J108"),
+                given(IdType::BbUnique, "EQ0010080100001000"),
+                given(IdType::BaseTicker, "AGN"),
+            ]
+        );
+        assert_eq!(foreign.unique_id_fut_opt.as_deref(), Some("COAAPL"));
+    }
+
+    #[test]
+    fn nothing_is_derived_beside_what_is_given() {
+        let given = |kind: IdType, text| (kind, kind.admit(text).unwrap());
+        let mut local = instrument("Equity", "Common Stock", "IBM");
+        local.identifiers = vec![
+            given(IdType::Cusip, "459200101"),
+            given(IdType::Cusip8, "12345678"),
+            given(IdType::BaseTicker, "OTHER"),
+        ];
+        let before = local.clone();
+        derive(&mut local);
+        assert_eq!(local, before, "and a CUSIP that starts with a digit is no CINS");
+    }
+}

@@ -1,0 +1,77 @@
+//! Why a build published nothing.
+
+use std::fmt::Display;
+use std::io;
+
+use crate::report::Report;
+
+/// A build that ended without publishing. The old index, if there was one, stands.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An input cannot be read, or its rows cannot be told apart.
+    #[error("{name}{}: {what}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    Input {
+        /// The input's name as given.
+        name: String,
+        /// The line of the fault, from 1.
+        line: Option<u64>,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file that the build writes, or the folder of value lists.
+    #[error("{name}: {source}")]
+    File {
+        /// The file's name as given.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// More rows were rejected than the line allows.
+    #[error("{} of {} rows were rejected, more than {line}: nothing is published", report.total().rejected, report.total().read)]
+    TooManyRejects {
+        /// What was read and why it was rejected.
+        report: Box<Report>,
+        /// The line that was crossed, as a person would say it.
+        line: String,
+    },
+    /// The inputs have no instrument.
+    #[error("the inputs have no instrument: nothing is published")]
+    Nothing {
+        /// What was read and why it was rejected.
+        report: Box<Report>,
+    },
+    /// The index could not be written.
+    #[error(transparent)]
+    Index(#[from] figdex_index::Error),
+}
+
+impl Error {
+    pub(crate) fn input(name: &impl Display, line: Option<u64>, what: impl Into<String>) -> Self {
+        Self::Input { name: name.to_string(), line, what: what.into() }
+    }
+
+    pub(crate) fn open(name: &impl Display, error: io::Error) -> Self {
+        let what = match error.kind() {
+            io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+            io::ErrorKind::UnexpectedEof => "the compressed file is cut off".to_owned(),
+            _ => error.to_string(),
+        };
+        Self::input(name, None, what)
+    }
+
+    pub(crate) fn file(name: &impl Display) -> impl FnOnce(io::Error) -> Self {
+        let name = name.to_string();
+        move |source| Self::File { name, source }
+    }
+
+    /// The report of what was read, where the build got so far.
+    pub fn report(&self) -> Option<&Report> {
+        match self {
+            Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
+            Self::Input { .. } | Self::File { .. } | Self::Index(_) => None,
+        }
+    }
+}
+
+/// The result of a build, or of a step of it.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
