@@ -1,1 +1,74 @@
-fn main() {}
+//! `figdex`: flags, index, socket, serve, drain.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use clap::Parser as _;
+use figdex::config::{DEFAULT_INDEX, Flags, ServeFlags};
+use figdex::{State, serve, service};
+use figdex_index::Catalogue;
+use figdex_ingest::sample;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    let flags = Flags::parse().into_serve();
+    let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(levels).with_writer(std::io::stderr).init();
+    match run(&flags) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("figdex: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(flags: &ServeFlags) -> anyhow::Result<()> {
+    let catalogue = open(flags.index.as_deref())?;
+    tracing::info!(
+        generation = catalogue.manifest().generation,
+        instruments = catalogue.manifest().instruments,
+        "index open"
+    );
+    let service = service(Arc::new(State::new(catalogue)));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(flags.listen)
+            .await
+            .with_context(|| format!("listening on {}", flags.listen))?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tracing::info!("serving on http://{}", listener.local_addr()?);
+        serve(listener, service, async {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            tracing::info!("stopping: answering what is in flight");
+        })
+        .await;
+        Ok(())
+    })
+}
+
+/// Opens the named index, or the default one, which is made of the bundled sample
+/// when it is not there.
+fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
+    let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
+    if !path.exists() {
+        if index.is_some() {
+            bail!(
+                "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",
+                path.display()
+            );
+        }
+        tracing::info!("no index at {}: building one from the bundled sample", path.display());
+        sample::build(path)
+            .with_context(|| format!("building the sample at {}", path.display()))?;
+    }
+    Catalogue::open(path).with_context(|| format!("opening the index at {}", path.display()))
+}

@@ -78,7 +78,7 @@ impl Columns {
             let unlisted = self.unlisted_equity.as_ref();
             unlisted.is_none_or(|column| column.first(doc) != Some(true))
         };
-        filters.known().all(known)
+        filters.known.iter().all(known)
             && within(&self.strike, doc, filters.strike, |strike, interval| {
                 interval.contains(strike)
             })

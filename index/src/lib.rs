@@ -66,6 +66,6 @@ pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use instrument::{EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use manifest::{FileEntry, Manifest, PartEntry, Source, hex};
-pub use query::{Filters, Lookup};
+pub use query::{Filters, KnownValues, Lookup};
 pub use rows::Row;
 pub use vocabulary::{Known, Property, Vocabulary};

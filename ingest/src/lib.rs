@@ -9,6 +9,7 @@
 mod build;
 mod derive;
 mod error;
+pub mod generate;
 mod merge;
 mod normalize;
 mod rejects;

@@ -122,7 +122,9 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
 fn tell(progress: Progress<'_>) {
     match progress {
         Progress::Reading { input, rows } => eprintln!("reading {input}: {rows} rows so far"),
-        Progress::Indexing { instruments } => eprintln!("indexing: {instruments} instruments so far"),
+        Progress::Indexing { instruments } => {
+            eprintln!("indexing: {instruments} instruments so far");
+        }
         Progress::Publishing => eprintln!("verifying and publishing"),
     }
 }

@@ -6,7 +6,8 @@ use crate::vocabulary::{Known, Property};
 /// Conditions on a row's own values; every one that is there must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filters {
-    known: [Option<Known>; Property::COUNT],
+    /// Values that the row's own enum-like properties must have.
+    pub known: KnownValues,
     /// `strike`: a row without one does not match.
     pub strike: Option<NumberInterval>,
     /// `contractSize`, likewise.
@@ -21,20 +22,24 @@ pub struct Filters {
     pub include_unlisted_equities: bool,
 }
 
-impl Filters {
+/// At most one demanded value for each enum-like property.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KnownValues([Option<Known>; Property::COUNT]);
+
+impl KnownValues {
     /// Demands that the row's own value of the property is just this one. A
     /// second value of the same property takes the place of the first.
     pub fn require(&mut self, known: Known) {
-        self.known[known.property() as usize] = Some(known);
+        self.0[known.property() as usize] = Some(known);
     }
 
     /// The demanded values.
-    pub fn known(&self) -> impl Iterator<Item = Known> {
-        self.known.iter().copied().flatten()
+    pub fn iter(&self) -> impl Iterator<Item = Known> {
+        self.0.iter().copied().flatten()
     }
 
     /// The demanded value of one property.
     pub fn get(&self, property: Property) -> Option<Known> {
-        self.known[property as usize]
+        self.0[property as usize]
     }
 }

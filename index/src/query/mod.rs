@@ -4,5 +4,5 @@
 mod filters;
 mod lookup;
 
-pub use filters::Filters;
+pub use filters::{Filters, KnownValues};
 pub use lookup::Lookup;

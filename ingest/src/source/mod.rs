@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -63,7 +64,7 @@ pub enum Input {
     /// Standard input, written `-`.
     Stdin,
     /// Bytes in memory, under a name for messages.
-    Memory(&'static str, &'static [u8]),
+    Memory(&'static str, Arc<[u8]>),
 }
 
 impl Input {
@@ -108,7 +109,7 @@ impl Input {
                 Box::new(file)
             }
             Self::Stdin => Box::new(io::stdin().lock()),
-            Self::Memory(_, bytes) => Box::new(*bytes),
+            Self::Memory(_, bytes) => Box::new(io::Cursor::new(bytes.clone())),
         })
     }
 
@@ -180,9 +181,10 @@ impl Source {
         let whole: Box<dyn Read> = Box::new(io::Cursor::new(content).chain(unpacked));
         let whole = BufReader::with_capacity(READ_BUFFER_BYTES, whole);
         let reader = match format {
-            Format::Delimited(delimiter) => Reader::Delimited(
-                Delimited::open(whole, delimiter).map_err(|fault| fault.of(&name))?,
-            ),
+            Format::Delimited(delimiter) => {
+                let reader = Delimited::open(whole, delimiter).map_err(|fault| fault.of(&name))?;
+                Reader::Delimited(Box::new(reader))
+            }
             Format::JsonLines => Reader::JsonLines(JsonLines::new(whole)),
         };
         Ok(Self { name, meter, reader })

@@ -1,0 +1,300 @@
+//! Shares with their levels: share class, composites, venues.
+//!
+//! One issue is a share class. Every sixty-fourth is that of a large issuer, on
+//! all venues of the United States, and one in thirty-two of those is on some two
+//! hundred more. The others are small companies with a home market and, now and
+//! then, a line abroad. A market of one venue has a composite FIGI without a row.
+
+use super::Dump;
+use super::figis::{self, Figis};
+use super::identifiers::{self, Security};
+use super::issuer::Issuer;
+use super::markets::{
+    FACILITIES, GERMANY, HOME, Market, NASDAQ, REPORTING, REPORTING_CURRENCIES, SINGLE_REPORTING,
+    Tickers, US_LISTED, Venue,
+};
+use super::names;
+use super::rng::{Random, scramble};
+use super::row::{Column, Row, push_number};
+
+/// Every how many share classes there is a large issuer's.
+pub(super) const LARGE_EVERY: u64 = 64;
+
+/// Writes the rows of the share class with that ordinal.
+pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
+    let mut random = Random::of(seed, 4, ordinal);
+    // Half of all shares existed when FIGIs were first given out.
+    let year = 2010 + if random.one_in(2) { 0 } else { random.below(16) };
+    row.clear();
+    row.set(Column::MarketSector, b"Equity");
+    row.set(Column::Listed, b"true");
+    row.fill(Column::UniqueId, |text| push_unique_id(text, year, ordinal));
+    if ordinal.is_multiple_of(LARGE_EVERY) {
+        let number = ordinal / LARGE_EVERY;
+        let figis = figis::LARGE_EQUITIES.issue(year, number);
+        let mut share = ShareClass { seed, ordinal, row, figis, random, dump };
+        share.write_large(number);
+    } else {
+        let figis = figis::EQUITIES.issue(year, ordinal);
+        let mut share = ShareClass { seed, ordinal, row, figis, random, dump };
+        share.write_small();
+    }
+}
+
+/// `EQ` and sixteen digits: company and security for the older ones, a running
+/// number for the newer.
+fn push_unique_id(text: &mut Vec<u8>, year: u64, ordinal: u64) {
+    text.extend_from_slice(b"EQ");
+    if year < 2015 {
+        push_number(text, 10_000_000 + ordinal, 10);
+        text.extend_from_slice(b"001000");
+    } else {
+        push_number(text, 72_000_000 + ordinal, 16);
+    }
+}
+
+/// A share class on its way into the dump: what its rows share is in the row.
+struct ShareClass<'a> {
+    seed: u64,
+    ordinal: u64,
+    row: &'a mut Row,
+    figis: Figis,
+    random: Random,
+    dump: &'a mut Dump,
+}
+
+impl ShareClass<'_> {
+    fn write_large(&mut self, number: u64) {
+        let issuer = Issuer::numbered(self.seed, number);
+        self.row.fill(Column::Name, |text| issuer.push_name(text));
+        let kind = self.random.below(24);
+        self.fill_kind(if kind < 2 { "-SPON ADR" } else { "" }, kind == 2);
+        self.fill_identifiers("US");
+
+        let mut venues = [US_LISTED.venues[0]; 20];
+        venues.copy_from_slice(US_LISTED.venues);
+        if self.random.one_in(2) {
+            venues[0] = NASDAQ;
+        }
+        let count = 16 + self.random.below(5) as usize;
+        self.write_line("US", &venues[..count], "USD", &[issuer.ticker()]);
+        let is_everywhere = number % 32 == 3;
+        if is_everywhere || self.random.one_in(2) {
+            let symbol = [issuer.ticker()[0], issuer.ticker()[2], b'0' + (number % 10) as u8];
+            let count = if is_everywhere { 10 } else { 4 + self.random.below(6) as usize };
+            self.write_line("GR", &GERMANY.venues[..count], "EUR", &[&symbol]);
+        }
+        if is_everywhere {
+            self.write_everywhere(issuer.ticker());
+        }
+    }
+
+    /// The lines of a share that all the world trades; most are reporting codes.
+    fn write_everywhere(&mut self, ticker: &[u8]) {
+        const LONE: [(Venue, &str); 8] = [
+            (Venue("LN", "XLON"), "USD"),
+            (Venue("AV", "XWBO"), "EUR"),
+            (Venue("PE", "XLIM"), "USD"),
+            (Venue("TH", ""), "EUR"),
+            (Venue("QT", ""), "EUR"),
+            (Venue("PZ", ""), "USD"),
+            (Venue("GZ", ""), "EUR"),
+            (Venue("KZ", ""), "USD"),
+        ];
+        const SWISS: [Venue; 2] = [Venue("SE", "XSWX"), Venue("BW", "XBRN")];
+        const MEXICAN: [Venue; 2] = [Venue("MF", "XMEX"), Venue("MU", "BIVA")];
+        self.write_line("SW", &SWISS, "CHF", &[ticker]);
+        self.write_line("SW", &SWISS, "USD", &[ticker, b"USD"]);
+        self.write_line("MM", &MEXICAN, "MXN", &[ticker, b"*"]);
+        for (venue, currency) in LONE {
+            self.write_line(venue.0, &[venue], currency, &[ticker]);
+        }
+        for (suffix, currency) in REPORTING_CURRENCIES {
+            let count = 12 + self.random.below(6) as usize;
+            let ticker = [ticker, suffix.as_bytes()];
+            self.write_line(REPORTING.composite, &REPORTING.venues[..count], currency, &ticker);
+            for code in SINGLE_REPORTING {
+                self.write_line(code, &[Venue(code, "")], currency, &ticker);
+            }
+        }
+        for code in FACILITIES {
+            for suffix in [b"D", b"N", b"Z"] {
+                self.write_line(code, &[Venue(code, "")], "EUR", &[ticker, suffix]);
+            }
+        }
+    }
+
+    fn write_small(&mut self) {
+        let market = self.draw_home();
+        self.row.fill(Column::Name, |text| {
+            let legal_form = self.random.pick(market.legal_forms);
+            names::push_company(text, legal_form, &mut self.random);
+        });
+        if self.random.one_in(250) {
+            return self.write_unlisted();
+        }
+        let is_american = market.composite == "US";
+        let (suffix, class) = match self.random.below(20) {
+            0 if is_american => ("-CL A", "/A"),
+            1 if is_american => ("-CL B", "/B"),
+            2 | 3 if is_american => ("-ADR", ""),
+            _ => ("", ""),
+        };
+        let is_reit = self.random.one_in(40);
+        self.fill_kind(suffix, is_reit);
+        self.fill_identifiers(market.country);
+
+        let ticker = self.ticker(market.tickers);
+        let is_followed = self.random.one_in(16);
+        let count = market.venues.len() as u64;
+        let (first, count) = match count {
+            _ if is_followed => (0, count),
+            1 => (0, 1),
+            _ if self.random.one_in(8) => (0, 2),
+            _ => (self.random.below(2), 1),
+        };
+        let venues = &market.venues[first as usize..(first + count) as usize];
+        let ticker: [&[u8]; 2] = [&ticker, class.as_bytes()];
+        self.write_composite(
+            market.composite,
+            market.has_composite_row(),
+            venues,
+            market.currency,
+            &ticker,
+        );
+        if market.composite != "GR" && (is_followed || self.random.one_in(40)) {
+            let count = 2 + self.random.below(if is_followed { 8 } else { 2 }) as usize;
+            let symbol = self.ticker(GERMANY.tickers);
+            self.write_line("GR", &GERMANY.venues[..count], "EUR", &[&symbol]);
+        }
+        if !is_american && self.random.one_in(if is_followed { 2 } else { 60 }) {
+            let symbol = self.ticker(Tickers::Letters { least: 4, most: 4 });
+            self.write_line("US", HOME[0].venues, "USD", &[&symbol, b"F"]);
+        }
+    }
+
+    /// A share that is on no exchange: known by name, without a venue or a
+    /// composite, under a placeholder of a ticker.
+    fn write_unlisted(&mut self) {
+        self.fill_kind("", false);
+        self.row.set(Column::Listed, b"false");
+        self.row.set(Column::ShareClass, &self.figis.take());
+        self.row.set(Column::Figi, &self.figis.take());
+        self.row.fill(Column::Ticker, |text| {
+            push_number(text, scramble(self.ordinal, 23, self.seed), 7);
+            text.push(b'D');
+        });
+        self.row.copy(Column::Ticker, Column::Description);
+        self.dump.push(self.row);
+    }
+
+    /// Fills the type of security; `suffix` ends the name, and says `ADR` where
+    /// the security is a receipt.
+    fn fill_kind(&mut self, suffix: &str, is_reit: bool) {
+        let (kind, kind2) = match (suffix.ends_with("ADR"), is_reit) {
+            (true, _) => ("ADR", "Depositary Receipt"),
+            (_, true) => ("REIT", "REIT"),
+            _ => ("Common Stock", "Common Stock"),
+        };
+        self.row.set(Column::SecurityType, kind.as_bytes());
+        self.row.set(Column::SecurityType2, kind2.as_bytes());
+        if !suffix.is_empty() {
+            let name = self.row.get(Column::Name).to_vec();
+            self.row.fill(Column::Name, |text| {
+                let start = text.len();
+                text.extend_from_slice(&name);
+                names::push_suffix(text, start, suffix);
+            });
+        }
+    }
+
+    fn fill_identifiers(&mut self, country: &str) {
+        let share = Security::Share(self.ordinal);
+        identifiers::fill(self.row, country, share, self.seed);
+        if self.random.one_in(3) {
+            identifiers::fill_sedol(self.row, share, self.seed);
+        }
+        self.row.set(Column::ShareClass, &self.figis.take());
+    }
+
+    fn draw_home(&mut self) -> &'static Market {
+        let mut rest = self.random.below(1000);
+        for market in HOME {
+            if rest < market.companies {
+                return market;
+            }
+            rest -= market.companies;
+        }
+        &HOME[0]
+    }
+
+    /// A ticker as the market has them: it begins like the name, and goes on so
+    /// that neighbours differ.
+    fn ticker(&mut self, tickers: Tickers) -> Vec<u8> {
+        let mut number = scramble(self.ordinal, 28, self.seed);
+        let mut ticker = Vec::with_capacity(12);
+        match tickers {
+            Tickers::Digits(width) => {
+                let least = 10_u64.pow(width as u32 - 1);
+                push_number(&mut ticker, least + number % (9 * least), width);
+            }
+            Tickers::Number => push_number(&mut ticker, 1 + number % 9999, 1),
+            Tickers::Letters { least, most } => {
+                let length = (least + self.random.below(most - least + 1)) as usize;
+                let name = self.row.get(Column::Name);
+                let initials = name.iter().filter(|character| character.is_ascii_uppercase());
+                ticker.extend(initials.take(length.saturating_sub(2).clamp(1, 3)));
+                while ticker.len() < length {
+                    ticker.push(b'A' + (number % 26) as u8);
+                    number /= 26;
+                }
+            }
+        }
+        ticker
+    }
+
+    /// Writes the rows of one composite in a market that is there in full.
+    fn write_line(&mut self, composite: &str, venues: &[Venue], currency: &str, ticker: &[&[u8]]) {
+        self.write_composite(composite, venues.len() > 1, venues, currency, ticker);
+    }
+
+    /// Writes the rows of one composite: the composite itself, if it is one, and
+    /// its venues. All have the same ticker, whose parts are given.
+    fn write_composite(
+        &mut self,
+        composite: &str,
+        has_row: bool,
+        venues: &[Venue],
+        currency: &str,
+        ticker: &[&[u8]],
+    ) {
+        let row = &mut *self.row;
+        row.fill(Column::Ticker, |text| text.extend(ticker.iter().copied().flatten()));
+        row.copy(Column::Ticker, Column::Description);
+        row.copy(Column::Ticker, Column::SecNumDes);
+        row.copy(Column::Ticker, Column::ExchSymbol);
+        row.set(Column::Currency, currency.as_bytes());
+        let figi = self.figis.take();
+        row.set(Column::Composite, &figi);
+        if has_row {
+            row.set(Column::Figi, &figi);
+            row.set(Column::ExchCode, composite.as_bytes());
+            row.set(Column::MicCode, b"");
+            row.set(Column::TradingSystem, b"");
+            self.dump.push(row);
+        }
+        for venue in venues {
+            row.set(Column::Figi, &self.figis.take());
+            row.set(Column::ExchCode, venue.0.as_bytes());
+            row.set(Column::MicCode, venue.1.as_bytes());
+            row.fill(Column::TradingSystem, |text| {
+                if !venue.1.is_empty() {
+                    text.extend(ticker.iter().copied().flatten());
+                    text.push(b' ');
+                    text.extend_from_slice(venue.1.as_bytes());
+                }
+            });
+            self.dump.push(row);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The FIGIs of the synthetic universe: unique by their arithmetic, and never
+//! taken for issued ones.
+//!
+//! Every issue owns a block of consecutive numbers, and the blocks lie one beside
+//! the other: no two rows can meet, and nothing has to be remembered. Years come
+//! first, so that a FIGI grows with the age of its issue, as issued ones do,
+//! while a dump lists issues in another order.
+
+use figdex_index::{FIGI_CHARS, check_digit};
+
+/// The provider prefix of synthetic FIGIs. Issued ones start with `BBG` (and
+/// `KKG`, for crypto assets); a row that leaks from a test into a database must
+/// show at a glance, and to a program, that nobody issued it. The form is that
+/// of a FIGI all the same: two consonants and G.
+const PREFIX: [u8; 3] = *b"FDG";
+
+/// What the eight places after the prefix may hold, ascending.
+const PLACES: &[u8; 31] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
+
+/// The first and the last year in which issues are registered.
+pub(super) const YEARS: std::ops::RangeInclusive<u64> = 2010..=2025;
+
+/// A part of each year's numbers, for one kind of issue.
+#[derive(Clone, Copy)]
+pub(super) struct Region {
+    /// Where the part begins within the year.
+    start: u64,
+    /// The most issues of this kind.
+    pub(super) issues_max: u64,
+    /// The most FIGIs of one issue.
+    block: u64,
+}
+
+pub(super) const OPTIONS: Region = Region { start: 0, issues_max: 1 << 25, block: 1 << 7 };
+pub(super) const LARGE_EQUITIES: Region = OPTIONS.followed_by(1 << 22, 1 << 9);
+pub(super) const EQUITIES: Region = LARGE_EQUITIES.followed_by(1 << 28, 1 << 5);
+pub(super) const BONDS: Region = EQUITIES.followed_by(1 << 28, 1);
+
+const YEAR_FIGIS: u64 = BONDS.followed_by(0, 0).start;
+
+const _: () = assert!((*YEARS.end() - *YEARS.start() + 1) * YEAR_FIGIS <= 31_u64.pow(8));
+
+impl Region {
+    const fn followed_by(self, issues_max: u64, block: u64) -> Self {
+        Self { start: self.start + self.issues_max * self.block, issues_max, block }
+    }
+
+    /// The FIGIs of the issue `ordinal` of this kind, registered in `year`; a
+    /// year before or after [`YEARS`] counts as the nearest of them.
+    pub(super) fn issue(self, year: u64, ordinal: u64) -> Figis {
+        assert!(ordinal < self.issues_max, "more issues than FIGIs");
+        let year = year.clamp(*YEARS.start(), *YEARS.end()) - YEARS.start();
+        let next = year * YEAR_FIGIS + self.start + ordinal * self.block;
+        Figis { next, end: next + self.block }
+    }
+}
+
+/// The FIGIs of one issue, given out in ascending order.
+pub(super) struct Figis {
+    next: u64,
+    end: u64,
+}
+
+impl Figis {
+    /// The next FIGI, ASCII.
+    pub(super) fn take(&mut self) -> [u8; FIGI_CHARS] {
+        assert!(self.next < self.end, "more FIGIs than the issue owns");
+        let mut figi = [b'0'; FIGI_CHARS];
+        figi[..3].copy_from_slice(&PREFIX);
+        let mut rest = self.next;
+        for place in figi[3..11].iter_mut().rev() {
+            *place = PLACES[(rest % 31) as usize];
+            rest /= 31;
+        }
+        let digit = check_digit::double_add_double(&figi[..11]).unwrap_or_default();
+        figi[11] = b'0' + digit;
+        self.next += 1;
+        figi
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::Figi;
+
+    use super::*;
+
+    fn parse(figi: [u8; FIGI_CHARS]) -> Figi {
+        Figi::parse(str::from_utf8(&figi).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn figis_ascend_with_the_year_and_within_an_issue() {
+        let mut older = BONDS.issue(2012, BONDS.issues_max - 1);
+        let mut newer = OPTIONS.issue(2013, 0);
+        let last = parse(older.take());
+        let figis = [parse(newer.take()), parse(newer.take()), parse(newer.take())];
+        assert!(last < figis[0] && figis.is_sorted());
+    }
+
+    #[test]
+    fn the_blocks_of_neighbours_do_not_meet() {
+        for region in [OPTIONS, LARGE_EQUITIES, EQUITIES, BONDS] {
+            assert_eq!(region.issue(2010, 0).end, region.issue(2010, 1).next);
+        }
+        assert_eq!(BONDS.issue(2010, BONDS.issues_max - 1).end, OPTIONS.issue(2011, 0).next);
+    }
+
+    #[test]
+    #[should_panic(expected = "more FIGIs than the issue owns")]
+    fn an_issue_keeps_to_its_block() {
+        let mut bond = BONDS.issue(2020, 5);
+        bond.take();
+        bond.take();
+    }
+}

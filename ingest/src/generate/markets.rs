@@ -1,0 +1,203 @@
+//! The markets of the synthetic universe: codes, venues, currencies, habits.
+//!
+//! Exchange codes are those of the public service's value lists, market
+//! identifier codes those of ISO 10383; a venue whose code is not known to us
+//! has none. A market with one venue has a composite FIGI that is no row of its
+//! own; one with several has the composite as a row under [`Market::composite`].
+
+/// A place of trading: its exchange code and its MIC (ISO 10383), or a blank.
+#[derive(Clone, Copy)]
+pub(super) struct Venue(pub(super) &'static str, pub(super) &'static str);
+
+/// What tickers look like in a market.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tickers {
+    /// Some letters from the name.
+    Letters { least: u64, most: u64 },
+    /// A number of this many digits, zeros kept.
+    Digits(usize),
+    /// A number from 1 to 9999, without zeros before it.
+    Number,
+}
+
+/// A market: what one composite FIGI covers.
+pub(super) struct Market {
+    /// The exchange code of the composite row.
+    pub(super) composite: &'static str,
+    /// The first is the primary one.
+    pub(super) venues: &'static [Venue],
+    /// The prefix of the ISINs of the companies at home here (ISO 3166).
+    pub(super) country: &'static str,
+    /// Where prices are quoted in (ISO 4217).
+    pub(super) currency: &'static str,
+    pub(super) tickers: Tickers,
+    pub(super) legal_forms: &'static [&'static str],
+    /// How many of a thousand small companies are at home here.
+    pub(super) companies: u64,
+}
+
+impl Market {
+    /// Whether the composite is a row of its own.
+    pub(super) const fn has_composite_row(&self) -> bool {
+        self.venues.len() > 1
+    }
+}
+
+/// The venues of a share that is listed on the New York Stock Exchange; Nasdaq's
+/// differ in the primary one ([`NASDAQ`]).
+pub(super) const US_LISTED: Market = Market {
+    composite: "US",
+    venues: &[
+        Venue("UN", "XNYS"),
+        Venue("UA", "XASE"),
+        Venue("UB", "XBOS"),
+        Venue("UC", "XCIS"),
+        Venue("UD", "XADF"),
+        Venue("UF", "BATS"),
+        Venue("UM", "XCHI"),
+        Venue("UP", "ARCX"),
+        Venue("UT", "XNIM"),
+        Venue("UX", "XPSX"),
+        Venue("VF", "IEXG"),
+        Venue("VJ", "EDGA"),
+        Venue("VK", "EDGX"),
+        Venue("VY", "BATY"),
+        Venue("VG", "MEMX"),
+        Venue("VL", "LTSE"),
+        Venue("VP", "EPRL"),
+        Venue("OC", ""),
+        Venue("OD", ""),
+        Venue("VT", ""),
+    ],
+    ..HOME[0]
+};
+
+/// Takes the place of the first venue of [`US_LISTED`].
+pub(super) const NASDAQ: Venue = Venue("UW", "XNGS");
+
+/// Where US options trade, besides the composite `US`. The codes are those of
+/// the exchanges' share markets, the MICs those of their option markets.
+pub(super) const OPTION_VENUES: [Venue; 16] = [
+    Venue("UA", "AMXO"),
+    Venue("UO", "XCBO"),
+    Venue("UX", "XPHO"),
+    Venue("UL", "XISX"),
+    Venue("UP", "ARCO"),
+    Venue("UB", "XBOX"),
+    Venue("UQ", "XNDQ"),
+    Venue("UF", "BATO"),
+    Venue("UE", "EDGO"),
+    Venue("UT", "C2OX"),
+    Venue("UM", "XMIO"),
+    Venue("UI", ""),
+    Venue("UJ", "GMNI"),
+    Venue("UG", ""),
+    Venue("UN", ""),
+    Venue("UD", ""),
+];
+
+/// Germany with its regional exchanges, where half the world is traded.
+pub(super) const GERMANY: &Market = &HOME[5];
+
+/// Codes under which trades outside exchanges are reported in Europe: a line for
+/// each currency, and the currency is part of the ticker.
+pub(super) const REPORTING: Market = Market {
+    composite: "EO",
+    venues: &[
+        Venue("E1", ""),
+        Venue("XA", ""),
+        Venue("XE", "XAPA"),
+        Venue("XF", ""),
+        Venue("XG", ""),
+        Venue("XH", ""),
+        Venue("XJ", ""),
+        Venue("XL", ""),
+        Venue("XO", "XOPV"),
+        Venue("XS", ""),
+        Venue("XT", "HOTC"),
+        Venue("XU", ""),
+        Venue("XV", "BOTC"),
+        Venue("XW", ""),
+        Venue("XX", ""),
+        Venue("X1", "ECEU"),
+        Venue("X2", "CAPA"),
+    ],
+    country: "GB",
+    currency: "",
+    tickers: Tickers::Letters { least: 3, most: 5 },
+    legal_forms: &[""],
+    companies: 0,
+};
+
+/// The currencies of those lines, as they stand in the ticker; the first has none.
+pub(super) const REPORTING_CURRENCIES: [(&str, &str); 6] =
+    [("", "USD"), ("EUR", "EUR"), ("GBX", "GBp"), ("CHF", "CHF"), ("MXN", "MXN"), ("RUB", "RUB")];
+
+/// Reporting codes and multilateral facilities that are markets of one venue.
+pub(super) const SINGLE_REPORTING: [&str; 3] = ["EU", "EP", "EZ"];
+pub(super) const FACILITIES: [&str; 8] = ["B3", "L3", "L1", "PO", "EB", "IX", "I2", "TQ"];
+
+const fn letters(least: u64, most: u64) -> Tickers {
+    Tickers::Letters { least, most }
+}
+
+macro_rules! markets {
+    ($($composite:literal $country:literal $currency:literal $tickers:expr, $companies:literal
+        [$($exch_code:literal $mic:literal),*] [$($form:literal),*];)*) => {
+        &[$(Market {
+            composite: $composite,
+            venues: &[$(Venue($exch_code, $mic)),*],
+            country: $country,
+            currency: $currency,
+            tickers: $tickers,
+            legal_forms: &[$($form),*],
+            companies: $companies,
+        },)*]
+    };
+}
+
+/// Where small companies are at home. The composite of a market with one venue
+/// is written like that venue, and is no row.
+pub(super) const HOME: &[Market] = markets! {
+    "US" "US" "USD" letters(5, 5), 150 ["UV" "OOTC", "PQ" "OTCM"] ["INC", "CORP", "CO", "LTD", "INC"];
+    "CN" "CA" "CAD" letters(3, 4), 70 ["CV" "XTSX", "DV" "", "CF" "XCNQ"] ["INC", "CORP", "LTD"];
+    "LN" "GB" "GBp" letters(3, 4), 80 ["LN" "XLON"] ["PLC", "LTD"];
+    "JP" "JP" "JPY" Tickers::Digits(4), 80 ["JT" "XTKS", "JI" "CHIJ", "JW" "SBIU"] ["CO LTD", "CORP", "INC"];
+    "HK" "KY" "HKD" Tickers::Number, 50 ["HK" "XHKG"] ["HOLDINGS LTD", "LTD", "GROUP LTD"];
+    "GR" "DE" "EUR" letters(3, 3), 40 ["GY" "XETR", "GF" "XFRA", "GS" "XSTU", "GM" "XMUN", "GB" "XBER",
+        "GD" "XDUS", "GH" "XHAM", "GI" "XHAN", "LA" "", "LU" "LSSI"] ["AG", "SE", "GMBH & CO KGAA"];
+    "CH" "CN" "CNY" Tickers::Digits(6), 90 ["CG" "XSHG", "CS" "XSHE"] ["CO.,LTD-A", "GROUP CO.,LTD", "CO LTD-A"];
+    "KS" "KR" "KRW" Tickers::Digits(6), 50 ["KQ" "XKOS", "KP" "XKRX"] ["CO LTD", "CORP"];
+    "TT" "TW" "TWD" Tickers::Digits(4), 40 ["TT" "XTAI"] ["CORP", "CO LTD", "INC"];
+    "IN" "IN" "INR" letters(5, 9), 80 ["IB" "XBOM", "IS" "XNSE"] ["LTD", "LIMITED"];
+    "AU" "AU" "AUD" letters(3, 3), 60 ["AT" "XASX", "AH" "CHIA"] ["LTD", "NL"];
+    "FP" "FR" "EUR" letters(3, 5), 40 ["FP" "XPAR"] ["SA", "SE"];
+    "SS" "SE" "SEK" letters(4, 6), 40 ["SS" "XSTO"] ["AB", "AB-B", "AB (PUBL)"];
+    "MK" "MY" "MYR" letters(4, 6), 40 ["MK" "XKLS"] ["BHD"];
+    "IM" "IT" "EUR" letters(2, 4), 15 ["IM" "MTAA"] ["SPA"];
+    "SW" "CH" "CHF" letters(4, 4), 15 ["SE" "XSWX", "BW" "XBRN"] ["AG-REG", "SA-REG"];
+    "NO" "NO" "NOK" letters(3, 5), 15 ["NO" "XOSL"] ["ASA"];
+    "PW" "PL" "PLN" letters(3, 3), 15 ["PW" "XWAR"] ["SA"];
+    "TB" "TH" "THB" letters(3, 6), 10 ["TB" "XBKK"] ["PCL"];
+    "MM" "MX" "MXN" letters(4, 7), 10 ["MF" "XMEX", "MU" "BIVA"] ["SAB DE CV"];
+    "PE" "PE" "PEN" letters(4, 7), 10 ["PE" "XLIM"] ["SAA"];
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_the_markets_add_up() {
+        assert_eq!(HOME.iter().map(|market| market.companies).sum::<u64>(), 1000);
+    }
+
+    #[test]
+    fn a_lone_venue_has_the_code_of_its_market() {
+        for market in HOME.iter().filter(|market| !market.has_composite_row()) {
+            assert_eq!(market.composite, market.venues[0].0);
+        }
+        assert_eq!(GERMANY.composite, "GR");
+        assert_eq!(US_LISTED.venues.len(), 20);
+    }
+}

@@ -1,0 +1,238 @@
+//! US listed equity options: chains of contracts, and seventeen rows for each.
+//!
+//! One issue is a stretch of a chain: one expiration, two neighbouring strikes,
+//! calls and puts. Which underlying, expiration and strikes follows from the
+//! issue's ordinal by arithmetic, so that no contract comes twice; sixteen
+//! stretches in a row belong to one underlying, and half of all stretches fall
+//! to a few hundred underlyings, as trading does.
+
+use super::Dump;
+use super::day::Day;
+use super::figis;
+use super::issuer::{Issuer, TIERS};
+use super::markets::OPTION_VENUES;
+use super::rng::Random;
+use super::row::{Column, Row, push_number, push_thousandths};
+
+/// How many underlyings each tier has. Every second stretch is of the first
+/// tier, every fourth of the second, every eighth of each of the others.
+const UNDERLYINGS: [u64; TIERS as usize] = [3072, 640, 256, 64];
+
+/// Stretches of one visit to an underlying: four expirations, four pairs of
+/// strikes.
+const VISIT: u64 = 16;
+
+/// The bands of eight strikes, from the spot price outwards.
+const BANDS: [u64; 8] = [4, 3, 5, 2, 6, 1, 7, 0];
+
+/// 2028-01-21, a third Friday, in days since 1970-01-01: the last expiration.
+const LAST_EXPIRATION: i64 = 21_204;
+
+/// Distances between strikes, in thousandths of a dollar.
+const STRIKE_STEPS: [u64; 6] = [500, 1_000, 2_500, 2_500, 5_000, 5_000];
+
+/// A stretch of a chain: what the contracts of one issue have in common.
+struct Stretch {
+    tier: u64,
+    /// The underlying within its tier.
+    place: u64,
+    /// Which of the underlying's expirations.
+    expiration: u64,
+    /// The first of the two strikes, as a number of steps, from 0 to 62.
+    strike: u64,
+}
+
+impl Stretch {
+    /// A bijection from ordinals: ordinal + 1 is an odd number times a power of
+    /// two; the power is the tier, the rest counts the tier's stretches.
+    fn new(ordinal: u64) -> Self {
+        let number = ordinal + 1;
+        let tier = u64::from(number.trailing_zeros()).min(TIERS - 1);
+        let stretch = if tier < TIERS - 1 { number >> (tier + 1) } else { (number >> tier) - 1 };
+        let underlyings = UNDERLYINGS[tier as usize];
+        let (slice, visits) = (stretch % VISIT, stretch / VISIT);
+        let (place, visit) = (visits % underlyings, visits / underlyings);
+        let band = BANDS[(visit % 8) as usize];
+        Self {
+            tier,
+            place,
+            expiration: visit / 8 * 4 + slice / 4,
+            strike: band * 8 + slice % 4 * 2,
+        }
+    }
+}
+
+/// Writes the rows of the stretch with that ordinal.
+pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
+    let stretch = Stretch::new(ordinal);
+    let issuer = Issuer::at(seed, stretch.tier, stretch.place);
+    // What belongs to the underlying comes from a stream of the underlying.
+    let mut random = Random::of(seed, 2, stretch.place * TIERS + stretch.tier);
+    let step = random.pick(&STRIKE_STEPS);
+    let least_strike = 1 + random.below(120);
+    let expiration = expiration(stretch.expiration, random.next());
+    let mut figis = figis::OPTIONS.issue(expiration.year - 1, ordinal);
+
+    row.clear();
+    row.set(Column::Currency, b"USD");
+    row.set(Column::MarketSector, b"Equity");
+    row.set(Column::SecurityType, b"Equity Option");
+    row.set(Column::SecurityType2, b"Option");
+    row.set(Column::ContractSize, b"100");
+    row.set(Column::Listed, b"true");
+    row.fill(Column::Expiration, |text| expiration.push_iso(text));
+    for strike in [stretch.strike, stretch.strike + 1] {
+        for option_type in ["Call", "Put"] {
+            let contract = Contract {
+                root: issuer.ticker(),
+                expiration,
+                option_type,
+                strike: (least_strike + strike) * step,
+            };
+            contract.fill(row);
+            let composite = figis.take();
+            row.set(Column::Figi, &composite);
+            row.set(Column::Composite, &composite);
+            contract.fill_venue(row, "US", "");
+            dump.push(row);
+            for venue in OPTION_VENUES {
+                row.set(Column::Figi, &figis.take());
+                contract.fill_venue(row, venue.0, venue.1);
+                dump.push(row);
+            }
+        }
+    }
+}
+
+/// The expiration with that number: Fridays of five years, in leaps of 37 weeks
+/// so that a few of them already are near and far; then the five years before.
+fn expiration(number: u64, offset: u64) -> Day {
+    let weeks = number / 256 * 256 + (number % 256 * 37).wrapping_add(offset) % 256;
+    Day::from_days(LAST_EXPIRATION - 7 * weeks as i64)
+}
+
+/// One contract; its strike is in thousandths of a dollar.
+struct Contract<'a> {
+    root: &'a [u8],
+    expiration: Day,
+    option_type: &'static str,
+    strike: u64,
+}
+
+impl Contract<'_> {
+    /// `C` or `P`
+    fn letter(&self) -> u8 {
+        self.option_type.as_bytes()[0]
+    }
+
+    /// Fills what all rows of the contract share.
+    fn fill(&self, row: &mut Row) {
+        row.set(Column::OptionType, self.option_type.as_bytes());
+        row.fill(Column::Strike, |text| push_thousandths(text, self.strike));
+        row.fill(Column::Ticker, |text| {
+            text.extend_from_slice(self.root);
+            self.push_terms(text);
+        });
+        row.fill(Column::Name, |text| {
+            text.extend_from_slice(self.expiration.month_name().as_bytes());
+            text.push(b' ');
+            push_number(text, self.expiration.year % 100, 2);
+            text.push(b' ');
+            text.extend_from_slice(self.option_type.as_bytes());
+            text.extend_from_slice(b"s on ");
+            text.extend_from_slice(self.root);
+            text.extend_from_slice(b" US");
+        });
+        // Options Clearing Corporation: the root is padded with blanks to six.
+        row.fill(Column::Occ, |text| {
+            text.extend_from_slice(self.root);
+            text.extend_from_slice(&b"      "[self.root.len()..]);
+            self.push_series(text);
+        });
+        row.fill(Column::FullExchangeSymbol, |text| {
+            text.extend_from_slice(self.root);
+            self.push_series(text);
+        });
+        // Options Price Reporting Authority: the letter of the month also tells
+        // calls, A to L, from puts, M to X.
+        row.fill(Column::Opra, |text| {
+            let first = if self.letter() == b'C' { b'A' } else { b'M' };
+            text.extend_from_slice(self.root);
+            text.extend_from_slice(&[b' ', first + (self.expiration.month - 1) as u8]);
+            push_number(text, self.expiration.day, 2);
+            push_number(text, self.expiration.year % 100, 2);
+            push_number(text, self.strike, 8);
+        });
+    }
+
+    /// Fills what differs between the rows of the contract.
+    fn fill_venue(&self, row: &mut Row, exch_code: &str, mic: &str) {
+        row.set(Column::ExchCode, exch_code.as_bytes());
+        row.set(Column::MicCode, mic.as_bytes());
+        let push_description = |text: &mut Vec<u8>| {
+            text.extend_from_slice(self.root);
+            text.push(b' ');
+            text.extend_from_slice(exch_code.as_bytes());
+            self.push_terms(text);
+        };
+        row.fill(Column::Description, push_description);
+        row.fill(Column::UniqueIdFutOpt, |text| {
+            push_description(text);
+            text.extend_from_slice(b" Equity");
+        });
+        if mic.is_empty() {
+            row.set(Column::TradingSystem, b"");
+        } else {
+            row.fill(Column::TradingSystem, |text| {
+                text.extend_from_slice(self.root);
+                self.push_series(text);
+                text.push(b' ');
+                text.extend_from_slice(mic.as_bytes());
+            });
+        }
+    }
+
+    /// ` 01/17/25 C155`
+    fn push_terms(&self, text: &mut Vec<u8>) {
+        text.push(b' ');
+        self.expiration.push_american(text);
+        text.extend_from_slice(&[b' ', self.letter()]);
+        push_thousandths(text, self.strike);
+    }
+
+    /// `250117C00155000`
+    fn push_series(&self, text: &mut Vec<u8>) {
+        self.expiration.push_compact(text);
+        text.push(self.letter());
+        push_number(text, self.strike, 8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use figdex_index::Date;
+
+    use super::*;
+
+    #[test]
+    fn no_stretch_comes_twice() {
+        let mut seen = HashSet::new();
+        for ordinal in 0..300_000 {
+            let s = Stretch::new(ordinal);
+            assert!(s.strike <= 62 && s.strike.is_multiple_of(2));
+            assert!(seen.insert((s.tier, s.place, s.expiration, s.strike)), "{ordinal}");
+        }
+    }
+
+    #[test]
+    fn no_expiration_comes_twice() {
+        let days: HashSet<_> = (0..1024)
+            .map(|number| expiration(number, 99))
+            .map(|day| (day.year, day.month, day.day))
+            .collect();
+        assert_eq!(days.len(), 1024);
+        assert_eq!(Date::new(2028, 1, 21).unwrap().to_days(), LAST_EXPIRATION);
+    }
+}

@@ -1,0 +1,243 @@
+//! One row of the canonical dump, and its two layouts: CSV and JSON lines.
+//!
+//! A row keeps its cells as ranges of one text, which is reused from issue to
+//! issue: what all rows of an issue share is written once. The layouts are
+//! written by hand, as a dump is mostly blank cells and short ones, and the
+//! generator must not be what a build waits for.
+
+macro_rules! columns {
+    ($($column:ident = $name:literal, $shape:ident;)*) => {
+        /// A column that the generator fills.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Column { $($column,)* }
+
+        impl Column {
+            /// All of them, in the order of the dump.
+            pub(super) const ALL: &[Self] = &[$(Self::$column,)*];
+
+            /// The name in the header, or the key of JSON.
+            pub(super) const fn name(self) -> &'static str {
+                match self { $(Self::$column => $name,)* }
+            }
+
+            const fn shape(self) -> Shape {
+                match self { $(Self::$column => Shape::$shape,)* }
+            }
+        }
+    };
+}
+
+/// What JSON makes of a cell: text in quotes, or a number or boolean as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Bare,
+}
+
+columns! {
+    Figi = "figi", Text;
+    Composite = "compositeFIGI", Text;
+    ShareClass = "shareClassFIGI", Text;
+    Ticker = "ticker", Text;
+    Name = "name", Text;
+    Description = "securityDescription", Text;
+    ExchCode = "exchCode", Text;
+    MicCode = "micCode", Text;
+    Currency = "currency", Text;
+    MarketSector = "marketSector", Text;
+    SecurityType = "securityType", Text;
+    SecurityType2 = "securityType2", Text;
+    OptionType = "optionType", Text;
+    Strike = "strike", Bare;
+    ContractSize = "contractSize", Bare;
+    Coupon = "coupon", Bare;
+    Expiration = "expiration", Text;
+    Maturity = "maturity", Text;
+    Listed = "listed", Bare;
+    UniqueId = "uniqueID", Text;
+    UniqueIdFutOpt = "uniqueIDFutOpt", Text;
+    Isin = "ID_ISIN", Text;
+    Cusip = "ID_CUSIP", Text;
+    Cins = "ID_CINS", Text;
+    Sedol = "ID_SEDOL", Text;
+    Wertpapier = "ID_WERTPAPIER", Text;
+    Common = "ID_COMMON", Text;
+    Bb = "ID_BB", Text;
+    Trace = "ID_TRACE", Text;
+    SecNumDes = "ID_BB_SEC_NUM_DES", Text;
+    ExchSymbol = "ID_EXCH_SYMBOL", Text;
+    FullExchangeSymbol = "ID_FULL_EXCHANGE_SYMBOL", Text;
+    TradingSystem = "TRADING_SYSTEM_IDENTIFIER", Text;
+    Occ = "OCC_SYMBOL", Text;
+    Opra = "OPRA_SYMBOL", Text;
+}
+
+/// The cells of one instrument, UTF-8. A blank cell is unknown.
+pub(super) struct Row {
+    text: Vec<u8>,
+    /// Where each cell lies in the text, by column.
+    cells: [(u32, u32); Column::ALL.len()],
+}
+
+impl Row {
+    pub(super) const fn new() -> Self {
+        Self { text: Vec::new(), cells: [(0, 0); Column::ALL.len()] }
+    }
+
+    /// Blanks every cell, for the next issue.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.cells = [(0, 0); Column::ALL.len()];
+    }
+
+    pub(super) fn get(&self, column: Column) -> &[u8] {
+        let (start, end) = self.cells[column as usize];
+        &self.text[start as usize..end as usize]
+    }
+
+    pub(super) fn set(&mut self, column: Column, value: &[u8]) {
+        self.fill(column, |text| text.extend_from_slice(value));
+    }
+
+    /// Sets a cell to what `append` adds to the end of the text.
+    pub(super) fn fill(&mut self, column: Column, append: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.text.len() as u32;
+        append(&mut self.text);
+        self.cells[column as usize] = (start, self.text.len() as u32);
+    }
+
+    /// Gives `to` the value that `from` has.
+    pub(super) fn copy(&mut self, from: Column, to: Column) {
+        self.cells[to as usize] = self.cells[from as usize];
+    }
+
+    /// Appends the row as CSV (RFC 4180), quoting only where the value demands it.
+    pub(super) fn write_csv(&self, out: &mut Vec<u8>) {
+        for (place, column) in Column::ALL.iter().enumerate() {
+            if place > 0 {
+                out.push(b',');
+            }
+            let cell = self.get(*column);
+            if cell.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+                out.push(b'"');
+                for &byte in cell {
+                    if byte == b'"' {
+                        out.push(b'"');
+                    }
+                    out.push(byte);
+                }
+                out.push(b'"');
+            } else {
+                out.extend_from_slice(cell);
+            }
+        }
+        out.push(b'\n');
+    }
+
+    /// Appends the row as one JSON object and a line feed; blank cells are left out.
+    pub(super) fn write_json(&self, out: &mut Vec<u8>) {
+        let mut before = b'{';
+        for column in Column::ALL {
+            let cell = self.get(*column);
+            if cell.is_empty() {
+                continue;
+            }
+            out.push(before);
+            before = b',';
+            out.push(b'"');
+            out.extend_from_slice(column.name().as_bytes());
+            out.extend_from_slice(b"\":");
+            match column.shape() {
+                Shape::Bare => out.extend_from_slice(cell),
+                Shape::Text => {
+                    out.push(b'"');
+                    for &byte in cell {
+                        debug_assert!(byte >= b' ', "no cell holds a control character");
+                        if matches!(byte, b'"' | b'\\') {
+                            out.push(b'\\');
+                        }
+                        out.push(byte);
+                    }
+                    out.push(b'"');
+                }
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+/// Appends the header of the CSV layout.
+pub(super) fn write_csv_header(out: &mut Vec<u8>) {
+    for (place, column) in Column::ALL.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(column.name().as_bytes());
+    }
+    out.push(b'\n');
+}
+
+/// Appends `number` in decimal, with zeros before it up to `width` digits.
+pub(super) fn push_number(text: &mut Vec<u8>, number: u64, width: usize) {
+    let mut digits = [b'0'; 20];
+    let mut place = digits.len();
+    let mut rest = number;
+    while rest > 0 || place == digits.len() {
+        place -= 1;
+        digits[place] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    text.extend_from_slice(&digits[place.min(digits.len() - width)..]);
+}
+
+/// Appends `thousandths` as a decimal number without trailing zeros: 12500 is
+/// `12.5`.
+pub(super) fn push_thousandths(text: &mut Vec<u8>, thousandths: u64) {
+    push_number(text, thousandths / 1000, 1);
+    let fraction = thousandths % 1000;
+    if fraction > 0 {
+        text.push(b'.');
+        push_number(text, fraction, 3);
+        while text.last() == Some(&b'0') {
+            text.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_layout_escapes_what_it_must() {
+        let mut row = Row::new();
+        row.set(Column::Figi, b"FDG000000001");
+        row.set(Column::Name, br#"SAID "X" CO.,LTD\"#);
+        row.set(Column::Strike, b"12.5");
+        let (mut csv, mut json) = (Vec::new(), Vec::new());
+        row.write_csv(&mut csv);
+        row.write_json(&mut json);
+        let csv = String::from_utf8(csv).unwrap();
+        assert!(csv.starts_with(r#"FDG000000001,,,,"SAID ""X"" CO.,LTD\",,"#), "{csv}");
+        assert_eq!(csv.split(',').count(), Column::ALL.len() + 1);
+        assert_eq!(
+            String::from_utf8(json).unwrap(),
+            "{\"figi\":\"FDG000000001\",\"name\":\"SAID \\\"X\\\" CO.,LTD\\\\\",\"strike\":12.5}\n"
+        );
+    }
+
+    #[test]
+    fn numbers_are_padded_and_trimmed() {
+        let text = |append: &dyn Fn(&mut Vec<u8>)| {
+            let mut text = Vec::new();
+            append(&mut text);
+            String::from_utf8(text).unwrap()
+        };
+        assert_eq!(text(&|out| push_number(out, 0, 1)), "0");
+        assert_eq!(text(&|out| push_number(out, 7, 2)), "07");
+        assert_eq!(text(&|out| push_number(out, u64::MAX, 3)), "18446744073709551615");
+        assert_eq!(text(&|out| push_thousandths(out, 12_500)), "12.5");
+        assert_eq!(text(&|out| push_thousandths(out, 155_000)), "155");
+        assert_eq!(text(&|out| push_thousandths(out, 5)), "0.005");
+    }
+}

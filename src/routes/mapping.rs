@@ -1,0 +1,75 @@
+//! `POST /{version}/mapping`: identifiers to FIGIs, a batch at a time.
+
+use std::sync::Arc;
+
+use figdex_index::{Catalogue, TooManyHits};
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+use super::with;
+use crate::call::{Call, call};
+use crate::error::ApiError;
+use crate::gate;
+use crate::limits::{BODY_BYTES_MAX, JOB_ROWS_MAX, JOBS_MAX, REQUEST_ROWS_MAX};
+use crate::state::State;
+use crate::version::Version;
+use crate::wire::{self, Job, JobAnswer};
+
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    warp::path!(Version / "mapping").and(call()).and(with(state)).then(handle).boxed()
+}
+
+async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
+    gate::post(call, async |mut call: Call| {
+        let body = call.body(BODY_BYTES_MAX).await?;
+        answer(version, &body, &state.catalogue())
+    })
+    .await
+}
+
+/// The answer to a body. It runs inline: at most [`JOBS_MAX`] lookups of
+/// microseconds each.
+fn answer(version: Version, body: &[u8], catalogue: &Catalogue) -> Result<Vec<u8>, ApiError> {
+    let jobs = wire::jobs(body)?;
+    if jobs.len() > JOBS_MAX {
+        return Err(ApiError::PayloadTooLarge);
+    }
+    // Before anything else is answered, and over all jobs (decisions, "enum-like").
+    if !jobs.iter().all(|job| job.enum_fields_hold(version, catalogue.vocabulary())) {
+        return Err(ApiError::InvalidEnumField);
+    }
+    let mut rows_left = REQUEST_ROWS_MAX;
+    let mut out = Vec::with_capacity(256 * jobs.len());
+    wire::array(&mut out, &jobs, |out, job| {
+        let answer = find(job, version, catalogue, &mut rows_left);
+        wire::job_answer(out, version, catalogue, &answer);
+    });
+    Ok(out)
+}
+
+/// The answer to one job; whatever is wrong with it stays in it.
+fn find(
+    job: &Job<'_>,
+    version: Version,
+    catalogue: &Catalogue,
+    rows_left: &mut usize,
+) -> JobAnswer {
+    let lookup = match job.check(version, catalogue.vocabulary()) {
+        Ok(lookup) => lookup,
+        Err(fault) => return JobAnswer::Error(fault),
+    };
+    match catalogue.lookup(&lookup, JOB_ROWS_MAX) {
+        Ok(hits) if hits.is_empty() => JobAnswer::NoMatch,
+        Ok(hits) if hits.len() > *rows_left => JobAnswer::Error(
+            format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into(),
+        ),
+        Ok(hits) => {
+            *rows_left -= hits.len();
+            JobAnswer::Hits(hits)
+        }
+        Err(TooManyHits { hits_max }) => JobAnswer::Error(
+            format!("A job may find {hits_max} FIGIs; this one finds more.").into(),
+        ),
+    }
+}

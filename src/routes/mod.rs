@@ -1,0 +1,31 @@
+//! Chapter "Endpoints": the route table.
+
+mod health;
+mod mapping;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::path::Tail;
+use warp::reply::Response;
+
+use crate::error::ApiError;
+use crate::state::State;
+
+/// The whole server. A path that no route takes is the last one's, and a 404.
+pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    mapping::route(state)
+        .or(health::route())
+        .unify()
+        .or(warp::path::tail().map(|_: Tail| ApiError::InvalidUrl.into()))
+        .unify()
+        .boxed()
+}
+
+fn with<T: Clone + Send + 'static>(
+    value: T,
+) -> impl Filter<Extract = (T,), Error = Infallible> + Clone {
+    warp::any().map(move || value.clone())
+}

@@ -1,0 +1,59 @@
+//! Chapter "Versioning": versions are data. One handler serves them all, and asks
+//! its version where they differ.
+
+use std::str::FromStr;
+
+use figdex_index::IdType;
+
+/// The first segment of a versioned path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// The oldest: mapping and values.
+    V1,
+    /// Mapping, values and search.
+    V2,
+    /// The current one.
+    V3,
+}
+
+impl FromStr for Version {
+    type Err = ();
+
+    fn from_str(segment: &str) -> Result<Self, ()> {
+        match segment {
+            "v1" => Ok(Self::V1),
+            "v2" => Ok(Self::V2),
+            "v3" => Ok(Self::V3),
+            _ => Err(()),
+        }
+    }
+}
+
+impl Version {
+    /// Whether the property `stateCode` exists.
+    pub fn has_state_code(self) -> bool {
+        self == Self::V3
+    }
+
+    /// Whether a job of this version may ask by that idType.
+    pub fn has_id_type(self, id_type: IdType) -> bool {
+        let new = matches!(id_type, IdType::Bb8Chr | IdType::Trace | IdType::VendorIndexCode);
+        !new || self == Self::V3
+    }
+
+    /// Whether securityType2, expiration and maturity are demanded where the
+    /// contract calls them conditional.
+    pub fn has_required_properties(self) -> bool {
+        self != Self::V1
+    }
+
+    /// The key under which a mapping job says that nothing was found.
+    pub fn no_match_key(self) -> &'static str {
+        if self == Self::V3 { "warning" } else { "error" }
+    }
+
+    /// Whether result rows carry `uniqueID` and `uniqueIDFutOpt`.
+    pub fn has_unique_ids(self) -> bool {
+        self != Self::V3
+    }
+}

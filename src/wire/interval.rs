@@ -1,0 +1,44 @@
+//! "Interval rules": arrays of two entries become intervals that cannot be wrong.
+
+use figdex_index::{Date, DateInterval, IntervalError, NumberInterval};
+use serde_json::value::RawValue;
+
+use super::Fault;
+use super::json::{Raw, is_null, text};
+
+/// A number interval, `[number or null, number or null]`.
+pub(super) fn numbers(name: &str, raw: Raw<'_>) -> Result<NumberInterval, Fault> {
+    let shape = || -> Fault {
+        format!("{name} must be an array of two entries, each a number or null.").into()
+    };
+    let entry = |raw: Raw<'_>| match is_null(raw) {
+        true => Ok(None),
+        false => serde_json::from_str::<f64>(raw.get()).map(Some).map_err(|_| shape()),
+    };
+    let [low, high] = entries(raw).ok_or_else(shape)?;
+    NumberInterval::new(entry(low)?, entry(high)?).map_err(|error| rule(name, error))
+}
+
+/// A date interval, `[YYYY-MM-DD or null, YYYY-MM-DD or null]`.
+pub(super) fn dates(name: &str, raw: Raw<'_>) -> Result<DateInterval, Fault> {
+    let shape = || -> Fault {
+        format!("{name} must be an array of two entries, each a date YYYY-MM-DD or null.").into()
+    };
+    let entry = |raw: Raw<'_>| match is_null(raw) {
+        true => Ok(None),
+        false => {
+            let date = text(raw).and_then(|text| Date::parse(&text).ok());
+            date.map(Some).ok_or_else(shape)
+        }
+    };
+    let [first, last] = entries(raw).ok_or_else(shape)?;
+    DateInterval::new(entry(first)?, entry(last)?).map_err(|error| rule(name, error))
+}
+
+fn entries(raw: Raw<'_>) -> Option<[Raw<'_>; 2]> {
+    serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()?.try_into().ok()
+}
+
+fn rule(name: &str, error: IntervalError) -> Fault {
+    format!("{name}: {error}.").into()
+}

@@ -1,0 +1,115 @@
+//! "Mapping job": an element of a mapping request.
+
+use std::borrow::Cow;
+
+use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Vocabulary};
+use serde_json::value::RawValue;
+
+use super::Fault;
+use super::json::{Raw, integer, members, text};
+use super::properties::Properties;
+use crate::error::ApiError;
+use crate::version::Version;
+
+/// A mapping job as a caller gave it.
+pub(crate) struct Job<'a>(Option<Vec<(Cow<'a, str>, Raw<'a>)>>);
+
+/// The fields of a job that is an object.
+#[derive(Default)]
+struct Fields<'a> {
+    id_type: Option<Raw<'a>>,
+    id_value: Option<Raw<'a>>,
+    properties: Properties<'a>,
+    unknown: Option<&'a str>,
+}
+
+/// The jobs of a request's body.
+///
+/// # Errors
+/// [`ApiError::BadRequest`] when the body is not JSON, or not an array.
+pub(crate) fn jobs(body: &[u8]) -> Result<Vec<Job<'_>>, ApiError> {
+    let jobs: Vec<&RawValue> = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
+    Ok(jobs.into_iter().map(|job| Job(members(job))).collect())
+}
+
+impl Job<'_> {
+    /// Whether the job's enum-like properties have allowed values; one that is no
+    /// object has none.
+    pub(crate) fn enum_fields_hold(&self, version: Version, vocabulary: &Vocabulary) -> bool {
+        self.fields(version).is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
+    }
+
+    /// The question that this job asks.
+    ///
+    /// # Errors
+    /// The sentence for the job's `error`.
+    pub(crate) fn check(&self, version: Version, vocabulary: &Vocabulary) -> Result<Lookup, Fault> {
+        let fields = self.fields(version).ok_or("A mapping job must be an object.")?;
+        if let Some(key) = fields.unknown {
+            return Err(format!("Invalid key '{key}'.").into());
+        }
+        let id_type = fields.id_type(version)?;
+        let id_value = fields.id_value(id_type)?;
+        let filters = fields.properties.check(vocabulary)?;
+        if version.has_required_properties() {
+            required(id_type, &filters, vocabulary)?;
+        }
+        Ok(Lookup { id_type, id_value, filters })
+    }
+
+    fn fields(&self, version: Version) -> Option<Fields<'_>> {
+        let mut fields = Fields::default();
+        for (name, raw) in self.0.as_ref()? {
+            match &**name {
+                "idType" => fields.id_type = Some(raw),
+                "idValue" => fields.id_value = Some(raw),
+                name if fields.properties.take(name, raw, version) => {}
+                name => fields.unknown = fields.unknown.or(Some(name)),
+            }
+        }
+        Some(fields)
+    }
+}
+
+impl Fields<'_> {
+    fn id_type(&self, version: Version) -> Result<IdType, Fault> {
+        let raw = self.id_type.ok_or("idType is required.")?;
+        let name = text(raw).ok_or("idType must be a string.")?;
+        IdType::from_name(&name)
+            .filter(|id_type| version.has_id_type(*id_type))
+            .ok_or_else(|| "Invalid value for idType.".into())
+    }
+
+    fn id_value(&self, id_type: IdType) -> Result<IdValue, Fault> {
+        let raw = self.id_value.ok_or("idValue is required.")?;
+        let admitted = match (text(raw), integer(raw)) {
+            (Some(text), _) => id_type.admit(&text),
+            (None, Some(decimal)) => id_type.admit_integer(&decimal),
+            (None, None) => return Err("idValue must be a string or an integer.".into()),
+        };
+        admitted.map_err(|_| "Invalid idValue format.".into())
+    }
+}
+
+/// The conditional rows of the contract's table "Mapping job".
+fn required(id_type: IdType, filters: &Filters, vocabulary: &Vocabulary) -> Result<(), Fault> {
+    let given = |property| filters.known.get(property).is_some();
+    let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
+    if indistinct && !given(Property::SecurityType2) && !given(Property::MarketSecDes) {
+        let name = id_type.name();
+        return Err(
+            format!("securityType2 or marketSecDes is required when idType is {name}.").into()
+        );
+    }
+    let security_type2 =
+        filters.known.get(Property::SecurityType2).map(|known| vocabulary.text(known));
+    match security_type2 {
+        Some(kind @ ("Option" | "Warrant")) if filters.expiration.is_none() => {
+            Err(format!("expiration is required when securityType2 is {kind}.").into())
+        }
+        Some("Pool") if filters.maturity.is_none() => {
+            Err("maturity is required when securityType2 is Pool.".into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! The JSON that every shape needs: raw values told apart, texts and numbers read
+//! from them, texts written. Raw, because a field's fault is told in the field's
+//! own words, never as a parser's.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A field's value as it stands in the body.
+pub(super) type Raw<'a> = &'a RawValue;
+
+/// The members of an object in their order, keys decoded. A key that comes twice
+/// is there twice; the last one counts, as in every JSON parser of a client.
+pub(super) fn members<'a>(raw: Raw<'a>) -> Option<Vec<(Cow<'a, str>, Raw<'a>)>> {
+    struct Members;
+
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<(Cow<'de, str>, Raw<'de>)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some((key, value)) = map.next_entry::<Raw<'de>, Raw<'de>>()? {
+                let key = text(key).unwrap_or(Cow::Borrowed(key.get()));
+                members.push((key, value));
+            }
+            Ok(members)
+        }
+    }
+
+    serde_json::Deserializer::from_str(raw.get()).deserialize_map(Members).ok()
+}
+
+/// The text of a JSON string; `None` for any other value, and for a string with a
+/// lone surrogate, which is no text.
+pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    match serde_json::from_str(raw.get()) {
+        Ok(borrowed) => Some(Cow::Borrowed(borrowed)),
+        Err(_) => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
+    }
+}
+
+/// The decimal text of a JSON number that is an integer, however it is written:
+/// `459200101` and `459200101.0` are the same one.
+pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    let number = raw.get();
+    if !number.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+        return None;
+    }
+    let whole = match number.split_once('.') {
+        Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
+        _ => number,
+    };
+    if whole.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
+        return Some(Cow::Borrowed(whole));
+    }
+    // With an exponent: exact as long as a double is.
+    let value: f64 = number.parse().ok()?;
+    let exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
+    exact.then(|| Cow::Owned(format!("{value:.0}")))
+}
+
+/// Whether the value is null, which means "not given" in an optional field.
+pub(super) fn is_null(raw: Raw<'_>) -> bool {
+    raw.get() == "null"
+}
+
+/// Writes a JSON string.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    serde_json::to_writer(out, text).expect("writing a text into memory does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Raw<'_> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn integers_however_they_are_written() {
+        for (json, decimal) in [
+            ("459200101", Some("459200101")),
+            ("459200101.0", Some("459200101")),
+            ("459200101.00", Some("459200101")),
+            ("4592e5", Some("459200000")),
+            ("-7", Some("-7")),
+            ("123456789012345678901234567890", Some("123456789012345678901234567890")),
+            ("1.5", None),
+            ("1e300", None),
+            ("\"1\"", None),
+            ("true", None),
+            ("null", None),
+        ] {
+            assert_eq!(integer(raw(json)).as_deref(), decimal, "{json}");
+        }
+    }
+
+    #[test]
+    fn keys_are_decoded() {
+        let members = members(raw(r#"{"id\u0054ype":1,"x":null,"x":2}"#)).unwrap();
+        let keys: Vec<_> = members.iter().map(|(key, _)| &**key).collect();
+        assert_eq!(keys, ["idType", "x", "x"]);
+        assert!(super::members(raw("[1]")).is_none());
+    }
+}

@@ -1,0 +1,63 @@
+//! Chapter "Resources and their fields": one file for each JSON shape, with its
+//! rules. Shapes are permissive and plain; checked, they are questions of
+//! `figdex_index`, which cannot be wrong.
+
+mod figi;
+mod interval;
+mod job;
+mod json;
+mod properties;
+
+use std::borrow::Cow;
+
+use figdex_index::{Catalogue, Hit};
+
+pub(crate) use self::job::{Job, jobs};
+use crate::version::Version;
+
+/// A fault of one field: a sentence for the caller, inside a 200.
+pub(crate) type Fault = Cow<'static, str>;
+
+/// "Mapping job result": one of the three.
+pub(crate) enum JobAnswer {
+    Hits(Vec<Hit>),
+    NoMatch,
+    Error(Fault),
+}
+
+/// Writes a JSON array, an element for each item.
+pub(crate) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
+    out.push(b'[');
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        each(out, item);
+    }
+    out.push(b']');
+}
+
+/// Writes a mapping job result; its key is what clients branch on.
+pub(crate) fn job_answer(
+    out: &mut Vec<u8>,
+    version: Version,
+    catalogue: &Catalogue,
+    answer: &JobAnswer,
+) {
+    let mut message = |key: &str, text: &str| {
+        out.extend_from_slice(b"{\"");
+        out.extend_from_slice(key.as_bytes());
+        out.extend_from_slice(b"\":");
+        json::string(out, text);
+        out.push(b'}');
+    };
+    match answer {
+        JobAnswer::Error(fault) => message("error", fault),
+        JobAnswer::NoMatch => message(version.no_match_key(), "No identifier found."),
+        JobAnswer::Hits(hits) => {
+            out.extend_from_slice(b"{\"data\":");
+            array(out, hits, |out, hit| figi::write(out, version, &catalogue.row(*hit)));
+            out.push(b'}');
+        }
+    }
+}
