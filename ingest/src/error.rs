@@ -19,7 +19,7 @@ pub enum Error {
         what: String,
     },
     /// A file that the build writes, or the folder of value lists.
-    #[error("{name}: {source}")]
+    #[error("{name}")]
     File {
         /// The file's name as given.
         name: String,

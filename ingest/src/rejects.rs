@@ -87,6 +87,9 @@ impl Rejects {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
+                if let Some(folder) = self.path.parent() {
+                    fs::create_dir_all(folder).map_err(Error::file(&folder.display()))?;
+                }
                 let mut file = csv::Writer::from_path(&self.path)
                     .map_err(|error| Error::file(&name)(error.into()))?;
                 file.write_record(["input", "line", "column", "reason", "raw"])

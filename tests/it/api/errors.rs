@@ -1,0 +1,129 @@
+//! Contract, "Errors": faults of the request as a whole, their texts and their order.
+
+use crate::support::{Answer, Server};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+fn server() -> Server {
+    Server::of_dump("figi,exchCode\nBBG000BLNNH6,US\n")
+}
+
+fn check(answer: &Answer, status: u16, text: &str) {
+    assert_eq!((answer.status, answer.body.as_str()), (status, text));
+    assert_eq!(answer.content_type, "text/html; charset=utf-8");
+}
+
+/// 400 `Bad request.`: "mapping body not an array"; decisions, "body not JSON".
+#[test]
+fn a_body_that_is_no_array() {
+    let server = server();
+    for body in [
+        "",
+        "{}",
+        "null",
+        "1",
+        "\"x\"",
+        "[",
+        "[1,]",
+        "[{}] x",
+        "{\"idType\":1}",
+        "[{\"a\"}]",
+        "\u{feff}[]",
+    ] {
+        check(&server.post("/v3/mapping", body), 400, "Bad request.");
+    }
+    for body in [&b"\xff\xfe[]"[..], b"[\"\xff\"]", b"\0"] {
+        check(&server.request("POST", "/v3/mapping", &[JSON], body), 400, "Bad request.");
+    }
+}
+
+/// 400 `Invalid enum field.`: for the whole request, over all jobs that are
+/// objects, before anything else is answered.
+#[test]
+fn an_enum_field_outside_its_set() {
+    let server = server();
+    for (field, value) in [
+        ("exchCode", "\"XX\""),
+        ("exchCode", "\"us\""),
+        ("exchCode", "5"),
+        ("exchCode", "\"\""),
+        ("micCode", "\"XNYS\""),
+        ("currency", "\"ZZZ\""),
+        ("marketSecDes", "\"equity\""),
+        ("securityType", "\"Nope\""),
+        ("securityType2", "[\"Option\"]"),
+        ("optionType", "\"put\""),
+        ("stateCode", "\"ZZ\""),
+    ] {
+        let good = r#"{"idType":"TICKER","idValue":"IBM"}"#;
+        let bad = format!(r#"{{"idType":"NONSENSE","{field}":{value}}}"#);
+        let body = format!("[{good},7,{bad}]");
+        check(&server.post("/v3/mapping", &body), 400, "Invalid enum field.");
+    }
+}
+
+/// 404 `Invalid url.`
+#[test]
+fn an_unknown_path() {
+    let server = server();
+    for path in [
+        "/",
+        "/v3",
+        "/mapping",
+        "/v4/mapping",
+        "/V3/mapping",
+        "/v3/mapping/x",
+        "/v3/mapping//",
+        "/v3/invalid-endpoint",
+    ] {
+        for method in ["GET", "POST", "DELETE"] {
+            check(&server.request(method, path, &[JSON], "[]"), 404, "Invalid url.");
+        }
+    }
+}
+
+/// 405 `Invalid HTTP method.`, with `Allow`; it comes before Accept and Content-Type.
+#[test]
+fn a_wrong_method() {
+    let server = server();
+    for method in ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"] {
+        let answer = server.request(method, "/v3/mapping", &[("accept", "text/html")], "");
+        check(&answer, 405, "Invalid HTTP method.");
+        assert_eq!(answer.allow.as_deref(), Some("POST"));
+    }
+}
+
+/// 406 `Unsupported 'Accept' type.`, before Content-Type.
+#[test]
+fn an_unsupported_accept() {
+    let answer = server().request("POST", "/v3/mapping", &[("accept", "text/html")], "[]");
+    check(&answer, 406, "Unsupported 'Accept' type.");
+}
+
+/// 415, before the body is looked at.
+#[test]
+fn a_wrong_content_type() {
+    let text = "Invalid Content-Type. Should be text/json or application/json with valid charset.";
+    let server = server();
+    check(&server.request("POST", "/v3/mapping", &[], "[]"), 415, text);
+    for kind in ["text/plain", "application/json; charset=utf-16"] {
+        check(&server.request("POST", "/v3/mapping", &[("content-type", kind)], "{"), 415, text);
+    }
+    for kind in ["text/json", "Application/json", "application/json; charset=UTF-8"] {
+        let answer = server.request("POST", "/v3/mapping", &[("content-type", kind)], "[]");
+        assert_eq!((answer.status, answer.body.as_str()), (200, "[]"), "{kind}");
+    }
+}
+
+/// 413 `Payload too large.`: more jobs than allowed, or more bytes.
+#[test]
+fn too_much() {
+    let server = server();
+    let jobs = |count: usize| format!("[{}]", vec!["null"; count].join(","));
+    assert_eq!(server.post("/v3/mapping", &jobs(10)).status, 200);
+    check(&server.post("/v3/mapping", &jobs(11)), 413, "Payload too large.");
+    let padded = |bytes: usize| format!("{}[]", " ".repeat(bytes - 2));
+    let most = figdex::limits::BODY_BYTES_MAX;
+    assert_eq!(server.post("/v3/mapping", &padded(most)).status, 200);
+    check(&server.post("/v3/mapping", &padded(most + 1)), 413, "Payload too large.");
+}

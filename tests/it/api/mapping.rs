@@ -1,0 +1,403 @@
+//! Contract, "POST /v3/mapping" and "Mapping job"; decisions, "Faults of a field
+//! stay inside a 200" and "Matching".
+
+use figdex_index::IdType;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::figi;
+use crate::support::{Server, figis};
+
+/// One instrument a kind of question; the numbers of [`figi`] are its name here.
+fn server() -> Server {
+    let [a, b, c, d, e, f, g, h] = [1, 2, 3, 4, 5, 6, 7, 8].map(figi);
+    Server::of_dump(&format!(
+        "figi,compositeFIGI,shareClassFIGI,ticker,name,exchCode,micCode,currency,marketSector,\
+         securityType,securityType2,securityDescription,stateCode,optionType,strike,contractSize,\
+         coupon,expiration,maturity,listed,metadata,uniqueID,ID_ISIN,ID_CUSIP,ID_EXCH_SYMBOL\n\
+         {h},,,,,,,,,,,,,,,,,,,,Metadata N/A,,,,\n\
+         {b},{a},BBG001S5S399,IBM,INTL BUSINESS MACHINES CORP,UN,XNYS,USD,Equity,Common Stock,\
+         Common Stock,IBM,,,,,,,,,,EQ0010080100001000,US4592001014,459200101,IBM\n\
+         {a},{a},BBG001S5S399,IBM,INTL BUSINESS MACHINES CORP,US,,USD,Equity,Common Stock,\
+         Common Stock,IBM,,,,,,,,,,EQ0010080100001000,US4592001014,459200101,IBM\n\
+         {c},,,IBM 03/20/26 P130,March 26 Puts on IBM US,US,,USD,Equity,Equity Option,Option,\
+         IBM US 03/20/26 P130,,Put,130,100,,2026-03-20,,,,,,,\n\
+         {d},,,IBM 3.5 05/15/29,IBM CORP,TRACE,,USD,Corp,GLOBAL,Corp,IBM 3 1/2 05/15/29,,,,,3.5,,\
+         2029-05-15,,,,,,\n\
+         {e},,,CT UNVHGR 5 02/15/2029,UNIV OF CT-A,,,USD,Muni,FIXED,Muni,,CT,,,,5,,2029-02-15,,,,,,\n\
+         {f},,,SBA 502345,SBA 502345,,,USD,Mtge,SBA Pool,Pool,SBA 502345,,,,,,,2030-01-01,,,,,,\n\
+         {g},,,HID,HIDDEN & \"CO\",,,USD,Equity,Common Stock,Common Stock,HID,,,,,,,,false,,,,,\n"
+    ).replace("HIDDEN & \"CO\"", "\"HIDDEN & \"\"CO\"\"\""))
+}
+
+/// Each job in a request of its own and all in one; both must agree.
+fn found(server: &Server, job: Value) -> Value {
+    let mut answers = server.map(&json!([job]));
+    answers.pop().unwrap()
+}
+
+fn check(server: &Server, job: Value, expected: &[u32]) {
+    let expected: Vec<_> = expected.iter().copied().map(figi).collect();
+    let answer = found(server, job.clone());
+    assert_eq!(figis(&answer), expected, "{job} {answer}");
+    if expected.is_empty() {
+        assert_eq!(answer, json!({"warning": "No identifier found."}), "{job}");
+    }
+}
+
+fn fault(server: &Server, job: Value, text: &str) {
+    assert_eq!(found(server, job.clone()), json!({ "error": text }), "{job}");
+}
+
+/// "Response 200: JSON array of Mapping job results. The element at index i
+/// answers the job at index i." Rows have ten keys in the decided order, in FIGI
+/// order, whatever the order of the dump.
+#[test]
+fn the_whole_answer() {
+    let (server, a, b) = (server(), figi(1), figi(2));
+    let answer = server.post(
+        "/v3/mapping",
+        r#"[{"idType":"ID_ISIN","idValue":"US4592001014"},{"idType":"TICKER","idValue":"NONE"},7]"#,
+    );
+    assert_eq!(
+        (answer.status, answer.content_type.as_str()),
+        (200, "application/json; charset=utf-8")
+    );
+    let row = |figi: &str, exch_code: &str| {
+        format!(
+            r#"{{"figi":"{figi}","name":"INTL BUSINESS MACHINES CORP","ticker":"IBM","exchCode":"{exch_code}","compositeFIGI":"{a}","securityType":"Common Stock","marketSector":"Equity","shareClassFIGI":"BBG001S5S399","securityType2":"Common Stock","securityDescription":"IBM"}}"#
+        )
+    };
+    let expected = format!(
+        r#"[{{"data":[{},{}]}},{{"warning":"No identifier found."}},{{"error":"A mapping job must be an object."}}]"#,
+        row(&a, "US"),
+        row(&b, "UN")
+    );
+    assert_eq!(answer.body, expected);
+}
+
+/// "metadata only on rows whose attributes are unavailable"; null where unknown.
+#[test]
+fn a_row_whose_attributes_are_unavailable() {
+    let answer = found(&server(), json!({"idType": "ID_BB_GLOBAL", "idValue": figi(8)}));
+    let expected = json!({"data": [{
+        "figi": figi(8), "name": null, "ticker": null, "exchCode": null, "compositeFIGI": null,
+        "securityType": null, "marketSector": null, "shareClassFIGI": null, "securityType2": null,
+        "securityDescription": null, "metadata": "Metadata N/A",
+    }]});
+    assert_eq!(answer, expected);
+}
+
+#[test]
+fn no_jobs_have_no_answers() {
+    assert_eq!(server().map(&json!([])), [] as [Value; 0]);
+}
+
+/// "Mapping job", idType and idValue; decisions, "Identifier values".
+#[test]
+fn identifiers() {
+    let server = server();
+    for (id_type, id_value, expected) in [
+        ("ID_ISIN", json!("US4592001014"), &[1, 2][..]),
+        ("ID_ISIN", json!(" us4592001014 "), &[1, 2]),
+        ("ID_CUSIP", json!("459200101"), &[1, 2]),
+        ("ID_CUSIP", json!(459200101), &[1, 2]),
+        ("ID_CUSIP", json!(459200101.0), &[1, 2]),
+        ("ID_CUSIP_8_CHR", json!("45920010"), &[1, 2]),
+        ("ID_BB_UNIQUE", json!("EQ0010080100001000"), &[1, 2]),
+        ("ID_BB_GLOBAL", json!(figi(2)), &[2]),
+        ("COMPOSITE_ID_BB_GLOBAL", json!(figi(1)), &[1, 2]),
+        ("COMPOSITE_ID_BB_GLOBAL", json!(figi(2)), &[]),
+        ("ID_BB_GLOBAL_SHARE_CLASS_LEVEL", json!("bbg001s5s399"), &[1, 2]),
+        ("TICKER", json!("ibm"), &[1, 2]),
+        ("TICKER", json!("IBM 03/20/26 P130"), &[3]),
+        ("TICKER", json!("IBM 03/20/26"), &[]),
+        ("ID_ISIN", json!("US0378331005"), &[]),
+        ("ID_BB", json!("TSLA:US"), &[]),
+    ] {
+        check(&server, json!({"idType": id_type, "idValue": id_value}), expected);
+    }
+}
+
+/// All idTypes: each finds the row that carries it and no other kind's value.
+#[test]
+fn every_id_type_finds_its_row() {
+    let value = |id_type: IdType| match id_type {
+        IdType::Isin => "US4592001014".into(),
+        IdType::Cusip | IdType::Cins => "G0177J108".into(),
+        IdType::Sedol => "0263494".into(),
+        IdType::Common => "012345678".into(),
+        IdType::Wertpapier => "851399".into(),
+        IdType::Italy => "12345".into(),
+        IdType::Cusip8 => "45920010".into(),
+        IdType::Occ => "IBM   260320P00130000".into(),
+        IdType::CompositeBbGlobal => figi(900),
+        IdType::ShareClassBbGlobal => figi(901),
+        IdType::BbGlobal => figi(IdType::BbGlobal as u32),
+        id_type => format!("value of {}", id_type.name()),
+    };
+    let mut dump = String::new();
+    for id_type in IdType::ALL {
+        let row = json!({"figi": figi(id_type as u32), id_type.name(): [value(id_type)]});
+        dump.push_str(&format!("{row}\n"));
+    }
+    let server = Server::of_dump(&dump);
+    for id_type in IdType::ALL {
+        // A CUSIP that starts with a letter is a CINS as well, and a ticker the
+        // base ticker of nothing: these rows have no market sector.
+        let expected = match id_type {
+            IdType::Cins => vec![IdType::Cusip as u32, IdType::Cins as u32],
+            id_type => vec![id_type as u32],
+        };
+        let mut job = json!({"idType": id_type.name(), "idValue": value(id_type)});
+        if matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol) {
+            job["marketSecDes"] = json!("Equity");
+            check(&server, job, &[]);
+            continue;
+        }
+        check(&server, job, &expected);
+    }
+}
+
+/// "Mapping job", the filters: exact on the row's own value, all must hold.
+#[test]
+fn filters() {
+    let server = server();
+    let isin = |key: &str, value: Value| json!({"idType": "ID_ISIN", "idValue": "US4592001014", key: value});
+    let ticker = |ticker: &str, key: &str, value: Value| json!({"idType": "TICKER", "idValue": ticker, key: value});
+    const PUT: &str = "IBM 03/20/26 P130";
+    const BOND: &str = "IBM 3.5 05/15/29";
+    const MUNI: &str = "CT UNVHGR 5 02/15/2029";
+    for (job, expected) in [
+        (isin("exchCode", json!("US")), &[1][..]),
+        (isin("exchCode", json!("TRACE")), &[]),
+        (isin("exchCode", Value::Null), &[1, 2]),
+        (isin("micCode", json!("XNYS")), &[2]),
+        (isin("currency", json!("USD")), &[1, 2]),
+        (isin("currency", json!("EUR")), &[]),
+        (isin("marketSecDes", json!("Equity")), &[1, 2]),
+        (isin("marketSecDes", json!("Corp")), &[]),
+        (isin("securityType", json!("Common Stock")), &[1, 2]),
+        (isin("securityType2", json!("Corp")), &[]),
+        (isin("optionType", json!("Put")), &[]),
+        (isin("strike", json!([1, null])), &[]),
+        (ticker(PUT, "optionType", json!("Put")), &[3]),
+        (ticker(PUT, "optionType", json!("Call")), &[]),
+        (ticker(PUT, "strike", json!([130, 130])), &[3]),
+        (ticker(PUT, "strike", json!([130.5, null])), &[]),
+        (ticker(PUT, "strike", json!([null, 129.99])), &[]),
+        (ticker(PUT, "contractSize", json!([null, 100])), &[3]),
+        (ticker(PUT, "contractSize", json!([101, null])), &[]),
+        (ticker(PUT, "expiration", json!(["2026-03-20", "2026-03-20"])), &[3]),
+        (ticker(PUT, "expiration", json!(["2025-03-20", null])), &[3]),
+        (ticker(PUT, "expiration", json!(["2025-03-19", null])), &[]),
+        (ticker(PUT, "expiration", json!([null, "2027-03-20"])), &[3]),
+        (ticker(PUT, "expiration", json!([null, "2027-03-21"])), &[]),
+        // A row with only one of the two dates answers both filters with it.
+        (ticker(PUT, "maturity", json!(["2026-03-01", "2026-03-31"])), &[3]),
+        (ticker(BOND, "expiration", json!(["2029-05-01", "2029-05-31"])), &[4]),
+        (ticker(BOND, "coupon", json!([3, 4])), &[4]),
+        (ticker(BOND, "coupon", json!([null, 3])), &[]),
+        (ticker(MUNI, "stateCode", json!("CT")), &[5]),
+        (ticker(MUNI, "stateCode", json!("NY")), &[]),
+    ] {
+        check(&server, job, expected);
+    }
+}
+
+/// "includeUnlistedEquities: When true, equity instruments not listed on an
+/// exchange are included."
+#[test]
+fn unlisted_equities() {
+    let server = server();
+    let job = |include: Value| json!({"idType": "TICKER", "idValue": "HID", "includeUnlistedEquities": include});
+    check(&server, job(json!(true)), &[7]);
+    check(&server, job(json!(false)), &[]);
+    check(&server, job(Value::Null), &[]);
+    fault(&server, job(json!("yes")), "includeUnlistedEquities must be true or false.");
+    let by_figi = json!({"idType": "ID_BB_GLOBAL", "idValue": figi(7)});
+    check(&server, by_figi, &[]);
+}
+
+/// The rows of decisions' table on idType and idValue.
+#[test]
+fn faults_of_the_identifier() {
+    let server = server();
+    for (job, text) in [
+        (json!({"idType": "INVALID", "idValue": "AAPL"}), "Invalid value for idType."),
+        (json!({"idType": "id_isin", "idValue": "US4592001014"}), "Invalid value for idType."),
+        (json!({"idType": "ID_ISIN", "idValue": "INVALID12345"}), "Invalid idValue format."),
+        (json!({"idType": "ID_CUSIP", "idValue": "45920010"}), "Invalid idValue format."),
+        (json!({"idType": "ID_CUSIP", "idValue": ""}), "Invalid idValue format."),
+        (json!({"idType": "TICKER", "idValue": "x".repeat(65)}), "Invalid idValue format."),
+        (json!({"idValue": "IBM"}), "idType is required."),
+        (json!({"idType": null, "idValue": "IBM"}), "idType must be a string."),
+        (json!({"idType": 5, "idValue": "IBM"}), "idType must be a string."),
+        (json!({"idType": "TICKER"}), "idValue is required."),
+        (json!({"idType": "TICKER", "idValue": null}), "idValue must be a string or an integer."),
+        (json!({"idType": "TICKER", "idValue": 1.5}), "idValue must be a string or an integer."),
+        (
+            json!({"idType": "TICKER", "idValue": ["IBM"]}),
+            "idValue must be a string or an integer.",
+        ),
+        (json!({"idType": "TICKER", "idValue": "IBM", "x": 1}), "Invalid key 'x'."),
+        (json!({"idType": "TICKER", "idValue": "IBM", "query": "ibm"}), "Invalid key 'query'."),
+        (json!({}), "idType is required."),
+        (json!(null), "A mapping job must be an object."),
+        (json!([]), "A mapping job must be an object."),
+        (json!("TICKER"), "A mapping job must be an object."),
+    ] {
+        fault(&server, job, text);
+    }
+}
+
+/// "exchCode: Must not be combined with micCode."
+#[test]
+fn exch_code_and_mic_code_conflict() {
+    let job = json!({"idType": "TICKER", "idValue": "IBM", "exchCode": "US", "micCode": "XNYS"});
+    fault(&server(), job, "Cannot have both exchCode and micCode");
+}
+
+/// "Interval rules".
+#[test]
+fn interval_rules() {
+    let server = server();
+    let with = |key: &str, value: Value| json!({"idType": "TICKER", "idValue": "IBM", key: value});
+    for key in ["strike", "contractSize", "coupon"] {
+        let shape = format!("{key} must be an array of two entries, each a number or null.");
+        for value in
+            [json!(1), json!([1]), json!([1, 2, 3]), json!(["1", 2]), json!({}), json!([true, 1])]
+        {
+            fault(&server, with(key, value), &shape);
+        }
+        fault(
+            &server,
+            with(key, json!([null, null])),
+            &format!("{key}: at least one entry must not be null."),
+        );
+        fault(
+            &server,
+            with(key, json!([2, 1])),
+            &format!("{key}: the first entry must not be greater than the second."),
+        );
+        check(&server, with(key, Value::Null), &[1, 2]);
+    }
+    for key in ["expiration", "maturity"] {
+        let shape =
+            format!("{key} must be an array of two entries, each a date YYYY-MM-DD or null.");
+        for value in [
+            json!("2025-01-01"),
+            json!(["2025-01-01"]),
+            json!(["2025-02-30", null]),
+            json!([20250101, null]),
+        ] {
+            fault(&server, with(key, value), &shape);
+        }
+        fault(
+            &server,
+            with(key, json!([null, null])),
+            &format!("{key}: at least one entry must not be null."),
+        );
+        fault(
+            &server,
+            with(key, json!(["2025-01-02", "2025-01-01"])),
+            &format!("{key}: the first entry must not be greater than the second."),
+        );
+        fault(
+            &server,
+            with(key, json!(["2024-01-01", "2025-01-02"])),
+            &format!("{key}: the dates must be no more than one year apart."),
+        );
+        check(&server, with(key, Value::Null), &[1, 2]);
+    }
+}
+
+/// The conditional rows: securityType2, expiration, maturity.
+#[test]
+fn required_properties() {
+    let server = server();
+    for (id_type, id_value, expected) in
+        [("BASE_TICKER", "IBM", &[1, 2][..]), ("ID_EXCH_SYMBOL", "IBM", &[1, 2])]
+    {
+        let job = json!({"idType": id_type, "idValue": id_value});
+        fault(
+            &server,
+            job.clone(),
+            &format!("securityType2 or marketSecDes is required when idType is {id_type}."),
+        );
+        for (key, value) in [("securityType2", "Common Stock"), ("marketSecDes", "Equity")] {
+            let mut job = job.clone();
+            job[key] = json!(value);
+            check(&server, job, expected);
+        }
+    }
+    let option = |expiration: Value| json!({"idType": "BASE_TICKER", "idValue": "IBM 3 P130", "securityType2": "Option", "expiration": expiration});
+    fault(&server, option(Value::Null), "expiration is required when securityType2 is Option.");
+    check(&server, option(json!(["2026-01-01", null])), &[3]);
+    let pool = |maturity: Value| json!({"idType": "BASE_TICKER", "idValue": "SBA 502345", "securityType2": "Pool", "maturity": maturity});
+    fault(&server, pool(Value::Null), "maturity is required when securityType2 is Pool.");
+    check(&server, pool(json!(["2029-06-01", null])), &[6]);
+    check(
+        &server,
+        json!({"idType": "BASE_TICKER", "idValue": "IBM", "marketSecDes": "Corp", "maturity": ["2028-11-01", null]}),
+        &[4],
+    );
+}
+
+/// "Present when a single job's result exceeds 15,000 FIGIs"; and no more than
+/// 200,000 rows in one request.
+#[test]
+fn the_15_000_line() {
+    let mut dump = String::from("figi,ticker\n");
+    for number in 0..15_000 {
+        dump.push_str(&format!("{},MANY\n", figi(number)));
+    }
+    let most = Server::of_dump(&dump);
+    let job = json!({"idType": "TICKER", "idValue": "MANY"});
+    let answer = &most.map(&json!([job]))[0];
+    assert_eq!(figis(answer).len(), 15_000);
+    dump.push_str(&format!("{},MANY\n", figi(15_000)));
+    let more = Server::of_dump(&dump);
+    fault(&more, job, "A job may find 15000 FIGIs; this one finds more.");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// Any bytes get an answer of the contract, never a panic.
+    #[test]
+    fn any_body_is_answered(body in any::<Vec<u8>>()) {
+        thread_local!(static SERVER: Server = server());
+        SERVER.with(|server| {
+            let answer = server.request("POST", "/v3/mapping", &[("content-type", "application/json")], &body);
+            assert!(matches!(answer.status, 200 | 400 | 413), "{}", answer.status);
+        });
+    }
+
+    /// Any job that is JSON gets one element with one of the three keys, or the
+    /// whole request is refused for an enum-like field.
+    #[test]
+    fn any_job_is_answered(fields in proptest::collection::vec((0_usize..18, 0_usize..14), 0..6)) {
+        const KEYS: [&str; 18] = ["idType", "idValue", "exchCode", "micCode", "currency",
+            "marketSecDes", "securityType", "securityType2", "includeUnlistedEquities",
+            "optionType", "strike", "contractSize", "coupon", "expiration", "maturity",
+            "stateCode", "", "x\u{1f600}"];
+        const VALUES: [&str; 14] = ["null", "\"TICKER\"", "\"IBM\"", "1e999", "-0", "[null,1]",
+            "[1,0]", "[\"2025-01-01\",null]", "[\"9999-12-31\",null]", "true", "\"\\ud800\"",
+            "{\"a\":[[[[]]]]}", "\"US\"", "[[],[]]"];
+        thread_local!(static SERVER: Server = server());
+        let fields: Vec<_> = fields.iter().map(|(key, value)| format!("{}:{}", json!(KEYS[*key]), VALUES[*value])).collect();
+        let body = format!("[{{{}}}]", fields.join(","));
+        SERVER.with(|server| {
+            let answer = server.post("/v3/mapping", &body);
+            if answer.status == 400 {
+                assert_eq!(answer.body, "Invalid enum field.");
+                return;
+            }
+            assert_eq!(answer.status, 200, "{body}");
+            let answers: Vec<Value> = serde_json::from_str(&answer.body).unwrap();
+            let keys = ["data", "warning", "error"].iter().filter(|key| answers[0].get(**key).is_some());
+            assert_eq!((answers.len(), keys.count()), (1, 1), "{body} {}", answer.body);
+        });
+    }
+}

@@ -1,0 +1,10 @@
+//! From a dump file to HTTP bytes: one binary over the real server, the real
+//! index and the real command.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod api;
+mod ingest;
+mod quick_start;
+mod recorded;
+mod support;
