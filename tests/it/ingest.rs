@@ -1,1 +1,359 @@
-//! x
+//! The command: every row accounted for, bad input told with file and line, and
+//! nothing published or lost.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use figdex_index::Catalogue;
+use figdex_ingest::{Build, Input};
+use proptest::prelude::*;
+
+use crate::support::{Server, build_of, figis};
+
+const HEADER: &str = "figi,ticker,ID_ISIN\n";
+const IBM: &str = "BBG000BLNNH6,IBM,US4592001014\n";
+
+/// A folder to work in; the command is run there.
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn index(&self) -> PathBuf {
+        self.0.path().join("index")
+    }
+
+    /// Runs `figdex-ingest build` with these arguments.
+    fn build(&self, arguments: &[&str], stdin: &[u8]) -> (i32, String, String) {
+        let mut command = Command::new(program());
+        command.current_dir(self.0.path()).arg("build").args(arguments).args(["--index", "index"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A build that refuses its flags reads nothing.
+        let _ = child.stdin.take().unwrap().write_all(stdin);
+        let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (status.code().unwrap(), text(stdout), text(stderr))
+    }
+
+    fn tickers(&self) -> Vec<String> {
+        let catalogue = Catalogue::open(&self.index()).unwrap();
+        let mut tickers = Vec::new();
+        for ticker in ["IBM", "AAPL", "MSFT", "OLD"] {
+            let lookup = figdex_index::Lookup {
+                id_type: figdex_index::IdType::Ticker,
+                id_value: figdex_index::IdType::Ticker.admit(ticker).unwrap(),
+                filters: figdex_index::Filters::default(),
+            };
+            if !catalogue.lookup(&lookup, 10).unwrap().is_empty() {
+                tickers.push(ticker.to_owned());
+            }
+        }
+        tickers
+    }
+}
+
+/// The command's program, which cargo builds beside the test's.
+fn program() -> PathBuf {
+    let deps = std::env::current_exe().unwrap();
+    let folder = deps.parent().and_then(Path::parent).unwrap();
+    let program = folder.join("figdex-ingest");
+    assert!(program.exists(), "run plain `cargo test`, which builds {}", program.display());
+    program
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(content).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn every_way_to_give_a_dump() {
+    let csv = format!("{HEADER}{IBM}");
+    let json = r#"{"figi":"BBG000BLNNH6","ticker":"IBM","ID_ISIN":["US4592001014"],"strike":null}"#;
+    let two_members = [gzip(HEADER.as_bytes()), gzip(IBM.as_bytes())].concat();
+    let dumps: &[(&str, Vec<u8>)] = &[
+        ("dump.csv", csv.clone().into()),
+        ("windows.csv", format!("\u{feff}{}", csv.replace('\n', "\r\n")).into()),
+        ("no-end.csv", csv.trim_end().into()),
+        ("blank-lines.csv", csv.replace('\n', "\n\n").into()),
+        ("dump.tsv", csv.replace(',', "\t").into()),
+        ("unnamed", csv.replace(',', "|").into()),
+        ("quoted.csv", csv.replace("IBM", "\"IBM\"").into()),
+        ("dump.jsonl", json.into()),
+        ("unnamed-json", format!("\n{json}\n").into()),
+        ("dump.csv.gz", gzip(csv.as_bytes())),
+        ("two-members.gz", two_members),
+        ("dump.jsonl.zst", zstd::encode_all(json.as_bytes(), 1).unwrap()),
+    ];
+    for (name, content) in dumps {
+        let desk = Desk::new();
+        desk.write(name, content);
+        let (code, report, error) = desk.build(&[name, "--strict"], b"");
+        assert_eq!((code, desk.tickers()), (0, vec!["IBM".to_owned()]), "{name}: {report}{error}");
+        let (code, ..) = desk.build(&["-"], content);
+        assert_eq!(code, 0, "{name} through standard input");
+        let catalogue = Catalogue::open(&desk.index()).unwrap();
+        let source = &catalogue.manifest().sources[0];
+        assert_eq!((source.bytes, source.rows), (content.len() as u64, 1), "{name}");
+    }
+}
+
+/// "later inputs fill what earlier ones left empty and win where they differ";
+/// files of a folder count by name.
+#[test]
+fn several_dumps_are_one_universe() {
+    let desk = Desk::new();
+    fs::create_dir(desk.0.path().join("folder")).unwrap();
+    desk.write("folder/b.csv", "figi,ticker\nBBG000BLNNH6,IBM\n");
+    desk.write("folder/a.csv", "figi,ticker,name\nBBG000BLNNH6,OLD,NAME\nBBG000B9XRY4,AAPL,\n");
+    desk.write("later.csv", "figi,ticker,unheard of\nBBG000BPH459,MSFT,x\n");
+    let (code, report, _) = desk.build(&["folder", "later.csv"], b"");
+    assert_eq!((code, desk.tickers()), (0, ["IBM", "AAPL", "MSFT"].map(String::from).to_vec()));
+    for line in [
+        "           2            2            0            0  folder/a.csv",
+        "           1            0            1            0  folder/b.csv",
+        "           4            3            1            0  in all",
+        "ignored columns of later.csv: unheard of",
+        "published generation 1: 3 instruments",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+}
+
+/// A bad row is rejected, a bad cell dropped; both are kept as they stood.
+#[test]
+fn what_is_not_taken_is_kept() {
+    let desk = Desk::new();
+    desk.write(
+        "dump.csv",
+        b"figi,ticker,ID_ISIN\n\
+          BBG000BLNNH5,\"I,BM\",US4592001014\n\
+          BBG000BLNNH6,IBM,US4592001015\n\
+          BBG000B9XRY4,\"two\nlines\"\n\
+          ,AAPL,\n\
+          BBG000BPH459,\xff,\n",
+    );
+    let (code, report, _) = desk.build(&["dump.csv", "--max-rejects", "4"], b"");
+    assert_eq!((code, desk.tickers()), (0, vec!["IBM".to_owned()]), "{report}");
+    let rejects = fs::read(desk.0.path().join("index.rejects.csv")).unwrap();
+    let expected = b"input,line,column,reason,raw\n\
+        dump.csv,2,,wrong figi: the check digit is wrong,\"BBG000BLNNH5,\"\"I,BM\"\",US4592001014\"\n\
+        dump.csv,3,ID_ISIN,not of the form of its idType,\"BBG000BLNNH6,IBM,US4592001015\"\n\
+        dump.csv,4,,\"it has 2 cells, the header has 3\",\"BBG000B9XRY4,\"\"two\nlines\"\"\"\n\
+        dump.csv,6,,it has no figi,\",AAPL,\"\n\
+        dump.csv,7,,it is not UTF-8,\"BBG000BPH459,\xff,\"\n";
+    assert_eq!(String::from_utf8_lossy(&rejects), String::from_utf8_lossy(expected));
+    assert!(report.contains("1  wrong figi: check digit (first: dump.csv, line 2)"), "{report}");
+    assert!(report.contains("1  ID_ISIN: not of the form of its idType (first: dump.csv, line 3)"));
+}
+
+#[test]
+fn too_many_rejects_publish_nothing() {
+    let dump = format!("{HEADER}{IBM}BBG000BLNNH5,,\n");
+    for (flags, code) in [
+        (&["--max-rejects", "1"][..], 0),
+        (&["--max-rejects", "50%"], 0),
+        (&["--max-rejects", "49.9%"], 1),
+        (&["--max-rejects", "0"], 1),
+        (&["--strict"], 1),
+        (&[], 1),
+        (&["--max-rejects", "many"], 2),
+        (&["--strict", "--max-rejects", "1"], 2),
+    ] {
+        let desk = Desk::new();
+        desk.write("old.csv", "figi,ticker\nBBG000BPH459,OLD\n");
+        assert_eq!(desk.build(&["old.csv"], b"").0, 0);
+        desk.write("dump.csv", &dump);
+        let (found, _, error) = desk.build(&[&["dump.csv"], flags].concat(), b"");
+        assert_eq!(found, code, "{flags:?} {error}");
+        let expected = if code == 0 { "IBM" } else { "OLD" };
+        assert_eq!(desk.tickers(), [expected], "{flags:?}");
+    }
+}
+
+/// Each fault of an input: one clear message with file and line, exit code 1, and
+/// the old index as it was.
+#[test]
+fn bad_inputs() {
+    let packed = gzip(format!("{HEADER}{}", IBM.repeat(2_000)).as_bytes());
+    let cut_zst = zstd::encode_all(format!("{HEADER}{IBM}").as_bytes(), 1).unwrap();
+    let faults: &[(&str, &[u8], &str)] = &[
+        ("empty.csv", b"", "empty.csv, line 1: it is empty"),
+        ("empty", b"", "empty: it is empty"),
+        (
+            "no-figi.csv",
+            b"ticker,name\nIBM,x\n",
+            "no-figi.csv, line 1: the header has no column figi: ticker,name",
+        ),
+        ("twice.csv", b"figi,figi\n", "twice.csv, line 1: the header names figi twice"),
+        (
+            "unknown",
+            b"hello\nworld\n",
+            "unknown: it has neither a header row with figi nor JSON lines",
+        ),
+        ("array.json", b"[{\"figi\":1}]", "array.json: it has neither"),
+        ("utf16", b"\xff\xfef\0i\0g\0i\0", "utf16: it is UTF-16"),
+        (
+            "quote.csv",
+            b"figi,ticker\nBBG000BLNNH6,\"IBM\nBBG000B9XRY4,AAPL\n",
+            "quote.csv, line 2: a quoted cell never ends",
+        ),
+        ("cut.csv.gz", &packed[..packed.len() / 2], "cut.csv.gz"),
+        ("cut.zst", &cut_zst[..cut_zst.len() - 3], "cut.zst"),
+        ("header-only.csv", b"figi,ticker\n", "the inputs have no instrument"),
+        ("array.jsonl", b"[1]\n", "1 of 1 rows were rejected, more than 5 %"),
+        ("array.jsonl", b"[1]\n", "a JSON array, not an object (first: array.jsonl, line 1)"),
+        ("bad.jsonl", b"{\"figi\":\"BBG000BLNNH6\"\n", "not JSON (first: bad.jsonl, line 1)"),
+        ("bad.csv", b"figi\nBBG000BLNNH5\n", "wrong figi: check digit (first: bad.csv, line 2)"),
+    ];
+    for (name, content, message) in faults {
+        let desk = Desk::new();
+        desk.write("old.csv", "figi,ticker\nBBG000BPH459,OLD\n");
+        assert_eq!(desk.build(&["old.csv"], b"").0, 0);
+        desk.write(name, content);
+        let (code, _, error) = desk.build(&[name], b"");
+        assert_eq!(code, 1, "{name}: {error}");
+        assert!(error.contains(message), "{name}: {error}");
+        assert_eq!(desk.tickers(), ["OLD"], "{name}");
+    }
+    let desk = Desk::new();
+    let (code, _, error) = desk.build(&["absent.csv"], b"");
+    assert_eq!((code, error.as_str()), (1, "figdex-ingest: absent.csv: no such file or folder\n"));
+    assert_eq!(desk.build(&[], b"").0, 2, "no input is a fault of usage");
+}
+
+/// The lists of `--values` are allowed beside what the data hold.
+#[test]
+fn value_lists() {
+    let lists = tempfile::tempdir().unwrap();
+    fs::write(lists.path().join("exchCode.json"), r#"{"values":["LN"]}"#).unwrap();
+    fs::write(lists.path().join("idType.json"), "left alone").unwrap();
+    let server = Server::build(|index| Build {
+        values: Some(lists.path().to_owned()),
+        ..build_of(
+            vec![Input::Memory("dump", b"figi,exchCode\nBBG000BLNNH6,US\n"[..].into())],
+            index,
+        )
+    });
+    for (exch_code, status) in [("US", 200), ("LN", 200), ("GR", 400)] {
+        let job = format!(r#"[{{"idType":"TICKER","idValue":"x","exchCode":"{exch_code}"}}]"#);
+        assert_eq!(server.post("/v3/mapping", &job).status, status, "{exch_code}");
+    }
+    for (content, message) in [("[]", "not a value list"), ("", "not a value list")] {
+        let desk = Desk::new();
+        desk.write("dump.csv", format!("{HEADER}{IBM}"));
+        desk.write("currency.json", content);
+        let (code, _, error) = desk.build(&["dump.csv", "--values", "."], b"");
+        assert!(
+            code == 1 && error.contains("currency.json, line 1") && error.contains(message),
+            "{error}"
+        );
+    }
+}
+
+/// A build that is killed leaves the old index as it was, and the next one works.
+#[test]
+fn a_kill_leaves_the_old_index() {
+    let desk = Desk::new();
+    desk.write("old.csv", "figi,ticker\nBBG000BPH459,OLD\n");
+    assert_eq!(desk.build(&["old.csv"], b"").0, 0);
+    let universe = figdex_ingest::generate::Universe { count: 30_000, seed: 5 };
+    let mut dump = Vec::new();
+    figdex_ingest::generate::write(&universe, figdex_ingest::generate::Format::Csv, &mut dump)
+        .unwrap();
+    desk.write("new.csv", &dump);
+    for milliseconds in [1, 40, 200, 500, 900, 1_400] {
+        let mut child = Command::new(program())
+            .current_dir(desk.0.path())
+            .args(["build", "new.csv", "--index", "index"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        let published = child.try_wait().unwrap().is_some();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let instruments = Catalogue::open(&desk.index()).unwrap().manifest().instruments;
+        assert!(instruments == 1 || instruments == 30_000, "{instruments}");
+        assert!(!published || instruments == 30_000);
+    }
+    assert_eq!(desk.build(&["old.csv"], b"").0, 0);
+    assert_eq!(desk.tickers(), ["OLD"]);
+}
+
+/// A generated universe goes through without a fault, and is found.
+#[test]
+fn a_generated_universe_is_taken_whole() {
+    for format in [figdex_ingest::generate::Format::Csv, figdex_ingest::generate::Format::JsonLines]
+    {
+        let universe = figdex_ingest::generate::Universe { count: 3_000, seed: 9 };
+        let mut dump = Vec::new();
+        figdex_ingest::generate::write(&universe, format, &mut dump).unwrap();
+        let input = Input::Memory("generated", dump.into());
+        let server = Server::build(|index| build_of(vec![input], index));
+        assert_eq!(server.report.total().instruments, 3_000, "{}", server.report);
+        assert!(server.report.dropped.is_empty(), "{}", server.report);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the bytes, no panic; and where there is an index, every row read
+    /// is accounted for and the index holds as many instruments as the report says.
+    #[test]
+    fn any_dump_is_accounted_for(
+        lines in proptest::collection::vec(prop_oneof![
+            Just("BBG000BLNNH6,IBM,US4592001014".to_owned()),
+            Just("BBG000B9XRY4,AAPL,".to_owned()),
+            Just("BBG000BLNNH5,x,y".to_owned()),
+            Just("\"BBG000BPH459\",\"a\"\"b\",".to_owned()),
+            ".{0,20}",
+            "[\",;\r\n]{0,5}",
+        ], 0..12),
+        json in any::<bool>(),
+    ) {
+        let dump = match json {
+            false => format!("{HEADER}{}", lines.join("\n")),
+            true => lines.iter().map(|line| format!("{{\"figi\":\"{line}\"}}\n")).collect(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let build = Build {
+            max_rejects: figdex_ingest::MaxRejects::Percent(100.0),
+            format: Some(if json { "jsonl" } else { "csv" }.parse().unwrap()),
+            ..build_of(vec![Input::Memory("dump", dump.into_bytes().into())], &folder.path().join("index"))
+        };
+        if let Ok(report) = build.run(&mut |_| {}) {
+            prop_assert!(report.adds_up());
+            let catalogue = Catalogue::open(&folder.path().join("index")).unwrap();
+            prop_assert_eq!(catalogue.manifest().instruments, report.total().instruments);
+        }
+    }
+}
+
+/// What derives from a dump is found over HTTP as well.
+#[test]
+fn derived_identifiers_are_found() {
+    let server = Server::of_dump("figi,ID_CUSIP\nBBG000BLNNH6,G0177J108\n");
+    for (id_type, id_value) in [("ID_CINS", "G0177J108"), ("ID_CUSIP_8_CHR", "G0177J10")] {
+        let answers = server.map(&serde_json::json!([{"idType": id_type, "idValue": id_value}]));
+        assert_eq!(figis(&answers[0]), ["BBG000BLNNH6"], "{id_type}");
+    }
+}

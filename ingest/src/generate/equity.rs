@@ -10,8 +10,8 @@ use super::figis::{self, Figis};
 use super::identifiers::{self, Security};
 use super::issuer::Issuer;
 use super::markets::{
-    FACILITIES, GERMANY, HOME, Market, NASDAQ, REPORTING, REPORTING_CURRENCIES, SINGLE_REPORTING,
-    Tickers, US_LISTED, Venue,
+    self, FACILITIES, GERMANY, HOME, Market, NASDAQ, REPORTING, REPORTING_CURRENCIES,
+    SINGLE_REPORTING, Tickers, US_LISTED, Venue,
 };
 use super::names;
 use super::rng::{Random, scramble};
@@ -28,28 +28,15 @@ pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
     row.clear();
     row.set(Column::MarketSector, b"Equity");
     row.set(Column::Listed, b"true");
-    row.fill(Column::UniqueId, |text| push_unique_id(text, year, ordinal));
     if ordinal.is_multiple_of(LARGE_EVERY) {
         let number = ordinal / LARGE_EVERY;
         let figis = figis::LARGE_EQUITIES.issue(year, number);
-        let mut share = ShareClass { seed, ordinal, row, figis, random, dump };
+        let mut share = ShareClass { seed, ordinal, row, figis, random, rows: 0, dump };
         share.write_large(number);
     } else {
         let figis = figis::EQUITIES.issue(year, ordinal);
-        let mut share = ShareClass { seed, ordinal, row, figis, random, dump };
+        let mut share = ShareClass { seed, ordinal, row, figis, random, rows: 0, dump };
         share.write_small();
-    }
-}
-
-/// `EQ` and sixteen digits: company and security for the older ones, a running
-/// number for the newer.
-fn push_unique_id(text: &mut Vec<u8>, year: u64, ordinal: u64) {
-    text.extend_from_slice(b"EQ");
-    if year < 2015 {
-        push_number(text, 10_000_000 + ordinal, 10);
-        text.extend_from_slice(b"001000");
-    } else {
-        push_number(text, 72_000_000 + ordinal, 16);
     }
 }
 
@@ -60,6 +47,8 @@ struct ShareClass<'a> {
     row: &'a mut Row,
     figis: Figis,
     random: Random,
+    /// How many rows it has already.
+    rows: u64,
     dump: &'a mut Dump,
 }
 
@@ -125,7 +114,7 @@ impl ShareClass<'_> {
     }
 
     fn write_small(&mut self) {
-        let market = self.draw_home();
+        let market = markets::draw_home(&mut self.random);
         self.row.fill(Column::Name, |text| {
             let legal_form = self.random.pick(market.legal_forms);
             names::push_company(text, legal_form, &mut self.random);
@@ -179,13 +168,13 @@ impl ShareClass<'_> {
         self.fill_kind("", false);
         self.row.set(Column::Listed, b"false");
         self.row.set(Column::ShareClass, &self.figis.take());
-        self.row.set(Column::Figi, &self.figis.take());
         self.row.fill(Column::Ticker, |text| {
             push_number(text, scramble(self.ordinal, 23, self.seed), 7);
             text.push(b'D');
         });
         self.row.copy(Column::Ticker, Column::Description);
-        self.dump.push(self.row);
+        let figi = self.figis.take();
+        self.push(&figi);
     }
 
     /// Fills the type of security; `suffix` ends the name, and says `ADR` where
@@ -217,40 +206,10 @@ impl ShareClass<'_> {
         self.row.set(Column::ShareClass, &self.figis.take());
     }
 
-    fn draw_home(&mut self) -> &'static Market {
-        let mut rest = self.random.below(1000);
-        for market in HOME {
-            if rest < market.companies {
-                return market;
-            }
-            rest -= market.companies;
-        }
-        &HOME[0]
-    }
-
-    /// A ticker as the market has them: it begins like the name, and goes on so
-    /// that neighbours differ.
+    /// A ticker that begins like the name, and goes on by the number of the share.
     fn ticker(&mut self, tickers: Tickers) -> Vec<u8> {
-        let mut number = scramble(self.ordinal, 28, self.seed);
-        let mut ticker = Vec::with_capacity(12);
-        match tickers {
-            Tickers::Digits(width) => {
-                let least = 10_u64.pow(width as u32 - 1);
-                push_number(&mut ticker, least + number % (9 * least), width);
-            }
-            Tickers::Number => push_number(&mut ticker, 1 + number % 9999, 1),
-            Tickers::Letters { least, most } => {
-                let length = (least + self.random.below(most - least + 1)) as usize;
-                let name = self.row.get(Column::Name);
-                let initials = name.iter().filter(|character| character.is_ascii_uppercase());
-                ticker.extend(initials.take(length.saturating_sub(2).clamp(1, 3)));
-                while ticker.len() < length {
-                    ticker.push(b'A' + (number % 26) as u8);
-                    number /= 26;
-                }
-            }
-        }
-        ticker
+        let number = scramble(self.ordinal, 28, self.seed);
+        tickers.draw(self.row.get(Column::Name), number, &mut self.random)
     }
 
     /// Writes the rows of one composite in a market that is there in full.
@@ -277,24 +236,43 @@ impl ShareClass<'_> {
         let figi = self.figis.take();
         row.set(Column::Composite, &figi);
         if has_row {
-            row.set(Column::Figi, &figi);
             row.set(Column::ExchCode, composite.as_bytes());
             row.set(Column::MicCode, b"");
             row.set(Column::TradingSystem, b"");
-            self.dump.push(row);
+            self.push(&figi);
         }
         for venue in venues {
-            row.set(Column::Figi, &self.figis.take());
-            row.set(Column::ExchCode, venue.0.as_bytes());
-            row.set(Column::MicCode, venue.1.as_bytes());
-            row.fill(Column::TradingSystem, |text| {
+            self.row.set(Column::ExchCode, venue.0.as_bytes());
+            self.row.set(Column::MicCode, venue.1.as_bytes());
+            self.row.fill(Column::TradingSystem, |text| {
                 if !venue.1.is_empty() {
                     text.extend(ticker.iter().copied().flatten());
                     text.push(b' ');
                     text.extend_from_slice(venue.1.as_bytes());
                 }
             });
-            self.dump.push(row);
+            let figi = self.figis.take();
+            self.push(&figi);
         }
+    }
+
+    /// Writes the row under that FIGI, with a uniqueID of its own: `EQ` and sixteen
+    /// digits, which tell company and security for the first row, and are a
+    /// running number for the others.
+    fn push(&mut self, figi: &[u8]) {
+        let (is_first, ordinal) = (self.rows == 0, self.ordinal);
+        let number = self.figis.running_number();
+        self.rows += 1;
+        self.row.set(Column::Figi, figi);
+        self.row.fill(Column::UniqueId, |text| {
+            text.extend_from_slice(b"EQ");
+            if is_first {
+                push_number(text, 10_000_000 + ordinal, 10);
+                text.extend_from_slice(b"001000");
+            } else {
+                push_number(text, number, 16);
+            }
+        });
+        self.dump.push(self.row);
     }
 }

@@ -62,6 +62,12 @@ pub(super) struct Figis {
 }
 
 impl Figis {
+    /// A number below 10^12 that is another after every FIGI taken, be it of this
+    /// issue or of any other: for identifiers that merely run on.
+    pub(super) const fn running_number(&self) -> u64 {
+        self.next
+    }
+
     /// The next FIGI, ASCII.
     pub(super) fn take(&mut self) -> [u8; FIGI_CHARS] {
         assert!(self.next < self.end, "more FIGIs than the issue owns");

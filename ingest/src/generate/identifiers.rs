@@ -169,7 +169,7 @@ mod tests {
                             "{id_type:?} {value}"
                         );
                     }
-                    assert!(seen.insert(row.get(Column::Isin).to_vec()), "{ordinal}");
+                    assert!(seen.insert(row.get(Column::Isin).to_vec()), "{country} {ordinal}");
                 }
             }
         }

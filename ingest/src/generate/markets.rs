@@ -5,6 +5,9 @@
 //! has none. A market with one venue has a composite FIGI that is no row of its
 //! own; one with several has the composite as a row under [`Market::composite`].
 
+use super::rng::Random;
+use super::row::push_number;
+
 /// A place of trading: its exchange code and its MIC (ISO 10383), or a blank.
 #[derive(Clone, Copy)]
 pub(super) struct Venue(pub(super) &'static str, pub(super) &'static str);
@@ -14,10 +17,34 @@ pub(super) struct Venue(pub(super) &'static str, pub(super) &'static str);
 pub(super) enum Tickers {
     /// Some letters from the name.
     Letters { least: u64, most: u64 },
-    /// A number of this many digits, zeros kept.
+    /// A number of this many digits.
     Digits(usize),
     /// A number from 1 to 9999, without zeros before it.
     Number,
+}
+
+impl Tickers {
+    /// The ticker of a company with that name; `number` makes neighbours differ.
+    pub(super) fn draw(self, name: &[u8], mut number: u64, random: &mut Random) -> Vec<u8> {
+        let mut ticker = Vec::with_capacity(12);
+        match self {
+            Self::Digits(width) => {
+                let least = 10_u64.pow(width as u32 - 1);
+                push_number(&mut ticker, least + number % (9 * least), width);
+            }
+            Self::Number => push_number(&mut ticker, 1 + number % 9999, 1),
+            Self::Letters { least, most } => {
+                let length = (least + random.below(most - least + 1)) as usize;
+                let initials = name.iter().filter(|character| character.is_ascii_uppercase());
+                ticker.extend(initials.take(length.saturating_sub(2).clamp(1, 3)));
+                while ticker.len() < length {
+                    ticker.push(b'A' + (number % 26) as u8);
+                    number /= 26;
+                }
+            }
+        }
+        ticker
+    }
 }
 
 /// A market: what one composite FIGI covers.
@@ -182,6 +209,18 @@ pub(super) const HOME: &[Market] = markets! {
     "MM" "MX" "MXN" letters(4, 7), 10 ["MF" "XMEX", "MU" "BIVA"] ["SAB DE CV"];
     "PE" "PE" "PEN" letters(4, 7), 10 ["PE" "XLIM"] ["SAA"];
 };
+
+/// The home of a small company, as often as [`Market::companies`] says.
+pub(super) fn draw_home(random: &mut Random) -> &'static Market {
+    let mut rest = random.below(1000);
+    for market in HOME {
+        if rest < market.companies {
+            return market;
+        }
+        rest -= market.companies;
+    }
+    &HOME[0]
+}
 
 #[cfg(test)]
 mod tests {

@@ -126,4 +126,6 @@ impl Dump {
 }
 
 #[cfg(test)]
+mod sample;
+#[cfg(test)]
 mod tests;

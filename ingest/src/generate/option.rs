@@ -83,12 +83,12 @@ pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
     row.fill(Column::Expiration, |text| expiration.push_iso(text));
     for strike in [stretch.strike, stretch.strike + 1] {
         for option_type in ["Call", "Put"] {
-            let contract = Contract {
-                root: issuer.ticker(),
+            let contract = Contract::new(
+                issuer.ticker(),
                 expiration,
                 option_type,
-                strike: (least_strike + strike) * step,
-            };
+                (least_strike + strike) * step,
+            );
             contract.fill(row);
             let composite = figis.take();
             row.set(Column::Figi, &composite);
@@ -111,18 +111,31 @@ fn expiration(number: u64, offset: u64) -> Day {
     Day::from_days(LAST_EXPIRATION - 7 * weeks as i64)
 }
 
-/// One contract; its strike is in thousandths of a dollar.
+/// One contract.
 struct Contract<'a> {
     root: &'a [u8],
     expiration: Day,
     option_type: &'static str,
+    /// In thousandths of a dollar.
     strike: u64,
+    /// ` 01/17/25 C155`, what follows the root and the exchange code.
+    terms: Vec<u8>,
+    /// `AAPL250117C00155000`
+    symbol: Vec<u8>,
 }
 
-impl Contract<'_> {
-    /// `C` or `P`
-    fn letter(&self) -> u8 {
-        self.option_type.as_bytes()[0]
+impl<'a> Contract<'a> {
+    fn new(root: &'a [u8], expiration: Day, option_type: &'static str, strike: u64) -> Self {
+        let letter = option_type.as_bytes()[0];
+        let mut terms = b" ".to_vec();
+        expiration.push_american(&mut terms);
+        terms.extend_from_slice(&[b' ', letter]);
+        push_thousandths(&mut terms, strike);
+        let mut symbol = root.to_vec();
+        expiration.push_compact(&mut symbol);
+        symbol.push(letter);
+        push_number(&mut symbol, strike, 8);
+        Self { root, expiration, option_type, strike, terms, symbol }
     }
 
     /// Fills what all rows of the contract share.
@@ -131,7 +144,7 @@ impl Contract<'_> {
         row.fill(Column::Strike, |text| push_thousandths(text, self.strike));
         row.fill(Column::Ticker, |text| {
             text.extend_from_slice(self.root);
-            self.push_terms(text);
+            text.extend_from_slice(&self.terms);
         });
         row.fill(Column::Name, |text| {
             text.extend_from_slice(self.expiration.month_name().as_bytes());
@@ -147,16 +160,13 @@ impl Contract<'_> {
         row.fill(Column::Occ, |text| {
             text.extend_from_slice(self.root);
             text.extend_from_slice(&b"      "[self.root.len()..]);
-            self.push_series(text);
+            text.extend_from_slice(&self.symbol[self.root.len()..]);
         });
-        row.fill(Column::FullExchangeSymbol, |text| {
-            text.extend_from_slice(self.root);
-            self.push_series(text);
-        });
+        row.set(Column::FullExchangeSymbol, &self.symbol);
         // Options Price Reporting Authority: the letter of the month also tells
         // calls, A to L, from puts, M to X.
         row.fill(Column::Opra, |text| {
-            let first = if self.letter() == b'C' { b'A' } else { b'M' };
+            let first = if self.option_type == "Call" { b'A' } else { b'M' };
             text.extend_from_slice(self.root);
             text.extend_from_slice(&[b' ', first + (self.expiration.month - 1) as u8]);
             push_number(text, self.expiration.day, 2);
@@ -173,7 +183,7 @@ impl Contract<'_> {
             text.extend_from_slice(self.root);
             text.push(b' ');
             text.extend_from_slice(exch_code.as_bytes());
-            self.push_terms(text);
+            text.extend_from_slice(&self.terms);
         };
         row.fill(Column::Description, push_description);
         row.fill(Column::UniqueIdFutOpt, |text| {
@@ -184,27 +194,11 @@ impl Contract<'_> {
             row.set(Column::TradingSystem, b"");
         } else {
             row.fill(Column::TradingSystem, |text| {
-                text.extend_from_slice(self.root);
-                self.push_series(text);
+                text.extend_from_slice(&self.symbol);
                 text.push(b' ');
                 text.extend_from_slice(mic.as_bytes());
             });
         }
-    }
-
-    /// ` 01/17/25 C155`
-    fn push_terms(&self, text: &mut Vec<u8>) {
-        text.push(b' ');
-        self.expiration.push_american(text);
-        text.extend_from_slice(&[b' ', self.letter()]);
-        push_thousandths(text, self.strike);
-    }
-
-    /// `250117C00155000`
-    fn push_series(&self, text: &mut Vec<u8>) {
-        self.expiration.push_compact(text);
-        text.push(self.letter());
-        push_number(text, self.strike, 8);
     }
 }
 
@@ -221,7 +215,7 @@ mod tests {
         let mut seen = HashSet::new();
         for ordinal in 0..300_000 {
             let s = Stretch::new(ordinal);
-            assert!(s.strike <= 62 && s.strike.is_multiple_of(2));
+            assert!(s.strike <= 62 && s.strike % 2 == 0);
             assert!(seen.insert((s.tier, s.place, s.expiration, s.strike)), "{ordinal}");
         }
     }

@@ -23,6 +23,11 @@ macro_rules! columns {
             const fn shape(self) -> Shape {
                 match self { $(Self::$column => Shape::$shape,)* }
             }
+
+            /// What stands before the value in JSON.
+            const fn key(self) -> &'static str {
+                match self { $(Self::$column => key!($name, $shape),)* }
+            }
         }
     };
 }
@@ -32,6 +37,15 @@ macro_rules! columns {
 enum Shape {
     Text,
     Bare,
+}
+
+macro_rules! key {
+    ($name:literal, Text) => {
+        concat!("\"", $name, "\":\"")
+    };
+    ($name:literal, Bare) => {
+        concat!("\"", $name, "\":")
+    };
 }
 
 columns! {
@@ -75,24 +89,34 @@ columns! {
 /// The cells of one instrument, UTF-8. A blank cell is unknown.
 pub(super) struct Row {
     text: Vec<u8>,
-    /// Where each cell lies in the text, by column.
-    cells: [(u32, u32); Column::ALL.len()],
+    cells: [Cell; Column::ALL.len()],
 }
+
+/// Where a cell lies in the text of its row, in bytes.
+#[derive(Clone, Copy)]
+struct Cell {
+    start: u32,
+    end: u32,
+    /// Whether neither layout has to escape anything: found out once, when the
+    /// cell is filled, and good for all rows that share it.
+    is_plain: bool,
+}
+
+const BLANK: Cell = Cell { start: 0, end: 0, is_plain: true };
 
 impl Row {
     pub(super) const fn new() -> Self {
-        Self { text: Vec::new(), cells: [(0, 0); Column::ALL.len()] }
+        Self { text: Vec::new(), cells: [BLANK; Column::ALL.len()] }
     }
 
     /// Blanks every cell, for the next issue.
     pub(super) fn clear(&mut self) {
         self.text.clear();
-        self.cells = [(0, 0); Column::ALL.len()];
+        self.cells = [BLANK; Column::ALL.len()];
     }
 
     pub(super) fn get(&self, column: Column) -> &[u8] {
-        let (start, end) = self.cells[column as usize];
-        &self.text[start as usize..end as usize]
+        self.slice(self.cells[column as usize])
     }
 
     pub(super) fn set(&mut self, column: Column, value: &[u8]) {
@@ -101,9 +125,18 @@ impl Row {
 
     /// Sets a cell to what `append` adds to the end of the text.
     pub(super) fn fill(&mut self, column: Column, append: impl FnOnce(&mut Vec<u8>)) {
-        let start = self.text.len() as u32;
+        let start = self.text.len();
         append(&mut self.text);
-        self.cells[column as usize] = (start, self.text.len() as u32);
+        let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\\' | 0..b' ');
+        self.cells[column as usize] = Cell {
+            start: start as u32,
+            end: self.text.len() as u32,
+            is_plain: !self.text[start..].iter().any(is_special),
+        };
+    }
+
+    fn slice(&self, cell: Cell) -> &[u8] {
+        &self.text[cell.start as usize..cell.end as usize]
     }
 
     /// Gives `to` the value that `from` has.
@@ -113,56 +146,54 @@ impl Row {
 
     /// Appends the row as CSV (RFC 4180), quoting only where the value demands it.
     pub(super) fn write_csv(&self, out: &mut Vec<u8>) {
-        for (place, column) in Column::ALL.iter().enumerate() {
-            if place > 0 {
-                out.push(b',');
-            }
-            let cell = self.get(*column);
-            if cell.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
-                out.push(b'"');
-                for &byte in cell {
-                    if byte == b'"' {
-                        out.push(b'"');
-                    }
-                    out.push(byte);
-                }
-                out.push(b'"');
+        for &cell in &self.cells {
+            let value = self.slice(cell);
+            if cell.is_plain || !value.iter().any(|byte| matches!(byte, b',' | b'"')) {
+                out.extend_from_slice(value);
             } else {
-                out.extend_from_slice(cell);
+                out.push(b'"');
+                push_escaped(value, b"\"", b'"', out);
+                out.push(b'"');
             }
+            out.push(b',');
         }
-        out.push(b'\n');
+        if let Some(last) = out.last_mut() {
+            *last = b'\n';
+        }
     }
 
     /// Appends the row as one JSON object and a line feed; blank cells are left out.
     pub(super) fn write_json(&self, out: &mut Vec<u8>) {
-        let mut before = b'{';
-        for column in Column::ALL {
-            let cell = self.get(*column);
-            if cell.is_empty() {
+        out.push(b'{');
+        for (&column, &cell) in Column::ALL.iter().zip(&self.cells) {
+            let value = self.slice(cell);
+            if value.is_empty() {
                 continue;
             }
-            out.push(before);
-            before = b',';
-            out.push(b'"');
-            out.extend_from_slice(column.name().as_bytes());
-            out.extend_from_slice(b"\":");
-            match column.shape() {
-                Shape::Bare => out.extend_from_slice(cell),
-                Shape::Text => {
-                    out.push(b'"');
-                    for &byte in cell {
-                        debug_assert!(byte >= b' ', "no cell holds a control character");
-                        if matches!(byte, b'"' | b'\\') {
-                            out.push(b'\\');
-                        }
-                        out.push(byte);
-                    }
-                    out.push(b'"');
-                }
+            out.extend_from_slice(column.key().as_bytes());
+            match (column.shape(), cell.is_plain) {
+                (Shape::Text, true) => out.extend_from_slice(value),
+                (Shape::Text, false) => push_escaped(value, b"\"\\", b'\\', out),
+                (Shape::Bare, _) => out.extend_from_slice(value),
             }
+            out.extend_from_slice(if column.shape() == Shape::Text { b"\"," } else { b"," });
         }
-        out.extend_from_slice(b"}\n");
+        if let Some(last) = out.last_mut() {
+            *last = b'}';
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Appends `value` with `escape` before every character that is `special`.
+/// Control characters would need more; the generator makes none.
+fn push_escaped(value: &[u8], special: &[u8], escape: u8, out: &mut Vec<u8>) {
+    for &byte in value {
+        debug_assert!(byte >= b' ', "no cell holds a control character");
+        if special.contains(&byte) {
+            out.push(escape);
+        }
+        out.push(byte);
     }
 }
 

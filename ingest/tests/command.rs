@@ -1,0 +1,39 @@
+//! The command line of `figdex-ingest`: what it prints and how it ends. (What
+//! `build` makes of a dump is tested with the server, in the root package, which
+//! also relies on this file: it makes plain `cargo test` build the program.)
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::{Command, Output};
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_figdex-ingest")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn generate_writes_the_same_bytes_to_a_file_and_to_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.csv");
+    let flags = ["generate", "--count", "50", "--seed", "3"];
+    let printed = run(&flags);
+    assert!(printed.status.success());
+    assert_eq!(printed.stdout.iter().filter(|&&byte| byte == b'\n').count(), 51);
+    let written = run(&[&flags[..], &["--out", path.to_str().unwrap()]].concat());
+    assert!(written.status.success() && written.stdout.is_empty());
+    assert_eq!(std::fs::read(&path).unwrap(), printed.stdout);
+    let lines = run(&[&flags[..], &["--format", "jsonl"]].concat());
+    assert_eq!(lines.stdout.iter().filter(|&&byte| byte == b'\n').count(), 50);
+}
+
+#[test]
+fn usage_faults_end_with_2_and_failures_with_1() {
+    for (arguments, code) in [
+        (&["nonsense"][..], 2),
+        (&["build"], 2),
+        (&["generate", "--count", "many", "--seed", "1"], 2),
+        (&["generate", "--count", "1", "--seed", "1", "--out", "/nowhere/at/all"], 1),
+        (&["--help"], 0),
+    ] {
+        assert_eq!(run(arguments).status.code(), Some(code), "{arguments:?}");
+    }
+}
