@@ -16,10 +16,13 @@ fn lookups(criterion: &mut Criterion) {
     let dump = dump();
     build(&dump, folder.path());
     let catalogue = Catalogue::open(folder.path()).expect("the index that was built");
-    for (kind, id_type) in [("isin", IdType::Isin), ("occ", IdType::Occ), ("figi", IdType::BbGlobal)] {
+    for (kind, id_type) in
+        [("isin", IdType::Isin), ("occ", IdType::Occ), ("figi", IdType::BbGlobal)]
+    {
         let jobs = jobs(&dump, id_type);
         let mut filtered = jobs.clone();
-        let exch_code = catalogue.vocabulary().admit(Property::ExchCode, "US").expect("it is there");
+        let exch_code =
+            catalogue.vocabulary().admit(Property::ExchCode, "US").expect("it is there");
         filtered.iter_mut().for_each(|job| job.filters.known.require(exch_code));
         for (filter, jobs) in [("plain", &jobs), ("with_exchCode", &filtered)] {
             let mut group = criterion.benchmark_group(format!("mapping/{kind}/{filter}"));

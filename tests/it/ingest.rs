@@ -207,7 +207,7 @@ fn bad_inputs() {
             b"hello\nworld\n",
             "unknown: it has neither a header row with figi nor JSON lines",
         ),
-        ("array.json", b"[{\"figi\":1}]", "array.json: it has neither"),
+        ("array.json", b"[{\"figi\":1}]", "array.json: it is a JSON array"),
         ("utf16", b"\xff\xfef\0i\0g\0i\0", "utf16: it is UTF-16"),
         (
             "quote.csv",

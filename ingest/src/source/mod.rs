@@ -251,6 +251,7 @@ fn recognise(content: &[u8]) -> std::result::Result<Format, &'static str> {
     match content.trim_ascii_start() {
         [] => Err("it is empty"),
         [b'{', ..] => Ok(Format::JsonLines),
+        [b'[', ..] => Err("it is a JSON array; JSON lines are an object a line"),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err("it is UTF-16; a dump is UTF-8"),
         _ => {
             let count =
