@@ -10,8 +10,8 @@ use super::figis::{self, Figis};
 use super::identifiers::{self, Security};
 use super::issuer::Issuer;
 use super::markets::{
-    self, FACILITIES, GERMANY, HOME, Market, NASDAQ, REPORTING, REPORTING_CURRENCIES,
-    SINGLE_REPORTING, Tickers, US_LISTED, Venue,
+    self, FACILITIES, GERMANY, HOME, NASDAQ, REPORTING, REPORTING_CURRENCIES, SINGLE_REPORTING,
+    Tickers, US_LISTED, Venue,
 };
 use super::names;
 use super::rng::{Random, scramble};

@@ -126,6 +126,4 @@ impl Dump {
 }
 
 #[cfg(test)]
-mod sample;
-#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
 //! calls and puts. Which underlying, expiration and strikes follows from the
 //! issue's ordinal by arithmetic, so that no contract comes twice; sixteen
 //! stretches in a row belong to one underlying, and half of all stretches fall
-//! to a few hundred underlyings, as trading does.
+//! to fewer than a thousand underlyings, as trading does.
 
 use super::Dump;
 use super::day::Day;
@@ -215,7 +215,7 @@ mod tests {
         let mut seen = HashSet::new();
         for ordinal in 0..300_000 {
             let s = Stretch::new(ordinal);
-            assert!(s.strike <= 62 && s.strike % 2 == 0);
+            assert!(s.strike <= 62 && s.strike.is_multiple_of(2));
             assert!(seen.insert((s.tier, s.place, s.expiration, s.strike)), "{ordinal}");
         }
     }
