@@ -16,12 +16,18 @@ use crate::row::{CellKind, Column, Row};
 /// Separates the values of a cell that may hold several.
 const LIST_SEPARATOR: char = ';';
 
+/// Given to the parser after the last byte of a dump. It ends a record that has no
+/// line end of its own; inside a quoted cell alone it is one more byte of the cell.
+const LAST_LINE_END: &[u8] = b"\n";
+
 pub(super) struct Delimited<R> {
     input: R,
     core: csv_core::Reader,
     /// What each cell of a record means; `None` where nobody knows.
     columns: Vec<Option<Column>>,
     unknown: Vec<String>,
+    /// Whether the line end after the last byte was given to the parser.
+    closed: bool,
     /// The unquoted cells of the record at hand, end to end.
     cells: Vec<u8>,
     /// Where each of them ends.
@@ -42,6 +48,7 @@ impl<R: BufRead> Delimited<R> {
             core,
             columns: Vec::new(),
             unknown: Vec::new(),
+            closed: false,
             cells: vec![0; 4096],
             ends: vec![0; 64],
         };
@@ -114,16 +121,22 @@ impl<R: BufRead> Delimited<R> {
         let line_before = self.core.line();
         let (mut written, mut cells) = (0, 0);
         loop {
-            let read_fault = Fault::read(self.core.line());
-            if self.input.fill_buf().map_err(read_fault)?.is_empty() && self.is_inside_quotes() {
-                let line = first_line(line_before, &row.raw);
-                return Err(Fault::new(line, "a quoted cell never ends"));
-            }
-            let input = self.input.fill_buf().map_err(Fault::read(self.core.line()))?;
+            let fault = Fault::read(self.core.line());
+            let input = self.input.fill_buf().map_err(fault)?;
+            let at_end = input.is_empty();
+            let input = if at_end && !self.closed { LAST_LINE_END } else { input };
             let (result, read, wrote, ended) =
                 self.core.read_record(input, &mut self.cells[written..], &mut self.ends[cells..]);
-            row.raw.extend_from_slice(&input[..read]);
-            self.input.consume(read);
+            if at_end {
+                self.closed |= read > 0;
+                if wrote > 0 {
+                    let line = first_line(line_before, &row.raw);
+                    return Err(Fault::new(line, "a quoted cell never ends"));
+                }
+            } else {
+                row.raw.extend_from_slice(&input[..read]);
+                self.input.consume(read);
+            }
             (written, cells) = (written + wrote, cells + ended);
             match result {
                 ReadRecordResult::InputEmpty => {}
@@ -140,14 +153,6 @@ impl<R: BufRead> Delimited<R> {
                 return Err(Fault::too_long(first_line(line_before, &row.raw)));
             }
         }
-    }
-
-    /// Whether the parser stands inside a quoted cell: only there is a line end
-    /// one more byte of the cell.
-    fn is_inside_quotes(&self) -> bool {
-        let mut probe = self.core.clone();
-        let (result, _, wrote, _) = probe.read_record(b"\n", &mut [0; 4], &mut [0; 4]);
-        matches!(result, ReadRecordResult::InputEmpty) && wrote > 0
     }
 }
 
