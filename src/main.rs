@@ -1,5 +1,6 @@
 //! `figdex`: flags, index, socket, serve, drain.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +18,11 @@ use tracing_subscriber::EnvFilter;
 fn main() -> ExitCode {
     let flags = Flags::parse().into_serve();
     let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt().with_env_filter(levels).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(levels)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
     match run(&flags) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -99,7 +99,7 @@ impl ShareClass<'_> {
             self.write_line(venue.0, &[venue], currency, &[ticker]);
         }
         for (suffix, currency) in REPORTING_CURRENCIES {
-            let count = 12 + self.random.below(6) as usize;
+            let count = 15 + self.random.below(3) as usize;
             let ticker = [ticker, suffix.as_bytes()];
             self.write_line(REPORTING.composite, &REPORTING.venues[..count], currency, &ticker);
             for code in SINGLE_REPORTING {
@@ -107,7 +107,7 @@ impl ShareClass<'_> {
             }
         }
         for code in FACILITIES {
-            for suffix in [b"D", b"N", b"Z"] {
+            for suffix in [b"D", b"N", b"Z", b"V", b"M"] {
                 self.write_line(code, &[Venue(code, "")], "EUR", &[ticker, suffix]);
             }
         }
@@ -134,12 +134,12 @@ impl ShareClass<'_> {
         self.fill_identifiers(market.country);
 
         let ticker = self.ticker(market.tickers);
-        let is_followed = self.random.one_in(16);
+        let is_followed = self.random.one_in(26);
         let count = market.venues.len() as u64;
         let (first, count) = match count {
             _ if is_followed => (0, count),
             1 => (0, 1),
-            _ if self.random.one_in(8) => (0, 2),
+            _ if self.random.one_in(12) => (0, 2),
             _ => (self.random.below(2), 1),
         };
         let venues = &market.venues[first as usize..(first + count) as usize];

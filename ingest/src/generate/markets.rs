@@ -36,7 +36,7 @@ impl Tickers {
             Self::Letters { least, most } => {
                 let length = (least + random.below(most - least + 1)) as usize;
                 let initials = name.iter().filter(|character| character.is_ascii_uppercase());
-                ticker.extend(initials.take(length.saturating_sub(2).clamp(1, 3)));
+                ticker.extend(initials.take(length / 2));
                 while ticker.len() < length {
                     ticker.push(b'A' + (number % 26) as u8);
                     number /= 26;
