@@ -57,7 +57,8 @@ impl Figi {
             return Err(FigiError::CheckDigit);
         }
         let number = characters.iter().fold(0, |number, &character| {
-            number * 36 + u64::from((character as char).to_digit(36).unwrap_or_default())
+            number * 36
+                + u64::from((character as char).to_digit(36).expect("the alphabet was checked"))
         });
         Ok(Self(number))
     }

@@ -147,7 +147,8 @@ impl PartWriter {
         self.segment.wait_merging_threads()?;
         self.rows.finish(path)?;
         self.identifiers.finish(path)?;
-        let text = |figi: Option<Figi>| figi.map(|figi| figi.to_string()).unwrap_or_default();
+        let text =
+            |figi: Option<Figi>| figi.expect("a part is begun by its first instrument").to_string();
         Ok(PartEntry {
             folder,
             instruments: self.count,

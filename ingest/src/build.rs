@@ -217,8 +217,8 @@ impl Build {
             threads: std::thread::available_parallelism().map_or(1, usize::from).min(8),
             // Of the dumps, so that the same dumps make the same index.
             hash_seed: sources.iter().fold(0, |seed, source| {
-                let digest = source.sha256.get(..16).unwrap_or_default();
-                u64::from_str_radix(digest, 16).unwrap_or_default() ^ seed.rotate_left(1)
+                let digest = u64::from_str_radix(&source.sha256[..16], 16);
+                digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
             }),
             ..BuildOptions::default()
         };

@@ -15,9 +15,9 @@ pub(super) struct Day {
 impl Day {
     /// The day that many days after 1970-01-01.
     pub(super) fn from_days(days: i64) -> Self {
-        let text = Date::from_days(days).map(|date| date.to_string()).unwrap_or_default();
+        let text = Date::from_days(days).expect("a generated day has four-digit years").to_string();
         let number = |digits: std::ops::Range<usize>| {
-            text.get(digits).and_then(|digits| digits.parse().ok()).unwrap_or_default()
+            text[digits].parse().expect("a date is digits between its dashes")
         };
         Self { year: number(0..4), month: number(5..7), day: number(8..10) }
     }

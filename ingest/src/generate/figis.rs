@@ -78,7 +78,8 @@ impl Figis {
             *place = PLACES[(rest % 31) as usize];
             rest /= 31;
         }
-        let digit = check_digit::double_add_double(&figi[..11]).unwrap_or_default();
+        let digit = check_digit::double_add_double(&figi[..11])
+            .expect("generated characters are of the alphabet");
         figi[11] = b'0' + digit;
         self.next += 1;
         figi

@@ -135,7 +135,7 @@ fn spell<A: AsRef<[u8]>>(number: u64, alphabets: &[A], places: &mut [u8]) {
 
 /// The check digit as a character; the alphabets above leave none without.
 fn check(body: &[u8], scheme: fn(&[u8]) -> Option<u8>) -> u8 {
-    b'0' + scheme(body).unwrap_or_default()
+    b'0' + scheme(body).expect("generated characters are of the alphabet")
 }
 
 #[cfg(test)]
