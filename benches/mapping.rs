@@ -79,14 +79,11 @@ fn dump() -> Vec<u8> {
 }
 
 fn build(dump: &[u8], index: &Path) {
+    let inputs = vec![Input::Memory("generated", dump.into())];
     let build = Build {
-        inputs: vec![Input::Memory("generated", dump.into())],
-        index: index.to_owned(),
         format: Some(Format::Delimited(b',')),
-        values: None,
-        rejects: None,
         max_rejects: MaxRejects::NONE,
-        part_instruments_max: None,
+        ..Build::new(inputs, index)
     };
     let report = build.run(&mut |_| {}).expect("a build without a fault");
     assert_eq!(report.total().instruments, UNIVERSE.count);

@@ -8,6 +8,35 @@ use clap::{Args, Parser, Subcommand};
 /// Where the index lies when no flag says so.
 pub const DEFAULT_INDEX: &str = "data/index";
 
+/// What the operator chose, resolved: how the server answers.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// `--search-envelope`
+    pub search_envelope: SearchEnvelope,
+    /// `--unknown-enum`
+    pub unknown_enum: UnknownEnum,
+}
+
+/// What a search or filter answer is wrapped in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchEnvelope {
+    /// One JSON object, as every known client expects.
+    #[default]
+    Object,
+    /// An array of that one object, as the public service's schema says.
+    Array,
+}
+
+/// What becomes of an enum-like field outside its allowed set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownEnum {
+    /// The request is refused: 400 `Invalid enum field.`
+    #[default]
+    Reject,
+    /// It finds nothing.
+    NoMatch,
+}
+
 /// Finds financial instruments: maps identifiers to FIGIs over HTTP.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]

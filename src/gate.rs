@@ -10,24 +10,56 @@ use warp::reply::Response as Reply;
 
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::limits::JOBS_MAX;
+use crate::state::State;
+use crate::version::Version;
 
-/// Lets a POST with a JSON body through to `endpoint`, whose answer is JSON.
-/// Whatever happens, the caller gets an answer: a panic is a 500.
-pub(crate) async fn post(
+/// What a call asks for: an endpoint of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Mapping(Version),
+    Values(Version),
+    Search(Version),
+    Filter(Version),
+}
+
+impl Action {
+    /// The endpoint's only method.
+    fn method(self) -> Method {
+        match self {
+            Self::Values(_) => Method::GET,
+            Self::Mapping(_) | Self::Search(_) | Self::Filter(_) => Method::POST,
+        }
+    }
+}
+
+/// What the gate found out about who calls.
+pub(crate) struct Caller {
+    /// The mapping jobs that one request of this caller may carry.
+    pub(crate) jobs_max: usize,
+}
+
+/// Lets a call through to `endpoint`, whose answer is JSON. Whatever happens, the
+/// caller gets an answer: a panic is a 500.
+pub(crate) async fn pass(
+    _state: &State,
     call: Call,
-    endpoint: impl AsyncFnOnce(Call) -> Result<Vec<u8>, ApiError>,
+    action: Action,
+    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
 ) -> Reply {
     let checked = async {
-        if call.method != Method::POST {
-            return Err(ApiError::InvalidMethod { allow: "POST" });
+        let method = action.method();
+        if call.method != method {
+            let allow = if method == Method::GET { "GET" } else { "POST" };
+            return Err(ApiError::InvalidMethod { allow });
         }
         if !accepts_json(&call.headers) {
             return Err(ApiError::UnsupportedAccept);
         }
-        if !is_json(&call.headers) {
+        if method == Method::POST && !is_json(&call.headers) {
             return Err(ApiError::InvalidContentType);
         }
-        endpoint(call).await
+        endpoint(call, Caller { jobs_max: JOBS_MAX }).await
     };
     match AssertUnwindSafe(checked).catch_unwind().await {
         Ok(Ok(json)) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
-use figdex::config::{DEFAULT_INDEX, Flags, ServeFlags};
+use figdex::config::{DEFAULT_INDEX, Flags, ServeFlags, Settings};
 use figdex::{State, serve, service};
 use figdex_index::Catalogue;
 use figdex_ingest::sample;
@@ -39,7 +39,7 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         instruments = catalogue.manifest().instruments,
         "index open"
     );
-    let service = service(Arc::new(State::new(catalogue)));
+    let service = service(Arc::new(State::new(catalogue, Settings::default())));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(flags.listen)

@@ -111,6 +111,19 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 const PROGRESS_ROWS: u64 = 1 << 12;
 
 impl Build {
+    /// A build of these inputs into that folder, with nothing special.
+    pub fn new(inputs: Vec<Input>, index: impl Into<PathBuf>) -> Self {
+        Self {
+            inputs,
+            index: index.into(),
+            format: None,
+            values: None,
+            rejects: None,
+            max_rejects: MaxRejects::default(),
+            part_instruments_max: None,
+        }
+    }
+
     /// Reads, merges, indexes, verifies and publishes.
     ///
     /// # Errors

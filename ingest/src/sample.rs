@@ -21,17 +21,14 @@ pub fn build(index: &Path) -> Result<Report> {
     let mut generated = Vec::new();
     generate::write(&UNIVERSE, generate::Format::Csv, &mut generated)
         .map_err(Error::file(&"generated sample"))?;
+    let inputs = vec![
+        Input::Memory("generated sample", generated.into()),
+        Input::Memory("well-known instruments", WELL_KNOWN.into()),
+    ];
     let sample = Build {
-        inputs: vec![
-            Input::Memory("generated sample", generated.into()),
-            Input::Memory("well-known instruments", WELL_KNOWN.into()),
-        ],
-        index: index.to_owned(),
         format: Some(Format::Delimited(b',')),
-        values: None,
-        rejects: None,
         max_rejects: MaxRejects::NONE,
-        part_instruments_max: None,
+        ..Build::new(inputs, index)
     };
     sample.run(&mut |_| {})
 }

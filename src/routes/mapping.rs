@@ -10,8 +10,8 @@ use warp::reply::Response;
 use super::with;
 use crate::call::{Call, call};
 use crate::error::ApiError;
-use crate::gate;
-use crate::limits::{BODY_BYTES_MAX, JOB_ROWS_MAX, JOBS_MAX, REQUEST_ROWS_MAX};
+use crate::gate::{self, Action};
+use crate::limits::{BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, Job, JobAnswer};
@@ -21,18 +21,23 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
-    gate::post(call, async |mut call: Call| {
+    gate::pass(&state, call, Action::Mapping(version), async |mut call, caller| {
         let body = call.body(BODY_BYTES_MAX).await?;
-        answer(version, &body, &state.catalogue())
+        answer(version, &body, caller.jobs_max, &state.catalogue())
     })
     .await
 }
 
-/// The answer to a body. It runs inline: at most [`JOBS_MAX`] lookups of
+/// The answer to a body. It runs inline: at most `jobs_max` lookups of
 /// microseconds each.
-fn answer(version: Version, body: &[u8], catalogue: &Catalogue) -> Result<Vec<u8>, ApiError> {
+fn answer(
+    version: Version,
+    body: &[u8],
+    jobs_max: usize,
+    catalogue: &Catalogue,
+) -> Result<Vec<u8>, ApiError> {
     let jobs = wire::jobs(body)?;
-    if jobs.len() > JOBS_MAX {
+    if jobs.len() > jobs_max {
         return Err(ApiError::PayloadTooLarge);
     }
     // Before anything else is answered, and over all jobs (decisions, "enum-like").

@@ -1,5 +1,6 @@
 //! The README's first example, over the bundled sample.
 
+use figdex::config::Settings;
 use figdex::{State, service};
 use figdex_index::Catalogue;
 use std::sync::Arc;
@@ -11,7 +12,8 @@ fn the_sample_has_no_fault_and_answers_the_readme() {
     let report = figdex_ingest::sample::build(&index).unwrap();
     assert!(report.reasons.is_empty() && report.dropped.is_empty(), "{report}");
     assert_eq!(report.total().merged, 0, "{report}");
-    let service = service(Arc::new(State::new(Catalogue::open(&index).unwrap())));
+    let service =
+        service(Arc::new(State::new(Catalogue::open(&index).unwrap(), Settings::default())));
     let body = r#"[{"idType":"ID_ISIN","idValue":"US4592001014"}]"#;
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let request = warp::test::request().method("POST").path("/v3/mapping");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use figdex::config::Settings;
 use figdex::{State, service};
 use figdex_index::Catalogue;
 use figdex_ingest::{Build, Input, MaxRejects, Report};
@@ -27,17 +28,9 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// A build of these inputs with nothing special.
+/// A build that takes no rejects: a test's dump is as it should be.
 pub(crate) fn build_of(inputs: Vec<Input>, index: &Path) -> Build {
-    Build {
-        inputs,
-        index: index.to_owned(),
-        format: None,
-        values: None,
-        rejects: None,
-        max_rejects: MaxRejects::NONE,
-        part_instruments_max: None,
-    }
+    Build { max_rejects: MaxRejects::NONE, ..Build::new(inputs, index) }
 }
 
 impl Server {
@@ -52,7 +45,7 @@ impl Server {
         let index = folder.path().join("index");
         let report = build(&index).run(&mut |_| {}).unwrap();
         let catalogue = Catalogue::open(&index).unwrap();
-        let service = service(Arc::new(State::new(catalogue)));
+        let service = service(Arc::new(State::new(catalogue, Settings::default())));
         Self { service, report, _folder: folder }
     }
 
