@@ -30,6 +30,16 @@ impl FromStr for Version {
 }
 
 impl Version {
+    /// Whether the endpoint `search` exists.
+    pub fn has_search(self) -> bool {
+        self != Self::V1
+    }
+
+    /// Whether the endpoint `filter` exists.
+    pub fn has_filter(self) -> bool {
+        self == Self::V3
+    }
+
     /// Whether the property `stateCode` exists.
     pub fn has_state_code(self) -> bool {
         self == Self::V3

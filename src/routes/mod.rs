@@ -1,7 +1,10 @@
 //! Chapter "Endpoints": the route table.
 
+mod filter;
 mod health;
 mod mapping;
+mod pages;
+mod search;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +19,11 @@ use crate::state::State;
 
 /// The whole server. A path that no route takes is the last one's, and a 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    mapping::route(state)
+    mapping::route(state.clone())
+        .or(search::route(state.clone()))
+        .unify()
+        .or(filter::route(state))
+        .unify()
         .or(health::route())
         .unify()
         .or(warp::path::tail().map(|_: Tail| ApiError::InvalidUrl.into()))

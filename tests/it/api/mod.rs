@@ -3,6 +3,8 @@
 mod errors;
 mod health;
 mod mapping;
+mod paging;
+mod search;
 mod socket;
 
 use figdex_index::check_digit;
