@@ -153,7 +153,8 @@ fn a_cursor_outlives_its_index() {
         let goes_on = figis(&page(&later, path, &query, first.get("next")));
         assert_eq!(goes_on.len(), 100);
         // Rows of the later night apart, it goes on with the rows that came next.
-        let there = figis(&there).into_iter().filter(|there| *there != figi(140));
+        let gone = [figi(40), figi(140)];
+        let there = figis(&there).into_iter().filter(|there| !gone.contains(there));
         let old = goes_on.iter().filter(|row| **row < figi(300));
         assert!(there.zip(old).all(|(there, old)| there == *old), "{path} {goes_on:?}");
     }
