@@ -6,7 +6,7 @@ use std::str::FromStr;
 use figdex_index::IdType;
 
 /// The first segment of a versioned path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// The oldest: mapping and values.
     V1,
@@ -30,6 +30,15 @@ impl FromStr for Version {
 }
 
 impl Version {
+    /// The segment that names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V1 => "v1",
+            Self::V2 => "v2",
+            Self::V3 => "v3",
+        }
+    }
+
     /// Whether the property `stateCode` exists.
     pub fn has_state_code(self) -> bool {
         self == Self::V3

@@ -10,8 +10,8 @@ use warp::reply::Response;
 use super::with;
 use crate::call::{Call, call};
 use crate::error::ApiError;
-use crate::gate::{self, Action};
-use crate::limits::{BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::gate::{self, Action, Caller};
+use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, Job, JobAnswer};
@@ -22,8 +22,8 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 
 async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     gate::pass(&state, call, Action::Mapping(version), async |mut call, caller| {
-        let body = call.body(BODY_BYTES_MAX).await?;
-        answer(version, &body, caller.jobs_max, &state.catalogue())
+        let body = call.body(caller.body_bytes_max).await?;
+        answer(version, &body, &caller, &state.catalogue())
     })
     .await
 }
@@ -33,13 +33,14 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
 fn answer(
     version: Version,
     body: &[u8],
-    jobs_max: usize,
+    caller: &Caller,
     catalogue: &Catalogue,
 ) -> Result<Vec<u8>, ApiError> {
     let jobs = wire::jobs(body)?;
-    if jobs.len() > jobs_max {
+    if jobs.len() > caller.jobs_max {
         return Err(ApiError::PayloadTooLarge);
     }
+    caller.charge_jobs(jobs.len())?;
     // Before anything else is answered, and over all jobs (decisions, "enum-like").
     if !jobs.iter().all(|job| job.enum_fields_hold(version, catalogue.vocabulary())) {
         return Err(ApiError::InvalidEnumField);
