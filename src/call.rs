@@ -1,23 +1,34 @@
-//! The facts of one request: method, headers, and a body that is read only when
-//! it is asked for, and never beyond its bound.
+//! The facts of one request: who sends it, method, headers, and a body that is read
+//! only when it is asked for, and never beyond its bounds.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::Pin;
+use std::time::Duration;
 
 use futures_util::{Stream, StreamExt as _};
 use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, Method};
 use warp::{Buf, Filter};
 
+use crate::config::BODY_WAIT;
 use crate::error::ApiError;
 
 type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 
 type Body = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
 
+/// The address that a request came from: an extension of the request, which the
+/// accept loop puts there.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub IpAddr);
+
 /// A request that found its route.
 pub(crate) struct Call {
+    pub(crate) peer: IpAddr,
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
+    /// How long the body may take; the gate sets it.
+    pub(crate) body_wait: Duration,
     body: Body,
 }
 
@@ -26,32 +37,44 @@ impl Call {
     ///
     /// # Errors
     /// [`ApiError::PayloadTooLarge`] as soon as it exceeds `bytes_max`, without
-    /// reading on; [`ApiError::BadRequest`] when it breaks off.
+    /// reading on; [`ApiError::BadRequest`] when it breaks off, or takes longer than
+    /// it may. hyper then closes the connection, since the rest of the body is no
+    /// next request.
     pub(crate) async fn body(&mut self, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
-        let mut body = Vec::new();
-        while let Some(chunk) = self.body.next().await {
-            let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
-            if body.len() + chunk.remaining() > bytes_max {
-                return Err(ApiError::PayloadTooLarge);
-            }
-            while chunk.has_remaining() {
-                let piece = chunk.chunk();
-                body.extend_from_slice(piece);
-                let length = piece.len();
-                chunk.advance(length);
-            }
-        }
-        Ok(body)
+        let read = tokio::time::timeout(self.body_wait, read(&mut self.body, bytes_max)).await;
+        read.unwrap_or(Err(ApiError::BadRequest))
     }
 }
 
-/// Takes the facts of any request.
+/// Takes the facts of any request. One that no socket brought comes from this
+/// machine.
 pub(crate) fn call() -> BoxedFilter<(Call,)> {
-    warp::method()
+    warp::ext::optional()
+        .and(warp::method())
         .and(warp::header::headers_cloned())
         .and(warp::body::stream())
-        .map(|method, headers, body| Call { method, headers, body: boxed(body) })
+        .map(|peer: Option<Peer>, method, headers, body| {
+            let peer = peer.map_or(Ipv4Addr::LOCALHOST.into(), |Peer(address)| address);
+            Call { peer, method, headers, body_wait: BODY_WAIT, body: boxed(body) }
+        })
         .boxed()
+}
+
+async fn read(stream: &mut Body, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
+        if body.len() + chunk.remaining() > bytes_max {
+            return Err(ApiError::PayloadTooLarge);
+        }
+        while chunk.has_remaining() {
+            let piece = chunk.chunk();
+            body.extend_from_slice(piece);
+            let length = piece.len();
+            chunk.advance(length);
+        }
+    }
+    Ok(body)
 }
 
 fn boxed(

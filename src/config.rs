@@ -1,20 +1,93 @@
-//! Flags as typed. What a flag means is said once, in its help.
+//! Flags as typed → [`Config`] as resolved. A flag beats the environment, which
+//! beats the file; all faults are found before any is told.
+
+mod flags;
+mod resolve;
+mod sources;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+pub use self::flags::{Command, Flags, KeysCommand, KeysFlags, ServeFlags};
+use crate::auth::KeyRing;
+use crate::cors::Cors;
+use crate::limits::{BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, Rates};
 
 /// Where the index lies when no flag says so.
 pub const DEFAULT_INDEX: &str = "data/index";
 
+/// How long a heavy piece of work waits for its turn before the answer is 503.
+const TURN_WAIT: Duration = Duration::from_secs(5);
+
+/// How long a client may take to send a request's body.
+pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
+
+/// Everything that `figdex serve` was told.
+#[derive(Debug)]
+pub struct Config {
+    /// `--index`; without it, [`DEFAULT_INDEX`].
+    pub index: Option<PathBuf>,
+    /// `--listen`
+    pub listen: SocketAddr,
+    /// `--keys`, opened.
+    pub keys: Arc<KeyRing>,
+    /// How to answer.
+    pub settings: Settings,
+}
+
 /// What the operator chose, resolved: how the server answers.
-#[derive(Clone, Debug, Default)]
+///
+/// The default is for a program that embeds the service, and for tests: it has no
+/// request rates. `figdex` itself has the contract's unless told otherwise.
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// `--search-envelope`
     pub search_envelope: SearchEnvelope,
     /// `--unknown-enum`
     pub unknown_enum: UnknownEnum,
+    /// `--cors`
+    pub cors: Cors,
+    /// `--public-url`: the server's address for its clients, without a slash at the
+    /// end; `None` when nobody knows it.
+    pub public_url: Option<String>,
+    /// `--trust-proxy`
+    pub trust_proxy: bool,
+    /// The file's `[limits]`; `None` with `--no-limits`.
+    pub rates: Option<Rates>,
+    /// `--jobs-per-request`
+    pub jobs_per_request: usize,
+    /// `--jobs-per-request-with-key`
+    pub jobs_per_request_with_key: usize,
+    /// `--body-bytes-max`
+    pub body_bytes_max: usize,
+    /// How long the body of a request may take. It is a setting of the type, not of
+    /// the command, as the two below.
+    pub body_wait: Duration,
+    /// The heavy pieces of work that may run at a time; without it, the machine says.
+    pub turns: Option<usize>,
+    /// How long one waits for its turn.
+    pub turn_wait: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            search_envelope: SearchEnvelope::default(),
+            unknown_enum: UnknownEnum::default(),
+            cors: Cors::default(),
+            public_url: None,
+            trust_proxy: false,
+            rates: None,
+            jobs_per_request: JOBS_MAX,
+            jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
+            body_bytes_max: BODY_BYTES_MAX,
+            body_wait: BODY_WAIT,
+            turns: None,
+            turn_wait: TURN_WAIT,
+        }
+    }
 }
 
 /// What a search or filter answer is wrapped in.
@@ -37,43 +110,7 @@ pub enum UnknownEnum {
     NoMatch,
 }
 
-/// Finds financial instruments: maps identifiers to FIGIs over HTTP.
-#[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
-pub struct Flags {
-    /// What to do; without one, `serve`.
-    #[command(subcommand)]
-    pub command: Option<Command>,
-    /// Flags of `serve`, which may be left out.
-    #[command(flatten)]
-    pub serve: ServeFlags,
-}
-
-/// The commands of the server program.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Serve an index (the default)
-    Serve(ServeFlags),
-}
-
-/// Flags of `figdex serve`.
-#[derive(Debug, Args)]
-pub struct ServeFlags {
-    /// The folder of the index; when it is not given and not there, one is built from
-    /// the bundled sample [default: data/index]
-    #[arg(long, env = "FIGDEX_INDEX", value_name = "DIR")]
-    pub index: Option<PathBuf>,
-    /// The address to listen on
-    #[arg(long, env = "FIGDEX_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:8080")]
-    pub listen: SocketAddr,
-}
-
-impl Flags {
-    /// The flags of `serve`, said with the command's name or without.
-    pub fn into_serve(self) -> ServeFlags {
-        match self.command {
-            Some(Command::Serve(flags)) => flags,
-            None => self.serve,
-        }
-    }
-}
+/// All that is wrong with what the program was told, at once.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.join("\n"))]
+pub struct Faults(pub Vec<String>);

@@ -1,16 +1,20 @@
 //! What a call passes before its endpoint sees it, in the decided order: method,
-//! Accept, Content-Type. (The key stands after the method and the rate after the
-//! Content-Type, once there are keys and rates.)
+//! key, Accept, Content-Type, rate. (The path comes first, with the routes, and the
+//! body last, with the endpoint.) A preflight of `--cors` stands before them all.
 
+use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use warp::http::{HeaderMap, HeaderValue, Method, Response, header};
+use tokio::time::Instant;
+use warp::http::{HeaderMap, Method, header};
 use warp::reply::Response as Reply;
 
 use crate::call::Call;
+use crate::encoding;
 use crate::error::ApiError;
-use crate::limits::JOBS_MAX;
+use crate::limits::{Limiter, Span, Standing, Who};
 use crate::state::State;
 use crate::version::Version;
 
@@ -31,49 +35,146 @@ impl Action {
             Self::Mapping(_) | Self::Search(_) | Self::Filter(_) => Method::POST,
         }
     }
+
+    fn version(self) -> Version {
+        match self {
+            Self::Mapping(version)
+            | Self::Values(version)
+            | Self::Search(version)
+            | Self::Filter(version) => version,
+        }
+    }
+
+    /// Which window counts it, beside the total.
+    fn span(self) -> Span {
+        match self {
+            Self::Mapping(_) | Self::Values(_) => Span::Mapping,
+            Self::Search(_) | Self::Filter(_) => Span::Search,
+        }
+    }
 }
 
 /// What the gate found out about who calls.
 pub(crate) struct Caller {
     /// The mapping jobs that one request of this caller may carry.
     pub(crate) jobs_max: usize,
+    /// The bytes that its body may have.
+    pub(crate) body_bytes_max: usize,
+    who: Who,
+    version: Version,
+    limiter: Option<Arc<Limiter>>,
+}
+
+impl Caller {
+    /// Counts the jobs of this request, where a version limits jobs a minute.
+    ///
+    /// # Errors
+    /// [`ApiError::RateLimitReached`] when they are more than are left. The request
+    /// itself stays counted: it was one.
+    pub(crate) fn charge_jobs(&self, jobs: usize) -> Result<(), ApiError> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
+        limiter
+            .charge_jobs(self.who, self.version, jobs, Instant::now().into_std())
+            .map_err(ApiError::RateLimitReached)
+    }
 }
 
 /// Lets a call through to `endpoint`, whose answer is JSON. Whatever happens, the
 /// caller gets an answer: a panic is a 500.
 pub(crate) async fn pass(
-    _state: &State,
-    call: Call,
+    state: &State,
+    mut call: Call,
     action: Action,
     endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
 ) -> Reply {
-    let checked = async {
-        let method = action.method();
-        if call.method != method {
-            let allow = if method == Method::GET { "GET" } else { "POST" };
-            return Err(ApiError::InvalidMethod { allow });
-        }
-        if !accepts_json(&call.headers) {
-            return Err(ApiError::UnsupportedAccept);
-        }
-        if method == Method::POST && !is_json(&call.headers) {
-            return Err(ApiError::InvalidContentType);
-        }
-        endpoint(call, Caller { jobs_max: JOBS_MAX }).await
+    call.body_wait = state.settings().body_wait;
+    let cors = &state.settings().cors;
+    // The body goes with the call; what the answer depends on stays here.
+    let headers = call.headers.clone();
+    let preflight = cors.preflight(&call.method, &headers, &action.method());
+    let mut reply = match preflight {
+        Some(reply) => reply,
+        None => answer(state, call, &headers, action, endpoint).await,
     };
-    match AssertUnwindSafe(checked).catch_unwind().await {
-        Ok(Ok(json)) => {
-            let mut reply = Response::new(json.into());
-            let kind = HeaderValue::from_static("application/json; charset=utf-8");
-            reply.headers_mut().insert(header::CONTENT_TYPE, kind);
-            reply
-        }
-        Ok(Err(error)) => error.into(),
-        Err(_panic) => {
-            tracing::error!("a request made its handler panic");
-            ApiError::Internal.into()
-        }
+    cors.stamp(&headers, &mut reply);
+    reply
+}
+
+/// The answer to a call, with the rate-limit headers if it was counted.
+async fn answer(
+    state: &State,
+    call: Call,
+    headers: &HeaderMap,
+    action: Action,
+    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
+) -> Reply {
+    let mut counted = None;
+    let answered = async {
+        let caller = admit(state, &call, action, &mut counted)?;
+        let json = endpoint(call, caller).await?;
+        Ok(encoding::json(state, headers, json).await)
+    };
+    let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
+        tracing::error!("a request made its handler panic");
+        Err(ApiError::Internal)
+    });
+    // One that was refused tells of the window that refused it, and has done so.
+    let is_refused = matches!(answer, Err(ApiError::RateLimitReached(_)));
+    let mut reply = answer.unwrap_or_else(Reply::from);
+    if let Some(standing) = counted.filter(|_| !is_refused) {
+        standing.stamp(reply.headers_mut());
     }
+    reply
+}
+
+/// The checks, in their order; `counted` is where the caller stands afterwards.
+fn admit(
+    state: &State,
+    call: &Call,
+    action: Action,
+    counted: &mut Option<Standing>,
+) -> Result<Caller, ApiError> {
+    let (settings, method) = (state.settings(), action.method());
+    if call.method != method {
+        let allow = if method == Method::GET { "GET" } else { "POST" };
+        return Err(ApiError::InvalidMethod { allow });
+    }
+    let key = state.keys().admit(&call.headers)?;
+    if !accepts_json(&call.headers) {
+        return Err(ApiError::UnsupportedAccept);
+    }
+    if method == Method::POST && !is_json(&call.headers) {
+        return Err(ApiError::InvalidContentType);
+    }
+    let who = key.map_or_else(|| Who::at(address(call, settings.trust_proxy)), Who::Key);
+    let version = action.version();
+    if let Some(limiter) = state.limiter() {
+        let now = Instant::now().into_std();
+        let admitted = limiter.admit(who, version, action.span(), now);
+        *counted = admitted.map_err(ApiError::RateLimitReached)?;
+    }
+    let jobs_max =
+        if key.is_some() { settings.jobs_per_request_with_key } else { settings.jobs_per_request };
+    let body_bytes_max = settings.body_bytes_max;
+    Ok(Caller { jobs_max, body_bytes_max, who, version, limiter: state.limiter().cloned() })
+}
+
+/// Where the call comes from: the peer, or what the trusted proxy says of it. The
+/// proxy appends to X-Forwarded-For, so that its word is the last one, and those
+/// before are the client's own; one that is no address says nothing.
+fn address(call: &Call, trust_proxy: bool) -> IpAddr {
+    let lines = call.headers.get_all("x-forwarded-for");
+    let forwarded = || {
+        let last = lines.iter().next_back()?.to_str().ok()?;
+        let last = last.rsplit(',').next()?.trim();
+        // Some proxies append the client's port.
+        let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
+        let bare = last.trim_start_matches('[').trim_end_matches(']');
+        bare.parse().ok().or_else(with_port)
+    };
+    let forwarded = if trust_proxy { forwarded() } else { None };
+    forwarded.unwrap_or(call.peer)
 }
 
 /// Whether the caller takes JSON (RFC 9110, 12.5.1): the most specific range that
@@ -123,6 +224,8 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use warp::http::HeaderValue;
+
     use super::*;
 
     fn headers(name: header::HeaderName, value: &str) -> HeaderMap {

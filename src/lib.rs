@@ -1,22 +1,28 @@
 //! The Figdex server: the only code that knows HTTP.
 //!
 //! The file list is the chapter list of the contract: `routes` are its endpoints,
-//! `wire` its resources, then `version`, `limits` and `error`. `call` and `gate`
-//! are what a request is and what it passes first. [`service`] is the whole server
-//! as one value, [`serve`] puts it on a socket.
+//! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
+//! `gate` are what a request is and what it passes first, `encoding` and `cors` what
+//! its answer is dressed in. [`service`] is the whole server as one value, [`serve`]
+//! puts it on a socket.
 
+pub mod auth;
 mod call;
 pub mod config;
+pub mod cors;
 mod cursor;
+mod encoding;
 pub mod error;
 mod gate;
 pub mod limits;
 mod routes;
 mod serve;
 mod state;
+mod turns;
 pub mod version;
 mod wire;
 
+pub use call::Peer;
 pub use routes::service;
 pub use serve::serve;
 pub use state::State;

@@ -1,9 +1,20 @@
-//! Chapter "Limits": the bounds on what one request may ask. Request rates and
-//! keys come here with their chapter.
+//! Chapter "Limits": the bounds on what one request may ask, and on how often a
+//! caller may ask. The rates are a constant table, the contract's own; an operator
+//! changes its figures, never its lines. Counting is [`Limiter`]'s affair.
 
-/// Mapping jobs in one request. The contract says 10 in its table and 5 in its
-/// reference text; unchanged clients send 10 (decisions, "too many jobs").
+mod limiter;
+mod rate;
+
+pub use self::limiter::{Limiter, Standing, TRACKED_MAX, Who};
+pub use self::rate::Rate;
+use crate::version::Version;
+
+/// Mapping jobs in one request without a key. The contract says 10 in its table and
+/// 5 in its reference text; unchanged clients send 10 (decisions, "too many jobs").
 pub const JOBS_MAX: usize = 10;
+
+/// Mapping jobs in one request with a key.
+pub const JOBS_MAX_WITH_KEY: usize = 100;
 
 /// Instruments that one mapping job may find.
 pub const JOB_ROWS_MAX: usize = 15_000;
@@ -11,7 +22,8 @@ pub const JOB_ROWS_MAX: usize = 15_000;
 /// Rows that one request may write, over all its jobs.
 pub const REQUEST_ROWS_MAX: usize = 200_000;
 
-/// Bytes of a request's body. A job with every property is about 700 bytes.
+/// Bytes of a request's body. A job with every property is about 700 bytes, so that
+/// a hundred of them fit ten times.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// Rows on one page of a search or filter answer.
@@ -19,3 +31,87 @@ pub const PAGE_ROWS_MAX: usize = 100;
 
 /// Pages of one query; with [`PAGE_ROWS_MAX`] the contract's 15,000 results.
 pub const PAGES_MAX: u8 = 150;
+
+/// What a caller's window counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// "Total requests": of mapping, values and search together.
+    Total,
+    /// Requests of mapping and values.
+    Mapping,
+    /// Requests of search and filter.
+    Search,
+    /// Mapping jobs, whatever requests they come in.
+    Jobs,
+}
+
+impl Span {
+    /// All of them; a span's place here is its place in a caller's windows.
+    pub const ALL: [Self; 4] = [Self::Total, Self::Mapping, Self::Search, Self::Jobs];
+
+    /// Its name in the configuration file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Total => "total",
+            Self::Mapping => "mapping",
+            Self::Search => "search",
+            Self::Jobs => "jobs",
+        }
+    }
+}
+
+/// One line of the table; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The version that it is about. Versions have separate windows.
+    pub version: Version,
+    /// What it counts.
+    pub span: Span,
+    /// For a caller who sends no key.
+    pub without_key: Option<Rate>,
+    /// For a caller with a key.
+    pub with_key: Option<Rate>,
+}
+
+/// The request rates of all versions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rates(Vec<Line>);
+
+impl Rates {
+    /// The contract's figures. It shows none for v1, which is "as v2" (decisions,
+    /// "Keys and limits"), and has no search there.
+    pub const CONTRACT: [Line; 7] = [
+        line(Version::V3, Span::Mapping, (25, 60), (25, 6)),
+        line(Version::V3, Span::Search, (5, 60), (20, 60)),
+        line(Version::V2, Span::Total, (5, 60), (250, 60)),
+        line(Version::V2, Span::Search, (5, 60), (20, 60)),
+        line(Version::V2, Span::Jobs, (25, 60), (25_000, 60)),
+        line(Version::V1, Span::Total, (5, 60), (250, 60)),
+        line(Version::V1, Span::Jobs, (25, 60), (25_000, 60)),
+    ];
+
+    /// The lines of the table.
+    pub fn lines(&self) -> &[Line] {
+        &self.0
+    }
+
+    /// The lines of the table, to change their figures.
+    pub fn lines_mut(&mut self) -> &mut [Line] {
+        &mut self.0
+    }
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self(Self::CONTRACT.to_vec())
+    }
+}
+
+const fn line(version: Version, span: Span, without_key: (u32, u64), with_key: (u32, u64)) -> Line {
+    Line {
+        version,
+        span,
+        without_key: Some(Rate::new(without_key.0, without_key.1)),
+        with_key: Some(Rate::new(with_key.0, with_key.1)),
+    }
+}

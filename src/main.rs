@@ -1,4 +1,4 @@
-//! `figdex`: flags, index, socket, serve, drain.
+//! `figdex`: flags, config, index, socket, serve, drain; and `figdex keys`.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::Parser as _;
-use figdex::config::{DEFAULT_INDEX, Flags, ServeFlags, Settings};
+use figdex::auth::file;
+use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFlags};
 use figdex::{State, serve, service};
 use figdex_index::Catalogue;
 use figdex_ingest::sample;
@@ -16,14 +17,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let flags = Flags::parse().into_serve();
-    let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .with_env_filter(levels)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
-    match run(&flags) {
+    let done = match Flags::parse().into_command() {
+        Command::Serve(flags) => run(&flags),
+        Command::Keys(command) => keys(&command),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("figdex: {error:#}");
@@ -33,20 +31,29 @@ fn main() -> ExitCode {
 }
 
 fn run(flags: &ServeFlags) -> anyhow::Result<()> {
-    let catalogue = open(flags.index.as_deref())?;
+    let config = Config::resolve(flags)?;
+    let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(levels)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .init();
+    let catalogue = open(config.index.as_deref())?;
     tracing::info!(
         generation = catalogue.manifest().generation,
         instruments = catalogue.manifest().instruments,
         "index open"
     );
-    let service = service(Arc::new(State::new(catalogue, Settings::default())));
+    let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
+    let service = service(Arc::new(state));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind(flags.listen)
+        let listener = TcpListener::bind(config.listen)
             .await
-            .with_context(|| format!("listening on {}", flags.listen))?;
+            .with_context(|| format!("listening on {}", config.listen))?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::spawn(config.keys.watch());
         tracing::info!("serving on http://{}", listener.local_addr()?);
         serve(listener, service, async {
             tokio::select! {
@@ -76,4 +83,24 @@ fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
             .with_context(|| format!("building the sample at {}", path.display()))?;
     }
     Catalogue::open(path).with_context(|| format!("opening the index at {}", path.display()))
+}
+
+/// `figdex keys`: scripts read standard output, and people what stands around it.
+fn keys(command: &KeysCommand) -> anyhow::Result<()> {
+    match command {
+        KeysCommand::Add { name, place } => {
+            let key = file::add(&place.resolve()?, name)?;
+            println!("the key of {name}, which is shown only now: {key}");
+        }
+        KeysCommand::List { place } => {
+            for key in file::list(&place.resolve()?)? {
+                println!("{}\t{}", key.created, key.name);
+            }
+        }
+        KeysCommand::Revoke { name, place } => {
+            file::revoke(&place.resolve()?, name)?;
+            println!("revoked the key of {name}");
+        }
+    }
+    Ok(())
 }

@@ -6,13 +6,18 @@
 use std::future::Future;
 use std::time::Duration;
 
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
+
+use crate::call::Peer;
 
 /// How long a client may take to send its request's head.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,9 +41,9 @@ pub async fn serve(
     let connections = GracefulShutdown::new();
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _peer)) => stream,
+                Ok((stream, peer)) => (stream, Peer(peer.ip())),
                 Err(error) => {
                     tracing::warn!(%error, "accepting a connection failed");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -51,7 +56,12 @@ pub async fn serve(
             tracing::debug!(%error, "a connection was gone before it began");
             continue;
         }
-        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+        let service = service.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            service.call(request)
+        });
+        let connection = http.serve_connection(TokioIo::new(stream), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

@@ -1,37 +1,43 @@
 //! What a handler may see.
 
 use std::sync::Arc;
-use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::Instant;
 
 use figdex_index::Catalogue;
 use parking_lot::RwLock;
-use tokio::sync::Semaphore;
 
+use crate::auth::KeyRing;
 use crate::config::Settings;
 use crate::error::ApiError;
-
-/// How long a heavy piece of work waits for its turn before the answer is 503.
-const TURN_TIMEOUT: Duration = Duration::from_secs(5);
+use crate::limits::Limiter;
+use crate::turns::Turns;
 
 /// Shared by all requests.
 pub struct State {
     catalogue: RwLock<Arc<Catalogue>>,
+    keys: Arc<KeyRing>,
+    limiter: Option<Arc<Limiter>>,
+    turns: Turns,
     settings: Settings,
-    /// One turn for each piece of heavy work that may run at a time.
-    turns: Arc<Semaphore>,
 }
 
 impl State {
-    /// A state that answers from that catalogue.
+    /// A state that answers from that catalogue, and knows no key.
     pub fn new(catalogue: Catalogue, settings: Settings) -> Self {
-        // One core stays free for the cheap requests (engine, decision 8).
-        let cores = available_parallelism().map_or(1, usize::from);
+        let limiter = settings.rates.clone().map(|rates| Limiter::new(rates, Instant::now()));
         Self {
             catalogue: RwLock::new(Arc::new(catalogue)),
+            keys: Arc::default(),
+            limiter: limiter.map(Arc::new),
+            turns: Turns::new(settings.turns, settings.turn_wait),
             settings,
-            turns: Arc::new(Semaphore::new((cores - 1).max(1))),
         }
+    }
+
+    /// The same, with keys.
+    #[must_use]
+    pub fn with_keys(self, keys: Arc<KeyRing>) -> Self {
+        Self { keys, ..self }
     }
 
     /// The catalogue that is published now. A request asks once and keeps it, so
@@ -44,6 +50,15 @@ impl State {
         &self.settings
     }
 
+    pub(crate) fn keys(&self) -> &KeyRing {
+        &self.keys
+    }
+
+    /// `None` when no request rate is limited.
+    pub(crate) fn limiter(&self) -> Option<&Arc<Limiter>> {
+        self.limiter.as_ref()
+    }
+
     /// Does heavy work apart from the threads that serve the cheap requests. A
     /// panic in it goes on in the caller.
     ///
@@ -53,17 +68,6 @@ impl State {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turn = tokio::time::timeout(TURN_TIMEOUT, self.turns.clone().acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return Err(ApiError::Unavailable) };
-        let work = tokio::task::spawn_blocking(move || {
-            // The turn is over when the work is, even if the caller has gone.
-            let _turn = turn;
-            work()
-        });
-        match work.await {
-            Ok(done) => Ok(done),
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_cancelled) => Err(ApiError::Unavailable),
-        }
+        self.turns.take(work).await
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use figdex_index::IdType;
 
 /// The first segment of a versioned path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// The oldest: mapping and values.
     V1,
@@ -38,6 +38,15 @@ impl Version {
     /// Whether the endpoint `filter` exists.
     pub fn has_filter(self) -> bool {
         self == Self::V3
+    }
+
+    /// The segment that names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V1 => "v1",
+            Self::V2 => "v2",
+            Self::V3 => "v3",
+        }
     }
 
     /// Whether the property `stateCode` exists.

@@ -11,8 +11,8 @@ use super::with;
 use crate::call::{Call, call};
 use crate::config::UnknownEnum;
 use crate::error::ApiError;
-use crate::gate::{self, Action};
-use crate::limits::{BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::gate::{self, Action, Caller};
+use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, Job, JobAnswer};
@@ -23,9 +23,9 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 
 async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     gate::pass(&state, call, Action::Mapping(version), async |mut call, caller| {
-        let body = call.body(BODY_BYTES_MAX).await?;
+        let body = call.body(caller.body_bytes_max).await?;
         let unknown_enum = state.settings().unknown_enum;
-        answer(version, &body, caller.jobs_max, unknown_enum, &state.catalogue())
+        answer(version, &body, &caller, unknown_enum, &state.catalogue())
     })
     .await
 }
@@ -35,14 +35,15 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
 fn answer(
     version: Version,
     body: &[u8],
-    jobs_max: usize,
+    caller: &Caller,
     unknown_enum: UnknownEnum,
     catalogue: &Catalogue,
 ) -> Result<Vec<u8>, ApiError> {
     let jobs = wire::jobs(body)?;
-    if jobs.len() > jobs_max {
+    if jobs.len() > caller.jobs_max {
         return Err(ApiError::PayloadTooLarge);
     }
+    caller.charge_jobs(jobs.len())?;
     // Before anything else is answered, and over all jobs (decisions, "enum-like").
     let holds = |job: &Job<'_>| job.enum_fields_hold(version, catalogue.vocabulary());
     if unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {

@@ -11,7 +11,6 @@ use super::pages::{self, Endpoint};
 use super::with;
 use crate::call::{Call, call};
 use crate::gate::{self, Action};
-use crate::limits::BODY_BYTES_MAX;
 use crate::state::State;
 use crate::version::Version;
 
@@ -25,8 +24,8 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
-    gate::pass(&state, call, Action::Search(version), async |mut call, _caller| {
-        let body = call.body(BODY_BYTES_MAX).await?;
+    gate::pass(&state, call, Action::Search(version), async |mut call, caller| {
+        let body = call.body(caller.body_bytes_max).await?;
         pages::answer(Endpoint::Search, version, body, &state).await
     })
     .await

@@ -15,7 +15,7 @@ fn the_sample_has_no_fault_and_answers_the_readme() {
     let service =
         service(Arc::new(State::new(Catalogue::open(&index).unwrap(), Settings::default())));
     let body = r#"[{"idType":"ID_ISIN","idValue":"US4592001014"}]"#;
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let request = warp::test::request().method("POST").path("/v3/mapping");
     let request = request.header("content-type", "application/json").body(body);
     let reply = runtime.block_on(request.reply(&service));

@@ -1,0 +1,305 @@
+//! The keys file, and what `figdex keys` does to it: TOML, a table for each key,
+//! with its hash and never the key. It is replaced as a whole by a rename, under a
+//! lock, so that a reader sees one state and two writers lose nothing.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use jiff::{Timestamp, Unit};
+use serde::{Deserialize, Serialize};
+
+use super::{Digest, digest_of};
+
+/// What a key begins with: tools that look for leaked secrets find it by that.
+const PREFIX: &str = "fdx_";
+
+/// Bytes of a key's name.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Only its owner may read a keys file.
+const MODE: u32 = 0o600;
+
+const HEAD: &str = "# Keys of figdex: each with the SHA-256 of the key, which itself is nowhere.\n\
+                    # Written by `figdex keys add` and `figdex keys revoke`.\n";
+
+/// A key as the file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// What the operator calls it; unique in a file.
+    pub name: String,
+    /// When it was added.
+    pub created: Timestamp,
+    pub(super) digest: Digest,
+}
+
+/// What can be wrong with a keys file, or with a change to it.
+#[derive(Debug, thiserror::Error)]
+pub enum KeysError {
+    /// The file is not there.
+    #[error("there is no keys file at {0}; make one with: figdex keys add NAME --keys {0}")]
+    Missing(PathBuf),
+    /// The file is no keys file.
+    #[error("{0} is no keys file: {1}")]
+    Broken(PathBuf, String),
+    /// There is a key of that name.
+    #[error("{1} has a key named {0:?} already; revoke it first, or choose another name")]
+    NameTaken(String, PathBuf),
+    /// There is no key of that name.
+    #[error("{1} has no key named {0:?}; see: figdex keys list --keys {1}")]
+    NameUnknown(String, PathBuf),
+    /// The name cannot be one.
+    #[error("{0:?} cannot name a key: it must be 1 to {NAME_BYTES_MAX} bytes, all printable")]
+    NameInvalid(String),
+    /// The system did not let it happen.
+    #[error("{0}: {1}")]
+    Io(PathBuf, io::Error),
+    /// The system gave no random bytes.
+    #[error("no random bytes for a key: {0}")]
+    Random(getrandom::Error),
+}
+
+/// The keys of a file, in its order.
+///
+/// # Errors
+/// When the file is not there, cannot be read, or is no keys file.
+pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(KeysError::Missing(file.to_owned()));
+        }
+        Err(error) => return Err(KeysError::Io(file.to_owned(), error)),
+    };
+    parse(&text).map_err(|fault| KeysError::Broken(file.to_owned(), fault))
+}
+
+/// Makes a key of that name, in a new file if need be, and returns the key: it is
+/// known here and now, and never again.
+///
+/// # Errors
+/// When there is a key of that name, or the file cannot be read or written.
+pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
+    let is_name = name.chars().all(|c| !c.is_control()) && name.trim() == name;
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_name {
+        return Err(KeysError::NameInvalid(name.to_owned()));
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(KeysError::Random)?;
+    let text = format!("{PREFIX}{}", hex(&random));
+    change(file, |keys| {
+        let mut keys = match keys {
+            Err(KeysError::Missing(_)) => Vec::new(),
+            keys => keys?,
+        };
+        if keys.iter().any(|key| key.name == name) {
+            return Err(KeysError::NameTaken(name.to_owned(), file.to_owned()));
+        }
+        // Whole seconds: a person reads them.
+        let created = Timestamp::now();
+        let created = created.round(Unit::Second).unwrap_or(created);
+        let digest = digest_of(text.as_bytes());
+        keys.push(Key { name: name.to_owned(), created, digest });
+        Ok(keys)
+    })?;
+    Ok(text)
+}
+
+/// Takes the key of that name away.
+///
+/// # Errors
+/// When there is none, or the file cannot be read or written.
+pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
+    change(file, |keys| {
+        let mut keys = keys?;
+        let count = keys.len();
+        keys.retain(|key| key.name != name);
+        if keys.len() == count {
+            return Err(KeysError::NameUnknown(name.to_owned(), file.to_owned()));
+        }
+        Ok(keys)
+    })
+}
+
+/// Replaces the file by what `change` makes of its keys. Changes wait for each
+/// other at a lock file beside it, which stays: to remove it would free a third
+/// writer to make another while a second still waits for this one.
+fn change(
+    file: &Path,
+    change: impl FnOnce(Result<Vec<Key>, KeysError>) -> Result<Vec<Key>, KeysError>,
+) -> Result<(), KeysError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |error| KeysError::Io(path, error)
+    };
+    // A link keeps pointing at the file that is replaced.
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let folder = match file.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let lock_path = beside(file, ".lock");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(MODE);
+    let lock = options.open(&lock_path).map_err(io(&lock_path))?;
+    lock.lock().map_err(io(&lock_path))?;
+
+    let keys = change(list(file))?;
+    let new_path = beside(file, ".new");
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(MODE);
+    let write = || {
+        let mut new = options.open(&new_path)?;
+        // One that was left behind may have any mode.
+        new.set_permissions(Permissions::from_mode(MODE))?;
+        new.write_all(print(&keys).as_bytes())?;
+        new.sync_all()?;
+        fs::rename(&new_path, file)?;
+        File::open(folder)?.sync_all()
+    };
+    write().map_err(io(file))
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct KeysToml {
+    #[serde(default)]
+    key: Vec<KeyToml>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct KeyToml {
+    name: String,
+    created: String,
+    sha256: String,
+}
+
+fn parse(text: &str) -> Result<Vec<Key>, String> {
+    let file: KeysToml = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut keys: Vec<Key> = Vec::with_capacity(file.key.len());
+    for KeyToml { name, created, sha256 } in file.key {
+        let digest =
+            unhex(&sha256).ok_or_else(|| format!("the sha256 of {name:?} is not 64 hex digits"))?;
+        let created =
+            created.parse().map_err(|error| format!("the created of {name:?}: {error}"))?;
+        if keys.iter().any(|key| key.name == name || key.digest == digest) {
+            return Err(format!("{name:?}, or its key, is there twice"));
+        }
+        keys.push(Key { name, created, digest });
+    }
+    Ok(keys)
+}
+
+fn print(keys: &[Key]) -> String {
+    let key = keys.iter().map(|key| KeyToml {
+        name: key.name.clone(),
+        created: key.created.to_string(),
+        sha256: hex(&key.digest),
+    });
+    let body = toml::to_string(&KeysToml { key: key.collect() });
+    format!("{HEAD}\n{}", body.expect("texts in tables can be written as TOML"))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string does not fail");
+        text
+    })
+}
+
+fn unhex(text: &str) -> Option<Digest> {
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes = pairs.iter().map(|pair| {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()
+    });
+    let bytes: Option<Vec<u8>> = bytes.collect();
+    bytes.filter(|_| rest.is_empty())?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "Only its hash is stored"; mode 0600; names are unique.
+    #[test]
+    fn a_key_comes_and_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.toml");
+        assert!(matches!(list(&file), Err(KeysError::Missing(_))));
+        assert!(matches!(revoke(&file, "desk"), Err(KeysError::Missing(_))));
+        let key = add(&file, "desk").unwrap();
+        assert_eq!(key.len(), PREFIX.len() + 64);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains(&key) && !text.contains(&key[PREFIX.len()..]), "{text}");
+        assert!(text.contains(&hex(&digest_of(key.as_bytes()))), "{text}");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, MODE);
+        assert!(matches!(add(&file, "desk"), Err(KeysError::NameTaken(..))));
+        assert_ne!(add(&file, "desk two").unwrap(), key);
+        let names = || list(&file).unwrap().into_iter().map(|key| key.name).collect::<Vec<_>>();
+        assert_eq!(names(), ["desk", "desk two"]);
+        revoke(&file, "desk").unwrap();
+        assert_eq!(names(), ["desk two"]);
+        assert!(matches!(revoke(&file, "desk"), Err(KeysError::NameUnknown(..))));
+        for name in ["", " desk", "a\nb", &"x".repeat(65)] {
+            assert!(matches!(add(&file, name), Err(KeysError::NameInvalid(_))), "{name:?}");
+        }
+        revoke(&file, "desk two").unwrap();
+        assert!(names().is_empty(), "an empty file is a keys file still");
+    }
+
+    #[test]
+    fn writers_at_the_same_time_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = &folder.path().join("keys.toml");
+        std::thread::scope(|scope| {
+            for number in 0..16 {
+                scope.spawn(move || add(file, &format!("key {number}")).unwrap());
+            }
+        });
+        assert_eq!(list(file).unwrap().len(), 16);
+    }
+
+    #[test]
+    fn a_link_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("keys.toml"), folder.path().join("link"));
+        add(&file, "one").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        add(&link, "two").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(list(&file).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn files_that_are_none() {
+        let digest = "0".repeat(64);
+        let key = |name: &str, digest: &str| {
+            format!(
+                "[[key]]\nname = \"{name}\"\ncreated = \"2026-01-01T00:00:00Z\"\nsha256 = \"{digest}\"\n"
+            )
+        };
+        assert_eq!(parse(&key("a", &digest)).unwrap().len(), 1);
+        for text in [
+            "key = 1".to_owned(),
+            "[[keys]]".to_owned(),
+            "[[key]]\nname = \"a\"\n".to_owned(),
+            key("a", &digest[1..]),
+            key("a", &digest.replace('0', "g")),
+            key("a", &digest).replace("2026", "year"),
+            key("a", &digest) + &key("b", &digest),
+            key("a", &digest) + &key("a", &"1".repeat(64)),
+        ] {
+            assert!(parse(&text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Flags as typed. What a flag means is said once, in its help.
+//!
+//! Values stay text here, so that the faults of flags, environment and file are
+//! found in one place and told together; see `resolve`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Finds financial instruments: maps identifiers to FIGIs over HTTP
+///
+/// Every flag of `serve` can also be given by its environment variable, or in the
+/// file that --config names, under the flag's name with underscores
+/// (`trust_proxy = true`). A flag beats the environment, which beats the file.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+pub struct Flags {
+    /// What to do; without one, `serve`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Flags of `serve`, which may be left out.
+    #[command(flatten)]
+    pub serve: Box<ServeFlags>,
+}
+
+/// The commands of the server program.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve an index (the default)
+    Serve(Box<ServeFlags>),
+    /// Make, list and revoke API keys; a running server takes them up within seconds
+    #[command(subcommand)]
+    Keys(KeysCommand),
+}
+
+/// What `figdex keys` does.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Make a key and print it, this once: the file keeps only its hash
+    Add {
+        /// What to call the key, for `list` and `revoke`
+        name: String,
+        /// Where the keys are.
+        #[command(flatten)]
+        place: KeysFlags,
+    },
+    /// Print the name of each key, and when it was made
+    List {
+        /// Where the keys are.
+        #[command(flatten)]
+        place: KeysFlags,
+    },
+    /// Take a key away: requests that carry it are refused from then on
+    Revoke {
+        /// What the key is called
+        name: String,
+        /// Where the keys are.
+        #[command(flatten)]
+        place: KeysFlags,
+    },
+}
+
+/// Where the keys are.
+#[derive(Debug, Args)]
+pub struct KeysFlags {
+    /// The file of the keys; `add` makes it
+    #[arg(long, env = "FIGDEX_KEYS", value_name = "FILE")]
+    pub keys: Option<String>,
+    /// A TOML file of settings, whose `keys` is used when --keys is not given
+    #[arg(long, env = "FIGDEX_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Flags of `figdex serve`.
+#[derive(Debug, Default, Args)]
+pub struct ServeFlags {
+    /// The folder of the index; when it is not given and not there, one is built from
+    /// the bundled sample [default: data/index]
+    #[arg(long, env = "FIGDEX_INDEX", value_name = "DIR")]
+    pub index: Option<String>,
+
+    /// The address to listen on [default: 127.0.0.1:8080]
+    #[arg(long, env = "FIGDEX_LISTEN", value_name = "ADDR")]
+    pub listen: Option<String>,
+
+    /// A TOML file of settings; it alone can change the request rates, as in
+    /// `[limits.v3.mapping]` with `without_key = "25/60s"`
+    #[arg(long, env = "FIGDEX_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
+    /// The file of the API keys, made by `figdex keys add`; without it, a request
+    /// with a key is refused
+    #[arg(long, env = "FIGDEX_KEYS", value_name = "FILE", help_heading = "Callers and limits")]
+    pub keys: Option<String>,
+
+    /// Lift the request rates, and the mapping jobs a minute of v2 and v1; the jobs and
+    /// bytes of one request stay limited
+    #[arg(
+        long,
+        env = "FIGDEX_NO_LIMITS",
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Callers and limits"
+    )]
+    pub no_limits: Option<String>,
+
+    /// Tell callers without a key apart by the last address in X-Forwarded-For, the one
+    /// that your proxy appends; only for a server that nobody reaches past the proxy
+    #[arg(
+        long,
+        env = "FIGDEX_TRUST_PROXY",
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Callers and limits"
+    )]
+    pub trust_proxy: Option<String>,
+
+    /// The mapping jobs that a request without a key may carry [default: 10]
+    #[arg(
+        long,
+        env = "FIGDEX_JOBS_PER_REQUEST",
+        value_name = "N",
+        help_heading = "Callers and limits"
+    )]
+    pub jobs_per_request: Option<String>,
+
+    /// The mapping jobs that a request with a key may carry [default: 100]
+    #[arg(
+        long,
+        env = "FIGDEX_JOBS_PER_REQUEST_WITH_KEY",
+        value_name = "N",
+        help_heading = "Callers and limits"
+    )]
+    pub jobs_per_request_with_key: Option<String>,
+
+    /// The bytes that the body of a request may have [default: 1048576]
+    #[arg(
+        long,
+        env = "FIGDEX_BODY_BYTES_MAX",
+        value_name = "N",
+        help_heading = "Callers and limits"
+    )]
+    pub body_bytes_max: Option<String>,
+
+    /// What a search or filter answer is: the object that clients expect, or that
+    /// object in an array, as the published schema says [default: object]
+    #[arg(
+        long,
+        env = "FIGDEX_SEARCH_ENVELOPE",
+        value_name = "object|array",
+        help_heading = "Answers"
+    )]
+    pub search_envelope: Option<String>,
+
+    /// What a value outside an enum-like property's set does: refuse the request, or
+    /// find nothing [default: reject]
+    #[arg(
+        long,
+        env = "FIGDEX_UNKNOWN_ENUM",
+        value_name = "reject|no-match",
+        help_heading = "Answers"
+    )]
+    pub unknown_enum: Option<String>,
+
+    /// An origin whose web pages may call this server, as https://app.example.com, or *
+    /// for all; may be repeated, and in the environment separated by commas
+    #[arg(
+        long,
+        env = "FIGDEX_CORS",
+        value_name = "ORIGIN",
+        value_delimiter = ',',
+        help_heading = "Answers"
+    )]
+    pub cors: Vec<String>,
+
+    /// The address that clients reach this server by, as https://figi.example.com, for
+    /// the interface description [default: made of --listen]
+    #[arg(long, env = "FIGDEX_PUBLIC_URL", value_name = "URL", help_heading = "Answers")]
+    pub public_url: Option<String>,
+}
+
+impl Flags {
+    /// What to do, said with `serve` or without.
+    pub fn into_command(self) -> Command {
+        self.command.unwrap_or(Command::Serve(self.serve))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// "Every flag has an environment variable `FIGDEX_…`", and it follows its name.
+    #[test]
+    fn every_flag_has_its_variable() {
+        let command = Flags::command();
+        command.clone().debug_assert();
+        let flags: Vec<_> =
+            command.get_arguments().filter(|arg| arg.get_long().is_some()).collect();
+        assert!(flags.len() >= 13);
+        for flag in
+            flags.iter().filter(|flag| !matches!(flag.get_id().as_str(), "help" | "version"))
+        {
+            let variable = format!("FIGDEX_{}", flag.get_id().as_str().to_uppercase());
+            assert_eq!(flag.get_env(), Some(variable.as_ref()));
+            assert!(flag.get_help().is_some_and(|help| !help.to_string().is_empty()));
+        }
+    }
+}

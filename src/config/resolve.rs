@@ -1,0 +1,193 @@
+//! From texts to values. Each value's rule stands here, in the words that the
+//! operator reads when it is broken.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr as _;
+use std::sync::Arc;
+
+use warp::http::Uri;
+
+use super::sources::Sources;
+use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, UnknownEnum};
+use crate::auth::KeyRing;
+use crate::cors::{Cors, Origin};
+use crate::limits::{Rate, Rates};
+use crate::version::Version;
+
+const LISTEN: &str = "127.0.0.1:8080";
+
+impl Config {
+    /// Resolves what `figdex serve` was told.
+    ///
+    /// # Errors
+    /// All faults of flags, environment and file together, also those of the keys
+    /// file.
+    pub fn resolve(flags: &ServeFlags) -> Result<Self, Faults> {
+        let mut sources = Sources::new(flags.config.as_deref());
+        let default = Settings::default();
+
+        let index = sources.one("index", flags.index.as_ref(), path);
+        let listen = sources.one("listen", flags.listen.as_ref(), address);
+        let listen = listen.unwrap_or_else(|| LISTEN.parse().expect("a socket address"));
+        let keys = sources.one("keys", flags.keys.as_ref(), |text| {
+            KeyRing::open(&path(text)?).map_err(|error| error.to_string())
+        });
+        let no_limits = sources.one("no_limits", flags.no_limits.as_ref(), truth);
+        let rates = rates(&mut sources);
+        let origins = sources.many("cors", &flags.cors, Origin::from_str);
+        let cors = Cors::new(origins).unwrap_or_else(|fault| {
+            sources.faults.push(format!("cors: {fault}"));
+            Cors::default()
+        });
+        let settings = Settings {
+            search_envelope: sources
+                .one("search_envelope", flags.search_envelope.as_ref(), envelope)
+                .unwrap_or_default(),
+            unknown_enum: sources
+                .one("unknown_enum", flags.unknown_enum.as_ref(), unknown_enum)
+                .unwrap_or_default(),
+            cors,
+            public_url: sources
+                .one("public_url", flags.public_url.as_ref(), public_url)
+                .or_else(|| url_of(listen)),
+            trust_proxy: sources
+                .one("trust_proxy", flags.trust_proxy.as_ref(), truth)
+                .unwrap_or(default.trust_proxy),
+            rates: (no_limits != Some(true)).then_some(rates),
+            jobs_per_request: sources
+                .one("jobs_per_request", flags.jobs_per_request.as_ref(), count)
+                .unwrap_or(default.jobs_per_request),
+            jobs_per_request_with_key: sources
+                .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), count)
+                .unwrap_or(default.jobs_per_request_with_key),
+            body_bytes_max: sources
+                .one("body_bytes_max", flags.body_bytes_max.as_ref(), count)
+                .unwrap_or(default.body_bytes_max),
+            ..default
+        };
+        if settings.jobs_per_request > settings.jobs_per_request_with_key {
+            sources.faults.push(format!(
+                "jobs_per_request: {} would be more than with a key, {}",
+                settings.jobs_per_request, settings.jobs_per_request_with_key
+            ));
+        }
+        let faults = sources.finish();
+        if !faults.is_empty() {
+            return Err(Faults(faults));
+        }
+        Ok(Self { index, listen, keys: Arc::new(keys.unwrap_or_default()), settings })
+    }
+}
+
+impl KeysFlags {
+    /// The keys file that `figdex keys` is about. Of the configuration file only
+    /// this is looked at: the rest is the server's.
+    ///
+    /// # Errors
+    /// When none is named, or the configuration file cannot be read.
+    pub fn resolve(&self) -> Result<PathBuf, Faults> {
+        let mut sources = Sources::new(self.config.as_deref());
+        let file = sources.one("keys", self.keys.as_ref(), path);
+        match file {
+            Some(file) if sources.faults.is_empty() => Ok(file),
+            None if sources.faults.is_empty() => {
+                let fault = "no keys file is named: --keys FILE, FIGDEX_KEYS, or `keys` in the \
+                             file of --config";
+                Err(Faults(vec![fault.into()]))
+            }
+            _ => Err(Faults(sources.faults)),
+        }
+    }
+}
+
+/// The contract's table with the file's figures: `[limits.v3.mapping]`.
+fn rates(sources: &mut Sources) -> Rates {
+    let mut rates = Rates::default();
+    let mut limits = sources.section("limits");
+    let faults = &mut sources.faults;
+    for version in [Version::V1, Version::V2, Version::V3] {
+        let mut section = limits.section(version.name(), faults);
+        for line in rates.lines_mut().iter_mut().filter(|line| line.version == version) {
+            let mut figures = section.section(line.span.name(), faults);
+            for (key, rate) in
+                [("without_key", &mut line.without_key), ("with_key", &mut line.with_key)]
+            {
+                let Some((text, origin)) = figures.text(key, faults) else { continue };
+                match (text.as_str(), text.parse::<Rate>()) {
+                    ("none", _) => *rate = None,
+                    (_, Ok(figure)) => *rate = Some(figure),
+                    (_, Err(fault)) => faults.push(format!("{origin}: {fault}, nor `none`")),
+                }
+            }
+            figures.finish(faults);
+        }
+        section.finish(faults);
+    }
+    limits.finish(faults);
+    rates
+}
+
+fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("must not be empty".into()) } else { Ok(text.into()) }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| format!("`{text}` is no address and port such as `{LISTEN}`"))
+}
+
+fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        _ => Err(format!("`{text}` is neither `true` nor `false`")),
+    }
+}
+
+fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| format!("`{text}` is no whole number of at least 1"))
+}
+
+fn envelope(text: &str) -> Result<SearchEnvelope, String> {
+    match text {
+        "object" => Ok(SearchEnvelope::Object),
+        "array" => Ok(SearchEnvelope::Array),
+        _ => Err(format!("`{text}` is neither `object` nor `array`")),
+    }
+}
+
+fn unknown_enum(text: &str) -> Result<UnknownEnum, String> {
+    match text {
+        "reject" => Ok(UnknownEnum::Reject),
+        "no-match" => Ok(UnknownEnum::NoMatch),
+        _ => Err(format!("`{text}` is neither `reject` nor `no-match`")),
+    }
+}
+
+fn public_url(text: &str) -> Result<String, String> {
+    let is_url = text.parse::<Uri>().is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| !host.is_empty())
+            && uri.query().is_none()
+    });
+    if is_url && !text.contains('#') {
+        Ok(text.trim_end_matches('/').to_owned())
+    } else {
+        Err(format!("`{text}` is no address such as `https://figi.example.com`"))
+    }
+}
+
+/// The server's address as seen from its own machine; `None` when the system
+/// chooses the port.
+fn url_of(listen: SocketAddr) -> Option<String> {
+    let port = listen.port();
+    match listen.ip() {
+        _ if port == 0 => None,
+        ip if ip.is_unspecified() => Some(format!("http://localhost:{port}")),
+        _ => Some(format!("http://{listen}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

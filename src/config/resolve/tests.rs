@@ -1,0 +1,171 @@
+//! Commands, "Server": flag beats environment beats file; unknown keys are an
+//! error; all faults are reported together.
+
+use std::fs;
+
+use super::*;
+use crate::limits::Span;
+
+fn with_file(text: &str, mut flags: ServeFlags) -> Result<Config, Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("figdex.toml");
+    fs::write(&file, text).unwrap();
+    flags.config = Some(file.clone());
+    Config::resolve(&flags).map_err(|Faults(faults)| {
+        let place = file.display().to_string();
+        faults.into_iter().map(|fault| fault.replace(&place, "FILE")).collect()
+    })
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+#[test]
+fn nothing_said() {
+    let config = Config::resolve(&ServeFlags::default()).unwrap();
+    assert_eq!((config.index, config.listen), (None, LISTEN.parse().unwrap()));
+    let settings = config.settings;
+    assert_eq!(settings.rates, Some(Rates::default()));
+    assert_eq!((settings.jobs_per_request, settings.jobs_per_request_with_key), (10, 100));
+    assert_eq!(settings.body_bytes_max, 1 << 20);
+    assert_eq!(settings.public_url.as_deref(), Some("http://127.0.0.1:8080"));
+    assert!(!settings.trust_proxy);
+}
+
+/// Every setting of the file, under the flag's name; and a flag beats it.
+#[test]
+fn everything_in_the_file() {
+    let text = r#"
+        index = "some/index"
+        listen = "0.0.0.0:9000"
+        no_limits = false
+        trust_proxy = true
+        jobs_per_request = 5
+        jobs_per_request_with_key = 1000
+        body_bytes_max = 2097152
+        search_envelope = "array"
+        unknown_enum = "no-match"
+        cors = ["https://a.example", "http://localhost:3000"]
+        public_url = "https://figi.example.com/"
+
+        [limits.v3]
+        mapping = { with_key = "500/1s" }
+        [limits.v2.jobs]
+        without_key = "none"
+    "#;
+    let config = with_file(text, ServeFlags::default()).unwrap();
+    assert_eq!(config.index, Some("some/index".into()));
+    assert_eq!(config.listen, "0.0.0.0:9000".parse().unwrap());
+    let settings = config.settings;
+    assert!(settings.trust_proxy);
+    assert_eq!((settings.jobs_per_request, settings.jobs_per_request_with_key), (5, 1000));
+    assert_eq!(settings.body_bytes_max, 2 << 20);
+    assert_eq!(settings.search_envelope, SearchEnvelope::Array);
+    assert_eq!(settings.unknown_enum, UnknownEnum::NoMatch);
+    assert_eq!(settings.public_url.as_deref(), Some("https://figi.example.com"));
+    let mut expected = Rates::default();
+    for line in expected.lines_mut() {
+        match (line.version, line.span) {
+            (Version::V3, Span::Mapping) => line.with_key = Some(Rate::new(500, 1)),
+            (Version::V2, Span::Jobs) => line.without_key = None,
+            _ => {}
+        }
+    }
+    assert_eq!(settings.rates, Some(expected));
+
+    let flags = ServeFlags {
+        listen: some("127.0.0.1:1"),
+        no_limits: some("true"),
+        trust_proxy: some("false"),
+        jobs_per_request: some("7"),
+        cors: vec!["*".into()],
+        public_url: some("http://x"),
+        ..ServeFlags::default()
+    };
+    let config = with_file(text, flags).unwrap();
+    assert_eq!(config.listen, "127.0.0.1:1".parse().unwrap());
+    assert_eq!(config.settings.rates, None);
+    assert!(!config.settings.trust_proxy);
+    assert_eq!(config.settings.jobs_per_request, 7);
+    assert_eq!(config.settings.public_url.as_deref(), Some("http://x"));
+}
+
+#[test]
+fn all_faults_together() {
+    let text = r#"
+        lisen = "127.0.0.1:80"
+        jobs_per_request = 0
+        body_bytes_max = 1.5
+        search_envelope = "list"
+        trust_proxy = "yes"
+        cors = ["https://a.example/", 7]
+
+        [limits.v3.filter]
+        with_key = "1/1s"
+        [limits.v3.search]
+        without_key = "5 a minute"
+        with_keys = "1/1s"
+        [limits.v4]
+    "#;
+    let flags = ServeFlags {
+        listen: some("8080"),
+        keys: some("/nowhere/keys.toml"),
+        jobs_per_request_with_key: some("9"),
+        public_url: some("figi.example.com"),
+        ..ServeFlags::default()
+    };
+    let mut faults = with_file(text, flags).unwrap_err();
+    faults.sort();
+    let expected = [
+        "--keys or FIGDEX_KEYS: there is no keys file at /nowhere/keys.toml; make one with: \
+         figdex keys add NAME --keys /nowhere/keys.toml",
+        "--listen or FIGDEX_LISTEN: `8080` is no address and port such as `127.0.0.1:8080`",
+        "--public-url or FIGDEX_PUBLIC_URL: `figi.example.com` is no address such as \
+         `https://figi.example.com`",
+        "FILE: body_bytes_max: must be one value",
+        "FILE: cors: `7` is no origin such as `https://app.example.com`, nor `*`",
+        "FILE: cors: `https://a.example/` is no origin such as `https://app.example.com`, nor `*`",
+        "FILE: jobs_per_request: `0` is no whole number of at least 1",
+        "FILE: limits.v3.filter: there is no such setting",
+        "FILE: limits.v3.search.with_keys: there is no such setting",
+        "FILE: limits.v3.search.without_key: `5 a minute` is no rate such as `25/60s`, `500/1m` \
+         or `10000/24h` (at most a day), nor `none`",
+        "FILE: limits.v4: there is no such setting",
+        "FILE: lisen: there is no such setting",
+        "FILE: search_envelope: `list` is neither `object` nor `array`",
+        "FILE: trust_proxy: `yes` is neither `true` nor `false`",
+        "jobs_per_request: 10 would be more than with a key, 9",
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn a_file_that_is_none() {
+    let faults = with_file("listen = ", ServeFlags::default()).unwrap_err();
+    assert!(faults[0].starts_with("FILE: TOML parse error at line 1"), "{faults:?}");
+    let flags = ServeFlags { config: Some("/nowhere/figdex.toml".into()), ..Default::default() };
+    let Faults(faults) = Config::resolve(&flags).unwrap_err();
+    assert_eq!(faults.len(), 1);
+    assert!(faults[0].starts_with("/nowhere/figdex.toml: No such file"), "{faults:?}");
+}
+
+#[test]
+fn values_one_by_one() {
+    for text in ["http://h", "https://h.example:8443/base", "https://h/"] {
+        assert!(public_url(text).is_ok(), "{text}");
+    }
+    for text in ["", "h", "ftp://h", "https://", "https://h?x=1", "https://h#x", "https://a b"] {
+        assert!(public_url(text).is_err(), "{text}");
+    }
+    for (listen, url) in [
+        ("127.0.0.1:8080", Some("http://127.0.0.1:8080")),
+        ("[::1]:8080", Some("http://[::1]:8080")),
+        ("0.0.0.0:8080", Some("http://localhost:8080")),
+        ("127.0.0.1:0", None),
+    ] {
+        assert_eq!(url_of(listen.parse().unwrap()).as_deref(), url);
+    }
+    assert!(path("").is_err() && count("-1").is_err() && count("").is_err());
+    assert_eq!((truth("1"), truth("false")), (Ok(true), Ok(false)));
+}

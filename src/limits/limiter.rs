@@ -1,0 +1,260 @@
+//! Counting: fixed windows that start with a caller's first request.
+//!
+//! Time is an argument, so that nothing here reads a clock. A caller's windows of
+//! one version lie together behind one lock: a request is counted by all windows
+//! that it falls under or by none, and exactly, however many come at once.
+//!
+//! Memory is bounded by [`TRACKED_MAX`]. When that many addresses have live windows,
+//! some must be forgotten: those that reset soonest, which lose least. To refuse
+//! newcomers instead would let a flood of addresses lock everyone out; and who
+//! commands a quarter of a million addresses gains nothing from a window that
+//! starts anew. A key's windows are never forgotten: their number is the
+//! operator's.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::{IpAddr, Ipv6Addr};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use warp::http::{HeaderMap, HeaderValue};
+
+use super::{Rate, Rates, Span};
+use crate::auth::KeyId;
+use crate::version::Version;
+
+/// Addresses whose windows are kept at a time, each version counting as one: about
+/// 60 MB when all are there.
+pub const TRACKED_MAX: usize = 1 << 18;
+
+/// Locks that they are spread over.
+const SHARDS: usize = 64;
+
+/// What a shard holds before it is first looked through for what is over.
+const SWEEP_MIN: usize = 64;
+
+/// Who calls: a key, or else an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Who {
+    /// A caller with a valid key, from wherever.
+    Key(KeyId),
+    /// A caller without one: an IPv4 address, or an IPv6 network of 64 bits.
+    Address(IpAddr),
+}
+
+impl Who {
+    /// The caller at an address without a key. An IPv6 subscriber has at least a /64
+    /// and may use a fresh address for each request, so that the network counts.
+    pub fn at(address: IpAddr) -> Self {
+        Self::Address(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))
+            }
+            v4 @ IpAddr::V4(_) => v4,
+        })
+    }
+
+    /// Whether the caller has a key.
+    pub fn has_key(self) -> bool {
+        matches!(self, Self::Key(_))
+    }
+}
+
+/// Where a caller stands in a window: what the rate-limit headers say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// `ratelimit-limit`
+    pub limit: u32,
+    /// `ratelimit-remaining`
+    pub remaining: u32,
+    /// `ratelimit-reset`: seconds, rounded up, so that who waits them is admitted.
+    pub reset_seconds: u64,
+    /// The `w` of `ratelimit-policy`.
+    pub window_seconds: u64,
+}
+
+impl Standing {
+    /// Writes the headers of "Rate-limit headers", and the policy beside them.
+    pub(crate) fn stamp(&self, headers: &mut HeaderMap) {
+        let Self { limit, remaining, reset_seconds, window_seconds } = *self;
+        let policy = HeaderValue::try_from(format!("{limit};w={window_seconds}"));
+        headers.insert("ratelimit-limit", limit.into());
+        headers.insert("ratelimit-remaining", remaining.into());
+        headers.insert("ratelimit-reset", reset_seconds.into());
+        headers.insert("ratelimit-policy", policy.expect("digits and signs make a header"));
+    }
+}
+
+/// All callers' windows.
+pub struct Limiter {
+    rates: Rates,
+    epoch: Instant,
+    hasher: RandomState,
+    shards: Vec<Mutex<Shard>>,
+    shard_max: usize,
+}
+
+/// The windows of a part of the callers.
+#[derive(Default)]
+struct Shard {
+    callers: HashMap<(Who, Version), Windows>,
+    /// The number of callers at which the shard is next looked through. It is twice
+    /// what the last look left, so that looks cost little over all.
+    sweep_at: usize,
+}
+
+/// A caller's windows in one version, in the order of [`Span::ALL`].
+type Windows = [Window; Span::ALL.len()];
+
+#[derive(Clone, Copy, Default)]
+struct Window {
+    /// Since the limiter's epoch; a window that ended is as good as none.
+    ends: Duration,
+    used: u32,
+}
+
+impl Limiter {
+    /// A limiter that has seen nobody yet.
+    pub fn new(rates: Rates, now: Instant) -> Self {
+        Self::with_capacity(rates, now, SHARDS, TRACKED_MAX / SHARDS)
+    }
+
+    fn with_capacity(rates: Rates, epoch: Instant, shards: usize, shard_max: usize) -> Self {
+        let shards = (0..shards).map(|_| Mutex::default()).collect();
+        Self { rates, epoch, hasher: RandomState::new(), shards, shard_max }
+    }
+
+    /// Counts one request. `span` is the endpoint's own: mapping or search.
+    /// `None` when nothing limits it.
+    ///
+    /// # Errors
+    /// Where the caller stands in the window that is full; then no window counts it.
+    pub fn admit(
+        &self,
+        who: Who,
+        version: Version,
+        span: Span,
+        now: Instant,
+    ) -> Result<Option<Standing>, Standing> {
+        self.charge(who, version, [span, Span::Total], 1, now)
+    }
+
+    /// Counts the jobs of a request that was admitted.
+    ///
+    /// # Errors
+    /// Where the caller stands, when they are more than the window has left; then
+    /// none of them counts.
+    pub fn charge_jobs(
+        &self,
+        who: Who,
+        version: Version,
+        jobs: u32,
+        now: Instant,
+    ) -> Result<(), Standing> {
+        self.charge(who, version, [Span::Jobs; 2], jobs, now).map(|_| ())
+    }
+
+    /// Counts `cost` in every window of those spans, or in none.
+    fn charge(
+        &self,
+        who: Who,
+        version: Version,
+        spans: [Span; 2],
+        cost: u32,
+        now: Instant,
+    ) -> Result<Option<Standing>, Standing> {
+        let lines = || {
+            let lines = self.rates.lines().iter();
+            lines.filter(|line| line.version == version && spans.contains(&line.span)).filter_map(
+                |line| {
+                    let rate = if who.has_key() { line.with_key } else { line.without_key };
+                    Some((line.span as usize, rate?))
+                },
+            )
+        };
+        if cost == 0 || lines().next().is_none() {
+            return Ok(None);
+        }
+        let now = now.saturating_duration_since(self.epoch);
+        let caller = (who, version);
+        let shard = self.hasher.hash_one(caller) as usize % self.shards.len();
+        let mut shard = self.shards[shard].lock();
+        let windows = shard.windows(caller, now, self.shard_max);
+        let full = lines()
+            .filter(|&(place, rate)| windows[place].used(now).saturating_add(cost) > rate.count)
+            .map(|(place, rate)| windows[place].standing(rate, now));
+        if let Some(standing) = tightest(full) {
+            return Err(standing);
+        }
+        for (place, rate) in lines() {
+            windows[place].count(cost, rate, now);
+        }
+        Ok(tightest(lines().map(|(place, rate)| windows[place].standing(rate, now))))
+    }
+}
+
+/// The most restrictive of several: the least remains, and for the longest time.
+fn tightest(standings: impl Iterator<Item = Standing>) -> Option<Standing> {
+    standings.min_by_key(|standing| (standing.remaining, u64::MAX - standing.reset_seconds))
+}
+
+impl Shard {
+    fn windows(&mut self, caller: (Who, Version), now: Duration, max: usize) -> &mut Windows {
+        if self.callers.len() >= self.sweep_at && !self.callers.contains_key(&caller) {
+            self.sweep(now, max);
+        }
+        self.callers.entry(caller).or_default()
+    }
+
+    /// Makes room for one more: drops what is over, and when that is not enough, the
+    /// sixteenth of the addresses that resets soonest, so that a flood does not look
+    /// through the shard for each newcomer.
+    fn sweep(&mut self, now: Duration, max: usize) {
+        let ends = |windows: &Windows| windows.iter().map(|window| window.ends).max();
+        self.callers.retain(|_, windows| ends(windows) > Some(now));
+        if self.callers.len() >= max {
+            let addresses = self.callers.iter().filter(|((who, _), _)| !who.has_key());
+            let mut all: Vec<_> = addresses.map(|(_, windows)| ends(windows)).collect();
+            if !all.is_empty() {
+                let mut excess = all.len() / 16 + 1;
+                let (_, last, _) = all.select_nth_unstable(excess - 1);
+                let last = *last;
+                self.callers.retain(|(who, _), windows| {
+                    // No more than these, though many may reset at the same time.
+                    let forgotten = !who.has_key() && excess > 0 && ends(windows) <= last;
+                    excess -= usize::from(forgotten);
+                    !forgotten
+                });
+            }
+        }
+        self.sweep_at = (2 * self.callers.len()).clamp(SWEEP_MIN.min(max), max);
+        self.callers.shrink_to(self.sweep_at);
+    }
+}
+
+impl Window {
+    fn used(&self, now: Duration) -> u32 {
+        if now < self.ends { self.used } else { 0 }
+    }
+
+    fn count(&mut self, cost: u32, rate: Rate, now: Duration) {
+        if now >= self.ends {
+            *self = Self { ends: now + rate.window(), used: 0 };
+        }
+        self.used += cost;
+    }
+
+    fn standing(&self, rate: Rate, now: Duration) -> Standing {
+        // A window that is not open would be as long as its rate says.
+        let left = if now < self.ends { self.ends - now } else { rate.window() };
+        Standing {
+            limit: rate.count,
+            remaining: rate.count.saturating_sub(self.used(now)),
+            reset_seconds: left.as_secs() + u64::from(left.subsec_nanos() > 0),
+            window_seconds: rate.seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
