@@ -2,6 +2,7 @@
 
 mod health;
 mod mapping;
+mod values;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +17,9 @@ use crate::state::State;
 
 /// The whole server. A path that no route takes is the last one's, and a 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    mapping::route(state)
+    mapping::route(state.clone())
+        .or(values::route(state))
+        .unify()
         .or(health::route())
         .unify()
         .or(warp::path::tail().map(|_: Tail| ApiError::InvalidUrl.into()))

@@ -4,6 +4,7 @@ mod errors;
 mod health;
 mod mapping;
 mod socket;
+mod values;
 
 use figdex_index::check_digit;
 
