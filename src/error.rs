@@ -11,6 +11,8 @@ pub enum ApiError {
     BadRequest,
     /// An enum-like field holds a value outside its set.
     InvalidEnumField,
+    /// The caller sends a key that is none of this server's.
+    InvalidApiKey,
     /// No such path.
     InvalidUrl,
     /// The path exists, for the methods named in `Allow`.
@@ -24,6 +26,8 @@ pub enum ApiError {
     PayloadTooLarge,
     /// The body is not declared to be JSON in UTF-8.
     InvalidContentType,
+    /// The caller has used up its window.
+    RateLimitReached,
     /// The server failed.
     Internal,
     /// The server cannot answer now.
@@ -36,6 +40,7 @@ impl ApiError {
         match self {
             Self::BadRequest => (StatusCode::BAD_REQUEST, "Bad request."),
             Self::InvalidEnumField => (StatusCode::BAD_REQUEST, "Invalid enum field."),
+            Self::InvalidApiKey => (StatusCode::UNAUTHORIZED, "Invalid API key."),
             Self::InvalidUrl => (StatusCode::NOT_FOUND, "Invalid url."),
             Self::InvalidMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Invalid HTTP method."),
             Self::UnsupportedAccept => (StatusCode::NOT_ACCEPTABLE, "Unsupported 'Accept' type."),
@@ -43,6 +48,10 @@ impl ApiError {
             Self::InvalidContentType => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "Invalid Content-Type. Should be text/json or application/json with valid charset.",
+            ),
+            Self::RateLimitReached => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Rate limit reached. Please back off your requests.",
             ),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "Internal server error."),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable."),

@@ -10,6 +10,7 @@ pub mod config;
 pub mod error;
 mod gate;
 pub mod limits;
+mod openapi;
 mod routes;
 mod serve;
 mod state;

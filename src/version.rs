@@ -30,6 +30,25 @@ impl FromStr for Version {
 }
 
 impl Version {
+    /// The segment of the path.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V1 => "v1",
+            Self::V2 => "v2",
+            Self::V3 => "v3",
+        }
+    }
+
+    /// Whether the version has `/search`.
+    pub fn has_search(self) -> bool {
+        self != Self::V1
+    }
+
+    /// Whether the version has `/filter`.
+    pub fn has_filter(self) -> bool {
+        self == Self::V3
+    }
+
     /// Whether the property `stateCode` exists.
     pub fn has_state_code(self) -> bool {
         self == Self::V3

@@ -2,6 +2,7 @@
 
 mod health;
 mod mapping;
+mod schema;
 mod values;
 
 use std::convert::Infallible;
@@ -18,7 +19,9 @@ use crate::state::State;
 /// The whole server. A path that no route takes is the last one's, and a 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
     mapping::route(state.clone())
-        .or(values::route(state))
+        .or(values::route(state.clone()))
+        .unify()
+        .or(schema::route(state))
         .unify()
         .or(health::route())
         .unify()

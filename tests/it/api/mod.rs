@@ -3,6 +3,8 @@
 mod errors;
 mod health;
 mod mapping;
+mod openapi;
+mod schema;
 mod socket;
 mod values;
 
