@@ -7,6 +7,7 @@
 
 mod call;
 pub mod config;
+mod cursor;
 pub mod error;
 mod gate;
 pub mod limits;

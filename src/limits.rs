@@ -13,3 +13,9 @@ pub const REQUEST_ROWS_MAX: usize = 200_000;
 
 /// Bytes of a request's body. A job with every property is about 700 bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Rows on one page of a search or filter answer.
+pub const PAGE_ROWS_MAX: usize = 100;
+
+/// Pages of one query; with [`PAGE_ROWS_MAX`] the contract's 15,000 results.
+pub const PAGES_MAX: u8 = 150;

@@ -39,12 +39,12 @@ impl Version {
         }
     }
 
-    /// Whether the version has `/search`.
+    /// Whether the endpoint `search` exists.
     pub fn has_search(self) -> bool {
         self != Self::V1
     }
 
-    /// Whether the version has `/filter`.
+    /// Whether the endpoint `filter` exists.
     pub fn has_filter(self) -> bool {
         self == Self::V3
     }

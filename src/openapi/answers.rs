@@ -96,7 +96,7 @@ struct FilterResponse {
     search: SearchResponse,
     /// How many instruments the question finds, on all pages. It is there where
     /// `data` is.
-    #[schema(required = false, format = "", minimum = 0)]
+    #[schema(required = false)]
     total: u64,
 }
 

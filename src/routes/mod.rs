@@ -1,8 +1,11 @@
 //! Chapter "Endpoints": the route table.
 
+mod filter;
 mod health;
 mod mapping;
+mod pages;
 mod schema;
+mod search;
 mod values;
 
 use std::convert::Infallible;
@@ -21,7 +24,11 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
     mapping::route(state.clone())
         .or(values::route(state.clone()))
         .unify()
-        .or(schema::route(state))
+        .or(schema::route(state.clone()))
+        .unify()
+        .or(search::route(state.clone()))
+        .unify()
+        .or(filter::route(state))
         .unify()
         .or(health::route())
         .unify()

@@ -75,7 +75,7 @@ impl Server {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let reply = runtime.block_on(request.reply(&self.service));
         let header =
             |name: &str| reply.headers().get(name).map(|value| value.to_str().unwrap().to_owned());

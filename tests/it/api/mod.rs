@@ -4,7 +4,9 @@ mod errors;
 mod health;
 mod mapping;
 mod openapi;
+mod paging;
 mod schema;
+mod search;
 mod socket;
 mod values;
 

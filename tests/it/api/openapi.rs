@@ -87,6 +87,7 @@ impl Document {
             "enum" => rule.as_array().unwrap().contains(value),
             "format" => match rule.as_str().unwrap() {
                 "date" => value.as_str().is_some_and(|date| Date::parse(date).is_ok()),
+                "int64" => value.is_i64(),
                 other => panic!("unknown format {other}"),
             },
             "minimum" => value.as_f64() >= rule.as_f64(),
