@@ -75,3 +75,64 @@ pub(crate) fn document(version: Version, settings: &Settings, vocabulary: &Vocab
     three::translate(&mut document);
     serde_json::to_vec(&document).expect("a JSON value is written into memory")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::config::SearchEnvelope;
+
+    fn of(version: Version, search_envelope: SearchEnvelope) -> Value {
+        let settings = Settings { search_envelope, ..Settings::default() };
+        serde_json::from_slice(&document(version, &settings, &Vocabulary::new([]))).unwrap()
+    }
+
+    /// Every reference points to something, and every component is pointed to.
+    #[test]
+    fn references_and_components_are_the_same() {
+        fn references<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
+            match value {
+                Value::Object(members) => {
+                    into.extend(members.get("$ref").and_then(Value::as_str));
+                    members.values().for_each(|value| references(value, into));
+                }
+                Value::Array(items) => items.iter().for_each(|item| references(item, into)),
+                _ => {}
+            }
+        }
+        for version in [Version::V1, Version::V2, Version::V3] {
+            for envelope in [SearchEnvelope::Object, SearchEnvelope::Array] {
+                let document = of(version, envelope);
+                let mut pointed = Vec::new();
+                references(&document, &mut pointed);
+                pointed.sort_unstable();
+                pointed.dedup();
+                let components = document["components"].as_object().unwrap().iter();
+                let mut named: Vec<_> = components
+                    .filter(|(kind, _)| *kind != "securitySchemes")
+                    .flat_map(|(kind, named)| {
+                        let names = named.as_object().unwrap().keys();
+                        names.map(move |name| format!("#/components/{kind}/{name}"))
+                    })
+                    .collect();
+                named.sort_unstable();
+                assert_eq!(pointed, named, "{version:?} {envelope:?}");
+            }
+        }
+    }
+
+    /// `--search-envelope array`: the schema tells of an array of one.
+    #[test]
+    fn the_envelope_is_told() {
+        let schemas = &of(Version::V3, SearchEnvelope::Array)["components"]["schemas"];
+        for name in ["SearchResponse", "FilterResponse"] {
+            assert_eq!(schemas[name]["type"], "array");
+            assert_eq!(schemas[name]["maxItems"], 1);
+            assert_eq!(schemas[format!("{name}Element")]["type"], "object");
+        }
+        let schemas = &of(Version::V3, SearchEnvelope::Object)["components"]["schemas"];
+        assert_eq!(schemas["SearchResponse"]["type"], "object");
+        assert!(schemas.get("SearchResponseElement").is_none());
+    }
+}

@@ -71,12 +71,11 @@ struct CommonSearchMappingRequest {
 #[derive(ToSchema)]
 struct SearchRequest {
     /// Key words, at most 1,024 bytes.
-    #[schema(example = "ibm", min_length = 1, required = false)]
-    query: String,
+    #[schema(example = "ibm", min_length = 1)]
+    query: Option<String>,
     /// The `next` of the answer before: asks for the page after it. The other
     /// properties must be those of that request.
-    #[schema(required = false)]
-    start: String,
+    start: Option<String>,
     #[serde(flatten)]
     common: CommonSearchMappingRequest,
 }
