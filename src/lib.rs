@@ -15,6 +15,7 @@ mod encoding;
 pub mod error;
 mod gate;
 pub mod limits;
+mod openapi;
 mod routes;
 mod serve;
 mod state;

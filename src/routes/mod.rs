@@ -4,7 +4,9 @@ mod filter;
 mod health;
 mod mapping;
 mod pages;
+mod schema;
 mod search;
+mod values;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,6 +22,10 @@ use crate::state::State;
 /// The whole server. A path that no route takes is the last one's, and a 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
     mapping::route(state.clone())
+        .or(values::route(state.clone()))
+        .unify()
+        .or(schema::route(state.clone()))
+        .unify()
         .or(search::route(state.clone()))
         .unify()
         .or(filter::route(state))

@@ -41,6 +41,15 @@ pub(crate) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut
     out.push(b']');
 }
 
+/// "Values response": the object with its list.
+pub(crate) fn values<'a>(values: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let values: Vec<_> = values.collect();
+    let mut out = b"{\"values\":".to_vec();
+    array(&mut out, &values, |out, value| json::string(out, value));
+    out.push(b'}');
+    out
+}
+
 /// Writes a mapping job result; its key is what clients branch on.
 pub(crate) fn job_answer(
     out: &mut Vec<u8>,

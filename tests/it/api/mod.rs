@@ -3,9 +3,12 @@
 mod errors;
 mod health;
 mod mapping;
+mod openapi;
 mod paging;
+mod schema;
 mod search;
 mod socket;
+mod values;
 
 use figdex_index::check_digit;
 
