@@ -119,6 +119,7 @@ fn faults_are_told_together() {
     let output = command.env("FIGDEX_UNKNOWN_ENUM", "maybe").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("figdex: 5 faults in the settings\n  --"), "{stderr}");
     for fault in [
         "--listen or FIGDEX_LISTEN: `here` is no address",
         "--keys or FIGDEX_KEYS: there is no keys file at /nowhere/keys; make one with: figdex \
