@@ -13,7 +13,7 @@ pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
         for range in value.split(',').map(str::trim).filter(|range| !range.is_empty()) {
             any = true;
             let mut parts = range.split(';').map(str::trim);
-            let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+            let kind = parts.next().expect("a split has a first part").to_ascii_lowercase();
             let specific = match kind.as_str() {
                 "application/json" | "text/json" => 2,
                 "application/*" | "text/*" => 1,
@@ -38,7 +38,7 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
         return false;
     };
     let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
-    let kind = parts.next().unwrap_or_default();
+    let kind = parts.next().expect("a split has a first part");
     let is_known_charset = |parameter: String| match parameter.split_once('=') {
         Some((name, charset)) if name.trim() == "charset" => {
             matches!(charset.trim().trim_matches('"'), "utf-8" | "us-ascii")
