@@ -26,6 +26,12 @@ pub const REQUEST_ROWS_MAX: usize = 200_000;
 /// a hundred of them fit ten times.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
+/// Rows on one page of a search or filter answer.
+pub const PAGE_ROWS_MAX: usize = 100;
+
+/// Pages of one query; with [`PAGE_ROWS_MAX`] the contract's 15,000 results.
+pub const PAGES_MAX: u8 = 150;
+
 /// What a caller's window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {

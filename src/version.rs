@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use figdex_index::IdType;
+use figdex_index::{IdType, Property};
 
 /// The first segment of a versioned path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,9 +39,29 @@ impl Version {
         }
     }
 
+    /// Whether the endpoint `search` exists.
+    pub fn has_search(self) -> bool {
+        self != Self::V1
+    }
+
+    /// Whether the endpoint `filter` exists.
+    pub fn has_filter(self) -> bool {
+        self == Self::V3
+    }
+
     /// Whether the property `stateCode` exists.
     pub fn has_state_code(self) -> bool {
         self == Self::V3
+    }
+
+    /// Whether the values endpoint has a list of that property. `optionType` is no
+    /// key of it in any version: the contract names its two values.
+    pub fn has_values_of(self, property: Property) -> bool {
+        match property {
+            Property::OptionType => false,
+            Property::StateCode => self.has_state_code(),
+            _ => true,
+        }
     }
 
     /// Whether a job of this version may ask by that idType.

@@ -1,14 +1,18 @@
 //! Reading: a question goes in, hits come out, and a hit becomes a row.
 
+use std::collections::BinaryHeap;
 use std::path::Path;
 
 use crate::error::Result;
 use crate::figi::Figi;
 use crate::generation::Generation;
 use crate::id_type::IdType;
+use crate::identifiers::KeyKind;
 use crate::manifest::Manifest;
+use crate::matches::Matches;
 use crate::part::Part;
-use crate::query::Lookup;
+use crate::query::{Lookup, Place, Search};
+use crate::rank::RANK_END;
 use crate::rows::Row;
 use crate::vocabulary::Vocabulary;
 
@@ -25,6 +29,16 @@ pub struct Catalogue {
 pub struct Hit {
     part: u32,
     doc: u32,
+}
+
+/// A page of hits in the order of the question, and the place of the last one if
+/// more follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<P> {
+    /// The hits, at most as many as were asked for.
+    pub hits: Vec<Hit>,
+    /// Where the next page begins: after this.
+    pub next: Option<P>,
 }
 
 /// More rows match than the caller wants.
@@ -72,11 +86,88 @@ impl Catalogue {
             match lookup.id_type {
                 IdType::BbGlobal => collect(&mut own_figi(part, lookup).into_iter())?,
                 id_type => {
-                    collect(&mut part.identifiers.find(id_type, &lookup.id_value))?;
+                    let key = KeyKind::Id(id_type);
+                    collect(&mut part.identifiers.find(key, lookup.id_value.as_str()))?;
                 }
             }
         }
         Ok(hits)
+    }
+
+    /// The next rows that answer a search after `after`, in FIGI order.
+    pub fn filter(
+        &self,
+        search: &Search,
+        after: Option<Figi>,
+        hits_max: usize,
+    ) -> Result<Page<Figi>> {
+        let mut hits = Vec::with_capacity(hits_max);
+        for (number, part) in (0..).zip(&self.generation.parts) {
+            let first = after.map_or(0, |after| part.rows.first_after(after));
+            if first == part.rows.len() as u32 {
+                continue;
+            }
+            let mut matches = Matches::new(part, search, self.vocabulary())?;
+            matches.seek(first);
+            for doc in matches {
+                if hits.len() == hits_max {
+                    let next = hits.last().map(|last| self.row(*last).figi);
+                    return Ok(Page { hits, next });
+                }
+                hits.push(Hit { part: number, doc });
+            }
+        }
+        Ok(Page { hits, next: None })
+    }
+
+    /// How many rows answer a search.
+    pub fn count(&self, search: &Search) -> Result<u64> {
+        let counts = self.generation.parts.iter().map(|part| {
+            let matches = Matches::new(part, search, self.vocabulary())?;
+            Ok(matches.count())
+        });
+        counts.sum()
+    }
+
+    /// The next rows that answer a search after `after`, those first that a
+    /// person would want first.
+    pub fn search(
+        &self,
+        search: &Search,
+        after: Option<Place>,
+        hits_max: usize,
+    ) -> Result<Page<Place>> {
+        // The greatest is on top; one more than asked for tells whether more follow.
+        let mut best: BinaryHeap<(u32, Hit)> = BinaryHeap::with_capacity(hits_max + 2);
+        for (number, part) in (0..).zip(&self.generation.parts) {
+            let mut matches = Matches::new(part, search, self.vocabulary())?;
+            while let Some(doc) = matches.next() {
+                let rank = part.columns.rank(doc).expect("verified: every row has a rank");
+                let standing = matches.tier(doc) as u32 * RANK_END as u32 + rank as u32;
+                // Of equal standing the earlier FIGI comes first, and it came first.
+                let late =
+                    best.len() > hits_max && best.peek().is_some_and(|top| standing >= top.0);
+                let seen = || {
+                    after.is_some_and(|after| {
+                        standing < after.standing
+                            || standing == after.standing && part.rows.figi(doc) <= after.figi
+                    })
+                };
+                if late || seen() {
+                    continue;
+                }
+                best.push((standing, Hit { part: number, doc }));
+                if best.len() > hits_max + 1 {
+                    best.pop();
+                }
+            }
+        }
+        let mut best = best.into_sorted_vec();
+        let more = best.len() > hits_max;
+        best.truncate(hits_max);
+        let last = best.last().filter(|_| more);
+        let next = last.map(|&(standing, hit)| Place { standing, figi: self.row(hit).figi });
+        Ok(Page { hits: best.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 
     /// The row of a hit.

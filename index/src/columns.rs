@@ -25,6 +25,7 @@ pub(crate) struct Columns {
     expiration: Option<Column<i64>>,
     maturity: Option<Column<i64>>,
     unlisted_equity: Option<Column<bool>>,
+    rank: Column<u64>,
 }
 
 /// An enum-like property: the term ordinal of each document, and what ordinal
@@ -57,12 +58,27 @@ impl Columns {
             expiration: fast.column_opt(schema::EXPIRATION)?,
             maturity: fast.column_opt(schema::MATURITY)?,
             unlisted_equity: fast.column_opt(schema::UNLISTED_EQUITY)?,
+            rank: fast.u64(schema::RANK)?,
         })
     }
 
     /// The FIGI of a document, as the segment has it.
     pub(crate) fn figi(&self, doc: u32) -> Option<Figi> {
         self.figi.as_ref()?.first(doc).map(Figi::from_u64)
+    }
+
+    /// The rank that the document was given; every one has a rank.
+    pub(crate) fn rank(&self, doc: u32) -> Option<u64> {
+        self.rank.first(doc)
+    }
+
+    /// Whether every document of the part passes all of `filters`, as far as that
+    /// is seen without looking at one.
+    pub(crate) fn pass_all(&self, filters: &Filters) -> bool {
+        let demands_nothing = Filters { include_unlisted_equities: true, ..Filters::default() };
+        let asked = Filters { include_unlisted_equities: true, ..filters.clone() };
+        asked == demands_nothing
+            && (filters.include_unlisted_equities || self.unlisted_equity.is_none())
     }
 
     /// Whether the document passes all of `filters`.

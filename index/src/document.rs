@@ -3,9 +3,11 @@
 use tantivy::TantivyDocument;
 
 use crate::instrument::Instrument;
+use crate::rank::rank;
 use crate::schema::Fields;
 
-/// The document of an instrument: what filters look at, and nothing else.
+/// The document of an instrument: what filters and key words look at, and
+/// nothing else.
 pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocument {
     let mut document = TantivyDocument::new();
     document.add_u64(fields.figi, instrument.figi.to_u64());
@@ -30,6 +32,10 @@ pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocum
             document.add_i64(field, date.to_days());
         }
     }
+    for text in instrument.words() {
+        document.add_text(fields.words, text);
+    }
+    document.add_u64(fields.rank, rank(instrument));
     if instrument.is_unlisted_equity() {
         document.add_bool(fields.unlisted_equity, true);
     }

@@ -19,15 +19,15 @@ pub enum Error {
     /// The folder holds no published index.
     #[error("{} is not an index (it has no file CURRENT)", .0.display())]
     NotAnIndex(PathBuf),
-    /// The index was written by a newer version of this library.
+    /// The index was written by another version of this library.
     #[error("{} has index format {found}; this version reads format {supported}: \
-             use a newer Figdex, or build the index anew", .path.display())]
-    NewerFormat {
+             build the index anew, or use the Figdex that built it", .path.display())]
+    ForeignFormat {
         /// The manifest.
         path: PathBuf,
         /// The format it names.
         found: u32,
-        /// The format this version reads and writes.
+        /// The format that this version reads and writes.
         supported: u32,
     },
     /// A file is not what the manifest says, or contradicts another.

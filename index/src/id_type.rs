@@ -194,11 +194,6 @@ fn upper(text: &str) -> Cow<'_, str> {
 }
 
 impl IdValue {
-    /// A value that stands in an index already, in its spelling.
-    pub(crate) fn from_index(value: &str) -> Self {
-        Self(value.into())
-    }
-
     /// The value in the spelling of the index.
     pub fn as_str(&self) -> &str {
         &self.0

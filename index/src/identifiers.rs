@@ -1,4 +1,5 @@
-//! The identifier directory of a part: (idType, idValue) → DocIds, ascending.
+//! The identifier directory of a part: key → DocIds, ascending. A key is an
+//! (idType, idValue), or a text by which a search means one.
 //!
 //! It stands outside tantivy, whose term dictionary would hold almost nothing
 //! else (engine, decision 4). Four files:
@@ -17,7 +18,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{Error, Result};
-use crate::id_type::{ID_VALUE_BYTES_MAX, IdType, IdValue};
+use crate::id_type::{ID_VALUE_BYTES_MAX, IdType};
 use crate::mapped::{Mapped, u32_at, u64_at};
 use crate::texts::{TextHeap, TextRef, text_at};
 
@@ -32,6 +33,17 @@ const ENTRY_BYTES: usize = 8 + 3 * 4;
 
 /// The radix table has a place for about this many keys.
 const KEYS_PER_RADIX: usize = 4;
+
+/// What a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum KeyKind {
+    /// An identifier of that kind, in the spelling of the index.
+    Id(IdType),
+    /// An identifier of any kind, squeezed: see `typed`.
+    Squeezed,
+    /// A ticker, squeezed.
+    SqueezedTicker,
+}
 
 /// Collects the keys of one part.
 pub(crate) struct IdentifiersWriter {
@@ -55,8 +67,8 @@ impl IdentifiersWriter {
         Self { hash_seed, texts: TextHeap::default(), pairs: Vec::new(), key: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, id_type: IdType, id_value: &IdValue, doc: u32) -> Result<()> {
-        write_key(&mut self.key, id_type, id_value);
+    pub(crate) fn add(&mut self, kind: KeyKind, text: &str, doc: u32) -> Result<()> {
+        write_key(&mut self.key, kind, text);
         let hash = xxh3_64_with_seed(&self.key, self.hash_seed);
         self.pairs.push(Pair { hash, text: self.texts.put(&self.key)?, doc });
         Ok(())
@@ -121,10 +133,29 @@ fn radix_of(hash: u64, bits: u32) -> u64 {
     hash >> 1 >> (63 - bits)
 }
 
-fn write_key(key: &mut Vec<u8>, id_type: IdType, id_value: &IdValue) {
+fn write_key(key: &mut Vec<u8>, kind: KeyKind, text: &str) {
     key.clear();
-    key.push(id_type as u8);
-    key.extend_from_slice(id_value.as_str().as_bytes());
+    key.push(kind.code());
+    key.extend_from_slice(text.as_bytes());
+}
+
+impl KeyKind {
+    /// The codes are part of the index format; those of the idTypes come first.
+    fn code(self) -> u8 {
+        match self {
+            Self::Id(id_type) => id_type as u8,
+            Self::Squeezed => 254,
+            Self::SqueezedTicker => 255,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        match code {
+            254 => Some(Self::Squeezed),
+            255 => Some(Self::SqueezedTicker),
+            code => IdType::from_code(code).map(Self::Id),
+        }
+    }
 }
 
 /// The identifier directory of one part of a published generation.
@@ -167,10 +198,10 @@ impl Identifiers {
         })
     }
 
-    /// The DocIds of the rows that carry this identifier.
-    pub(crate) fn find(&self, id_type: IdType, id_value: &IdValue) -> Postings<'_> {
+    /// The DocIds of the rows that have this key.
+    pub(crate) fn find(&self, kind: KeyKind, text: &str) -> Postings<'_> {
         let mut key = Vec::with_capacity(1 + ID_VALUE_BYTES_MAX);
-        write_key(&mut key, id_type, id_value);
+        write_key(&mut key, kind, text);
         let hash = xxh3_64_with_seed(&key, self.hash_seed);
         let prefix = radix_of(hash, self.radix_bits) as usize;
         let candidates = self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1);
@@ -191,15 +222,14 @@ impl Identifiers {
             let Some((&code, value)) = text_at(&self.texts, u32_at(entry, 8)).split_first() else {
                 return Err(damaged("a key is empty"));
             };
-            let id_type = IdType::from_code(code).ok_or_else(|| damaged("a kind is unknown"))?;
-            let id_value = str::from_utf8(value).map_err(|_| damaged("a value is no text"))?;
-            let id_value = IdValue::from_index(id_value);
+            let kind = KeyKind::from_code(code).ok_or_else(|| damaged("a kind is unknown"))?;
+            let text = str::from_utf8(value).map_err(|_| damaged("a value is no text"))?;
             let listed: Vec<u32> = self.postings(entry).collect();
             if !listed.is_sorted_by(|a, b| a < b) || listed.last().is_none_or(|&last| last >= docs)
             {
                 return Err(damaged("DocIds do not ascend, or exceed the part"));
             }
-            if !self.find(id_type, &id_value).eq(listed) {
+            if !self.find(kind, text).eq(listed) {
                 return Err(damaged("a key is not found under its hash"));
             }
         }
@@ -253,11 +283,11 @@ mod tests {
 
     use super::*;
 
-    fn build(keys: &[(IdType, IdValue, u32)]) -> (tempfile::TempDir, Identifiers) {
+    fn build(keys: &[(KeyKind, String, u32)]) -> (tempfile::TempDir, Identifiers) {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = IdentifiersWriter::new(7);
-        for (id_type, id_value, doc) in keys {
-            writer.add(*id_type, id_value, *doc).unwrap();
+        for (kind, text, doc) in keys {
+            writer.add(*kind, text, *doc).unwrap();
         }
         writer.finish(folder.path()).unwrap();
         let identifiers = Identifiers::open(folder.path(), 7).unwrap();
@@ -267,8 +297,7 @@ mod tests {
     #[test]
     fn an_empty_directory_finds_nothing() {
         let (_folder, identifiers) = build(&[]);
-        let value = IdType::Ticker.admit("IBM").unwrap();
-        assert_eq!(identifiers.find(IdType::Ticker, &value).len(), 0);
+        assert_eq!(identifiers.find(KeyKind::Id(IdType::Ticker), "IBM").len(), 0);
     }
 
     proptest! {
@@ -276,30 +305,26 @@ mod tests {
         /// there, under every kind, and for keys that are not.
         #[test]
         fn it_answers_as_a_map_does(
-            keys in proptest::collection::vec((0_usize..26, "[A-C]{1,3}", 0_u32..40), 0..300)
+            keys in proptest::collection::vec((0_u8..28, "[A-C]{1,3}", 0_u32..40), 0..300)
         ) {
-            let free = |kind: usize| {
-                let id_type = IdType::ALL[kind];
-                if id_type.admit("A").is_ok() { id_type } else { IdType::Ticker }
-            };
+            let kind = |code: u8| KeyKind::from_code(if code < 26 { code } else { 228 + code });
             let keys: Vec<_> = keys
                 .into_iter()
-                .map(|(kind, text, doc)| (free(kind), IdType::Ticker.admit(&text).unwrap(), doc))
+                .map(|(code, text, doc)| (kind(code).unwrap(), text, doc))
                 .collect();
             let mut plain: BTreeMap<_, BTreeSet<u32>> = BTreeMap::new();
-            for (id_type, id_value, doc) in &keys {
-                plain.entry((*id_type, id_value.clone())).or_default().insert(*doc);
+            for (kind, text, doc) in &keys {
+                plain.entry((*kind, text.clone())).or_default().insert(*doc);
             }
             let (folder, identifiers) = build(&keys);
             identifiers.verify(folder.path(), 40).unwrap();
-            for ((id_type, id_value), docs) in &plain {
-                let found = identifiers.find(*id_type, id_value);
+            for ((kind, text), docs) in &plain {
+                let found = identifiers.find(*kind, text);
                 prop_assert_eq!(found.len(), docs.len());
                 prop_assert!(found.eq(docs.iter().copied()));
             }
             for text in ["D", "AD", "AAAA"] {
-                let absent = IdType::Ticker.admit(text).unwrap();
-                prop_assert_eq!(identifiers.find(IdType::Ticker, &absent).len(), 0);
+                prop_assert_eq!(identifiers.find(KeyKind::Id(IdType::Ticker), text).len(), 0);
             }
         }
     }

@@ -94,6 +94,12 @@ impl Instrument {
         (self.expiration.or(self.maturity), self.maturity.or(self.expiration))
     }
 
+    /// The texts by whose words a search finds it (decisions, "Words of a row").
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let texts = [&self.ticker, &self.name, &self.security_description];
+        texts.into_iter().flatten().chain(&self.alias).map(String::as_str)
+    }
+
     /// All that a mapping job finds it by, except its own FIGI: that one is the
     /// order of the index and needs no directory. May name a pair twice.
     pub fn keys(&self) -> impl Iterator<Item = (IdType, IdValue)> {

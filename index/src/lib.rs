@@ -7,7 +7,7 @@
 //! and the **identifier directory**, which turns (idType, idValue) into hits.
 //! DocId order is FIGI order everywhere. A [`Builder`] writes a generation and
 //! publishes it by one rename; a [`Catalogue`] opens it and answers questions.
-//! Questions are types ([`Lookup`], [`Filters`]) that cannot be wrong: texts
+//! Questions are types ([`Lookup`], [`Search`], [`Filters`]) that cannot be wrong: texts
 //! become [`IdValue`], [`Known`], [`NumberInterval`], [`DateInterval`] or an error.
 //! This library has never heard of HTTP or of dumps.
 //!
@@ -50,15 +50,20 @@ mod instrument;
 mod interval;
 mod manifest;
 mod mapped;
+mod matches;
 mod part;
 mod query;
+mod rank;
 mod rows;
 mod schema;
 mod texts;
+mod tokenizer;
+mod typed;
 mod vocabulary;
+mod words;
 
 pub use builder::{BuildOptions, Builder};
-pub use catalogue::{Catalogue, Hit, TooManyHits};
+pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
@@ -66,6 +71,8 @@ pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use instrument::{EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use manifest::{FileEntry, Manifest, PartEntry, Source, hex};
-pub use query::{Filters, KnownValues, Lookup};
+pub use query::{
+    Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
+};
 pub use rows::Row;
 pub use vocabulary::{Known, Property, Vocabulary};

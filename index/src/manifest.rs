@@ -13,8 +13,9 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{Error, Result};
 use crate::vocabulary::{Property, Vocabulary};
 
-/// The layout that this version writes, and the newest it reads.
-pub(crate) const FORMAT: u32 = 1;
+/// The layout that this version writes, and the only one it reads: an index is
+/// made anew every night.
+pub(crate) const FORMAT: u32 = 2;
 
 /// The manifest's name in a generation's folder. It is written last: a folder
 /// without one is an unfinished build.
@@ -87,14 +88,14 @@ impl Manifest {
         let path = generation.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let damaged = |error: toml::de::Error| Error::damaged(&path, error.message());
-        // The format is read by itself first: a newer manifest may have any shape.
+        // The format is read by itself first: the manifest of another one may have any shape.
         #[derive(Deserialize)]
         struct Versioned {
             format: u32,
         }
         let Versioned { format: found } = toml::from_str(&text).map_err(damaged)?;
-        if found > FORMAT {
-            return Err(Error::NewerFormat { path, found, supported: FORMAT });
+        if found != FORMAT {
+            return Err(Error::ForeignFormat { path, found, supported: FORMAT });
         }
         let manifest: Self = toml::from_str(&text).map_err(damaged)?;
         Ok(manifest)

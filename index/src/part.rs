@@ -14,11 +14,14 @@ use crate::document::document;
 use crate::error::{Error, Result};
 use crate::figi::Figi;
 use crate::folder::sync;
-use crate::identifiers::{Identifiers, IdentifiersWriter};
+use crate::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
 use crate::instrument::Instrument;
 use crate::manifest::{FileEntry, PartEntry};
+use crate::rank::RANK_END;
 use crate::rows::{Rows, RowsWriter};
 use crate::schema::{self, Fields};
+use crate::tokenizer::{WORDS, WordTokenizer};
+use crate::typed;
 use crate::vocabulary::Vocabulary;
 
 /// The segment's folder in a part's.
@@ -29,6 +32,8 @@ pub(crate) struct Part {
     pub(crate) rows: Rows,
     pub(crate) identifiers: Identifiers,
     pub(crate) columns: Columns,
+    pub(crate) segment: SegmentReader,
+    pub(crate) fields: Fields,
 }
 
 impl Part {
@@ -47,6 +52,10 @@ impl Part {
             return Err(Error::damaged(path, format!("it has {} segments", segments.len())));
         };
         let segment = SegmentReader::open(segment)?;
+        let (schema, fields) = schema::schema();
+        if *segment.schema() != schema {
+            return Err(Error::damaged(path, "the segment has another schema"));
+        }
         let rows = Rows::open(path)?;
         if rows.len() != segment.max_doc() as usize || rows.len() != entry.instruments as usize {
             return Err(Error::damaged(path, "rows, segment and manifest count differently"));
@@ -55,6 +64,8 @@ impl Part {
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             rows,
+            segment,
+            fields,
         })
     }
 
@@ -68,6 +79,9 @@ impl Part {
             if self.columns.figi(doc) != Some(self.rows.figi(doc)) {
                 let what = format!("the segment has another instrument at DocId {doc}");
                 return Err(Error::damaged(path, what));
+            }
+            if self.columns.rank(doc).is_none_or(|rank| rank >= RANK_END) {
+                return Err(Error::damaged(path, format!("DocId {doc} has no rank")));
             }
         }
         self.identifiers.verify(path, count)
@@ -104,6 +118,7 @@ impl PartWriter {
         };
         let index =
             Index::builder().schema(schema).settings(settings).create_in_dir(&segment_path)?;
+        index.tokenizers().register(WORDS, WordTokenizer::default());
         let segment = index.writer_with_num_threads(threads, memory_bytes)?;
         segment.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self {
@@ -126,7 +141,10 @@ impl PartWriter {
     pub(crate) fn add(&mut self, instrument: &Instrument, path: &Path) -> Result<()> {
         let doc = self.count;
         for (id_type, id_value) in instrument.keys() {
-            self.identifiers.add(id_type, &id_value, doc)?;
+            self.identifiers.add(KeyKind::Id(id_type), id_value.as_str(), doc)?;
+        }
+        for (kind, text) in typed::keys(instrument) {
+            self.identifiers.add(kind, &text, doc)?;
         }
         self.rows.add(instrument, path)?;
         self.segment.add_document(document(&self.fields, instrument))?;

@@ -166,16 +166,27 @@ impl Rows {
 
     /// The DocId of a FIGI, by binary search.
     pub(crate) fn find(&self, figi: Figi) -> Option<u32> {
+        let doc = self.first_not(|other| other < figi);
+        (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
+    }
+
+    /// The first DocId whose FIGI is greater, or the count of rows.
+    pub(crate) fn first_after(&self, figi: Figi) -> u32 {
+        self.first_not(|other| other <= figi)
+    }
+
+    /// The first DocId whose FIGI is not before the searched one.
+    fn first_not(&self, before: impl Fn(Figi) -> bool) -> u32 {
         let (mut low, mut high) = (0, self.len() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.figi(middle).cmp(&figi) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => high = middle,
+            if before(self.figi(middle)) {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
-        None
+        low
     }
 
     /// The row of a DocId.

@@ -8,6 +8,7 @@ use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 
+use crate::tokenizer::WORDS;
 use crate::vocabulary::Property;
 
 /// The FIGI as its order-preserving number; the segment is sorted by it.
@@ -22,7 +23,12 @@ pub(crate) const MATURITY: &str = "maturity";
 /// Present, and true, on unlisted equities alone.
 pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 
-/// The fields of the schema, for writing.
+/// The terms of ticker, name, description and alias.
+const KEYWORDS: &str = "words";
+/// Where the row stands among rows that match equally well.
+pub(crate) const RANK: &str = "rank";
+
+/// The fields of the schema.
 pub(crate) struct Fields {
     pub(crate) figi: Field,
     /// Each at its property's place, under the property's own name.
@@ -33,6 +39,8 @@ pub(crate) struct Fields {
     pub(crate) expiration: Field,
     pub(crate) maturity: Field,
     pub(crate) unlisted_equity: Field,
+    pub(crate) words: Field,
+    pub(crate) rank: Field,
 }
 
 /// The schema of every part.
@@ -46,6 +54,12 @@ pub(crate) fn schema() -> (Schema, Fields) {
         .set_fieldnorms(false)
         .set_index_option(IndexRecordOption::WithFreqs);
     let term = TextOptions::default().set_indexing_options(term).set_fast("raw");
+    // DocIds alone: the order of a search is the rank's affair, not the frequencies'.
+    let words = TextFieldIndexing::default()
+        .set_tokenizer(WORDS)
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::Basic);
+    let words = TextOptions::default().set_indexing_options(words);
     let fields = Fields {
         figi: builder.add_u64_field(FIGI, fast()),
         properties: Property::ALL
@@ -56,6 +70,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         expiration: builder.add_i64_field(EXPIRATION, fast()),
         maturity: builder.add_i64_field(MATURITY, fast()),
         unlisted_equity: builder.add_bool_field(UNLISTED_EQUITY, FAST),
+        words: builder.add_text_field(KEYWORDS, words),
+        rank: builder.add_u64_field(RANK, fast()),
     };
     (builder.build(), fields)
 }

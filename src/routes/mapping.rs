@@ -9,6 +9,7 @@ use warp::reply::Response;
 
 use super::with;
 use crate::call::{Call, call};
+use crate::config::UnknownEnum;
 use crate::error::ApiError;
 use crate::gate::{self, Action, Caller};
 use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
@@ -23,7 +24,8 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     gate::pass(&state, call, Action::Mapping(version), async |mut call, caller| {
         let body = call.body(caller.body_bytes_max).await?;
-        answer(version, &body, &caller, &state.catalogue())
+        let unknown_enum = state.settings().unknown_enum;
+        answer(version, &body, &caller, unknown_enum, &state.catalogue())
     })
     .await
 }
@@ -34,6 +36,7 @@ fn answer(
     version: Version,
     body: &[u8],
     caller: &Caller,
+    unknown_enum: UnknownEnum,
     catalogue: &Catalogue,
 ) -> Result<Vec<u8>, ApiError> {
     let jobs = wire::jobs(body)?;
@@ -42,7 +45,8 @@ fn answer(
     }
     caller.charge_jobs(jobs.len())?;
     // Before anything else is answered, and over all jobs (decisions, "enum-like").
-    if !jobs.iter().all(|job| job.enum_fields_hold(version, catalogue.vocabulary())) {
+    let holds = |job: &Job<'_>| job.enum_fields_hold(version, catalogue.vocabulary());
+    if unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
         return Err(ApiError::InvalidEnumField);
     }
     let mut rows_left = REQUEST_ROWS_MAX;
@@ -62,7 +66,8 @@ fn find(
     rows_left: &mut usize,
 ) -> JobAnswer {
     let lookup = match job.check(version, catalogue.vocabulary()) {
-        Ok(lookup) => lookup,
+        Ok(Some(lookup)) => lookup,
+        Ok(None) => return JobAnswer::NoMatch,
         Err(fault) => return JobAnswer::Error(fault),
     };
     match catalogue.lookup(&lookup, JOB_ROWS_MAX) {

@@ -1,7 +1,12 @@
 //! Chapter "Endpoints": the route table.
 
+mod filter;
 mod health;
 mod mapping;
+mod pages;
+mod schema;
+mod search;
+mod values;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +21,15 @@ use crate::state::State;
 
 /// The whole server. A path that no route takes is the last one's, and a 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    mapping::route(state)
+    mapping::route(state.clone())
+        .or(values::route(state.clone()))
+        .unify()
+        .or(schema::route(state.clone()))
+        .unify()
+        .or(search::route(state.clone()))
+        .unify()
+        .or(filter::route(state))
+        .unify()
         .or(health::route())
         .unify()
         .or(warp::path::tail().map(|_: Tail| ApiError::InvalidUrl.into()))

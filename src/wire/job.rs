@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Vocabulary};
+use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
 use serde_json::value::RawValue;
 
 use super::Fault;
@@ -39,11 +39,16 @@ impl Job<'_> {
         self.fields(version).is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
     }
 
-    /// The question that this job asks.
+    /// The question that this job asks; none when an enum-like property is outside
+    /// its set, so that nothing can match.
     ///
     /// # Errors
     /// The sentence for the job's `error`.
-    pub(crate) fn check(&self, version: Version, vocabulary: &Vocabulary) -> Result<Lookup, Fault> {
+    pub(crate) fn check(
+        &self,
+        version: Version,
+        vocabulary: &Vocabulary,
+    ) -> Result<Option<Lookup>, Fault> {
         let fields = self.fields(version).ok_or("A mapping job must be an object.")?;
         if let Some(key) = fields.unknown {
             return Err(format!("Invalid key '{key}'.").into());
@@ -52,9 +57,9 @@ impl Job<'_> {
         let id_value = fields.id_value(id_type)?;
         let filters = fields.properties.check(vocabulary)?;
         if version.has_required_properties() {
-            required(id_type, &filters, vocabulary)?;
+            fields.required(id_type)?;
         }
-        Ok(Lookup { id_type, id_value, filters })
+        Ok(filters.map(|filters| Lookup { id_type, id_value, filters }))
     }
 
     fn fields(&self, version: Version) -> Option<Fields<'_>> {
@@ -89,27 +94,18 @@ impl Fields<'_> {
         };
         admitted.map_err(|_| "Invalid idValue format.".into())
     }
-}
 
-/// The conditional rows of the contract's table "Mapping job".
-fn required(id_type: IdType, filters: &Filters, vocabulary: &Vocabulary) -> Result<(), Fault> {
-    let given = |property| filters.known.get(property).is_some();
-    let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
-    if indistinct && !given(Property::SecurityType2) && !given(Property::MarketSecDes) {
-        let name = id_type.name();
-        return Err(
-            format!("securityType2 or marketSecDes is required when idType is {name}.").into()
-        );
-    }
-    let security_type2 =
-        filters.known.get(Property::SecurityType2).map(|known| vocabulary.text(known));
-    match security_type2 {
-        Some(kind @ ("Option" | "Warrant")) if filters.expiration.is_none() => {
-            Err(format!("expiration is required when securityType2 is {kind}.").into())
+    /// The conditional rows of the contract's table "Mapping job".
+    fn required(&self, id_type: IdType) -> Result<(), Fault> {
+        let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
+        let given = |property| self.properties.has(property);
+        if indistinct && !given(Property::SecurityType2) && !given(Property::MarketSecDes) {
+            let name = id_type.name();
+            return Err(format!(
+                "securityType2 or marketSecDes is required when idType is {name}."
+            )
+            .into());
         }
-        Some("Pool") if filters.maturity.is_none() => {
-            Err("maturity is required when securityType2 is Pool.".into())
-        }
-        _ => Ok(()),
+        self.properties.required_dates()
     }
 }

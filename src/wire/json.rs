@@ -75,6 +75,15 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing a text into memory does not fail");
 }
 
+/// Writes an object that says one thing.
+pub(super) fn message(out: &mut Vec<u8>, key: &str, text: &str) {
+    out.extend_from_slice(b"{\"");
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(b"\":");
+    string(out, text);
+    out.push(b'}');
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,13 +6,17 @@ mod figi;
 mod interval;
 mod job;
 mod json;
+mod page;
 mod properties;
+mod search;
 
 use std::borrow::Cow;
 
 use figdex_index::{Catalogue, Hit};
 
 pub(crate) use self::job::{Job, jobs};
+pub(crate) use self::page::{PageAnswer, page};
+pub(crate) use self::search::{INVALID_START, SearchRequest};
 use crate::version::Version;
 
 /// A fault of one field: a sentence for the caller, inside a 200.
@@ -37,6 +41,15 @@ pub(crate) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut
     out.push(b']');
 }
 
+/// "Values response": the object with its list.
+pub(crate) fn values<'a>(values: impl Iterator<Item = &'a str>) -> Vec<u8> {
+    let values: Vec<_> = values.collect();
+    let mut out = b"{\"values\":".to_vec();
+    array(&mut out, &values, |out, value| json::string(out, value));
+    out.push(b'}');
+    out
+}
+
 /// Writes a mapping job result; its key is what clients branch on.
 pub(crate) fn job_answer(
     out: &mut Vec<u8>,
@@ -44,16 +57,9 @@ pub(crate) fn job_answer(
     catalogue: &Catalogue,
     answer: &JobAnswer,
 ) {
-    let mut message = |key: &str, text: &str| {
-        out.extend_from_slice(b"{\"");
-        out.extend_from_slice(key.as_bytes());
-        out.extend_from_slice(b"\":");
-        json::string(out, text);
-        out.push(b'}');
-    };
     match answer {
-        JobAnswer::Error(fault) => message("error", fault),
-        JobAnswer::NoMatch => message(version.no_match_key(), "No identifier found."),
+        JobAnswer::Error(fault) => json::message(out, "error", fault),
+        JobAnswer::NoMatch => json::message(out, version.no_match_key(), "No identifier found."),
         JobAnswer::Hits(hits) => {
             out.extend_from_slice(b"{\"data\":");
             array(out, hits, |out, hit| figi::write(out, version, &catalogue.row(*hit)));

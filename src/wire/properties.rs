@@ -48,14 +48,42 @@ impl<'a> Properties<'a> {
         })
     }
 
+    /// Whether any property is given.
+    pub(super) fn any(&self) -> bool {
+        let others = [
+            self.include_unlisted_equities,
+            self.strike,
+            self.contract_size,
+            self.coupon,
+            self.expiration,
+            self.maturity,
+        ];
+        self.enums.iter().chain(&others).any(Option::is_some)
+    }
+
     /// Whether the property is given.
     pub(super) fn has(&self, property: Property) -> bool {
         self.enums[property as usize].is_some()
     }
 
-    /// The checked filters. The enum-like properties were checked before, by
-    /// [`Properties::enum_fields_hold`].
-    pub(super) fn check(&self, vocabulary: &Vocabulary) -> Result<Filters, Fault> {
+    /// The conditional rows of the contract's table "Mapping job" that ask for a
+    /// date.
+    pub(super) fn required_dates(&self) -> Result<(), Fault> {
+        match self.enums[Property::SecurityType2 as usize].and_then(text).as_deref() {
+            Some(kind @ ("Option" | "Warrant")) if self.expiration.is_none() => {
+                Err(format!("expiration is required when securityType2 is {kind}.").into())
+            }
+            Some("Pool") if self.maturity.is_none() => {
+                Err("maturity is required when securityType2 is Pool.".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The checked filters; none when an enum-like property is outside its set,
+    /// so that nothing can match. (Where such a request is refused, it was refused
+    /// before, by [`Properties::enum_fields_hold`].)
+    pub(super) fn check(&self, vocabulary: &Vocabulary) -> Result<Option<Filters>, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {
             return Err("Cannot have both exchCode and micCode".into());
         }
@@ -67,18 +95,19 @@ impl<'a> Properties<'a> {
             maturity: date_interval("maturity", self.maturity)?,
             ..Filters::default()
         };
-        for (property, raw) in Property::ALL.into_iter().zip(self.enums) {
-            if let Some(raw) = raw {
-                let known = text(raw).and_then(|value| vocabulary.admit(property, &value));
-                let fault = || format!("Invalid value for {}.", property.name());
-                filters.known.require(known.ok_or_else(fault)?);
-            }
-        }
         if let Some(raw) = self.include_unlisted_equities {
             filters.include_unlisted_equities = serde_json::from_str(raw.get())
                 .map_err(|_| "includeUnlistedEquities must be true or false.")?;
         }
-        Ok(filters)
+        for (property, raw) in Property::ALL.into_iter().zip(self.enums) {
+            if let Some(raw) = raw {
+                match text(raw).and_then(|value| vocabulary.admit(property, &value)) {
+                    Some(known) => filters.known.require(known),
+                    None => return Ok(None),
+                }
+            }
+        }
+        Ok(Some(filters))
     }
 }
 

@@ -73,6 +73,16 @@ impl Server {
         Self { service, report, _folder: folder }
     }
 
+    /// Serves the bundled sample.
+    pub(crate) fn of_sample() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index");
+        let report = figdex_ingest::sample::build(&index).unwrap();
+        let catalogue = Catalogue::open(&index).unwrap();
+        let service = service(Arc::new(State::new(catalogue, Settings::default())));
+        Self { service, report, _folder: folder }
+    }
+
     /// Sends a request as a well-behaved client would.
     pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
         self.request("POST", path, &[("content-type", "application/json")], body)

@@ -33,6 +33,11 @@ impl KnownValues {
         self.0[known.property() as usize] = Some(known);
     }
 
+    /// Demands nothing of that property any more.
+    pub(crate) fn release(&mut self, property: Property) {
+        self.0[property as usize] = None;
+    }
+
     /// The demanded values.
     pub fn iter(&self) -> impl Iterator<Item = Known> {
         self.0.iter().copied().flatten()

@@ -8,7 +8,12 @@ mod health;
 mod keys;
 mod limits;
 mod mapping;
+mod openapi;
+mod paging;
+mod schema;
+mod search;
 mod socket;
+mod values;
 
 use figdex_index::check_digit;
 

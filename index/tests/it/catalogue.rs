@@ -1,67 +1,19 @@
-//! The library from outside: instruments go in, a generation is published, and
-//! every question is answered as a plain scan of the instruments would.
-
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Building, publishing, opening; lookups are answered as a plain scan of the
+//! instruments would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, DateInterval, Error, Figi, Filters, IdType, IdValue,
-    Instrument, Lookup, NumberInterval, Property, TooManyHits, check_digit,
+    Instrument, Lookup, NumberInterval, Property, TooManyHits,
 };
 use proptest::prelude::*;
 
-/// The `number`-th FIGI of a small test universe; they ascend.
-fn figi(number: u32) -> Figi {
-    let body = format!("BBG{number:08}");
-    let digit = check_digit::double_add_double(body.as_bytes()).unwrap();
-    Figi::parse(&format!("{body}{digit}")).unwrap()
-}
+use crate::support::{figi, publish, universe};
 
 fn ticker(text: &str) -> IdValue {
     IdType::Ticker.admit(text).unwrap()
-}
-
-/// Instruments whose fields vary with their number, so that each filter splits them.
-fn universe(count: u32) -> Vec<Instrument> {
-    let pick = |values: &[&str], number: u32| values.get(number as usize).map(|v| (*v).to_owned());
-    (0..count)
-        .map(|number| {
-            let mut instrument = Instrument {
-                ticker: Some(["IBM", "AAPL", "brk/b"][number as usize % 3].to_owned()),
-                composite_figi: Some(figi(number - number % 5)),
-                strike: (number % 2 == 0).then_some(f64::from(number % 10)),
-                coupon: (number % 3 == 0).then_some(f64::from(number % 7) / 2.0),
-                contract_size: (number % 4 == 0).then_some(100.0),
-                expiration: (number % 2 == 0)
-                    .then(|| Date::from_days(20_000 + i64::from(number)).unwrap()),
-                maturity: (number % 5 == 0)
-                    .then(|| Date::from_days(21_000 + i64::from(number)).unwrap()),
-                listed: [None, Some(true), Some(false)][number as usize % 3],
-                ..Instrument::new(figi(number))
-            };
-            instrument.properties[Property::ExchCode as usize] =
-                pick(&["US", "GR", "LN"], number % 4);
-            instrument.properties[Property::MarketSecDes as usize] =
-                pick(&["Equity", "Corp"], number % 3);
-            instrument
-        })
-        .collect()
-}
-
-fn publish(index: &Path, instruments: &[Instrument], part_instruments_max: u32) -> Catalogue {
-    let options = BuildOptions {
-        part_instruments_max,
-        segment_memory_bytes: 32 << 20,
-        ..BuildOptions::default()
-    };
-    let mut builder = Builder::create(index, options).unwrap();
-    for instrument in instruments {
-        builder.add(instrument).unwrap();
-    }
-    builder.publish(Vec::new()).unwrap();
-    Catalogue::open(index).unwrap()
 }
 
 fn find(catalogue: &Catalogue, lookup: &Lookup) -> Vec<Figi> {
@@ -252,15 +204,15 @@ fn damage_is_noticed() {
 }
 
 #[test]
-fn a_newer_format_and_a_foreign_folder_are_refused() {
+fn another_format_and_a_foreign_folder_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::NotAnIndex(_))));
     assert!(matches!(Catalogue::open(&folder.path().join("none")), Err(Error::Io { .. })));
     publish(folder.path(), &universe(3), 100);
     let manifest = folder.path().join("generation-000001/manifest.toml");
-    fs::write(&manifest, "format = 2\nshape = \"another\"\n").unwrap();
-    let newer = Catalogue::open(folder.path());
-    assert!(matches!(newer, Err(Error::NewerFormat { found: 2, supported: 1, .. })));
+    fs::write(&manifest, "format = 9\nshape = \"another\"\n").unwrap();
+    let other = Catalogue::open(folder.path());
+    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 2, .. })));
     fs::write(folder.path().join("CURRENT"), "../elsewhere\n").unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::Damaged { .. })));
 }

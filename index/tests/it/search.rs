@@ -1,0 +1,213 @@
+//! Search and filter against a plain scan: the rules of decisions, "Matching",
+//! written down a second time, as simply as they can be.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use figdex_index::{Catalogue, Filters, IdType, Instrument, Keywords, Place, Property, Search};
+use proptest::prelude::*;
+
+use crate::support::{figi, publish, universe};
+
+/// Words that fit together in many ways.
+const WORDS: [&str; 16] = [
+    "BRK/B", "brk", "B", "brkb", "SJIM11", "sjim", "11", "US", "GR", "gr", "bank", "A&B", "05/20",
+    "0520", "(Bank)", "-",
+];
+
+/// Instruments whose texts are of these words, the `number`-th from the `seed`.
+fn worded(count: u32) -> Vec<Instrument> {
+    let mut instruments = universe(count);
+    for (number, instrument) in instruments.iter_mut().enumerate() {
+        let word = |place: usize| WORDS[(number * 7 + place * 5 + number / 9) % WORDS.len()];
+        instrument.ticker = Some(word(0).to_owned());
+        instrument.name =
+            (!number.is_multiple_of(4)).then(|| format!("{} {}", word(1), word(number % 3)));
+        instrument.security_description = number.is_multiple_of(3).then(|| word(3).to_owned());
+        instrument.alias = (0..number % 2).map(|_| word(4).to_owned()).collect();
+        let mut identify = |id_type: IdType, text: &str| {
+            instrument.identifiers.push((id_type, id_type.admit(text).unwrap()));
+        };
+        match number % 6 {
+            0 => identify(IdType::Isin, "US4592001014"),
+            1 => identify(IdType::Bb, "BRK:US"),
+            2 => identify(IdType::Occ, "AAPL  251219C00200000"),
+            3 => identify(IdType::UniqueFutOpt, "B 11 gr"),
+            4 => identify(IdType::BaseTicker, "BASE"),
+            _ => {}
+        }
+    }
+    instruments
+}
+
+/// Texts as people may type them.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        8 => proptest::sample::select(&WORDS[..]).prop_map(str::to_owned),
+        1 => proptest::sample::select(&[
+            "us4592001014", "brk:us", "brkus", "AAPL251219C00200000", "AAPL  251219C00200000",
+            "b11gr", "base", "BBG000000003", "b-r-k-b", "*", "bank*", "ticker:brk", "\"bank", "b OR",
+        ][..]).prop_map(str::to_owned),
+        1 => (0_u32..60).prop_map(|number| figi(number).to_string()),
+    ];
+    proptest::collection::vec(word, 0..4).prop_map(|words| words.join(" "))
+}
+
+fn is_alphanumeric(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+}
+
+fn squeeze(text: &str) -> String {
+    text.chars().filter(|c| is_alphanumeric(*c)).collect::<String>().to_lowercase()
+}
+
+/// The runs of letters and of digits of a word.
+fn runs(word: &str) -> Vec<String> {
+    let word = word.to_lowercase();
+    let kind = |c: char| (is_alphanumeric(c), c.is_ascii_digit());
+    let characters: Vec<char> = word.chars().collect();
+    let chunks = characters.chunk_by(|a, b| kind(*a) == kind(*b));
+    chunks.filter(|chunk| is_alphanumeric(chunk[0])).map(|chunk| chunk.iter().collect()).collect()
+}
+
+fn row_terms(instrument: &Instrument) -> BTreeSet<String> {
+    let mut terms = BTreeSet::new();
+    for word in instrument.words().flat_map(str::split_whitespace) {
+        terms.insert(squeeze(word));
+        terms.extend(word.split(|c| !is_alphanumeric(c)).map(squeeze));
+        terms.extend(runs(word));
+    }
+    terms.remove("");
+    terms
+}
+
+fn holds(instrument: &Instrument, text: &str) -> bool {
+    let words: Vec<_> = text.split_whitespace().filter(|word| !squeeze(word).is_empty()).collect();
+    let Some((last, others)) = words.split_last() else { return false };
+    let terms = row_terms(instrument);
+    let word = |word: &&str| {
+        terms.contains(&squeeze(word)) || runs(word).iter().all(|run| terms.contains(run))
+    };
+    let exch_code = instrument.property(Property::ExchCode).map(str::to_lowercase);
+    let own = (IdType::BbGlobal, figdex_index::IdValue::from(instrument.figi));
+    let mut identifiers = instrument.keys().chain([own]);
+    identifiers.any(|(id_type, value)| {
+        !matches!(id_type, IdType::Ticker | IdType::BaseTicker)
+            && squeeze(value.as_str()) == squeeze(text)
+    }) || others.iter().all(word)
+        && (word(last) || !others.is_empty() && exch_code == Some(squeeze(last)))
+}
+
+fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> bool {
+    filters.known.iter().all(|known| {
+        instrument.property(known.property()) == Some(catalogue.vocabulary().text(known))
+    }) && (filters.include_unlisted_equities || !instrument.is_unlisted_equity())
+        && filters.strike.is_none_or(|interval| {
+            instrument.strike.is_some_and(|strike| interval.contains(strike))
+        })
+}
+
+fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
+    let vocabulary = catalogue.vocabulary().clone();
+    let exch_code = proptest::option::of(proptest::sample::select(&["US", "GR", "LN"][..]));
+    let sector = proptest::option::of(proptest::sample::select(&["Equity", "Corp", "Muni"][..]));
+    let strike = proptest::option::weighted(0.2, 0.0..8.0);
+    (proptest::option::weighted(0.8, text()), exch_code, sector, strike, any::<bool>()).prop_map(
+        move |(text, exch_code, sector, strike, include)| {
+            let mut filters = Filters {
+                include_unlisted_equities: include,
+                strike: strike
+                    .map(|low| figdex_index::NumberInterval::new(Some(low), None).unwrap()),
+                ..Filters::default()
+            };
+            let values = [(Property::ExchCode, exch_code), (Property::MarketSecDes, sector)];
+            for (property, value) in values {
+                if let Some(value) = value {
+                    filters.known.require(vocabulary.admit(property, value).unwrap());
+                }
+            }
+            let keywords = text.map(|text| Keywords::parse(&text).unwrap());
+            Search { keywords, filters }
+        },
+    )
+}
+
+fn figis(catalogue: &Catalogue, hits: &[figdex_index::Hit]) -> Vec<figdex_index::Figi> {
+    hits.iter().map(|hit| catalogue.row(*hit).figi).collect()
+}
+
+/// All pages of a filter, joined.
+fn filtered(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_index::Figi> {
+    let mut after = None;
+    let mut all = Vec::new();
+    loop {
+        let found = catalogue.filter(search, after, page).unwrap();
+        all.extend(figis(catalogue, &found.hits));
+        assert!(found.next.is_none() || found.hits.len() == page);
+        match found.next {
+            Some(next) => after = Some(next),
+            None => return all,
+        }
+    }
+}
+
+/// All pages of a search, joined.
+fn searched(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_index::Figi> {
+    let mut after: Option<Place> = None;
+    let mut all = Vec::new();
+    loop {
+        let found = catalogue.search(search, after, page).unwrap();
+        all.extend(figis(catalogue, &found.hits));
+        assert!(found.next > after || found.next.is_none());
+        match found.next {
+            Some(next) => after = Some(next),
+            None => return all,
+        }
+    }
+}
+
+/// Any search finds what a scan finds; pages joined are the whole; one part and
+/// four answer equally; the total is the count of all.
+#[test]
+fn searches_agree_with_a_scan_over_one_part_and_over_many() {
+    let instruments = worded(60);
+    let folder = tempfile::tempdir().unwrap();
+    let whole = publish(&folder.path().join("one"), &instruments, 1_000);
+    let split = publish(&folder.path().join("four"), &instruments, 15);
+    let found = Cell::new(0);
+    let strategy = (searches(&whole), 1_usize..20);
+    proptest!(ProptestConfig::with_cases(3_000), |((search, page) in strategy)| {
+        let expected: Vec<_> = instruments
+            .iter()
+            .filter(|instrument| passes(&whole, &search.filters, instrument))
+            .filter(|instrument| {
+                search.keywords.as_ref().is_none_or(|keywords| holds(instrument, keywords.text()))
+            })
+            .map(|instrument| instrument.figi)
+            .collect();
+        found.set(found.get() + usize::from(!expected.is_empty()));
+        prop_assert_eq!(&filtered(&whole, &search, page), &expected);
+        prop_assert_eq!(&filtered(&split, &search, page), &expected);
+        prop_assert_eq!(whole.count(&search).unwrap(), expected.len() as u64);
+        prop_assert_eq!(split.count(&search).unwrap(), expected.len() as u64);
+        let ranked = searched(&whole, &search, 1_000);
+        prop_assert_eq!(&searched(&whole, &search, page), &ranked);
+        prop_assert_eq!(&searched(&split, &search, page), &ranked);
+        prop_assert_eq!(ranked.into_iter().collect::<BTreeSet<_>>(), expected.into_iter().collect());
+    });
+    assert!(found.get() > 1_000, "many searches must find something: {found:?}");
+}
+
+/// Any text is only words: it finds or does not, and never fails.
+#[test]
+fn any_text_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &worded(20), 100);
+    proptest!(|(text in any::<String>())| {
+        if let Ok(keywords) = Keywords::parse(&text) {
+            let search = Search { keywords: Some(keywords), ..Search::default() };
+            let count = catalogue.count(&search).unwrap();
+            prop_assert_eq!(searched(&catalogue, &search, 7).len() as u64, count);
+        }
+    });
+}

@@ -1,0 +1,75 @@
+//! What of the document depends on the version, on the settings and on the data.
+
+use figdex_index::{IdType, Property, Vocabulary};
+use serde_json::{Map, Value, json};
+
+use crate::config::{SearchEnvelope, Settings};
+use crate::version::Version;
+
+/// Makes of the schemas of all versions those of one.
+pub(super) fn apply(
+    schemas: &mut Map<String, Value>,
+    version: Version,
+    settings: &Settings,
+    vocabulary: &Vocabulary,
+) {
+    let id_types = IdType::ALL.into_iter().filter(|id_type| version.has_id_type(*id_type));
+    schemas["MappingJob"]["properties"]["idType"]["enum"] = id_types.map(IdType::name).collect();
+    for request in ["MappingJob", "SearchRequest", "FilterRequest"] {
+        // Another property is told as a fault, inside the 200.
+        schemas[request]["additionalProperties"] = json!(false);
+        let option_type = &mut schemas[request]["properties"]["optionType"];
+        option_type["enum"] = vocabulary.values(Property::OptionType).collect();
+    }
+    if version.has_state_code() {
+        schemas["StateCode"]["enum"] = vocabulary.values(Property::StateCode).collect();
+    } else {
+        schemas.remove("StateCode");
+        for request in ["MappingJob", "SearchRequest", "FilterRequest"] {
+            without(&mut schemas[request], "stateCode");
+        }
+    }
+    if !version.has_unique_ids() {
+        without(&mut schemas["FigiResult"], "uniqueID");
+        without(&mut schemas["FigiResult"], "uniqueIDFutOpt");
+    }
+    if version.no_match_key() == "error" {
+        schemas.remove("MappingJobResultFigiNotFound");
+        let results = schemas["MappingJobResult"]["oneOf"].as_array_mut();
+        results
+            .expect("a result is one of several")
+            .retain(|result| result["$ref"] != "#/components/schemas/MappingJobResultFigiNotFound");
+        schemas["MappingJobResultError"]["description"] =
+            "The job found nothing, has a fault, or finds more than an answer holds.".into();
+    }
+    if settings.search_envelope == SearchEnvelope::Array {
+        wrap(schemas, "SearchResponse");
+        wrap(schemas, "FilterResponse");
+    }
+    let endpoints = [(version.has_search(), "Search"), (version.has_filter(), "Filter")];
+    for (_, name) in endpoints.into_iter().filter(|(has, _)| !has) {
+        schemas.retain(|component, _| !component.starts_with(name));
+    }
+}
+
+/// Takes a property away.
+fn without(schema: &mut Value, property: &str) {
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.remove(property);
+    }
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name != property);
+    }
+}
+
+/// The object becomes the element, and its name that of an array of one.
+fn wrap(schemas: &mut Map<String, Value>, name: &str) {
+    let element = format!("{name}Element");
+    let array = json!({
+        "type": "array", "minItems": 1, "maxItems": 1,
+        "items": {"$ref": format!("#/components/schemas/{element}")},
+    });
+    if let Some(object) = schemas.insert(name.to_owned(), array) {
+        schemas.insert(element, object);
+    }
+}

@@ -1,0 +1,138 @@
+//! The machine-readable description of the interface, `GET /schema`.
+//!
+//! The wire layer reads raw JSON and writes rows by hand, so its shapes are said
+//! here once more, as types that are only described: `requests` is what a caller
+//! may send, `answers` what the server sends, with the names of the published
+//! document of the public service, since client programs are generated from them.
+//! `paths` are the operations. `edition` makes of these the document of one version
+//! under one set of settings, and `three` writes it as OpenAPI 3.0.
+//!
+//! That all this is true is held by tests: `tests/it/api/schema.rs` compares it
+//! with what the server accepts and answers, and `.ci/run` lets strangers' tools
+//! read it.
+
+mod answers;
+mod edition;
+mod paths;
+mod requests;
+mod three;
+
+use figdex_index::Vocabulary;
+use utoipa::ToSchema;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
+use utoipa::openapi::{Components, Info, OpenApi, RefOr, Schema, SecurityRequirement, Server};
+
+use crate::config::Settings;
+use crate::version::Version;
+
+/// The name of the security scheme.
+const API_KEY: &str = "ApiKeyAuth";
+
+const ABOUT: &str = "Maps third-party identifiers of financial instruments to FIGIs, searches \
+    and filters them. Requests without an API key are accepted at lower limits. A fault of one \
+    field or of one mapping job is told inside a 200; other statuses are for faults of the request.";
+
+/// The schemas of types, by their names.
+#[derive(Default)]
+struct Schemas(Vec<(String, RefOr<Schema>)>);
+
+impl Schemas {
+    /// Adds a type, and those that it is made of.
+    fn add<T: ToSchema>(&mut self) {
+        self.0.push((T::name().into_owned(), T::schema()));
+        T::schemas(&mut self.0);
+    }
+}
+
+/// The document of a version, as JSON. `vocabulary` knows the values of the
+/// properties whose list is short enough to stand in it.
+pub(crate) fn document(version: Version, settings: &Settings, vocabulary: &Vocabulary) -> Vec<u8> {
+    let mut schemas = Schemas::default();
+    requests::components(&mut schemas);
+    answers::components(&mut schemas);
+    let components = paths::components(Components::builder().schemas_from_iter(schemas.0));
+    let api_key = ApiKeyValue::with_description("X-SERVICE-APIKEY", "Gives higher limits.");
+    let components: Components =
+        components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
+    let mut info = Info::new("Figdex", env!("CARGO_PKG_VERSION"));
+    info.description = Some(ABOUT.to_owned());
+    let document = OpenApi::builder()
+        .info(info)
+        .servers(Some([Server::new(format!("/{}", version.name()))]))
+        .security(Some([
+            SecurityRequirement::default(),
+            SecurityRequirement::new(API_KEY, [] as [&str; 0]),
+        ]))
+        .paths(paths::paths(version))
+        .components(Some(components))
+        .build();
+    let mut document =
+        serde_json::to_value(document).expect("a document has text keys and finite numbers");
+    let schemas = document["components"]["schemas"].as_object_mut();
+    let schemas = schemas.expect("schemas are an object");
+    *schemas = three::spread(schemas);
+    edition::apply(schemas, version, settings, vocabulary);
+    three::translate(&mut document);
+    serde_json::to_vec(&document).expect("a JSON value is written into memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::config::SearchEnvelope;
+
+    fn of(version: Version, search_envelope: SearchEnvelope) -> Value {
+        let settings = Settings { search_envelope, ..Settings::default() };
+        serde_json::from_slice(&document(version, &settings, &Vocabulary::new([]))).unwrap()
+    }
+
+    /// Every reference points to something, and every component is pointed to.
+    #[test]
+    fn references_and_components_are_the_same() {
+        fn references<'a>(value: &'a Value, into: &mut Vec<&'a str>) {
+            match value {
+                Value::Object(members) => {
+                    into.extend(members.get("$ref").and_then(Value::as_str));
+                    members.values().for_each(|value| references(value, into));
+                }
+                Value::Array(items) => items.iter().for_each(|item| references(item, into)),
+                _ => {}
+            }
+        }
+        for version in [Version::V1, Version::V2, Version::V3] {
+            for envelope in [SearchEnvelope::Object, SearchEnvelope::Array] {
+                let document = of(version, envelope);
+                let mut pointed = Vec::new();
+                references(&document, &mut pointed);
+                pointed.sort_unstable();
+                pointed.dedup();
+                let components = document["components"].as_object().unwrap().iter();
+                let mut named: Vec<_> = components
+                    .filter(|(kind, _)| *kind != "securitySchemes")
+                    .flat_map(|(kind, named)| {
+                        let names = named.as_object().unwrap().keys();
+                        names.map(move |name| format!("#/components/{kind}/{name}"))
+                    })
+                    .collect();
+                named.sort_unstable();
+                assert_eq!(pointed, named, "{version:?} {envelope:?}");
+            }
+        }
+    }
+
+    /// `--search-envelope array`: the schema tells of an array of one.
+    #[test]
+    fn the_envelope_is_told() {
+        let schemas = &of(Version::V3, SearchEnvelope::Array)["components"]["schemas"];
+        for name in ["SearchResponse", "FilterResponse"] {
+            assert_eq!(schemas[name]["type"], "array");
+            assert_eq!(schemas[name]["maxItems"], 1);
+            assert_eq!(schemas[format!("{name}Element")]["type"], "object");
+        }
+        let schemas = &of(Version::V3, SearchEnvelope::Object)["components"]["schemas"];
+        assert_eq!(schemas["SearchResponse"]["type"], "object");
+        assert!(schemas.get("SearchResponseElement").is_none());
+    }
+}

@@ -1,0 +1,213 @@
+//! The operations: what each takes, and every status that it can answer with.
+//!
+//! They have no operationId, as in the published document: generators then name
+//! them by path and method, and existing programs find the names that they know.
+
+use figdex_index::Property;
+use serde_json::{Value, json};
+use utoipa::openapi::example::Example;
+use utoipa::openapi::header::Header;
+use utoipa::openapi::path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{ComponentsBuilder, Object, Ref, Type};
+use utoipa::openapi::{
+    Content, ContentBuilder, HttpMethod, ObjectBuilder, Paths, Required, Response, ResponseBuilder,
+};
+
+use crate::error::ApiError;
+use crate::limits::Standing;
+use crate::version::Version;
+
+/// The operations of a version.
+pub(super) fn paths(version: Version) -> Paths {
+    let mut paths = Paths::new();
+    let mut add = |path, method, operation| {
+        paths.add_path_operation(path, vec![method], operation);
+    };
+    add("/mapping", HttpMethod::Post, mapping());
+    add("/mapping/values/{key}", HttpMethod::Get, values(version));
+    if version.has_search() {
+        add("/search", HttpMethod::Post, search());
+    }
+    if version.has_filter() {
+        add("/filter", HttpMethod::Post, filter());
+    }
+    paths
+}
+
+fn mapping() -> Operation {
+    let examples = [
+        (
+            "simpleMappingRequest",
+            "An identifier",
+            json!([{"idType": "ID_BB_GLOBAL", "idValue": "BBG000BLNNH6"}]),
+        ),
+        (
+            "narrowedMappingRequest",
+            "Identifiers, narrowed by properties",
+            json!([
+                {"idType": "ID_ISIN", "idValue": "US4592001014", "exchCode": "US"},
+                {"idType": "ID_WERTPAPIER", "idValue": 851399, "currency": "EUR"},
+            ]),
+        ),
+        (
+            "optionMappingRequest",
+            "An option, by the ticker of its kind and its last day",
+            json!([{
+                "idType": "BASE_TICKER", "idValue": "AAPL 1 C155", "securityType2": "Option",
+                "expiration": ["2025-01-01", "2025-12-31"], "strike": [150, null],
+            }]),
+        ),
+    ];
+    let operation = posting("BulkMappingJob", &examples)
+        .description(Some("Maps identifiers to FIGIs, a batch of jobs at a time."));
+    answering(operation, "BulkMappingJobResult", "For each job what it found, in their order.")
+        .build()
+}
+
+fn search() -> Operation {
+    let examples = [
+        ("simpleSearchRequest", "Key words", json!({"query": "ibm", "exchCode": "US"})),
+        (
+            "narrowedSearchRequest",
+            "Key words, narrowed by properties",
+            json!({"query": "apple", "marketSecDes": "Equity", "currency": "EUR"}),
+        ),
+    ];
+    let operation = posting("SearchRequest", &examples).description(Some(
+        "Searches FIGIs by key words and properties, best first, 100 a page and 150 pages.",
+    ));
+    answering(operation, "SearchResponse", "A page of what was found.").build()
+}
+
+fn filter() -> Operation {
+    let examples = [
+        ("simpleFilterRequest", "Key words", json!({"query": "ibm", "exchCode": "US"})),
+        (
+            "propertyFilterRequest",
+            "Properties alone",
+            json!({"securityType2": "Option", "expiration": ["2025-01-01", "2025-12-31"]}),
+        ),
+    ];
+    let operation = posting("FilterRequest", &examples).description(Some(
+        "Finds FIGIs as search does, in the order of FIGIs, and says how many there are.",
+    ));
+    answering(operation, "FilterResponse", "A page of what was found, and how much there is.")
+        .build()
+}
+
+fn values(version: Version) -> Operation {
+    let properties = Property::ALL.into_iter().filter(|property| version.has_values_of(*property));
+    let keys: Vec<_> = ["idType"].into_iter().chain(properties.map(Property::name)).collect();
+    let key = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(keys));
+    let parameter = ParameterBuilder::new()
+        .name("key")
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some("The field whose values are asked for."))
+        .schema(Some(key.build()));
+    let operation = OperationBuilder::new()
+        .description(Some("Lists the values that an enum-like field may have now."))
+        .parameter(parameter)
+        .response("200", counted(json_response("ValuesResponse", "The values.")))
+        .response("400", counted(refusal(&[("key", ApiError::BadRequest)])))
+        .response("404", Ref::from_response_name("404"));
+    refused(operation, &["401", "405", "406", "429", "500", "503"]).build()
+}
+
+/// An operation that takes a body, with examples that the bundled sample answers.
+fn posting(request: &str, examples: &[(&str, &str, Value)]) -> OperationBuilder {
+    let content =
+        ContentBuilder::new().schema(Some(Ref::from_schema_name(request))).examples_from_iter(
+            examples.iter().map(|(name, summary, value)| (*name, example(summary, value.clone()))),
+        );
+    let body = RequestBodyBuilder::new()
+        .content("application/json", content.build())
+        .required(Some(Required::True));
+    OperationBuilder::new().request_body(Some(body.build()))
+}
+
+fn example(summary: &str, value: Value) -> Example {
+    let mut example = Example::new();
+    example.summary = summary.to_owned();
+    example.value = Some(value);
+    example
+}
+
+/// The answers of an operation that takes a body.
+fn answering(operation: OperationBuilder, schema: &str, description: &str) -> OperationBuilder {
+    let operation = operation.response("200", counted(json_response(schema, description)));
+    refused(operation, &["400", "401", "405", "406", "413", "415", "429", "500", "503"])
+}
+
+/// The operation answers with these components too.
+fn refused(mut operation: OperationBuilder, statuses: &[&str]) -> OperationBuilder {
+    for status in statuses {
+        operation = operation.response(*status, Ref::from_response_name(*status));
+    }
+    operation
+}
+
+fn json_response(schema: &str, description: &str) -> ResponseBuilder {
+    let content = Content::new(Some(Ref::from_schema_name(schema)));
+    ResponseBuilder::new().description(description).content("application/json", content)
+}
+
+/// The lines of the error table that share a status, each with a name.
+fn refusal(lines: &[(&str, ApiError)]) -> ResponseBuilder {
+    let content =
+        ContentBuilder::new().schema(Some(Object::with_type(Type::String))).examples_from_iter(
+            lines.iter().map(|(name, error)| (*name, example("", error.line().1.into()))),
+        );
+    let reason = lines[0].1.line().0.canonical_reason();
+    ResponseBuilder::new()
+        .description(reason.expect("a status of the contract has a name"))
+        .content("text/html; charset=utf-8", content.build())
+}
+
+/// An answer that counted against a rate says so, unless there are no rates.
+fn counted(mut response: ResponseBuilder) -> ResponseBuilder {
+    for (name, ..) in RATE_HEADERS {
+        response = response.header_ref(name, Ref::new(format!("#/components/headers/{name}")));
+    }
+    response
+}
+
+const RATE_HEADERS: [(&str, Type, &str); 4] = [
+    ("ratelimit-limit", Type::Integer, "Requests allowed in the current window."),
+    ("ratelimit-policy", Type::String, "The limit and its window in seconds: `25;w=60`."),
+    ("ratelimit-remaining", Type::Integer, "Requests still allowed in the current window."),
+    ("ratelimit-reset", Type::Integer, "Seconds until the current window ends."),
+];
+
+/// The refusals that operations share, and the headers.
+pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
+    let plain = |error| refusal(&[("text", error)]);
+    let whole = |kind, description: &str| {
+        let mut header = Header::new(Object::with_type(kind));
+        header.description = Some(description.to_owned());
+        header
+    };
+    let of_body = [("generic", ApiError::BadRequest), ("invalid_enum", ApiError::InvalidEnumField)];
+    let method = plain(ApiError::InvalidMethod { allow: "" })
+        .header("allow", whole(Type::String, "The methods that the path takes."));
+    let full = Standing { limit: 0, remaining: 0, reset_seconds: 0, window_seconds: 0 };
+    let rate = counted(plain(ApiError::RateLimitReached(full)))
+        .header("retry-after", whole(Type::Integer, "Seconds until it is worth another try."));
+    let responses: [(&str, Response); 10] = [
+        ("400", counted(refusal(&of_body)).build()),
+        ("401", plain(ApiError::InvalidApiKey).build()),
+        ("404", plain(ApiError::InvalidUrl).build()),
+        ("405", method.build()),
+        ("406", plain(ApiError::UnsupportedAccept).build()),
+        ("413", counted(plain(ApiError::PayloadTooLarge)).build()),
+        ("415", plain(ApiError::InvalidContentType).build()),
+        ("429", rate.build()),
+        ("500", counted(plain(ApiError::Internal)).build()),
+        ("503", counted(plain(ApiError::Unavailable)).build()),
+    ];
+    let components = RATE_HEADERS.into_iter().fold(components, |components, (name, kind, text)| {
+        components.header(name, whole(kind, text))
+    });
+    components.responses_from_iter(responses)
+}

@@ -1,0 +1,159 @@
+//! What a caller may send.
+
+#![expect(dead_code, reason = "these types are described, never built: `wire` reads raw JSON")]
+
+use utoipa::openapi::schema::{ArrayBuilder, Object, SchemaType, Type};
+use utoipa::openapi::schema::{KnownFormat, OneOfBuilder, SchemaFormat};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::Schemas;
+
+/// The jobs of one request: at most 10 without an API key, 100 with one.
+#[derive(ToSchema)]
+struct BulkMappingJob(Vec<MappingJob>);
+
+/// One identifier to map. securityType2, or marketSecDes in its place, is required
+/// when idType is BASE_TICKER or ID_EXCH_SYMBOL; expiration when securityType2 is
+/// Option or Warrant; maturity when it is Pool.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct MappingJob {
+    /// The kind of the identifier.
+    #[schema(example = "ID_ISIN")]
+    id_type: String,
+    #[schema(inline)]
+    id_value: IdValue,
+    #[serde(flatten)]
+    common: CommonSearchMappingRequest,
+}
+
+/// The properties that narrow an answer. exchCode and micCode exclude each other.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct CommonSearchMappingRequest {
+    /// Exchange code, of the row itself.
+    #[schema(example = "US")]
+    exch_code: Option<String>,
+    /// ISO market identification code.
+    mic_code: Option<String>,
+    /// Currency of the instrument.
+    #[schema(example = "USD")]
+    currency: Option<String>,
+    /// Market sector.
+    #[schema(example = "Equity")]
+    market_sec_des: Option<String>,
+    /// Security type.
+    #[schema(example = "Equity Option")]
+    security_type: Option<String>,
+    /// An alternative, typically less specific security type.
+    #[schema(example = "Option")]
+    security_type2: Option<String>,
+    /// Whether equities that no exchange lists are included.
+    include_unlisted_equities: Option<bool>,
+    /// Filters options by their type.
+    option_type: Option<String>,
+    #[schema(required = false)]
+    strike: NullableNumberInterval,
+    #[schema(required = false)]
+    contract_size: NullableNumberInterval,
+    #[schema(required = false)]
+    coupon: NullableNumberInterval,
+    #[schema(required = false)]
+    expiration: NullableDateInterval,
+    #[schema(required = false)]
+    maturity: NullableDateInterval,
+    #[schema(required = false)]
+    state_code: StateCode,
+}
+
+/// A question to search. At least one property must be there.
+#[derive(ToSchema)]
+struct SearchRequest {
+    /// Key words, at most 1,024 bytes.
+    #[schema(example = "ibm", min_length = 1)]
+    query: Option<String>,
+    /// The `next` of the answer before: asks for the page after it. The other
+    /// properties must be those of that request.
+    start: Option<String>,
+    #[serde(flatten)]
+    common: CommonSearchMappingRequest,
+}
+
+/// A question to filter, of the same shape as one to search.
+#[derive(ToSchema)]
+struct FilterRequest {
+    #[serde(flatten)]
+    search: SearchRequest,
+}
+
+struct IdValue;
+struct NullableNumberInterval;
+struct NullableDateInterval;
+struct StateCode;
+
+impl PartialSchema for IdValue {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .item(Object::with_type(Type::String))
+            .item(Object::with_type(Type::Integer))
+            .description(Some("The identifier. An integer stands for its decimal text."))
+            .into()
+    }
+}
+
+impl PartialSchema for NullableNumberInterval {
+    fn schema() -> RefOr<Schema> {
+        interval(
+            Object::with_type(nullable(Type::Number)),
+            "[a, b] with a <= b, where null is an open end. At least one entry is not null.",
+        )
+    }
+}
+
+impl PartialSchema for NullableDateInterval {
+    fn schema() -> RefOr<Schema> {
+        let mut date = Object::with_type(nullable(Type::String));
+        date.format = Some(SchemaFormat::KnownFormat(KnownFormat::Date));
+        interval(
+            date,
+            "[a, b] with a <= b, no more than one year apart; null is one year from the other \
+             entry. At least one entry is not null.",
+        )
+    }
+}
+
+/// Its values come with the edition.
+impl PartialSchema for StateCode {
+    fn schema() -> RefOr<Schema> {
+        let mut code = Object::with_type(nullable(Type::String));
+        code.description = Some("State code of the instrument.".to_owned());
+        code.into()
+    }
+}
+
+impl ToSchema for IdValue {}
+impl ToSchema for NullableNumberInterval {}
+impl ToSchema for NullableDateInterval {}
+impl ToSchema for StateCode {}
+
+fn nullable(kind: Type) -> SchemaType {
+    SchemaType::from_iter([kind, Type::Null])
+}
+
+fn interval(entry: Object, description: &str) -> RefOr<Schema> {
+    ArrayBuilder::new()
+        .schema_type(nullable(Type::Array))
+        .items(entry)
+        .min_items(Some(2))
+        .max_items(Some(2))
+        .description(Some(description))
+        .into()
+}
+
+/// The components that these are.
+pub(super) fn components(schemas: &mut Schemas) {
+    schemas.add::<BulkMappingJob>();
+    schemas.add::<SearchRequest>();
+    schemas.add::<FilterRequest>();
+}

@@ -1,0 +1,32 @@
+//! `POST /{version}/search`: key words and filters to FIGIs, a page at a time, those first
+//! that a person would want first.
+
+use std::sync::Arc;
+
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+use super::pages::{self, Endpoint};
+use super::with;
+use crate::call::{Call, call};
+use crate::gate::{self, Action};
+use crate::state::State;
+use crate::version::Version;
+
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    pages::version(Version::has_search)
+        .and(warp::path!("search"))
+        .and(call())
+        .and(with(state))
+        .then(handle)
+        .boxed()
+}
+
+async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
+    gate::pass(&state, call, Action::Search(version), async |mut call, caller| {
+        let body = call.body(caller.body_bytes_max).await?;
+        pages::answer(Endpoint::Search, version, body, &state).await
+    })
+    .await
+}

@@ -1,0 +1,82 @@
+//! "Search request and filter request": one object, the same for both endpoints.
+
+use std::borrow::Cow;
+
+use figdex_index::{Keywords, Search, Vocabulary};
+use serde_json::value::RawValue;
+
+use super::Fault;
+use super::json::{Raw, is_null, members, text};
+use super::properties::Properties;
+use crate::error::ApiError;
+use crate::version::Version;
+
+/// A search or filter request as a caller gave it.
+pub(crate) struct SearchRequest<'a> {
+    query: Option<Raw<'a>>,
+    start: Option<Raw<'a>>,
+    properties: Properties<'a>,
+    unknown: Option<Cow<'a, str>>,
+}
+
+impl<'a> SearchRequest<'a> {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// [`ApiError::BadRequest`] when it is not JSON, or not an object.
+    pub(crate) fn parse(body: &'a [u8], version: Version) -> Result<Self, ApiError> {
+        let raw: &RawValue = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
+        let members = members(raw).ok_or(ApiError::BadRequest)?;
+        let mut request =
+            Self { query: None, start: None, properties: Properties::default(), unknown: None };
+        for (name, raw) in members {
+            match &*name {
+                "query" => request.query = (!is_null(raw)).then_some(raw),
+                "start" => request.start = (!is_null(raw)).then_some(raw),
+                known if request.properties.take(known, raw, version) => {}
+                _ => request.unknown = request.unknown.or(Some(name)),
+            }
+        }
+        Ok(request)
+    }
+
+    /// Whether the enum-like properties have allowed values.
+    pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
+        self.properties.enum_fields_hold(vocabulary)
+    }
+
+    /// The question that is asked; none when an enum-like property is outside its
+    /// set, so that nothing can match. What mapping jobs must give is not demanded
+    /// here (decisions, "the same required-field rules in search and filter").
+    ///
+    /// # Errors
+    /// The sentence for the answer's `error`.
+    pub(crate) fn check(&self, vocabulary: &Vocabulary) -> Result<Option<Search>, Fault> {
+        if let Some(key) = &self.unknown {
+            return Err(format!("Invalid key '{key}'.").into());
+        }
+        if self.query.is_none() && self.start.is_none() && !self.properties.any() {
+            return Err("query must contain at least one parameter".into());
+        }
+        let keywords = self.query.map(keywords).transpose()?;
+        let filters = self.properties.check(vocabulary)?;
+        Ok(filters.map(|filters| Search { keywords, filters }))
+    }
+
+    /// The cursor that the caller goes on from.
+    ///
+    /// # Errors
+    /// The sentence for the answer's `error`, when it is not even a text.
+    pub(crate) fn start(&self) -> Result<Option<Cow<'a, str>>, Fault> {
+        self.start.map(|raw| text(raw).ok_or(INVALID_START)).transpose().map_err(Fault::from)
+    }
+}
+
+/// What a caller is told of a cursor that is none, or is not of this query.
+pub(crate) const INVALID_START: &str = "Invalid start value.";
+
+fn keywords(raw: Raw<'_>) -> Result<Keywords, Fault> {
+    let query = text(raw).filter(|query| !query.is_empty());
+    let query = query.ok_or("query must be a non-empty string.")?;
+    Keywords::parse(&query).map_err(|error| format!("{error}.").into())
+}

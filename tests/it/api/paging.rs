@@ -1,0 +1,161 @@
+//! Contract, "Pagination"; decisions, "Paging".
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::figi;
+use crate::support::{Server, figis};
+
+/// So many rows, whose names have words that split them in several ways.
+fn dump(count: u32) -> String {
+    let mut dump = "figi,name,exchCode,marketSector\n".to_owned();
+    for number in 0..count {
+        let exch_code = if number % 3 == 0 { "US" } else { "GR" };
+        let name = if number % 2 == 0 { "EVEN NUMBER" } else { "NUMBER" };
+        dump += &format!("{},{name},{exch_code},Equity\n", figi(number));
+    }
+    dump
+}
+
+fn page(server: &Server, path: &str, query: &Value, start: Option<&Value>) -> Value {
+    let mut body = query.clone();
+    if let Some(start) = start {
+        body["start"] = start.clone();
+    }
+    let answer = server.post(path, &body.to_string());
+    assert_eq!(answer.status, 200, "{body}");
+    let answer: Value = serde_json::from_str(&answer.body).unwrap();
+    assert!(answer.get("error").is_none(), "{body} {answer}");
+    answer
+}
+
+/// All pages, and how many rows each has.
+fn pages(server: &Server, path: &str, query: &Value) -> (Vec<String>, Vec<usize>) {
+    let (mut rows, mut sizes) = (Vec::new(), Vec::new());
+    let mut answer = page(server, path, query, None);
+    loop {
+        sizes.push(figis(&answer).len());
+        rows.extend(figis(&answer));
+        let Some(next) = answer.get("next") else { return (rows, sizes) };
+        assert!(next.as_str().unwrap().len() <= 512);
+        answer = page(server, path, query, Some(next));
+    }
+}
+
+/// "joined pages equal the whole"; "`next` is absent on the last page … and when
+/// the total is an exact multiple of 100"; "`total` is on every filter page".
+#[test]
+fn pages_join_to_the_whole() {
+    let server = Server::of_dump(&dump(600));
+    for (query, total, sizes) in [
+        (json!({"query": "number"}), 600, &[100; 6][..]),
+        (json!({"query": "even"}), 300, &[100; 3]),
+        (json!({"marketSecDes": "Equity", "exchCode": "GR"}), 400, &[100; 4]),
+        (json!({"exchCode": "US", "query": "even"}), 100, &[100]),
+        (json!({"exchCode": "GR", "query": "even number"}), 200, &[100, 100]),
+        (json!({"query": "number", "exchCode": "US"}), 200, &[100, 100]),
+        (json!({"query": figi(7)}), 1, &[1]),
+        (json!({"query": "odd"}), 0, &[0]),
+    ] {
+        let (filtered, filter_sizes) = pages(&server, "/v3/filter", &query);
+        assert_eq!((filtered.len(), &*filter_sizes), (total, sizes), "{query}");
+        assert!(filtered.is_sorted_by(|a, b| a < b), "FIGI order, each once");
+        let (searched, search_sizes) = pages(&server, "/v3/search", &query);
+        assert_eq!(search_sizes, sizes, "{query}");
+        let unique: BTreeSet<_> = searched.iter().cloned().collect();
+        assert_eq!((searched.len(), unique), (total, filtered.into_iter().collect()), "{query}");
+    }
+    let first = page(&server, "/v3/filter", &json!({"query": "number"}), None);
+    let second = page(&server, "/v3/filter", &json!({"query": "number"}), first.get("next"));
+    assert_eq!((&first["total"], &second["total"]), (&json!(600), &json!(600)));
+}
+
+#[test]
+fn a_last_page_may_be_short() {
+    let server = Server::of_dump(&dump(201));
+    for path in ["/v3/search", "/v3/filter", "/v2/search"] {
+        let (rows, sizes) = pages(&server, path, &json!({"query": "number"}));
+        assert_eq!((rows.len(), &*sizes), (201, &[100, 100, 1][..]), "{path}");
+    }
+}
+
+/// "100 rows a page, 150 pages"; `total` "is never cut".
+#[test]
+fn there_are_150_pages() {
+    let server = Server::of_dump(&dump(15_050));
+    for path in ["/v3/search", "/v3/filter"] {
+        let (rows, sizes) = pages(&server, path, &json!({"query": "number"}));
+        assert_eq!((rows.len(), sizes.len()), (15_000, 150), "{path}");
+    }
+    let first = page(&server, "/v3/filter", &json!({"query": "number"}), None);
+    assert_eq!(first["total"], 15_050);
+}
+
+/// "any changed byte, other encoding, other query or other endpoint is `Invalid
+/// start value.`"
+#[test]
+fn a_cursor_belongs_to_its_query() {
+    let server = Server::of_dump(&dump(450));
+    let query = json!({"query": "number", "exchCode": "GR"});
+    let next = page(&server, "/v3/search", &query, None)["next"].clone();
+    let text = next.as_str().unwrap();
+    let refused = |path: &str, query: &Value, start: &str| {
+        let mut body = query.clone();
+        body["start"] = start.into();
+        let answer = server.post(path, &body.to_string());
+        assert_eq!(answer.body, r#"{"error":"Invalid start value."}"#, "{path} {body}");
+    };
+    for path in ["/v3/filter", "/v2/search"] {
+        refused(path, &query, text);
+    }
+    for other in [
+        json!({"query": "even", "exchCode": "GR"}),
+        json!({"query": "number"}),
+        json!({"query": "number", "exchCode": "US"}),
+        json!({"query": "number", "exchCode": "GR", "includeUnlistedEquities": true}),
+        json!({"query": "number", "exchCode": "GR", "marketSecDes": "Equity"}),
+        json!({"exchCode": "GR"}),
+    ] {
+        refused("/v3/search", &other, text);
+    }
+    for place in 0..text.len() {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes[place] = if bytes[place] == b'0' { b'1' } else { b'0' };
+        refused("/v3/search", &query, str::from_utf8(&bytes).unwrap());
+    }
+    for other in [text.to_uppercase(), format!("{text} "), text[1..].to_owned()] {
+        refused("/v3/search", &query, &other);
+    }
+    // What asks the same is the same query.
+    let same = json!({"exchCode": "GR", "query": "number", "strike": null, "includeUnlistedEquities": false});
+    assert_eq!(figis(&page(&server, "/v3/search", &same, Some(&next))).len(), 100);
+}
+
+/// "It survives a restart and an index reload, and is the same on every replica."
+#[test]
+fn a_cursor_outlives_its_index() {
+    let (query, before) = (json!({"query": "number"}), Server::of_dump(&dump(300)));
+    let replica = Server::of_dump(&dump(300));
+    // The next night's index: rows are gone before and after the place, and new
+    // values of an enum-like field give the old ones other ordinals.
+    let later: String = dump(320)
+        .lines()
+        .filter(|line| !line.starts_with(&figi(40)) && !line.starts_with(&figi(140)))
+        .map(|line| line.replace("GR", "AA") + "\n")
+        .collect();
+    let later = Server::of_dump(&later);
+    for path in ["/v3/filter", "/v3/search"] {
+        let first = page(&before, path, &query, None);
+        assert_eq!(first["next"], page(&replica, path, &query, None)["next"]);
+        let there = page(&before, path, &query, first.get("next"));
+        assert_eq!(there, page(&replica, path, &query, first.get("next")));
+        let goes_on = figis(&page(&later, path, &query, first.get("next")));
+        assert_eq!(goes_on.len(), 100);
+        // Rows of the later night apart, it goes on with the rows that came next.
+        let gone = [figi(40), figi(140)];
+        let there = figis(&there).into_iter().filter(|there| !gone.contains(there));
+        let old = goes_on.iter().filter(|row| **row < figi(300));
+        assert!(there.zip(old).all(|(there, old)| there == *old), "{path} {goes_on:?}");
+    }
+}

@@ -1,0 +1,262 @@
+//! Contract, "GET /schema": the document is true. It is compared with what the
+//! server accepts and answers, in every version.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use figdex_index::IdType;
+use serde_json::{Value, json};
+
+use super::figi;
+use super::openapi::Document;
+use crate::support::{Answer, Server};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
+
+const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/// Rows with everything, with nothing, and without attributes.
+fn server() -> Server {
+    let [whole, bare, hidden, other] = [1, 2, 3, 4].map(figi);
+    Server::of_dump(&format!(
+        "figi,compositeFIGI,shareClassFIGI,ticker,name,exchCode,marketSector,securityType,\
+         securityType2,securityDescription,metadata,uniqueID,uniqueIDFutOpt\n\
+         {whole},{whole},BBG001S5S399,IBM,IBM CORP,US,Equity,Common Stock,Common Stock,IBM,,U,F\n\
+         {bare},,,IBM,,,,,,,,,\n\
+         {hidden},,,IBM,,,,,,,Metadata N/A,,\n\
+         {other},,,X,,,,,,,,,\n"
+    ))
+}
+
+fn document(server: &Server, path: &str) -> Document {
+    let answer = server.request("GET", path, &[], "");
+    assert_eq!(answer.status, 200, "{path}");
+    assert_eq!(answer.content_type, "application/json; charset=utf-8");
+    Document(serde_json::from_str(&answer.body).unwrap())
+}
+
+/// A request as the document describes it.
+fn request(server: &Server, version: &str, method: &str, path: &str, body: &str) -> Answer {
+    let path = format!("/{version}{}", path.replace("{key}", "exchCode"));
+    server.request(method, &path, &[JSON], body)
+}
+
+/// The document of v3 as it was last read by a person. `FIGDEX_BLESS=1` writes it.
+#[test]
+fn the_document_is_the_recorded_one() {
+    let document = document(&server(), "/v3/schema");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi.json");
+    let text = format!("{:#}\n", document.0);
+    if std::env::var_os("FIGDEX_BLESS").is_some() {
+        fs::write(&golden, &text).unwrap();
+    }
+    let recorded = fs::read_to_string(&golden).unwrap();
+    assert!(text == recorded, "src/openapi.json is not up to date: FIGDEX_BLESS=1 cargo test");
+}
+
+/// Decisions, "unversioned routes": the schema passes no gate of the contract.
+#[test]
+fn where_the_document_is() {
+    let server = server();
+    assert_eq!(document(&server, "/schema").0, document(&server, "/v3/schema").0);
+    for path in ["/schema", "/schema/", "/v3/schema", "/v2/schema", "/v1/schema"] {
+        let headers = [("accept", "image/png"), ("content-type", "null")];
+        assert_eq!(server.request("GET", path, &headers, "null").status, 200, "{path}");
+        assert_eq!(server.request("HEAD", path, &[], "").status, 200, "{path}");
+        let answer = server.request("POST", path, &[JSON], "");
+        assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")), "{path}");
+    }
+    for path in ["/v4/schema", "/schema/v3", "/v3/schema/x"] {
+        assert_eq!(server.request("GET", path, &[], "").status, 404, "{path}");
+    }
+}
+
+/// Each documented path and method is there, each other method on it is refused,
+/// and what only another version documents is not there.
+#[test]
+fn the_paths_are_the_routes() {
+    let server = server();
+    let newest = document(&server, "/schema");
+    for version in VERSIONS {
+        let document = document(&server, &format!("/{version}/schema"));
+        assert_eq!(document.0["servers"], json!([{"url": format!("/{version}")}]));
+        let operations = document.operations();
+        for (path, method, _) in newest.operations() {
+            let documented = operations.iter().any(|(own, ..)| *own == path);
+            for other in METHODS {
+                let answer = request(&server, version, other, path, "null");
+                match (documented, other == method) {
+                    (true, true) => assert!(!matches!(answer.status, 404 | 405), "{other} {path}"),
+                    (true, false) => assert_eq!(answer.status, 405, "{other} {path}"),
+                    (false, _) => assert_eq!(answer.status, 404, "{other} /{version}{path}"),
+                }
+            }
+        }
+    }
+    let paths = |version: &str| document(&server, &format!("/{version}/schema")).operations().len();
+    assert_eq!(VERSIONS.map(paths), [2, 3, 4]);
+}
+
+/// Words that stand in the code that reads requests: what could be a property.
+fn words_of_the_wire() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = vec![folder.join("index/src/vocabulary.rs")];
+    sources
+        .extend(fs::read_dir(folder.join("src/wire")).unwrap().map(|entry| entry.unwrap().path()));
+    let texts: String = sources.iter().map(|source| fs::read_to_string(source).unwrap()).collect();
+    let is_word = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric());
+    texts.split('"').filter(is_word).map(String::from).collect()
+}
+
+/// Every property that the server accepts is in the document, and no other.
+#[test]
+fn the_properties_are_the_ones_accepted() {
+    let server = server();
+    let candidates = words_of_the_wire();
+    for version in VERSIONS {
+        let document = document(&server, &format!("/{version}/schema"));
+        for (path, component) in
+            [("/mapping", "MappingJob"), ("/search", "SearchRequest"), ("/filter", "FilterRequest")]
+        {
+            if document.0["paths"].get(path).is_none() {
+                continue;
+            }
+            let documented = document.properties(component);
+            let accepted = |name: &&String| {
+                let body = json!({"idType": "TICKER", "idValue": "X", *name: null});
+                let body = if path == "/mapping" {
+                    json!([body])
+                } else {
+                    json!({"query": "x", *name: null})
+                };
+                let answer = request(&server, version, "POST", path, &body.to_string());
+                assert_eq!(answer.status, 200, "{path} {body}");
+                !answer.body.contains(&format!("Invalid key '{name}'."))
+            };
+            let accepted: Vec<_> = candidates.iter().filter(accepted).collect();
+            assert_eq!(documented, accepted, "{version} {component}");
+        }
+    }
+}
+
+/// The idTypes of the document are those that a job may name.
+#[test]
+fn the_id_types_are_the_ones_accepted() {
+    let server = server();
+    for version in VERSIONS {
+        let document = document(&server, &format!("/{version}/schema"));
+        let documented = &document.component("MappingJob")["properties"]["idType"]["enum"];
+        for id_type in IdType::ALL.map(IdType::name) {
+            let body = json!([{"idType": id_type, "idValue": "?"}]).to_string();
+            let answer = request(&server, version, "POST", "/mapping", &body);
+            let accepted = !answer.body.contains("Invalid value for idType.");
+            let named = documented.as_array().unwrap().contains(&json!(id_type));
+            assert_eq!(named, accepted, "{version} {id_type}");
+        }
+    }
+}
+
+/// What the server answers is what the document says, of every kind of answer.
+#[test]
+fn the_answers_are_as_documented() {
+    let server = server();
+    let jobs = json!([
+        {"idType": "TICKER", "idValue": "IBM"}, {"idType": "TICKER", "idValue": "NONE"},
+        {"idType": "TICKER"}, {"idType": "NONSENSE", "idValue": 1}, 7, null,
+    ]);
+    let questions = [
+        json!({"query": "ibm"}),
+        json!({"query": "nonesuch"}),
+        json!({"query": ""}),
+        json!({"query": "ibm", "start": "?"}),
+        json!({"exchCode": "US"}),
+        json!({"nonsense": 1}),
+        json!({}),
+    ];
+    for version in VERSIONS {
+        let document = document(&server, &format!("/{version}/schema"));
+        for (path, method, operation) in document.operations() {
+            let bodies = match path {
+                "/mapping" => std::slice::from_ref(&jobs),
+                _ => &questions,
+            };
+            for body in bodies {
+                let answer = request(&server, version, &method, path, &body.to_string());
+                assert_eq!(answer.status, 200, "{version} {path} {body}");
+                let response = document.response(operation, 200);
+                let schema = &response["content"]["application/json"]["schema"];
+                document.assert_valid(schema, &serde_json::from_str(&answer.body).unwrap());
+            }
+        }
+    }
+}
+
+/// Every refusal is documented, with the text that it has.
+#[test]
+fn the_refusals_are_as_documented() {
+    let server = server();
+    let too_much = " ".repeat(figdex::limits::BODY_BYTES_MAX + 1);
+    let outside = json!({"idType": "TICKER", "idValue": "X", "exchCode": "nonesuch"});
+    for version in VERSIONS {
+        let document = document(&server, &format!("/{version}/schema"));
+        for (path, method, operation) in document.operations() {
+            let url = format!("/{version}{}", path.replace("{key}", "nonsense"));
+            let mut refused = vec![
+                (400, server.request(&method, &url, &[JSON], "7")),
+                (405, server.request("PATCH", &url, &[JSON], "")),
+                (406, server.request(&method, &url, &[("accept", "text/html")], "")),
+            ];
+            if method == "POST" {
+                let body = if path == "/mapping" {
+                    json!([outside]).to_string()
+                } else {
+                    json!({"exchCode": "nonesuch"}).to_string()
+                };
+                refused.push((400, server.request(&method, &url, &[JSON], body)));
+                refused.push((413, server.request(&method, &url, &[JSON], &too_much)));
+                refused.push((415, server.request(&method, &url, &[], "[]")));
+            } else {
+                refused.push((404, server.request(&method, &format!("{url}/x"), &[], "")));
+            }
+            for (status, answer) in refused {
+                assert_eq!(answer.status, status, "{method} {url} {}", answer.body);
+                let content = &document.response(operation, status)["content"];
+                let content = &content[&answer.content_type];
+                document.assert_valid(&content["schema"], &json!(answer.body));
+                let mut examples = content["examples"].as_object().unwrap().values();
+                assert!(examples.any(|example| example["value"] == answer.body), "{}", answer.body);
+            }
+            for status in [401, 429, 500, 503] {
+                document.response(operation, status);
+            }
+        }
+    }
+}
+
+/// Every example is a request as documented, and the bundled sample answers it.
+#[test]
+fn the_examples_find_something() {
+    let server = Server::of_sample();
+    for version in VERSIONS {
+        let document = document(&server, &format!("/{version}/schema"));
+        for (path, method, operation) in document.operations() {
+            let content = &operation["requestBody"]["content"]["application/json"];
+            for example in content["examples"].as_object().into_iter().flatten() {
+                let body = &example.1["value"];
+                document.assert_valid(&content["schema"], body);
+                let answer = request(&server, version, &method, path, &body.to_string());
+                let answer: Value = serde_json::from_str(&answer.body).unwrap();
+                let answers = match &answer {
+                    Value::Array(answers) => answers.as_slice(),
+                    one => std::slice::from_ref(one),
+                };
+                let found =
+                    |answer: &Value| answer["data"].as_array().is_some_and(|d| !d.is_empty());
+                assert!(answers.iter().all(found), "{path} {body} {answer}");
+            }
+        }
+    }
+}

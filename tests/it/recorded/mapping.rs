@@ -1,0 +1,132 @@
+//! Recorded mapping jobs.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Differences, Instrument, Instruments, differing_fields, has, read, why_filtered_out};
+use crate::support::{Server, figis};
+
+/// A mapping job and what the public service answered.
+struct Recording {
+    version: String,
+    job: Value,
+    answer: Value,
+}
+
+/// Replays every recorded job; returns how many recorded rows were found again.
+pub(super) fn replay_all(
+    server: &Server,
+    instruments: &Instruments,
+    folder: &Path,
+    differences: &mut Differences,
+) -> usize {
+    let recordings = recordings(folder);
+    assert!(recordings.len() > 60, "{}", recordings.len());
+    recordings.iter().map(|recording| replay(server, instruments, recording, differences)).sum()
+}
+
+/// Replays one job; counts what differs and returns how many recorded rows were
+/// found again.
+fn replay(
+    server: &Server,
+    instruments: &Instruments,
+    recording: &Recording,
+    differences: &mut Differences,
+) -> usize {
+    let Recording { version, job, answer: recorded } = recording;
+    let mut differ = |what: String| *differences.entry(what).or_default() += 1;
+    let body = Value::Array(vec![job.clone()]).to_string();
+    let ours = server.post(&format!("/{version}/mapping"), &body);
+    assert_eq!(ours.status, 200, "{job} {}", ours.body);
+    let ours = &serde_json::from_str::<Value>(&ours.body).unwrap()[0];
+    let Some(rows) = recorded["data"].as_array() else {
+        if ours["data"].is_array() {
+            differ("answer: the data hold what the service did not know".into());
+        } else {
+            assert_eq!(ours, recorded, "{job}");
+        }
+        return 0;
+    };
+    let found: BTreeSet<_> = figis(ours).into_iter().collect();
+    let ours: HashMap<_, _> = ours["data"]
+        .as_array()
+        .map(|rows| rows.iter().map(|row| (row["figi"].as_str().unwrap(), row)).collect())
+        .unwrap_or_default();
+    let mut known = BTreeSet::new();
+    let mut found_again = 0;
+    for row in rows {
+        let figi = row["figi"].as_str().unwrap();
+        known.insert(figi.to_owned());
+        let Some(instrument) = instruments.get(figi) else {
+            differ("row: not in the data".into());
+            continue;
+        };
+        if !found.contains(figi) {
+            let reason = why_not(job, instrument);
+            differ(
+                reason.unwrap_or_else(|| panic!("{figi} is not found by {job}: {instrument:?}")),
+            );
+            continue;
+        }
+        found_again += 1;
+        differing_fields(row, ours[figi], instrument).for_each(&mut differ);
+    }
+    for _ in found.difference(&known) {
+        differ("row: found, and not in the recording".into());
+    }
+    found_again
+}
+
+/// Why the data do not let this job find this instrument, if they do not.
+fn why_not(job: &Value, instrument: &Instrument) -> Option<String> {
+    let id_type = job["idType"].as_str().unwrap();
+    let column = match id_type {
+        "TICKER" => "ticker",
+        "ID_BB_GLOBAL" => "figi",
+        "COMPOSITE_ID_BB_GLOBAL" => "compositeFIGI",
+        "ID_BB_GLOBAL_SHARE_CLASS_LEVEL" => "shareClassFIGI",
+        "BASE_TICKER" => return None,
+        id_type => id_type,
+    };
+    has(instrument, column, job["idValue"].as_str().unwrap())
+        .err()
+        .or_else(|| why_filtered_out(job, instrument))
+}
+
+/// Every recorded mapping job that was answered with 200.
+fn recordings(folder: &Path) -> Vec<Recording> {
+    let mut recordings = Vec::new();
+    let mut add = |version: &str, request: &Value, response: &Value| {
+        let (Some(jobs), Some(answers)) = (request.as_array(), response.as_array()) else { return };
+        for (job, answer) in jobs.iter().zip(answers) {
+            // A transient fault of the service is no answer.
+            if answer["error"].as_str().is_none_or(|text| !text.starts_with("There was")) {
+                let (version, job, answer) = (version.to_owned(), job.clone(), answer.clone());
+                recordings.push(Recording { version, job, answer });
+            }
+        }
+    };
+    for pair in read(&folder.join("real/recorded-pairs.json")).as_array().unwrap() {
+        let path = pair["path"].as_str().unwrap_or_default();
+        if path.ends_with("/mapping") && pair["status"] == 200 {
+            add(pair["version"].as_str().unwrap(), &pair["request"], &pair["response"]);
+        }
+    }
+    for entry in read(&folder.join("real/recorded/index.json")).as_array().unwrap() {
+        let file = entry["file"].as_str().unwrap();
+        let Some(jobs) = entry["request"].as_str().unwrap().strip_prefix("POST /v3/mapping ")
+        else {
+            continue;
+        };
+        let jobs = jobs.trim_end_matches(", with status and headers");
+        let Ok(jobs) = serde_json::from_str(jobs) else { continue };
+        let content = read(&folder.join("real/recorded").join(file));
+        match content.get("response") {
+            Some(response) => add("v3", &jobs, &response["bodyJson"]),
+            None => add("v3", &jobs, &content),
+        }
+    }
+    recordings
+}
