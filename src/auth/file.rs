@@ -112,6 +112,8 @@ pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
 /// # Errors
 /// When there is none, or the file cannot be read or written.
 pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
+    // A slip in the file's name leaves no lock file behind.
+    list(file)?;
     change(file, |keys| {
         let mut keys = keys?;
         let count = keys.len();
@@ -140,11 +142,10 @@ fn change(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    let lock_path = beside(file, ".lock");
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(MODE);
-    let lock = options.open(&lock_path).map_err(io(&lock_path))?;
-    lock.lock().map_err(io(&lock_path))?;
+    let lock = options.open(beside(file, ".lock")).map_err(io(file))?;
+    lock.lock().map_err(io(file))?;
 
     let keys = change(list(file))?;
     let new_path = beside(file, ".new");
@@ -237,6 +238,7 @@ mod tests {
         let file = folder.path().join("keys.toml");
         assert!(matches!(list(&file), Err(KeysError::Missing(_))));
         assert!(matches!(revoke(&file, "desk"), Err(KeysError::Missing(_))));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let key = add(&file, "desk").unwrap();
         assert_eq!(key.len(), PREFIX.len() + 64);
         let text = fs::read_to_string(&file).unwrap();

@@ -60,6 +60,15 @@ fn a_preflight() {
     }
 }
 
+/// Each endpoint has its method.
+#[test]
+fn a_preflight_of_the_values() {
+    let headers = [("origin", APP), ("access-control-request-method", "GET")];
+    let answer = server(&[APP]).request("OPTIONS", "/v3/mapping/values/currency", &headers, "");
+    assert_eq!(answer.status, 204);
+    assert_eq!(answer.header("access-control-allow-methods"), "GET");
+}
+
 /// Answers and errors can be read by the page, with their rate-limit headers.
 #[test]
 fn what_a_page_may_read() {

@@ -1,11 +1,13 @@
 //! Contract, "Errors": faults of the request as a whole, their texts and their order.
 
+use std::time::Duration;
+
 use figdex::State;
 use figdex::config::Settings;
 use figdex::error::ApiError;
 use figdex::limits::{Rate, Rates, Standing};
 
-use crate::support::{Answer, Server};
+use crate::support::{Answer, Server, Service};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -185,4 +187,31 @@ fn too_much() {
     let most = figdex::limits::BODY_BYTES_MAX;
     assert_eq!(server.post("/v3/mapping", &padded(most)).status, 200);
     check(&server.post("/v3/mapping", &padded(most + 1)), 413, "Payload too large.");
+}
+
+/// 503 `Service Unavailable.`: "temporary resource shortage". Searches that do not
+/// get their turn in time are refused, and every request has an answer.
+#[test]
+fn more_searches_than_turns() {
+    let settings =
+        Settings { turns: Some(1), turn_wait: Duration::from_millis(1), ..Settings::default() };
+    let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
+    let server = Server::with(dump, |index| State::new(index, settings));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let search = |service: Service| async move {
+        let request = warp::test::request().method("POST").path("/v3/search");
+        let request = request.header("content-type", "application/json");
+        let reply = request.body(r#"{"query":"ibm"}"#).reply(&service).await;
+        (reply.status().as_u16(), reply.body().clone())
+    };
+    let answers: Vec<_> = runtime.block_on(async {
+        let asked: Vec<_> =
+            (0..200).map(|_| tokio::spawn(search(server.service.clone()))).collect();
+        futures_util::future::try_join_all(asked).await.unwrap()
+    });
+    assert!(answers.iter().any(|(status, _)| *status == 200));
+    for (status, body) in answers {
+        assert!(status == 200 || (status, &body[..]) == (503, b"Service Unavailable."), "{status}");
+    }
+    assert_eq!(server.post("/v3/search", r#"{"query":"ibm"}"#).status, 200);
 }

@@ -89,6 +89,40 @@ fn a_key_has_windows_of_its_own() {
     assert_eq!(told(&answer), ["5", "4", "60", "5;w=60"]);
 }
 
+/// The contract's tables, over every endpoint of every version: which window each
+/// falls under, without a key and with one.
+#[test]
+fn every_endpoint_has_its_window() {
+    let (server, key) = server_with_key(limited());
+    let key = ("x-service-apikey", key.as_str());
+    let (jobs, words) = ("[]", r#"{"query":"ibm"}"#);
+    for (method, path, body, without_key, with_key) in [
+        ("POST", "/v3/mapping", jobs, "25;w=60", "25;w=6"),
+        ("GET", "/v3/mapping/values/exchCode", "", "25;w=60", "25;w=6"),
+        ("POST", "/v3/search", words, "5;w=60", "20;w=60"),
+        ("POST", "/v3/filter", words, "5;w=60", "20;w=60"),
+        ("POST", "/v2/mapping", jobs, "5;w=60", "250;w=60"),
+        ("GET", "/v2/mapping/values/exchCode", "", "5;w=60", "250;w=60"),
+        // Its own window is the tighter one, unless the total has less left.
+        ("POST", "/v2/search", words, "5;w=60", "20;w=60"),
+        ("POST", "/v1/mapping", jobs, "5;w=60", "250;w=60"),
+        ("GET", "/v1/mapping/values/exchCode", "", "5;w=60", "250;w=60"),
+    ] {
+        for (headers, policy) in [(&[JSON][..], without_key), (&[JSON, key], with_key)] {
+            let answer = server.request(method, path, headers, body);
+            assert_eq!(answer.status, 200, "{method} {path} {}", answer.body);
+            assert_eq!(answer.header("ratelimit-policy"), policy, "{method} {path}");
+        }
+    }
+    // Three requests of v2 were counted by its total, two of v3 by each of its windows.
+    for (path, body, remaining) in
+        [("/v2/mapping", jobs, "1"), ("/v3/mapping", jobs, "22"), ("/v3/search", words, "2")]
+    {
+        let answer = server.post(path, body);
+        assert_eq!(answer.header("ratelimit-remaining"), remaining, "{path}");
+    }
+}
+
 /// "On every counted answer … None on what is refused before the limiter (401, 404,
 /// 405, 406, 415)", nor on an unversioned route; and those do not count.
 #[test]
@@ -109,6 +143,9 @@ fn what_is_counted() {
         (405, "OPTIONS", "/v3/mapping", &[], ""),
         (406, "POST", "/v3/mapping", &[JSON, ("accept", "text/html")], "[]"),
         (415, "POST", "/v3/mapping", &[], "[]"),
+        (400, "GET", "/v3/mapping/values/nonsense", &[], ""),
+        (404, "POST", "/v2/filter", &[JSON], "{}"),
+        (200, "GET", "/schema", &[], ""),
         (413, "POST", "/v3/mapping", &[JSON], &jobs(11)),
         (413, "POST", "/v3/mapping", &[JSON], &long),
         (200, "GET", "/healthz", &[], ""),
@@ -116,7 +153,8 @@ fn what_is_counted() {
     ] {
         let answer = server.request(method, path, headers, body);
         assert_eq!(answer.status, status, "{method} {path} {body}");
-        if matches!(status, 401 | 404 | 405 | 406 | 415) || path == "/healthz" {
+        if matches!(status, 401 | 404 | 405 | 406 | 415) || ["/healthz", "/schema"].contains(&path)
+        {
             assert_eq!(told(&answer), [""; 4], "{status}");
         } else {
             remaining -= 1;

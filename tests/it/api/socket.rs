@@ -169,14 +169,20 @@ fn a_stop_in_the_middle_of_a_request() {
     });
 }
 
-/// Half a head, or a connection that says nothing, holds nobody up; nor does it hold
-/// up the end, since no request of it is in flight.
+/// Half a head, or a connection that says nothing or nothing more, holds nobody up;
+/// nor does it hold up the end, since no request of it is in flight.
 #[test]
 fn half_a_request() {
-    let (mut silent, mut half) = (None, None);
+    let (mut silent, mut idle, mut half) = (None, None, None);
     let mut stopped = Instant::now();
     serving(|address| {
         silent = Some(TcpStream::connect(address).unwrap());
+        let idle = idle.insert(BufReader::new(TcpStream::connect(address).unwrap()));
+        let keep = HEAD.replace("Connection: close\r\n", "");
+        write!(idle.get_mut(), "{keep}Content-Length: 2\r\n\r\n[]").unwrap();
+        let mut line = String::new();
+        idle.read_line(&mut line).unwrap();
+        assert_eq!(line, "HTTP/1.1 200 OK\r\n");
         let half = half.insert(TcpStream::connect(address).unwrap());
         half.write_all(&HEAD.as_bytes()[..20]).unwrap();
         let answer = exchange(address, &format!("{HEAD}Content-Length: 2\r\n\r\n[]"));
