@@ -31,7 +31,8 @@ const WATCH_PERIOD: Duration = Duration::from_secs(1);
 /// The SHA-256 of a key.
 pub(crate) type Digest = [u8; 32];
 
-/// A valid key, told apart from others without being one.
+/// A valid key, told apart from others without being one: the first 64 bits
+/// of its hash, which no two of a file's random keys will ever share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyId(u64);
 

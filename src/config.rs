@@ -5,6 +5,7 @@ mod flags;
 mod resolve;
 mod sources;
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,5 +113,14 @@ pub enum UnknownEnum {
 
 /// All that is wrong with what the program was told, at once.
 #[derive(Debug, thiserror::Error)]
-#[error("{}", .0.join("\n"))]
 pub struct Faults(pub Vec<String>);
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [fault] = &*self.0 {
+            return f.write_str(fault);
+        }
+        write!(f, "{} faults in the settings", self.0.len())?;
+        self.0.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n  ")))
+    }
+}

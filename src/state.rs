@@ -1,10 +1,10 @@
 //! What a handler may see.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use figdex_index::Catalogue;
 use parking_lot::RwLock;
+use tokio::time::Instant;
 
 use crate::auth::KeyRing;
 use crate::config::Settings;
@@ -24,7 +24,8 @@ pub struct State {
 impl State {
     /// A state that answers from that catalogue, and knows no key.
     pub fn new(catalogue: Catalogue, settings: Settings) -> Self {
-        let limiter = settings.rates.clone().map(|rates| Limiter::new(rates, Instant::now()));
+        let now = Instant::now().into_std();
+        let limiter = settings.rates.clone().map(|rates| Limiter::new(rates, now));
         Self {
             catalogue: RwLock::new(Arc::new(catalogue)),
             keys: Arc::default(),

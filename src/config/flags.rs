@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand};
 /// file that --config names, under the flag's name with underscores
 /// (`trust_proxy = true`). A flag beats the environment, which beats the file.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(version, args_conflicts_with_subcommands = true)]
 pub struct Flags {
     /// What to do; without one, `serve`.
     #[command(subcommand)]

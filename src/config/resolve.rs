@@ -43,10 +43,10 @@ impl Config {
         let settings = Settings {
             search_envelope: sources
                 .one("search_envelope", flags.search_envelope.as_ref(), envelope)
-                .unwrap_or_default(),
+                .unwrap_or(default.search_envelope),
             unknown_enum: sources
                 .one("unknown_enum", flags.unknown_enum.as_ref(), unknown_enum)
-                .unwrap_or_default(),
+                .unwrap_or(default.unknown_enum),
             cors,
             public_url: sources
                 .one("public_url", flags.public_url.as_ref(), public_url)
@@ -76,7 +76,7 @@ impl Config {
         if !faults.is_empty() {
             return Err(Faults(faults));
         }
-        Ok(Self { index, listen, keys: Arc::new(keys.unwrap_or_default()), settings })
+        Ok(Self { index, listen, keys: keys.map_or_else(Arc::default, Arc::new), settings })
     }
 }
 

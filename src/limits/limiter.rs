@@ -24,7 +24,7 @@ use crate::auth::KeyId;
 use crate::version::Version;
 
 /// Addresses whose windows are kept at a time, each version counting as one: about
-/// 60 MB when all are there.
+/// 70 MB when all are there.
 pub const TRACKED_MAX: usize = 1 << 18;
 
 /// Locks that they are spread over.

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use figdex::config::Settings;
-use figdex::{State, service};
+use figdex::{Peer, State, service};
 use figdex_index::Catalogue;
 use figdex_ingest::{Build, Input, MaxRejects, Report};
+use flate2::read::GzDecoder;
 use serde_json::Value;
 use warp::filters::BoxedFilter;
+use warp::http::HeaderMap;
 use warp::reply::Response as Reply;
+use warp::test::RequestBuilder;
 
 pub(crate) type Service = BoxedFilter<(Reply,)>;
 
@@ -25,7 +28,16 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) content_type: String,
     pub(crate) allow: Option<String>,
+    pub(crate) headers: HeaderMap,
+    /// The text, unpacked if it came packed.
     pub(crate) body: String,
+}
+
+impl Answer {
+    /// The header of that name, or an empty text.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
 }
 
 /// A build that takes no rejects: a test's dump is as it should be.
@@ -41,11 +53,23 @@ impl Server {
     }
 
     pub(crate) fn build(build: impl FnOnce(&Path) -> Build) -> Self {
+        Self::build_with(build, |catalogue| State::new(catalogue, Settings::default()))
+    }
+
+    /// As [`Self::of_dump`], with a state of the test's making.
+    pub(crate) fn with(dump: &str, state: impl FnOnce(Catalogue) -> State) -> Self {
+        let input = Input::Memory("dump", dump.as_bytes().into());
+        Self::build_with(|index| build_of(vec![input], index), state)
+    }
+
+    fn build_with(
+        build: impl FnOnce(&Path) -> Build,
+        state: impl FnOnce(Catalogue) -> State,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("index");
         let report = build(&index).run(&mut |_| {}).unwrap();
-        let catalogue = Catalogue::open(&index).unwrap();
-        let service = service(Arc::new(State::new(catalogue, Settings::default())));
+        let service = service(Arc::new(state(Catalogue::open(&index).unwrap())));
         Self { service, report, _folder: folder }
     }
 
@@ -77,7 +101,25 @@ impl Server {
         headers: &[(&str, &str)],
         body: impl AsRef<[u8]>,
     ) -> Answer {
-        let mut request = warp::test::request().method(method).path(path).body(body);
+        let request = warp::test::request().method(method).path(path).body(body);
+        self.send(request, headers)
+    }
+
+    /// As [`Self::request`], from an address.
+    pub(crate) fn request_from(
+        &self,
+        peer: &str,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl AsRef<[u8]>,
+    ) -> Answer {
+        let peer = Peer(peer.parse().unwrap());
+        let request = warp::test::request().method(method).path(path).body(body);
+        self.send(request.extension(peer), headers)
+    }
+
+    fn send(&self, mut request: RequestBuilder, headers: &[(&str, &str)]) -> Answer {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -89,7 +131,14 @@ impl Server {
             status: reply.status().as_u16(),
             content_type: header("content-type").unwrap_or_default(),
             allow: header("allow"),
-            body: String::from_utf8(reply.body().to_vec()).unwrap(),
+            body: match header("content-encoding").as_deref() {
+                None => String::from_utf8(reply.body().to_vec()).unwrap(),
+                Some(encoding) => {
+                    assert_eq!(encoding, "gzip");
+                    std::io::read_to_string(GzDecoder::new(&reply.body()[..])).unwrap()
+                }
+            },
+            headers: reply.headers().clone(),
         }
     }
 

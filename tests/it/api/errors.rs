@@ -1,5 +1,10 @@
 //! Contract, "Errors": faults of the request as a whole, their texts and their order.
 
+use figdex::State;
+use figdex::config::Settings;
+use figdex::error::ApiError;
+use figdex::limits::{Rate, Rates, Standing};
+
 use crate::support::{Answer, Server};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -11,6 +16,60 @@ fn server() -> Server {
 fn check(answer: &Answer, status: u16, text: &str) {
     assert_eq!((answer.status, answer.body.as_str()), (status, text));
     assert_eq!(answer.content_type, "text/html; charset=utf-8");
+}
+
+/// The table itself, line by line.
+#[test]
+fn the_table() {
+    let standing = Standing { limit: 1, remaining: 0, reset_seconds: 1, window_seconds: 1 };
+    for (error, status, text) in [
+        (ApiError::BadRequest, 400, "Bad request."),
+        (ApiError::InvalidEnumField, 400, "Invalid enum field."),
+        (ApiError::InvalidApiKey, 401, "Invalid API key."),
+        (ApiError::InvalidUrl, 404, "Invalid url."),
+        (ApiError::InvalidMethod { allow: "GET" }, 405, "Invalid HTTP method."),
+        (ApiError::UnsupportedAccept, 406, "Unsupported 'Accept' type."),
+        (ApiError::PayloadTooLarge, 413, "Payload too large."),
+        (
+            ApiError::InvalidContentType,
+            415,
+            "Invalid Content-Type. Should be text/json or application/json with valid charset.",
+        ),
+        (
+            ApiError::RateLimitReached(standing),
+            429,
+            "Rate limit reached. Please back off your requests.",
+        ),
+        (ApiError::Internal, 500, "Internal server error."),
+        (ApiError::Unavailable, 503, "Service Unavailable."),
+    ] {
+        let (line_status, line_text) = error.line();
+        assert_eq!((line_status.as_u16(), line_text), (status, text));
+    }
+}
+
+/// Decisions, "Order of checks: path → method → key → Accept → Content-Type → rate →
+/// body": of a request that is wrong in every way, each check tells its own fault,
+/// and the next one's once that is mended.
+#[test]
+fn the_order_of_checks() {
+    let mut rates = Rates::default();
+    rates.lines_mut().iter_mut().for_each(|line| line.without_key = Some(Rate::new(1, 3600)));
+    let settings = Settings { rates: Some(rates), ..Settings::default() };
+    let server = Server::with("figi\nBBG000BLNNH6\n", |index| State::new(index, settings));
+    let (key, accept, kind) =
+        (("x-service-apikey", "x"), ("accept", "text/html"), ("content-type", "text/html"));
+    for (status, method, path, headers) in [
+        (404, "PUT", "/v3/nowhere", &[key, accept, kind][..]),
+        (405, "PUT", "/v3/mapping", &[key, accept, kind]),
+        (401, "POST", "/v3/mapping", &[key, accept, kind]),
+        (406, "POST", "/v3/mapping", &[accept, kind]),
+        (415, "POST", "/v3/mapping", &[kind]),
+        (400, "POST", "/v3/mapping", &[JSON]),
+        (429, "POST", "/v3/mapping", &[JSON]),
+    ] {
+        assert_eq!(server.request(method, path, headers, "nonsense").status, status);
+    }
 }
 
 /// 400 `Bad request.`: "mapping body not an array"; decisions, "body not JSON".

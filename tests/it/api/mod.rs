@@ -1,7 +1,12 @@
 //! The contract, chapter by chapter; each test names the clause it holds.
 
+mod configuration;
+mod cors;
+mod encoding;
 mod errors;
 mod health;
+mod keys;
+mod limits;
 mod mapping;
 mod openapi;
 mod paging;

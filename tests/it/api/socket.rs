@@ -1,24 +1,35 @@
-//! Over real TCP: chunked bodies, the trailing slash, odd clients, and a clean stop.
+//! Over real TCP: chunked bodies, the trailing slash, odd and slow clients, who the
+//! peer is, and a clean stop.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
 
+use figdex::State;
+use figdex::config::Settings;
+use figdex::limits::Rates;
 use tokio::sync::oneshot;
 
 use crate::support::Server;
 
 /// Serves on a free port while `test` runs, then stops and waits for the end.
 fn serving(test: impl FnOnce(SocketAddr)) {
-    let server = Server::of_dump("figi,ticker\nBBG000BLNNH6,IBM\n");
+    serving_with(Settings::default(), |address, _stop| test(address));
+}
+
+/// As [`serving`]; `test` may stop the server itself.
+fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
+    let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
+    let server = Server::with(dump, |catalogue| State::new(catalogue, settings));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = runtime.spawn(figdex::serve(listener, server.service.clone(), async {
-        stopped.await.unwrap();
+        // Stopped by the test, or by its end, which drops the sender.
+        stopped.await.ok();
     }));
-    test(address);
-    stop.send(()).unwrap();
+    test(address, stop);
     runtime.block_on(serving).unwrap();
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
 }
@@ -72,4 +83,127 @@ fn a_body_that_breaks_off_hurts_nobody() {
         let answer = exchange(address, &format!("{HEAD}Content-Length: {length}\r\n\r\n{JOB}"));
         assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     });
+}
+
+/// A connection stays, and requests that are sent at once are answered in order.
+#[test]
+fn pipelined_requests() {
+    serving(|address| {
+        let keep = HEAD.replace("Connection: close\r\n", "");
+        let length = JOB.len();
+        let first = format!("{keep}Content-Length: {length}\r\n\r\n{JOB}");
+        let second = format!("{keep}Content-Length: 2\r\n\r\n[]");
+        let last = format!("{HEAD}Content-Length: 2\r\n\r\n{{}}");
+        let answer = exchange(address, &format!("{first}{second}{last}"));
+        let places = ["BBG000BLNNH6", "\r\n\r\n[]", "HTTP/1.1 400", "Bad request."]
+            .map(|text| answer.find(text).unwrap_or_else(|| panic!("{text}\n{answer}")));
+        assert!(places.is_sorted(), "{answer}");
+    });
+}
+
+/// "Reading stops at the limit", also when nobody said how long the body is.
+#[test]
+fn a_body_without_end() {
+    let settings = Settings { body_bytes_max: 1_000, ..Settings::default() };
+    serving_with(settings, |address, _stop| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "{HEAD}Transfer-Encoding: chunked\r\n\r\n").unwrap();
+        let mut sent = 0;
+        // The server's answer and its end come while this goes on.
+        while sent < 1_100 {
+            write!(stream, "64\r\n{}\r\n", " ".repeat(100)).unwrap();
+            sent += 100;
+        }
+        let mut status = String::new();
+        BufReader::new(stream).read_line(&mut status).unwrap();
+        assert_eq!(status, "HTTP/1.1 413 Payload Too Large\r\n");
+    });
+}
+
+/// A sender who is too slow with the body gets a 400, and the connection's end; one
+/// who is slow, but not too slow, an answer.
+#[test]
+fn slow_senders() {
+    let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
+    serving_with(settings, |address, _stop| {
+        let keep = HEAD.replace("Connection: close\r\n", "");
+        let answer = exchange(address, &format!("{keep}Content-Length: 100\r\n\r\n["));
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.ends_with("Bad request."), "{answer}");
+
+        let request = format!("{HEAD}Content-Length: {}\r\n\r\n{JOB}", JOB.len());
+        let mut stream = TcpStream::connect(address).unwrap();
+        for bytes in request.as_bytes().chunks(request.len() / 10) {
+            stream.write_all(bytes).unwrap();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    });
+}
+
+/// "SIGTERM and SIGINT: stop accepting, answer what is in flight": a request whose
+/// second half comes after the stop is answered.
+#[test]
+fn a_stop_in_the_middle_of_a_request() {
+    serving_with(Settings::default(), |address, stop| {
+        let (begin, end) = JOB.split_at(9);
+        let mut stream = TcpStream::connect(address).unwrap();
+        // `Expect` makes the server tell when it has the head and waits for the rest.
+        let head = format!("{HEAD}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", JOB.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        assert_eq!(line, "HTTP/1.1 100 Continue\r\n");
+        stream.write_all(begin.as_bytes()).unwrap();
+        stop.send(()).unwrap();
+        let start = Instant::now();
+        while TcpStream::connect(address).is_ok() {
+            assert!(start.elapsed() < Duration::from_secs(10), "it still accepts");
+        }
+        stream.write_all(end.as_bytes()).unwrap();
+        let mut answer = String::new();
+        reader.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("HTTP/1.1 200 OK") && answer.contains("BBG000BLNNH6"), "{answer}");
+    });
+}
+
+/// Half a head, or a connection that says nothing, holds nobody up; nor does it hold
+/// up the end, since no request of it is in flight.
+#[test]
+fn half_a_request() {
+    let (mut silent, mut half) = (None, None);
+    let mut stopped = Instant::now();
+    serving(|address| {
+        silent = Some(TcpStream::connect(address).unwrap());
+        let half = half.insert(TcpStream::connect(address).unwrap());
+        half.write_all(&HEAD.as_bytes()[..20]).unwrap();
+        let answer = exchange(address, &format!("{HEAD}Content-Length: 2\r\n\r\n[]"));
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        stopped = Instant::now();
+    });
+    assert!(stopped.elapsed() < Duration::from_secs(10), "{:?}", stopped.elapsed());
+}
+
+/// "A caller is a key, or else an address": the peer's over a socket, whatever it
+/// says of itself, or what the trusted proxy says.
+#[test]
+fn who_the_peer_is() {
+    for trust_proxy in [false, true] {
+        let rates = Some(Rates::default());
+        let settings = Settings { rates, trust_proxy, ..Settings::default() };
+        serving_with(settings, |address, _stop| {
+            let remaining = ["203.0.113.1", "203.0.113.2", "203.0.113.1"].map(|forwarded| {
+                let head = format!("{HEAD}X-Forwarded-For: 198.51.100.7, {forwarded}\r\n");
+                let answer = exchange(address, &format!("{head}Content-Length: 2\r\n\r\n[]"));
+                let (_, rest) = answer.split_once("ratelimit-remaining: ").unwrap();
+                rest.split("\r\n").next().unwrap().to_owned()
+            });
+            assert_eq!(
+                remaining,
+                if trust_proxy { ["24", "24", "23"] } else { ["24", "23", "22"] }
+            );
+        });
+    }
 }

@@ -8,15 +8,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Differences, Instrument, Instruments, differing_fields, read, why_filtered_out};
+use super::{
+    Differences, Exchange, Instrument, Instruments, differing_fields, exchanges, is_transient,
+    why_filtered_out,
+};
 use crate::support::{Server, figis};
-
-/// A request and what the public service answered.
-struct Recording {
-    path: String,
-    request: Value,
-    answer: Value,
-}
 
 /// Replays every recorded request; returns how many recorded rows were found
 /// again.
@@ -38,16 +34,17 @@ pub(super) fn replay_all(
 fn replay(
     server: &Server,
     instruments: &Instruments,
-    recording: &Recording,
+    recording: &Exchange,
     found: &mut HashMap<String, HashMap<String, Value>>,
     differences: &mut Differences,
 ) -> usize {
-    let Recording { path, request, answer: recorded } = recording;
+    let Exchange { path, request, answer: recorded } = recording;
     let mut differ = |what: String| *differences.entry(what).or_default() += 1;
     let first = server.post(path, &request.to_string());
     if first.status == 400 {
-        assert_eq!(recorded, &serde_json::json!({"data": []}), "{request} {}", first.body);
-        differ("answer: an enum value outside its set is refused".into());
+        // The service knew more types in 2020 than its lists of 2025 have.
+        assert_eq!(first.body, "Invalid enum field.", "{request}");
+        differ("answer: an enum value outside the lists of 2025 is refused".into());
         return 0;
     }
     let first: Value = serde_json::from_str(&first.body).unwrap();
@@ -61,9 +58,10 @@ fn replay(
         }
         return 0;
     }
+    let last = rows.iter().map(|row| row["figi"].as_str().unwrap()).max().unwrap();
     let ours = found
-        .entry(request.to_string())
-        .or_insert_with(|| all_pages(server, request, rows.last().unwrap()["figi"].as_str()));
+        .entry(format!("{request} {last}"))
+        .or_insert_with(|| pages_until(server, request, last));
     let mut found_again = 0;
     for row in rows {
         let figi = row["figi"].as_str().unwrap();
@@ -91,20 +89,19 @@ fn replay(
     found_again
 }
 
-/// Every row that answers the request, up to and with the page where `last` is or
-/// would be.
-fn all_pages(server: &Server, request: &Value, last: Option<&str>) -> HashMap<String, Value> {
+/// Every row that answers the request, page by page until the page where `last` is
+/// or would be.
+fn pages_until(server: &Server, request: &Value, last: &str) -> HashMap<String, Value> {
     let mut body = request.clone();
     let mut all = HashMap::new();
     loop {
         let page = server.post("/v3/filter", &body.to_string());
         let mut page: Value = serde_json::from_str(&page.body).unwrap();
         let Value::Array(rows) = page["data"].take() else { panic!("{body} {page}") };
+        let is_passed = rows.iter().any(|row| row["figi"].as_str().unwrap() > last);
         all.extend(rows.into_iter().map(|row| (row["figi"].as_str().unwrap().to_owned(), row)));
-        // Only a filter's pages end where FIGI order says so.
-        let passed = last.is_some_and(|last| all.keys().any(|figi| figi.as_str() > last));
         match page.get("next") {
-            Some(next) if request.get("query").is_some() || !passed => body["start"] = next.clone(),
+            Some(next) if !is_passed => body["start"] = next.clone(),
             _ => return all,
         }
     }
@@ -112,54 +109,43 @@ fn all_pages(server: &Server, request: &Value, last: Option<&str>) -> HashMap<St
 
 /// Why the data do not let this request find this instrument, if they do not.
 fn why_not(request: &Value, instrument: &Instrument) -> Option<String> {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let texts =
-        ["ticker", "name", "securityDescription"].map(|column| letters(&instrument[column]));
+    let texts = ["ticker", "name", "securityDescription"].map(|column| &*instrument[column]);
+    let held: BTreeSet<String> =
+        texts.iter().flat_map(|text| text.split_whitespace()).flat_map(parts).collect();
     let query = request["query"].as_str().unwrap_or_default();
-    let mut words = query.split_whitespace().map(letters);
-    if words.any(|word| !texts.iter().any(|text| text.contains(&word))) {
-        return Some("row: its texts do not hold the words".into());
+    for word in query.split_whitespace() {
+        let parts = parts(word);
+        if !held.contains(&parts[0]) && !parts[1..].iter().all(|part| held.contains(part)) {
+            return Some("row: its texts do not hold the words".into());
+        }
     }
     why_filtered_out(request, instrument)
 }
 
-/// Every recorded search and filter request that was answered with 200.
-fn recordings(folder: &Path) -> Vec<Recording> {
-    let mut recordings = Vec::new();
-    let mut add = |path: &str, request: &Value, answer: &Value| {
-        // A transient fault of the service is no answer, and some requests are only told of.
-        let transient = answer["error"].as_str().is_some_and(|text| text.starts_with("There was"));
-        let Some(mut request) = request.as_object().cloned() else { return };
+/// A word without punctuation, then its runs of letters and of digits.
+fn parts(word: &str) -> Vec<String> {
+    let word = word.to_lowercase();
+    let characters: Vec<char> = word.chars().collect();
+    let kind = |c: char| (c.is_alphanumeric(), c.is_numeric());
+    let runs = characters.chunk_by(|a, b| kind(*a) == kind(*b));
+    let runs = runs.filter(|run| run[0].is_alphanumeric()).map(|run| run.iter().collect());
+    let whole = word.chars().filter(|c| c.is_alphanumeric()).collect();
+    std::iter::once(whole).chain(runs).collect()
+}
+
+/// Every recorded search and filter request.
+fn recordings(folder: &Path) -> Vec<Exchange> {
+    let mut recordings = exchanges(folder);
+    // Some requests are only told of.
+    recordings.retain(|Exchange { path, request, answer }| {
+        (path.ends_with("/search") || path.ends_with("/filter"))
+            && request.is_object()
+            && !is_transient(answer)
+    });
+    for Exchange { request, answer, .. } in &mut recordings {
         // The service's own cursors mean nothing here; the request itself does.
-        if !answer["data"].is_null() {
-            request.remove("start");
-        }
-        if !transient {
-            let (path, request) = (path.to_owned(), Value::Object(request));
-            recordings.push(Recording { path, request, answer: answer.clone() });
-        }
-    };
-    for pair in read(&folder.join("real/recorded-pairs.json")).as_array().unwrap() {
-        let path = pair["path"].as_str().unwrap_or_default();
-        if (path.ends_with("/search") || path.ends_with("/filter")) && pair["status"] == 200 {
-            add(path, &pair["request"], &pair["response"]);
-        }
-    }
-    for entry in read(&folder.join("real/recorded/index.json")).as_array().unwrap() {
-        let request = entry["request"].as_str().unwrap();
-        let Some((path, body)) = request.strip_prefix("POST ").and_then(|it| it.split_once(' '))
-        else {
-            continue;
-        };
-        let Some(body) = body.find('}').map(|end| &body[..=end]) else { continue };
-        let Ok(body) = serde_json::from_str(body) else { continue };
-        let file = entry["file"].as_str().unwrap();
-        let content = read(&folder.join("real/recorded").join(file));
-        match content.get("response") {
-            Some(response) => add(path, &body, &response["bodyJson"]),
-            None => add(path, &body, &content),
+        if answer["data"].is_array() {
+            request.as_object_mut().unwrap().remove("start");
         }
     }
     recordings

@@ -1,0 +1,114 @@
+//! The media types of a request: what it accepts, and what its body is declared to be
+//! (decisions, "Accept" and "Content-Type").
+
+use warp::http::{HeaderMap, header};
+
+/// Whether the caller takes JSON (RFC 9110, 12.5.1): the most specific range that
+/// covers a JSON type decides, and a quality of 0 refuses.
+pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
+    let mut best: Option<(u8, bool)> = None;
+    let mut any = false;
+    for value in headers.get_all(header::ACCEPT) {
+        let Ok(value) = value.to_str() else { continue };
+        for range in value.split(',').map(str::trim).filter(|range| !range.is_empty()) {
+            any = true;
+            let mut parts = range.split(';').map(str::trim);
+            let kind = parts.next().expect("a split has a first part").to_ascii_lowercase();
+            let specific = match kind.as_str() {
+                "application/json" | "text/json" => 2,
+                "application/*" | "text/*" => 1,
+                "*/*" => 0,
+                _ => continue,
+            };
+            let wanted = parts.all(|parameter| {
+                let quality = parameter.strip_prefix("q=").or(parameter.strip_prefix("Q="));
+                quality.is_none_or(|quality| quality.parse().is_ok_and(|q: f32| q > 0.0))
+            });
+            // Of two ranges that are equally specific, one that is wanted is enough.
+            best = best.max(Some((specific, wanted)));
+        }
+    }
+    !any || best.is_some_and(|(_, wanted)| wanted)
+}
+
+/// Whether the body is declared as JSON, in a charset that is UTF-8 or part of it.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
+    else {
+        return false;
+    };
+    let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
+    let kind = parts.next().expect("a split has a first part");
+    let is_known_charset = |parameter: String| match parameter.split_once('=') {
+        Some((name, charset)) if name.trim() == "charset" => {
+            matches!(charset.trim().trim_matches('"'), "utf-8" | "us-ascii")
+        }
+        _ => true,
+    };
+    matches!(kind.as_str(), "application/json" | "text/json") && parts.all(is_known_charset)
+}
+
+#[cfg(test)]
+mod tests {
+    use warp::http::HeaderValue;
+
+    use super::*;
+
+    fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
+    }
+
+    /// Decisions, "Accept".
+    #[test]
+    fn accept() {
+        assert!(accepts_json(&HeaderMap::new()));
+        for value in [
+            "",
+            "*/*",
+            "application/*",
+            "Application/JSON",
+            "text/*",
+            "text/json",
+            "text/html, */*;q=0.1",
+            "application/json;q=0.5",
+            "text/html, application/json",
+        ] {
+            assert!(accepts_json(&headers(header::ACCEPT, value)), "{value}");
+        }
+        for value in [
+            "text/html",
+            "application/xml",
+            "*/*;q=0",
+            "application/json;q=0, */*",
+            "application/json;q=0.0",
+        ] {
+            assert!(!accepts_json(&headers(header::ACCEPT, value)), "{value}");
+        }
+    }
+
+    /// Decisions, "Content-Type".
+    #[test]
+    fn content_type() {
+        assert!(!is_json(&HeaderMap::new()));
+        for value in [
+            "application/json",
+            "Application/json",
+            "text/json",
+            "application/json; charset=utf-8",
+            "text/json;charset=\"UTF-8\"",
+            "application/json; charset=us-ascii",
+            "application/json; profile=x",
+        ] {
+            assert!(is_json(&headers(header::CONTENT_TYPE, value)), "{value}");
+        }
+        for value in [
+            "text/plain",
+            "application/json; charset=latin-1",
+            "null",
+            "",
+            "application/x-www-form-urlencoded",
+        ] {
+            assert!(!is_json(&headers(header::CONTENT_TYPE, value)), "{value}");
+        }
+    }
+}

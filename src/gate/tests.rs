@@ -1,0 +1,138 @@
+//! Decisions, "Order of checks" and "Keys and limits", for every endpoint there is,
+//! and what becomes of an endpoint that fails.
+
+use std::net::Ipv4Addr;
+
+use figdex_index::Catalogue;
+use figdex_ingest::{Build, Input};
+use warp::Filter as _;
+
+use super::*;
+use crate::call::call;
+use crate::config::Settings;
+use crate::limits::Rates;
+
+fn state(settings: Settings) -> State {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    let dump = Input::Memory("dump", b"figi\nBBG000BLNNH6\n".as_slice().into());
+    Build::new(vec![dump], &index).run(&mut |_| {}).unwrap();
+    State::new(Catalogue::open(&index).unwrap(), settings)
+}
+
+fn limited() -> Settings {
+    Settings { rates: Some(Rates::default()), ..Settings::default() }
+}
+
+/// A request as the endpoint of that action gets it.
+async fn call_of(action: Action) -> Call {
+    let request = warp::test::request().method(action.method().as_str());
+    let request = request.header("content-type", "application/json");
+    request.filter(&call().map(Some)).await.unwrap().unwrap()
+}
+
+async fn ask(
+    state: &State,
+    action: Action,
+    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
+) -> Reply {
+    pass(state, call_of(action).await, action, endpoint).await
+}
+
+fn told(reply: &Reply, name: &str) -> Option<String> {
+    Some(reply.headers().get(name)?.to_str().unwrap().to_owned())
+}
+
+async fn fine(_: Call, _: Caller) -> Result<Vec<u8>, ApiError> {
+    Ok(b"{}".to_vec())
+}
+
+/// "Mapping and values share a window; search and filter share another"; v2's total
+/// spans mapping, values and search; versions have separate windows.
+#[tokio::test]
+async fn endpoints_that_share_a_window() {
+    use Action::{Filter, Mapping, Search, Values};
+    use Version::{V1, V2, V3};
+    let state = state(limited());
+    for (action, remaining) in [
+        (Mapping(V3), "24"),
+        (Values(V3), "23"),
+        (Search(V3), "4"),
+        (Filter(V3), "3"),
+        (Mapping(V3), "22"),
+        (Mapping(V2), "4"),
+        (Values(V2), "3"),
+        (Search(V2), "2"),
+        (Search(V2), "1"),
+        (Values(V1), "4"),
+        (Mapping(V1), "3"),
+        (Mapping(V2), "0"),
+    ] {
+        let reply = ask(&state, action, fine).await;
+        assert_eq!(reply.status(), 200);
+        assert_eq!(told(&reply, "ratelimit-remaining").as_deref(), Some(remaining), "{action:?}");
+    }
+    for action in [Mapping(V2), Values(V2), Search(V2)] {
+        let reply = ask(&state, action, fine).await;
+        assert_eq!(reply.status(), 429);
+        assert_eq!(told(&reply, "ratelimit-policy").as_deref(), Some("5;w=60"));
+    }
+}
+
+/// 500 `Internal server error.` for a panic, 503 `Service Unavailable.` for want of
+/// resources: both were counted, and neither hurts the next request.
+#[tokio::test]
+async fn endpoints_that_fail() {
+    let state = state(limited());
+    let action = Action::Mapping(Version::V3);
+    let reply = ask(&state, action, async |_, _| panic!("a test's")).await;
+    assert_eq!(
+        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (500, "24".into())
+    );
+    let heavy = async |_: Call, _: Caller| state.blocking(|| panic!("a test's")).await;
+    let reply = ask(&state, action, heavy).await;
+    assert_eq!(
+        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (500, "23".into())
+    );
+    let reply = ask(&state, action, async |_, _| Err(ApiError::Unavailable)).await;
+    assert_eq!(
+        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (503, "22".into())
+    );
+    let reply = ask(&state, action, fine).await;
+    assert_eq!(
+        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (200, "21".into())
+    );
+}
+
+/// A caller without a key is an address; `--trust-proxy` takes the last one of
+/// X-Forwarded-For, and the peer where that is none.
+#[tokio::test]
+async fn the_address_behind_a_proxy() {
+    let peer: IpAddr = Ipv4Addr::new(192, 0, 2, 1).into();
+    for (lines, forwarded) in [
+        (&[][..], None),
+        (&["203.0.113.9"][..], Some("203.0.113.9")),
+        (&["198.51.100.1, 203.0.113.9"], Some("203.0.113.9")),
+        (&["198.51.100.1", "203.0.113.9 "], Some("203.0.113.9")),
+        (&["203.0.113.9:4711"], Some("203.0.113.9")),
+        (&["2001:db8::1"], Some("2001:db8::1")),
+        (&["[2001:db8::1]"], Some("2001:db8::1")),
+        (&["[2001:db8::1]:4711"], Some("2001:db8::1")),
+        (&["203.0.113.9, unknown"], None),
+        (&["203.0.113.9,"], None),
+        (&[""], None),
+    ] {
+        let mut call = call_of(Action::Mapping(Version::V3)).await;
+        call.peer = peer;
+        for line in lines {
+            call.headers.append("x-forwarded-for", line.parse().unwrap());
+        }
+        assert_eq!(address(&call, false), peer, "{lines:?}");
+        let expected = forwarded.map_or(peer, |address| address.parse().unwrap());
+        assert_eq!(address(&call, true), expected, "{lines:?}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Decisions, "HEAD, OPTIONS": 405 on the contract's routes, unless `--cors` is on
+//! and it is a preflight.
+
+use figdex::State;
+use figdex::config::Settings;
+use figdex::cors::Cors;
+use figdex::limits::Rates;
+
+use crate::support::{Answer, Server};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+const APP: &str = "https://app.example";
+
+fn server(origins: &[&str]) -> Server {
+    let origins = origins.iter().map(|origin| origin.parse().unwrap()).collect();
+    let cors = Cors::new(origins).unwrap();
+    let settings = Settings { cors, rates: Some(Rates::default()), ..Settings::default() };
+    Server::with("figi\nBBG000BLNNH6\n", |catalogue| State::new(catalogue, settings))
+}
+
+fn preflight(server: &Server, origin: &str) -> Answer {
+    let headers = [("origin", origin), ("access-control-request-method", "POST")];
+    server.request("OPTIONS", "/v3/mapping", &headers, "")
+}
+
+fn cors_headers(answer: &Answer) -> usize {
+    answer.headers.keys().filter(|name| name.as_str().starts_with("access-control-")).count()
+}
+
+#[test]
+fn off() {
+    let server = server(&[]);
+    let answer = preflight(&server, APP);
+    assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")));
+    assert_eq!((cors_headers(&answer), answer.header("vary")), (0, ""));
+    let answer = server.request("POST", "/v3/mapping", &[JSON, ("origin", APP)], "[]");
+    assert_eq!((answer.status, cors_headers(&answer)), (200, 0));
+    assert_eq!(answer.header("vary"), "accept-encoding");
+}
+
+/// A preflight needs no key, no Accept and no Content-Type, and counts nothing.
+#[test]
+fn a_preflight() {
+    for (origins, allowed) in [(&[APP, "http://localhost:3000"][..], APP), (&["*"], "*")] {
+        let server = server(origins);
+        for _ in 0..30 {
+            let answer = preflight(&server, APP);
+            assert_eq!((answer.status, answer.body.as_str()), (204, ""));
+            assert_eq!(answer.header("access-control-allow-origin"), allowed);
+            assert_eq!(answer.header("access-control-allow-methods"), "POST");
+            assert_eq!(
+                answer.header("access-control-allow-headers"),
+                "content-type, accept, x-service-apikey, x-openfigi-apikey"
+            );
+            assert_eq!(answer.header("access-control-max-age"), "7200");
+            assert_eq!(answer.header("vary"), "origin");
+            assert_eq!(answer.header("ratelimit-limit"), "");
+        }
+    }
+}
+
+/// Answers and errors can be read by the page, with their rate-limit headers.
+#[test]
+fn what_a_page_may_read() {
+    let server = server(&[APP]);
+    for (status, headers, body) in [
+        (200, &[JSON, ("origin", APP)][..], "[]"),
+        (400, &[JSON, ("origin", APP)], "{}"),
+        (401, &[JSON, ("origin", APP), ("x-service-apikey", "x")], "[]"),
+        (415, &[("origin", APP)], "[]"),
+    ] {
+        let answer = server.request("POST", "/v3/mapping", headers, body);
+        assert_eq!(answer.status, status);
+        assert_eq!(answer.header("access-control-allow-origin"), APP);
+        assert_eq!(
+            answer.header("access-control-expose-headers"),
+            "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after"
+        );
+        let vary: Vec<_> = answer.headers.get_all("vary").iter().collect();
+        assert_eq!(vary.len(), if status == 200 { 2 } else { 1 });
+    }
+}
+
+/// Other origins, and clients that are no browser, get what they would without.
+#[test]
+fn others() {
+    let server = server(&[APP]);
+    for origin in ["https://other.example", "https://app.example:444", "http://app.example", "null"]
+    {
+        let answer = preflight(&server, origin);
+        assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")), "{origin}");
+        assert_eq!(cors_headers(&answer), 0);
+        let answer = server.request("POST", "/v3/mapping", &[JSON, ("origin", origin)], "[]");
+        assert_eq!((answer.status, cors_headers(&answer)), (200, 0));
+    }
+    let answer = server.post("/v3/mapping", "[]");
+    assert_eq!((answer.status, cors_headers(&answer)), (200, 0));
+    // OPTIONS that is no preflight, and HEAD.
+    for method in ["OPTIONS", "HEAD"] {
+        let answer = server.request(method, "/v3/mapping", &[("origin", APP)], "");
+        assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")));
+    }
+}

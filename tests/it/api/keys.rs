@@ -1,0 +1,130 @@
+//! Contract, "Authentication"; commands, `figdex keys`.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use figdex::State;
+use figdex::auth::{KeyRing, file};
+use figdex::config::Settings;
+
+use crate::support::Server;
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+/// Runs `figdex keys` with nothing in its environment that a flag could come from.
+fn keys(arguments: &[&str], environment: &[(&str, &Path)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
+    command.env_clear().arg("keys").args(arguments).envs(environment.iter().copied());
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+/// 401 `Invalid API key.` after the method and before Accept, whatever else is wrong;
+/// "an invalid key gives 401" also on a server without any.
+#[test]
+fn an_invalid_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys.toml");
+    let key = file::add(&file, "desk").unwrap();
+    let ring = Arc::new(KeyRing::open(&file).unwrap());
+    let dump = "figi\nBBG000BLNNH6\n";
+    let server =
+        Server::with(dump, |catalogue| State::new(catalogue, Settings::default()).with_keys(ring));
+    let keyless = Server::of_dump(dump);
+    for (server, key) in [(&server, "wrong"), (&keyless, key.as_str())] {
+        for name in ["X-SERVICE-APIKEY", "X-OPENFIGI-APIKEY"] {
+            let headers = [("accept", "text/html"), (name, key)];
+            let answer = server.request("POST", "/v3/mapping", &headers, "nonsense");
+            assert_eq!((answer.status, answer.body.as_str()), (401, "Invalid API key."));
+            assert_eq!(answer.content_type, "text/html; charset=utf-8");
+            assert_eq!(server.request("GET", "/v3/mapping", &headers, "").status, 405);
+            assert_eq!(
+                server.request("POST", "/v3/mapping", &[JSON, (name, "")], "[]").status,
+                200
+            );
+            assert_eq!(server.request("GET", "/healthz", &headers, "").status, 200);
+        }
+    }
+    let both = [JSON, ("x-service-apikey", key.as_str()), ("x-openfigi-apikey", key.as_str())];
+    assert_eq!(server.request("POST", "/v3/mapping", &both, "[]").status, 200);
+    let two = [JSON, ("x-service-apikey", key.as_str()), ("x-openfigi-apikey", "other")];
+    assert_eq!(server.request("POST", "/v3/mapping", &two, "[]").status, 401);
+}
+
+/// "Prints the new key as the last word of its only line on stdout"; list and revoke.
+#[test]
+fn the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys.toml");
+    let place = file.to_str().unwrap();
+    let added = keys(&["add", "desk one", "--keys", place], &[]);
+    assert!(added.status.success() && added.stderr.is_empty());
+    let line = text(&added.stdout).strip_suffix('\n').unwrap();
+    assert!(!line.contains('\n'));
+    let key = line.split_whitespace().next_back().unwrap();
+    assert!(key.starts_with("fdx_") && key.len() == 68, "{key}");
+    assert!(!std::fs::read_to_string(&file).unwrap().contains(&key[4..]));
+    let headers = warp::http::HeaderMap::from_iter([(
+        "x-service-apikey".parse().unwrap(),
+        key.parse().unwrap(),
+    )]);
+    assert!(KeyRing::open(&file).unwrap().admit(&headers).unwrap().is_some());
+
+    // The file may also come from the environment, or from the configuration file.
+    assert!(keys(&["add", "two"], &[("FIGDEX_KEYS", &file)]).status.success());
+    let config = folder.path().join("figdex.toml");
+    std::fs::write(&config, format!("keys = '{place}'\nlisten = '127.0.0.1:80'\n")).unwrap();
+    let listed = keys(&["list"], &[("FIGDEX_CONFIG", &config)]);
+    let names: Vec<_> =
+        text(&listed.stdout).lines().map(|line| line.split_once('\t').unwrap().1).collect();
+    assert_eq!(names, ["desk one", "two"]);
+    let revoked = keys(&["revoke", "desk one", "--config", config.to_str().unwrap()], &[]);
+    assert_eq!(text(&revoked.stdout), "revoked the key of desk one\n");
+    assert!(KeyRing::open(&file).unwrap().admit(&headers).is_err());
+}
+
+/// A fault is one line that says what to do, and exit code 1.
+#[test]
+fn faults_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, none, broken) = (at("keys.toml"), at("none.toml"), at("broken.toml"));
+    assert!(keys(&["add", "desk", "--keys", &file], &[]).status.success());
+    std::fs::write(&broken, "name = 1").unwrap();
+    for (arguments, message) in [
+        (&["add", "desk", "--keys", &file][..], "has a key named \"desk\" already"),
+        (&["add", "", "--keys", &file], "\"\" cannot name a key"),
+        (&["add", "desk", "--keys", &broken], "is no keys file"),
+        (&["add", "desk"], "no keys file is named: --keys FILE, FIGDEX_KEYS"),
+        (&["revoke", "desk2", "--keys", &file], "has no key named \"desk2\""),
+        (&["revoke", "desk", "--keys", &none], "there is no keys file at"),
+        (&["list", "--keys", &none], "make one with: figdex keys add NAME --keys"),
+    ] {
+        let output = keys(arguments, &[]);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(stderr.starts_with("figdex: ") && stderr.contains(message), "{stderr}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+/// "Two concurrent `add`s lose nothing", as processes.
+#[test]
+fn keys_added_at_the_same_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys.toml");
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let file = &file;
+            scope.spawn(move || {
+                let output = keys(&["add", &format!("key {number}")], &[("FIGDEX_KEYS", file)]);
+                assert!(output.status.success());
+            });
+        }
+    });
+    assert_eq!(file::list(&file).unwrap().len(), 6);
+}

@@ -1,0 +1,265 @@
+//! Contract, "Limits" and "Rate-limit headers"; decisions, "Keys and limits". The
+//! windows themselves are tested beside their code, in `src/limits/limiter`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use figdex::State;
+use figdex::auth::{KeyRing, file};
+use figdex::config::Settings;
+use figdex::limits::{Rate, Rates};
+use serde_json::json;
+
+use crate::support::{Answer, Server};
+
+const DUMP: &str = "figi,ticker\nBBG000BLNNH6,IBM\n";
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+
+const HEADERS: [&str; 4] =
+    ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy"];
+
+fn limited() -> Settings {
+    Settings { rates: Some(Rates::default()), ..Settings::default() }
+}
+
+fn server(settings: Settings) -> Server {
+    Server::with(DUMP, |catalogue| State::new(catalogue, settings))
+}
+
+/// A server that knows one key, and the key.
+fn server_with_key(settings: Settings) -> (Server, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "test").unwrap();
+    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    (Server::with(DUMP, |catalogue| State::new(catalogue, settings).with_keys(keys)), key)
+}
+
+fn told(answer: &Answer) -> [&str; 4] {
+    HEADERS.map(|name| answer.header(name))
+}
+
+fn jobs(count: usize) -> String {
+    json!(vec![json!({"idType": "TICKER", "idValue": "IBM"}); count]).to_string()
+}
+
+/// "25 per minute" without a key: one request counts 1 whatever its jobs, the 26th
+/// is 429 with `retry-after`, and another address is not touched.
+#[test]
+fn twenty_five_a_minute() {
+    let server = server(limited());
+    let ask = |peer| server.request_from(peer, "POST", "/v3/mapping", &[JSON], jobs(10));
+    for remaining in (0..25).rev() {
+        let answer = ask("192.0.2.1");
+        assert_eq!(answer.status, 200);
+        assert_eq!(told(&answer)[..2], ["25", &remaining.to_string()]);
+        assert_eq!(answer.header("ratelimit-policy"), "25;w=60");
+        assert_eq!(answer.header("retry-after"), "");
+        if remaining == 24 {
+            assert_eq!(answer.header("ratelimit-reset"), "60");
+        }
+    }
+    let answer = ask("192.0.2.1");
+    assert_eq!(answer.status, 429);
+    assert_eq!(answer.body, "Rate limit reached. Please back off your requests.");
+    assert_eq!(answer.content_type, "text/html; charset=utf-8");
+    assert_eq!(told(&answer)[..2], ["25", "0"]);
+    assert_eq!(answer.header("ratelimit-policy"), "25;w=60");
+    assert_eq!(answer.header("retry-after"), answer.header("ratelimit-reset"));
+    assert_eq!(told(&ask("192.0.2.2"))[..2], ["25", "24"]);
+}
+
+/// "With a valid key the caller gets higher rate limits", whatever the address; the
+/// address without the key has its own.
+#[test]
+fn a_key_has_windows_of_its_own() {
+    let (server, key) = server_with_key(limited());
+    let key = ("x-service-apikey", key.as_str());
+    let ask = |peer, headers: &[_], path| server.request_from(peer, "POST", path, headers, "[]");
+    let answer = ask("192.0.2.1", &[JSON, key], "/v3/mapping");
+    assert_eq!(told(&answer), ["25", "24", "6", "25;w=6"]);
+    let answer = ask("192.0.2.2", &[JSON, key], "/v3/mapping");
+    assert_eq!(answer.header("ratelimit-remaining"), "23");
+    let answer = ask("192.0.2.2", &[JSON], "/v3/mapping");
+    assert_eq!(told(&answer), ["25", "24", "60", "25;w=60"]);
+    let answer = ask("192.0.2.2", &[JSON, key], "/v2/mapping");
+    assert_eq!(told(&answer), ["250", "249", "60", "250;w=60"]);
+    let answer = ask("192.0.2.2", &[JSON], "/v1/mapping");
+    assert_eq!(told(&answer), ["5", "4", "60", "5;w=60"]);
+}
+
+/// "On every counted answer … None on what is refused before the limiter (401, 404,
+/// 405, 406, 415)", nor on an unversioned route; and those do not count.
+#[test]
+fn what_is_counted() {
+    let mut settings = limited();
+    settings.body_bytes_max = 2_000;
+    let server = server(settings);
+    let long = " ".repeat(2_001);
+    let enum_field = r#"[{"idType":"TICKER","idValue":"IBM","exchCode":"??"}]"#;
+    let mut remaining = 25;
+    for (status, method, path, headers, body) in [
+        (200, "POST", "/v3/mapping", &[JSON][..], "[]"),
+        (401, "POST", "/v3/mapping", &[JSON, ("x-openfigi-apikey", "x")], "[]"),
+        (400, "POST", "/v3/mapping", &[JSON], "{}"),
+        (404, "POST", "/mapping", &[JSON], "[]"),
+        (400, "POST", "/v3/mapping", &[JSON], enum_field),
+        (405, "GET", "/v3/mapping", &[JSON], ""),
+        (405, "OPTIONS", "/v3/mapping", &[], ""),
+        (406, "POST", "/v3/mapping", &[JSON, ("accept", "text/html")], "[]"),
+        (415, "POST", "/v3/mapping", &[], "[]"),
+        (413, "POST", "/v3/mapping", &[JSON], &jobs(11)),
+        (413, "POST", "/v3/mapping", &[JSON], &long),
+        (200, "GET", "/healthz", &[], ""),
+        (200, "POST", "/v3/mapping", &[JSON], "[]"),
+    ] {
+        let answer = server.request(method, path, headers, body);
+        assert_eq!(answer.status, status, "{method} {path} {body}");
+        if matches!(status, 401 | 404 | 405 | 406 | 415) || path == "/healthz" {
+            assert_eq!(told(&answer), [""; 4], "{status}");
+        } else {
+            remaining -= 1;
+            assert_eq!(answer.header("ratelimit-remaining"), remaining.to_string(), "{status}");
+        }
+    }
+}
+
+/// A window ends when `ratelimit-reset` says so: who waits that long is admitted.
+#[tokio::test(start_paused = true)]
+async fn a_window_ends() {
+    let server = server(limited());
+    let ask = async || {
+        let request = warp::test::request().method("POST").path("/v3/mapping");
+        request.header("content-type", "application/json").body("[]").reply(&server.service).await
+    };
+    for _ in 0..25 {
+        assert_eq!(ask().await.status(), 200);
+    }
+    tokio::time::advance(Duration::from_millis(12_500)).await;
+    let refused = ask().await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.headers()["retry-after"], "48");
+    tokio::time::advance(Duration::from_secs(47)).await;
+    assert_eq!(ask().await.status(), 429);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let admitted = ask().await;
+    assert_eq!(admitted.status(), 200);
+    assert_eq!(admitted.headers()["ratelimit-remaining"], "24");
+    assert_eq!(admitted.headers()["ratelimit-reset"], "60");
+}
+
+/// A thousand requests at once: just the limit is admitted.
+#[test]
+fn a_thousand_at_once() {
+    let server = server(limited());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let admitted = runtime.block_on(async {
+        let asked: Vec<_> = (0..1_000)
+            .map(|_| {
+                let service = server.service.clone();
+                tokio::spawn(async move {
+                    let request = warp::test::request().method("POST").path("/v3/mapping");
+                    let request = request.header("content-type", "application/json").body("[]");
+                    request.reply(&service).await.status() == 200
+                })
+            })
+            .collect();
+        let mut admitted = 0;
+        for answer in asked {
+            admitted += usize::from(answer.await.unwrap());
+        }
+        admitted
+    });
+    assert_eq!(admitted, 25);
+}
+
+/// v2 and v1: "Mapping jobs per minute", of which a request's are all admitted or
+/// none; the request that is refused for its jobs was one request.
+#[test]
+fn jobs_a_minute() {
+    let server = server(limited());
+    for path in ["/v2/mapping", "/v1/mapping"] {
+        for (count, status, expected) in [
+            (10, 200, ["5", "4", "60", "5;w=60"]),
+            (10, 200, ["5", "3", "60", "5;w=60"]),
+            (6, 429, ["25", "5", "60", "25;w=60"]),
+            (5, 200, ["5", "1", "60", "5;w=60"]),
+            (1, 429, ["25", "0", "60", "25;w=60"]),
+            (1, 429, ["5", "0", "60", "5;w=60"]),
+        ] {
+            let answer = server.post(path, &jobs(count));
+            assert_eq!(answer.status, status, "{count} jobs");
+            let mut told = told(&answer);
+            // A slow machine may take a second or two for all of this.
+            assert!(told[2].parse::<u64>().unwrap() > 50);
+            told[2] = "60";
+            assert_eq!(told, expected, "{count} jobs");
+            assert_eq!(answer.header("retry-after").is_empty(), status == 200);
+        }
+    }
+}
+
+/// "Jobs per request": 10 and 100, and what the operator says instead.
+#[test]
+fn jobs_of_one_request() {
+    for (without_key, with_key) in [(10, 100), (3, 5)] {
+        let (server, key) = server_with_key(Settings {
+            jobs_per_request: without_key,
+            jobs_per_request_with_key: with_key,
+            ..Settings::default()
+        });
+        let key = ("x-openfigi-apikey", key.as_str());
+        for path in ["/v3/mapping", "/v2/mapping", "/v1/mapping"] {
+            for (headers, most) in [(&[JSON][..], without_key), (&[JSON, key], with_key)] {
+                let ask = |count| server.request("POST", path, headers, jobs(count)).status;
+                assert_eq!((ask(most), ask(most + 1)), (200, 413), "{path} {most}");
+            }
+        }
+    }
+}
+
+/// `--no-limits`: no rates and no headers, "**not** the jobs a request nor the byte
+/// limits".
+#[test]
+fn without_rates() {
+    let server = server(Settings { rates: None, body_bytes_max: 1_000, ..Settings::default() });
+    for _ in 0..60 {
+        let answer = server.post("/v2/mapping", &jobs(10));
+        assert_eq!((answer.status, told(&answer)), (200, [""; 4]));
+    }
+    assert_eq!(server.post("/v2/mapping", &jobs(11)).status, 413);
+    assert_eq!(server.post("/v3/mapping", &" ".repeat(1_001)).status, 413);
+}
+
+/// "All configurable."
+#[test]
+fn other_figures() {
+    let mut rates = Rates::default();
+    for line in rates.lines_mut() {
+        line.without_key = Some(Rate::new(2, 3600));
+    }
+    let server = server(Settings { rates: Some(rates), ..Settings::default() });
+    let told = |answer: Answer| (answer.status, told(&answer).join(" "));
+    assert_eq!(told(server.post("/v3/mapping", "[]")), (200, "2 1 3600 2;w=3600".into()));
+    assert_eq!(server.post("/v3/mapping", "[]").status, 200);
+    assert_eq!(server.post("/v3/mapping", "[]").status, 429);
+}
+
+/// `--trust-proxy`: callers are told apart by what the proxy appends, and cannot
+/// choose it; without the flag the header says nothing.
+#[test]
+fn behind_a_proxy() {
+    for trust_proxy in [true, false] {
+        let server = server(Settings { trust_proxy, ..limited() });
+        let ask = |forwarded: &str| {
+            let headers = [JSON, ("x-forwarded-for", forwarded)];
+            let answer = server.request_from("10.0.0.1", "POST", "/v3/mapping", &headers, "[]");
+            answer.header("ratelimit-remaining").to_owned()
+        };
+        let remaining = ["203.0.113.1", "203.0.113.2", "198.51.100.1, 203.0.113.1", "?"].map(ask);
+        let expected =
+            if trust_proxy { ["24", "24", "23", "24"] } else { ["24", "23", "22", "21"] };
+        assert_eq!(remaining, expected);
+    }
+}
