@@ -15,7 +15,7 @@
 //!
 //! There is no secret in it: who forges one gets rows that any query shows.
 
-use figdex_index::{Figi, Filters, Place, Search, Vocabulary, hex};
+use figdex_index::{Figi, Filters, Place, Search, Vocabulary, hex, unhex};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -84,7 +84,8 @@ impl Cursor {
     /// The cursor of a text that [`Cursor::encode`] made for this query, and of no
     /// other text.
     pub(crate) fn decode(text: &str, query: QueryDigest) -> Option<Self> {
-        let bytes = unhex(text)?;
+        // There is one text for each cursor, and so no other spelling.
+        let bytes: [u8; BYTES] = unhex(text)?;
         let (content, checksum) = bytes.split_at(BYTES - DIGEST_BYTES);
         let ([LAYOUT, pages], content) = content.split_first_chunk()? else { return None };
         let (of_query, content) = content.split_first_chunk()?;
@@ -102,22 +103,6 @@ impl Cursor {
 fn digest(bytes: &[u8]) -> [u8; DIGEST_BYTES] {
     let digest = Sha256::digest(bytes);
     *digest.first_chunk().expect("a SHA-256 has 32 bytes")
-}
-
-/// The bytes of a lower-case hexadecimal text of the right length: there is one
-/// text for each cursor.
-fn unhex(text: &str) -> Option<[u8; BYTES]> {
-    let digits: &[u8; 2 * BYTES] = text.as_bytes().try_into().ok()?;
-    let value = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
-    };
-    let mut bytes = [0; BYTES];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = value(pair[0])? << 4 | value(pair[1])?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

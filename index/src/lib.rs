@@ -44,6 +44,7 @@ mod error;
 mod figi;
 mod folder;
 mod generation;
+mod hex;
 mod id_type;
 mod identifiers;
 mod instrument;
@@ -67,10 +68,11 @@ pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
+pub use hex::{hex, unhex};
 pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use instrument::{EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
-pub use manifest::{FileEntry, Manifest, PartEntry, Source, hex};
+pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{
     Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };

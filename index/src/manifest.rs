@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
+use crate::hex::hex;
 use crate::vocabulary::{Property, Vocabulary};
 
 /// The layout that this version writes, and the only one it reads: an index is
@@ -163,9 +164,4 @@ fn checksum(path: &Path) -> io::Result<(u64, String)> {
         digest.update(&buffer[..read]);
         bytes += read as u64;
     }
-}
-
-/// Bytes as lower-case hexadecimal text.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,12 +2,12 @@
 //! with its hash and never the key. It is replaced as a whole by a rename, under a
 //! lock, so that a reader sees one state and two writers lose nothing.
 
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use figdex_index::{hex, unhex};
 use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -208,23 +208,6 @@ fn print(keys: &[Key]) -> String {
     });
     let body = toml::to_string(&KeysToml { key: key.collect() });
     format!("{HEAD}\n{}", body.expect("texts in tables can be written as TOML"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string does not fail");
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<Digest> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    let bytes = pairs.iter().map(|pair| {
-        let digit = |byte: u8| char::from(byte).to_digit(16);
-        u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()
-    });
-    let bytes: Option<Vec<u8>> = bytes.collect();
-    bytes.filter(|_| rest.is_empty())?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -21,6 +21,10 @@ pub(super) fn apply(
         let option_type = &mut schemas[request]["properties"]["optionType"];
         option_type["enum"] = vocabulary.values(Property::OptionType).collect();
     }
+    let (jobs, with_key) = (settings.jobs_per_request, settings.jobs_per_request_with_key);
+    schemas["BulkMappingJob"]["maxItems"] = with_key.into();
+    schemas["BulkMappingJob"]["description"] =
+        format!("The jobs of one request: at most {jobs}, or {with_key} with an API key.").into();
     if version.has_state_code() {
         schemas["StateCode"]["enum"] = vocabulary.values(Property::StateCode).collect();
     } else {

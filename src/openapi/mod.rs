@@ -56,9 +56,11 @@ pub(crate) fn document(version: Version, settings: &Settings, vocabulary: &Vocab
         components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
     let mut info = Info::new("Figdex", env!("CARGO_PKG_VERSION"));
     info.description = Some(ABOUT.to_owned());
+    // Without an address it is relative: where this document comes from.
+    let server = format!("{}/{}", settings.public_url.as_deref().unwrap_or(""), version.name());
     let document = OpenApi::builder()
         .info(info)
-        .servers(Some([Server::new(format!("/{}", version.name()))]))
+        .servers(Some([Server::new(server)]))
         .security(Some([
             SecurityRequirement::default(),
             SecurityRequirement::new(API_KEY, [] as [&str; 0]),
@@ -119,6 +121,20 @@ mod tests {
                 named.sort_unstable();
                 assert_eq!(pointed, named, "{version:?} {envelope:?}");
             }
+        }
+    }
+
+    /// "`servers` from the configured public address"; without one it is relative.
+    #[test]
+    fn the_server_is_told() {
+        for (public_url, server) in
+            [(None, "/v2"), (Some("https://figi.example.com"), "https://figi.example.com/v2")]
+        {
+            let settings =
+                Settings { public_url: public_url.map(str::to_owned), ..Settings::default() };
+            let document = document(Version::V2, &settings, &Vocabulary::new([]));
+            let document: Value = serde_json::from_slice(&document).unwrap();
+            assert_eq!(document["servers"], serde_json::json!([{"url": server}]));
         }
     }
 

@@ -9,7 +9,6 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::Schemas;
 
-/// The jobs of one request: at most 10 without an API key, 100 with one.
 #[derive(ToSchema)]
 struct BulkMappingJob(Vec<MappingJob>);
 

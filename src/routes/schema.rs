@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderValue, Method, Response as HttpResponse, header};
+use warp::http::{HeaderMap, Method};
 use warp::reply::Response;
 
 use super::with;
+use crate::encoding;
 use crate::error::ApiError;
 use crate::openapi;
 use crate::state::State;
@@ -17,17 +18,31 @@ use crate::version::Version;
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let current = warp::path!("schema").map(|| Version::V3);
     let versioned = warp::path!(Version / "schema");
-    current.or(versioned).unify().and(warp::method()).and(with(state)).map(answer).boxed()
+    current
+        .or(versioned)
+        .unify()
+        .and(warp::method())
+        .and(warp::header::headers_cloned())
+        .and(with(state))
+        .then(answer)
+        .boxed()
 }
 
-fn answer(version: Version, method: Method, state: Arc<State>) -> Response {
-    if !matches!(method, Method::GET | Method::HEAD) {
-        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
-    }
-    let catalogue = state.catalogue();
-    let document = openapi::document(version, state.settings(), catalogue.vocabulary());
-    let mut reply = HttpResponse::new(document.into());
-    let kind = HeaderValue::from_static("application/json; charset=utf-8");
-    reply.headers_mut().insert(header::CONTENT_TYPE, kind);
+async fn answer(
+    version: Version,
+    method: Method,
+    headers: HeaderMap,
+    state: Arc<State>,
+) -> Response {
+    let mut reply = match method {
+        Method::GET | Method::HEAD => {
+            let catalogue = state.catalogue();
+            let document = openapi::document(version, state.settings(), catalogue.vocabulary());
+            encoding::json(&state, &headers, document).await
+        }
+        _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
+    };
+    // Pages that show such documents fetch them from other origins.
+    state.settings().cors.stamp(&headers, &mut reply);
     reply
 }

@@ -83,6 +83,12 @@ impl Server {
         Self { service, report, _folder: folder }
     }
 
+    /// The same index, served as an operator chose.
+    pub(crate) fn with_settings(self, settings: Settings) -> Self {
+        let catalogue = Catalogue::open(&self._folder.path().join("index")).unwrap();
+        Self { service: service(Arc::new(State::new(catalogue, settings))), ..self }
+    }
+
     /// Sends a request as a well-behaved client would.
     pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
         self.request("POST", path, &[("content-type", "application/json")], body)

@@ -96,8 +96,8 @@ impl Document {
             "minLength" => chars >= count,
             "maxLength" => chars <= count,
             "items" => {
-                let items = value.as_array().into_iter().flatten();
-                return items.map(|item| self.check(rule, item)).collect();
+                let mut items = value.as_array().into_iter().flatten();
+                return items.try_for_each(|item| self.check(rule, item));
             }
             "oneOf" => {
                 let rules = rule.as_array().unwrap().iter();

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Differences, Instrument, Instruments, differing_fields, has, read, why_filtered_out};
+use super::{
+    Differences, Exchange, Instrument, Instruments, differing_fields, exchanges, has, is_transient,
+    why_filtered_out,
+};
 use crate::support::{Server, figis};
 
 /// A mapping job and what the public service answered.
 struct Recording {
-    version: String,
+    path: String,
     job: Value,
     answer: Value,
 }
@@ -35,10 +38,10 @@ fn replay(
     recording: &Recording,
     differences: &mut Differences,
 ) -> usize {
-    let Recording { version, job, answer: recorded } = recording;
+    let Recording { path, job, answer: recorded } = recording;
     let mut differ = |what: String| *differences.entry(what).or_default() += 1;
     let body = Value::Array(vec![job.clone()]).to_string();
-    let ours = server.post(&format!("/{version}/mapping"), &body);
+    let ours = server.post(path, &body);
     assert_eq!(ours.status, 200, "{job} {}", ours.body);
     let ours = &serde_json::from_str::<Value>(&ours.body).unwrap()[0];
     let Some(rows) = recorded["data"].as_array() else {
@@ -95,37 +98,15 @@ fn why_not(job: &Value, instrument: &Instrument) -> Option<String> {
         .or_else(|| why_filtered_out(job, instrument))
 }
 
-/// Every recorded mapping job that was answered with 200.
+/// Every recorded mapping job.
 fn recordings(folder: &Path) -> Vec<Recording> {
     let mut recordings = Vec::new();
-    let mut add = |version: &str, request: &Value, response: &Value| {
-        let (Some(jobs), Some(answers)) = (request.as_array(), response.as_array()) else { return };
-        for (job, answer) in jobs.iter().zip(answers) {
-            // A transient fault of the service is no answer.
-            if answer["error"].as_str().is_none_or(|text| !text.starts_with("There was")) {
-                let (version, job, answer) = (version.to_owned(), job.clone(), answer.clone());
-                recordings.push(Recording { version, job, answer });
+    for Exchange { path, request, answer } in exchanges(folder) {
+        let (Value::Array(jobs), Value::Array(answers)) = (request, answer) else { continue };
+        for (job, answer) in jobs.into_iter().zip(answers) {
+            if !is_transient(&answer) {
+                recordings.push(Recording { path: path.clone(), job, answer });
             }
-        }
-    };
-    for pair in read(&folder.join("real/recorded-pairs.json")).as_array().unwrap() {
-        let path = pair["path"].as_str().unwrap_or_default();
-        if path.ends_with("/mapping") && pair["status"] == 200 {
-            add(pair["version"].as_str().unwrap(), &pair["request"], &pair["response"]);
-        }
-    }
-    for entry in read(&folder.join("real/recorded/index.json")).as_array().unwrap() {
-        let file = entry["file"].as_str().unwrap();
-        let Some(jobs) = entry["request"].as_str().unwrap().strip_prefix("POST /v3/mapping ")
-        else {
-            continue;
-        };
-        let jobs = jobs.trim_end_matches(", with status and headers");
-        let Ok(jobs) = serde_json::from_str(jobs) else { continue };
-        let content = read(&folder.join("real/recorded").join(file));
-        match content.get("response") {
-            Some(response) => add("v3", &jobs, &response["bodyJson"]),
-            None => add("v3", &jobs, &content),
         }
     }
     recordings

@@ -67,6 +67,46 @@ fn recorded_answers_are_found_again() {
     compare(&differences);
 }
 
+/// A request with a body and what the public service answered.
+struct Exchange {
+    path: String,
+    request: Value,
+    answer: Value,
+}
+
+/// Every recorded POST that was answered with 200.
+fn exchanges(folder: &Path) -> Vec<Exchange> {
+    let mut exchanges = Vec::new();
+    for pair in read(&folder.join("real/recorded-pairs.json")).as_array().unwrap() {
+        if pair["method"] == "POST" && pair["status"] == 200 {
+            let path = pair["path"].as_str().unwrap().to_owned();
+            let (request, answer) = (pair["request"].clone(), pair["response"].clone());
+            exchanges.push(Exchange { path, request, answer });
+        }
+    }
+    for entry in read(&folder.join("real/recorded/index.json")).as_array().unwrap() {
+        // Such as `POST /v3/mapping [{…}], with status and headers`.
+        let request = entry["request"].as_str().unwrap().strip_prefix("POST ");
+        let Some((path, body)) = request.and_then(|request| request.split_once(' ')) else {
+            continue;
+        };
+        let mut bodies = serde_json::Deserializer::from_str(body).into_iter();
+        let Some(Ok(request)) = bodies.next() else { continue };
+        let content = read(&folder.join("real/recorded").join(entry["file"].as_str().unwrap()));
+        let answer = match content.get("response") {
+            Some(response) => response["bodyJson"].clone(),
+            None => content,
+        };
+        exchanges.push(Exchange { path: path.to_owned(), request, answer });
+    }
+    exchanges
+}
+
+/// Whether the answer tells of a passing fault of the service, and so of nothing.
+fn is_transient(answer: &Value) -> bool {
+    answer["error"].as_str().is_some_and(|text| text.starts_with("There was"))
+}
+
 /// The result fields in which a recorded row differs from ours.
 fn differing_fields(
     recorded: &Value,

@@ -8,15 +8,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Differences, Instrument, Instruments, differing_fields, read, why_filtered_out};
+use super::{
+    Differences, Exchange, Instrument, Instruments, differing_fields, exchanges, is_transient,
+    why_filtered_out,
+};
 use crate::support::{Server, figis};
-
-/// A request and what the public service answered.
-struct Recording {
-    path: String,
-    request: Value,
-    answer: Value,
-}
 
 /// Replays every recorded request; returns how many recorded rows were found
 /// again.
@@ -38,11 +34,11 @@ pub(super) fn replay_all(
 fn replay(
     server: &Server,
     instruments: &Instruments,
-    recording: &Recording,
+    recording: &Exchange,
     found: &mut HashMap<String, HashMap<String, Value>>,
     differences: &mut Differences,
 ) -> usize {
-    let Recording { path, request, answer: recorded } = recording;
+    let Exchange { path, request, answer: recorded } = recording;
     let mut differ = |what: String| *differences.entry(what).or_default() += 1;
     let first = server.post(path, &request.to_string());
     if first.status == 400 {
@@ -137,41 +133,19 @@ fn parts(word: &str) -> Vec<String> {
     std::iter::once(whole).chain(runs).collect()
 }
 
-/// Every recorded search and filter request that was answered with 200.
-fn recordings(folder: &Path) -> Vec<Recording> {
-    let mut recordings = Vec::new();
-    let mut add = |path: &str, request: &Value, answer: &Value| {
-        // A transient fault of the service is no answer, and some requests are only told of.
-        let transient = answer["error"].as_str().is_some_and(|text| text.starts_with("There was"));
-        let Some(mut request) = request.as_object().cloned() else { return };
+/// Every recorded search and filter request.
+fn recordings(folder: &Path) -> Vec<Exchange> {
+    let mut recordings = exchanges(folder);
+    // Some requests are only told of.
+    recordings.retain(|Exchange { path, request, answer }| {
+        (path.ends_with("/search") || path.ends_with("/filter"))
+            && request.is_object()
+            && !is_transient(answer)
+    });
+    for Exchange { request, answer, .. } in &mut recordings {
         // The service's own cursors mean nothing here; the request itself does.
-        if !answer["data"].is_null() {
-            request.remove("start");
-        }
-        if !transient {
-            let (path, request) = (path.to_owned(), Value::Object(request));
-            recordings.push(Recording { path, request, answer: answer.clone() });
-        }
-    };
-    for pair in read(&folder.join("real/recorded-pairs.json")).as_array().unwrap() {
-        let path = pair["path"].as_str().unwrap_or_default();
-        if (path.ends_with("/search") || path.ends_with("/filter")) && pair["status"] == 200 {
-            add(path, &pair["request"], &pair["response"]);
-        }
-    }
-    for entry in read(&folder.join("real/recorded/index.json")).as_array().unwrap() {
-        let request = entry["request"].as_str().unwrap();
-        let Some((path, body)) = request.strip_prefix("POST ").and_then(|it| it.split_once(' '))
-        else {
-            continue;
-        };
-        let Some(body) = body.find('}').map(|end| &body[..=end]) else { continue };
-        let Ok(body) = serde_json::from_str(body) else { continue };
-        let file = entry["file"].as_str().unwrap();
-        let content = read(&folder.join("real/recorded").join(file));
-        match content.get("response") {
-            Some(response) => add(path, &body, &response["bodyJson"]),
-            None => add(path, &body, &content),
+        if answer["data"].is_array() {
+            request.as_object_mut().unwrap().remove("start");
         }
     }
     recordings

@@ -1,0 +1,53 @@
+# Sourced by the scripts beside it: tools of strangers in an environment of their
+# own, and a server over the bundled sample that lives as long as the script.
+#
+# A machine without Python can do without: one line says so. Where
+# FIGDEX_REQUIRE_TOOLS is set, as in `.ci/run`, that is a failure.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+
+if ! python3 -c 'import sys, venv, ensurepip; assert sys.version_info >= (3, 11)' 2>/dev/null; then
+  echo "skipped: $(basename "$0") needs Python 3.11 or newer with its venv module"
+  [ -z "${FIGDEX_REQUIRE_TOOLS:-}" ]
+  exit
+fi
+
+# The versions of all tools are pinned; other ones make a new environment.
+tools=$target/tools
+if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
+  rm -rf "$tools"
+  python3 -m venv "$tools"
+  "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/requirements.txt"
+  cp "$here/requirements.txt" "$tools/requirements.txt"
+fi
+
+cargo build --locked --manifest-path "$root/Cargo.toml" --bin figdex
+
+scratch=$(mktemp -d)
+server=
+stop() {
+  if [ -n "$server" ]; then
+    kill "$server" 2>/dev/null || true
+    wait "$server" 2>/dev/null || true
+  fi
+  rm -rf "$scratch"
+}
+trap stop EXIT
+
+# In an empty folder and without an index named, the server builds the sample's.
+# The rates are lifted; they have tests of their own.
+cd "$scratch"
+figdex=$target/debug/figdex
+key=$("$figdex" keys add tools --keys keys.toml | grep -o '[^ ]*$')
+"$figdex" --listen 127.0.0.1:0 --keys keys.toml --no-limits 2>server.log &
+server=$!
+base=
+for _ in $(seq 600); do
+  base=$(grep -o 'http://127.0.0.1:[0-9]*' server.log | head -1 || true)
+  [ -z "$base" ] || break
+  kill -0 "$server" || { cat server.log; exit 1; }
+  sleep 0.1
+done
+[ -n "$base" ] || { cat server.log; exit 1; }
