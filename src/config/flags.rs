@@ -166,7 +166,7 @@ pub struct ServeFlags {
     )]
     pub unknown_enum: Option<String>,
 
-    /// An origin whose web pages may call this server, as https://app.example.com, or *
+    /// An origin whose web pages may call this server, as `https://app.example.com`, or *
     /// for all; may be repeated, and in the environment separated by commas
     #[arg(
         long,
@@ -177,7 +177,7 @@ pub struct ServeFlags {
     )]
     pub cors: Vec<String>,
 
-    /// The address that clients reach this server by, as https://figi.example.com, for
+    /// The address that clients reach this server by, as `https://figi.example.com`, for
     /// the interface description [default: made of --listen]
     #[arg(long, env = "FIGDEX_PUBLIC_URL", value_name = "URL", help_heading = "Answers")]
     pub public_url: Option<String>,
