@@ -1,5 +1,6 @@
 //! `POST /{version}/mapping`: identifiers to FIGIs, a batch at a time.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use figdex_index::{Catalogue, TooManyHits};
@@ -52,10 +53,29 @@ fn answer(
     let mut rows_left = REQUEST_ROWS_MAX;
     let mut out = Vec::with_capacity(256 * jobs.len());
     wire::array(&mut out, &jobs, |out, job| {
-        let answer = find(job, version, catalogue, &mut rows_left);
-        wire::job_answer(out, version, catalogue, &answer);
+        contain(out, version, catalogue, |out| {
+            let answer = find(job, version, catalogue, &mut rows_left);
+            wire::job_answer(out, version, catalogue, &answer);
+        });
     });
     Ok(out)
+}
+
+/// Lets one job's answer be written; if that panics, the job says so and the others
+/// are answered (decisions, "an unexpected fault in one job").
+fn contain(
+    out: &mut Vec<u8>,
+    version: Version,
+    catalogue: &Catalogue,
+    write: impl FnOnce(&mut Vec<u8>),
+) {
+    let start = out.len();
+    if catch_unwind(AssertUnwindSafe(|| write(out))).is_err() {
+        tracing::error!("a mapping job made its handler panic");
+        out.truncate(start);
+        let fault = JobAnswer::Error("There was an error while processing this job.".into());
+        wire::job_answer(out, version, catalogue, &fault);
+    }
 }
 
 /// The answer to one job; whatever is wrong with it stays in it.
@@ -82,5 +102,31 @@ fn find(
         Err(TooManyHits { hits_max }) => JobAnswer::Error(
             format!("A job may find {hits_max} FIGIs; this one finds more.").into(),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::{BuildOptions, Builder, Figi, Instrument};
+
+    use super::*;
+
+    /// "that job's `error`; the others are answered".
+    #[test]
+    fn a_panic_stays_in_its_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
+        builder.add(&Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
+        builder.publish(Vec::new()).unwrap();
+        let catalogue = Catalogue::open(folder.path()).unwrap();
+        let mut out = Vec::new();
+        wire::array(&mut out, &[1, 2, 3], |out, job| {
+            contain(out, Version::V3, &catalogue, |out| {
+                out.extend_from_slice(b"{}");
+                assert_ne!(*job, 2, "a test's panic");
+            });
+        });
+        let expected = r#"[{},{"error":"There was an error while processing this job."},{}]"#;
+        assert_eq!(str::from_utf8(&out).unwrap(), expected);
     }
 }
