@@ -178,7 +178,7 @@ pub struct ServeFlags {
     pub cors: Vec<String>,
 
     /// The address that clients reach this server by, as `https://figi.example.com`, for
-    /// the interface description [default: made of --listen]
+    /// the interface description [default: the address that it was asked at]
     #[arg(long, env = "FIGDEX_PUBLIC_URL", value_name = "URL", help_heading = "Answers")]
     pub public_url: Option<String>,
 }

@@ -48,9 +48,7 @@ impl Config {
                 .one("unknown_enum", flags.unknown_enum.as_ref(), unknown_enum)
                 .unwrap_or(default.unknown_enum),
             cors,
-            public_url: sources
-                .one("public_url", flags.public_url.as_ref(), public_url)
-                .or_else(|| url_of(listen)),
+            public_url: sources.one("public_url", flags.public_url.as_ref(), public_url),
             trust_proxy: sources
                 .one("trust_proxy", flags.trust_proxy.as_ref(), truth)
                 .unwrap_or(default.trust_proxy),
@@ -175,17 +173,6 @@ fn public_url(text: &str) -> Result<String, String> {
         Ok(text.trim_end_matches('/').to_owned())
     } else {
         Err(format!("`{text}` is no address such as `https://figi.example.com`"))
-    }
-}
-
-/// The server's address as seen from its own machine; `None` when the system
-/// chooses the port.
-fn url_of(listen: SocketAddr) -> Option<String> {
-    let port = listen.port();
-    match listen.ip() {
-        _ if port == 0 => None,
-        ip if ip.is_unspecified() => Some(format!("http://localhost:{port}")),
-        _ => Some(format!("http://{listen}")),
     }
 }
 
