@@ -116,7 +116,7 @@ mod tests {
     fn a_panic_stays_in_its_job() {
         let folder = tempfile::tempdir().unwrap();
         let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
-        builder.add(&Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
+        builder.add(Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
         builder.publish(Vec::new()).unwrap();
         let catalogue = Catalogue::open(folder.path()).unwrap();
         let mut out = Vec::new();
