@@ -57,7 +57,7 @@ pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
         _ => number,
     };
     if whole.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
-        return Some(Cow::Borrowed(whole));
+        return Some(Cow::Borrowed(if whole == "-0" { "0" } else { whole }));
     }
     // With an exponent: exact as long as a double is.
     let value: f64 = number.parse().ok()?;
@@ -117,6 +117,8 @@ mod tests {
             ("459200101.00", Some("459200101")),
             ("4592e5", Some("459200000")),
             ("-7", Some("-7")),
+            ("-0", Some("0")),
+            ("-0.0", Some("0")),
             ("123456789012345678901234567890", Some("123456789012345678901234567890")),
             ("1.5", None),
             ("1e300", None),
