@@ -11,6 +11,7 @@ use tantivy::columnar::{Column, StrColumn};
 use crate::date::Date;
 use crate::error::{Error, Result};
 use crate::figi::Figi;
+use crate::given::Given;
 use crate::query::Filters;
 use crate::schema;
 use crate::vocabulary::{Property, Vocabulary};
@@ -26,6 +27,7 @@ pub(crate) struct Columns {
     maturity: Option<Column<i64>>,
     unlisted_equity: Option<Column<bool>>,
     rank: Column<u64>,
+    given: Column<u64>,
 }
 
 /// An enum-like property: the term ordinal of each document, and what ordinal
@@ -59,6 +61,7 @@ impl Columns {
             maturity: fast.column_opt(schema::MATURITY)?,
             unlisted_equity: fast.column_opt(schema::UNLISTED_EQUITY)?,
             rank: fast.u64(schema::RANK)?,
+            given: fast.u64(schema::GIVEN)?,
         })
     }
 
@@ -70,6 +73,44 @@ impl Columns {
     /// The rank that the document was given; every one has a rank.
     pub(crate) fn rank(&self, doc: u32) -> Option<u64> {
         self.rank.first(doc)
+    }
+
+    /// The numbers of a document: strike, contract size, coupon.
+    pub(crate) fn numbers(&self, doc: u32) -> [Option<f64>; 3] {
+        [&self.strike, &self.contract_size, &self.coupon]
+            .map(|column| column.as_ref().and_then(|column| column.first(doc)))
+    }
+
+    /// The days that the filters compare: expiration, maturity.
+    pub(crate) fn dates(&self, doc: u32) -> (Option<Date>, Option<Date>) {
+        let date = |column: &Option<Column<i64>>| Date::from_days(column.as_ref()?.first(doc)?);
+        (date(&self.expiration), date(&self.maturity))
+    }
+
+    /// What the document's dump said besides; `None` when the code is none.
+    pub(crate) fn given(&self, doc: u32) -> Option<Given> {
+        Given::read(self.given.first(doc)?, self.dates(doc))
+    }
+
+    /// Whether the document is shown only to who asks for unlisted equities.
+    pub(crate) fn is_unlisted_equity(&self, doc: u32) -> bool {
+        self.unlisted_equity.as_ref().and_then(|column| column.first(doc)) == Some(true)
+    }
+
+    /// The values of a property in this part, each at its ordinal.
+    pub(crate) fn texts<'a>(&self, property: Property, all: &'a Vocabulary) -> Vec<&'a str> {
+        let Some(terms) = &self.properties[property as usize] else { return Vec::new() };
+        // The dictionary of the part is sorted, and the vocabulary holds all of it.
+        let mut present: Vec<_> = all.values(property).zip(&terms.ordinals).collect();
+        present.retain(|(_, ordinal)| ordinal.is_some());
+        present.sort_unstable_by_key(|(_, ordinal)| **ordinal);
+        present.into_iter().map(|(value, _)| value).collect()
+    }
+
+    /// The ordinal of the document's value of a property.
+    pub(crate) fn ordinal(&self, property: Property, doc: u32) -> Option<usize> {
+        let ordinal = self.properties[property as usize].as_ref()?.column.first(doc)?;
+        usize::try_from(ordinal).ok()
     }
 
     /// Whether every document of the part passes all of `filters`, as far as that

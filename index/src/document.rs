@@ -2,6 +2,7 @@
 
 use tantivy::TantivyDocument;
 
+use crate::given::Given;
 use crate::instrument::Instrument;
 use crate::rank::rank;
 use crate::schema::Fields;
@@ -36,6 +37,7 @@ pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocum
         document.add_text(fields.words, text);
     }
     document.add_u64(fields.rank, rank(instrument));
+    document.add_u64(fields.given, Given::of(instrument).code());
     if instrument.is_unlisted_equity() {
         document.add_bool(fields.unlisted_equity, true);
     }

@@ -113,7 +113,9 @@ impl IdType {
         let text = text.trim();
         if !text.is_empty() && text.len() <= ID_VALUE_BYTES_MAX {
             let value = upper(text);
-            if self.form().fits(value.as_bytes()) {
+            // A few letters are longer in upper case; what is admitted once must be
+            // admitted again.
+            if value.len() <= ID_VALUE_BYTES_MAX && self.form().fits(value.as_bytes()) {
                 return Ok(IdValue(value.into()));
             }
         }
@@ -194,6 +196,11 @@ fn upper(text: &str) -> Cow<'_, str> {
 }
 
 impl IdValue {
+    /// A value that the index has, which was admitted when it was built.
+    pub(crate) fn stored(text: &str) -> Self {
+        Self(text.into())
+    }
+
     /// The value in the spelling of the index.
     pub fn as_str(&self) -> &str {
         &self.0

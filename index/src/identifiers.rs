@@ -236,6 +236,18 @@ impl Identifiers {
         Ok(())
     }
 
+    /// Shows every key with its DocIds, in no order that means anything.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(KeyKind, &str, Postings<'_>)) {
+        for entry in self.entries.chunks_exact(ENTRY_BYTES) {
+            let (code, text) = text_at(&self.texts, u32_at(entry, 8))
+                .split_first()
+                .expect("verified: no key is empty");
+            let kind = KeyKind::from_code(*code).expect("verified: every kind is known");
+            let text = str::from_utf8(text).expect("verified: every value is a text");
+            each(kind, text, self.postings(entry));
+        }
+    }
+
     fn postings(&self, entry: &[u8]) -> Postings<'_> {
         let (count, docs) = (u32_at(entry, 12), u32_at(entry, 16));
         Postings(match count {

@@ -9,6 +9,7 @@ use tantivy::indexer::NoMergePolicy;
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
 
+use crate::alias::{Aliases, AliasesWriter};
 use crate::columns::Columns;
 use crate::document::document;
 use crate::error::{Error, Result};
@@ -32,6 +33,7 @@ pub(crate) struct Part {
     pub(crate) rows: Rows,
     pub(crate) identifiers: Identifiers,
     pub(crate) columns: Columns,
+    pub(crate) aliases: Aliases,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
 }
@@ -63,6 +65,7 @@ impl Part {
         Ok(Self {
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
+            aliases: Aliases::open(path)?,
             rows,
             segment,
             fields,
@@ -93,6 +96,7 @@ pub(crate) struct PartWriter {
     fields: Fields,
     segment: IndexWriter<TantivyDocument>,
     rows: RowsWriter,
+    aliases: AliasesWriter,
     identifiers: IdentifiersWriter,
     count: u32,
     first: Option<Figi>,
@@ -125,6 +129,7 @@ impl PartWriter {
             fields,
             segment,
             rows: RowsWriter::create(path)?,
+            aliases: AliasesWriter::create(path)?,
             identifiers: IdentifiersWriter::new(hash_seed),
             count: 0,
             first: None,
@@ -147,6 +152,7 @@ impl PartWriter {
             self.identifiers.add(kind, &text, doc)?;
         }
         self.rows.add(instrument, path)?;
+        self.aliases.add(doc, &instrument.alias, path)?;
         self.segment.add_document(document(&self.fields, instrument))?;
         self.count += 1;
         self.first = self.first.or(Some(instrument.figi));
@@ -164,6 +170,7 @@ impl PartWriter {
         }
         self.segment.wait_merging_threads()?;
         self.rows.finish(path)?;
+        self.aliases.finish(path)?;
         self.identifiers.finish(path)?;
         let text =
             |figi: Option<Figi>| figi.expect("a part is begun by its first instrument").to_string();

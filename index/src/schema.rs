@@ -27,6 +27,8 @@ pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 const KEYWORDS: &str = "words";
 /// Where the row stands among rows that match equally well.
 pub(crate) const RANK: &str = "rank";
+/// The code of what was given, see `given`.
+pub(crate) const GIVEN: &str = "given";
 
 /// The fields of the schema.
 pub(crate) struct Fields {
@@ -41,6 +43,7 @@ pub(crate) struct Fields {
     pub(crate) unlisted_equity: Field,
     pub(crate) words: Field,
     pub(crate) rank: Field,
+    pub(crate) given: Field,
 }
 
 /// The schema of every part.
@@ -72,6 +75,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
         unlisted_equity: builder.add_bool_field(UNLISTED_EQUITY, FAST),
         words: builder.add_text_field(KEYWORDS, words),
         rank: builder.add_u64_field(RANK, fast()),
+        given: builder.add_u64_field(GIVEN, fast()),
     };
     (builder.build(), fields)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Source as SourceEntry};
 
 use crate::error::{Error, Result};
 use crate::merge::Merge;
@@ -14,6 +14,7 @@ use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
 use crate::source::{Format, Input, Next, Source};
+use crate::space;
 use crate::values;
 
 /// What to build, from what.
@@ -33,6 +34,10 @@ pub struct Build {
     pub max_rejects: MaxRejects,
     /// A new part of the index is begun after so many instruments.
     pub part_instruments_max: Option<u32>,
+    /// So many of the generations published before stay.
+    pub generations_kept: usize,
+    /// Whether to end before reading anything when the disk seems too small.
+    pub checks_space: bool,
 }
 
 /// The line between a dump with some bad rows and a bad dump.
@@ -121,6 +126,8 @@ impl Build {
             rejects: None,
             max_rejects: MaxRejects::default(),
             part_instruments_max: None,
+            generations_kept: BuildOptions::default().generations_kept,
+            checks_space: true,
         }
     }
 
@@ -135,6 +142,10 @@ impl Build {
             Some(folder) => values::read(folder)?,
             None => Vec::new(),
         };
+        let lock = BuildLock::acquire(&self.index)?;
+        if self.checks_space {
+            space::check(&self.index, &self.inputs)?;
+        }
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
         let (merge, sources) = self.read(&mut report, &mut clock)?;
@@ -147,7 +158,7 @@ impl Build {
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
-        let mut builder = Builder::create(&self.index, self.options(&sources))?;
+        let mut builder = Builder::begin(lock, self.options(&sources))?;
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
@@ -233,6 +244,7 @@ impl Build {
                 let digest = u64::from_str_radix(&source.sha256[..16], 16);
                 digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
             }),
+            generations_kept: self.generations_kept,
             ..BuildOptions::default()
         };
         options.part_instruments_max =

@@ -9,7 +9,9 @@
 mod build;
 mod derive;
 mod error;
+pub mod export;
 pub mod generate;
+pub mod inspect;
 mod merge;
 mod normalize;
 mod rejects;
@@ -17,6 +19,7 @@ mod report;
 mod row;
 pub mod sample;
 mod source;
+mod space;
 mod values;
 
 pub use build::{Build, MaxRejects, Progress};

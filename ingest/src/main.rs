@@ -1,12 +1,12 @@
 //! `figdex-ingest`: the operator's command. It parses and prints; the work is the
 //! library's.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+mod operate;
+mod output;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Format, Input, MaxRejects, Progress};
@@ -25,6 +25,14 @@ enum Command {
     Build(BuildFlags),
     /// Write a synthetic universe in the layout of the canonical dump
     Generate(GenerateFlags),
+    /// Publish the generation before the published one again
+    Rollback(operate::RollbackFlags),
+    /// Tell what is in an index: counts, sizes, sources, how full each field is
+    Inspect(operate::InspectFlags),
+    /// Check every file and every agreement of an index
+    Verify(operate::VerifyFlags),
+    /// Write an index back as a canonical dump
+    Export(operate::ExportFlags),
 }
 
 #[derive(Args)]
@@ -53,6 +61,12 @@ struct BuildFlags {
     /// Publish nothing if more rows are rejected, a number or a percentage
     #[arg(long, value_name = "N|P%", default_value = "5%")]
     max_rejects: MaxRejects,
+    /// How many of the generations published before stay, for `rollback`
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    keep: usize,
+    /// Begin even if the disk seems too small
+    #[arg(long)]
+    skip_space_check: bool,
 }
 
 #[derive(Args)]
@@ -81,6 +95,10 @@ fn main() -> ExitCode {
     let done = match Flags::parse().command {
         Command::Build(flags) => build(flags),
         Command::Generate(flags) => generate(flags),
+        Command::Rollback(flags) => operate::rollback(&flags),
+        Command::Inspect(flags) => operate::inspect(&flags),
+        Command::Verify(flags) => operate::verify(&flags),
+        Command::Export(flags) => operate::export(&flags),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -104,6 +122,8 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
         rejects: flags.rejects,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
         part_instruments_max: None,
+        generations_kept: flags.keep,
+        checks_space: !flags.skip_space_check,
     };
     match build.run(&mut tell) {
         Ok(report) => {
@@ -135,23 +155,5 @@ fn generate(flags: GenerateFlags) -> anyhow::Result<()> {
         Layout::Csv => generate::Format::Csv,
         Layout::Jsonl => generate::Format::JsonLines,
     };
-    match flags.out {
-        Some(path) => {
-            let written = || {
-                let mut out = BufWriter::new(File::create(&path)?);
-                generate::write(&universe, format, &mut out)?;
-                out.flush()
-            };
-            written().with_context(|| format!("writing {}", path.display()))
-        }
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            let written = generate::write(&universe, format, &mut out).and_then(|()| out.flush());
-            match written {
-                // Who reads the pipe has seen enough, as `head` has.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                written => written.context("writing to standard output"),
-            }
-        }
-    }
+    output::write(flags.out.as_deref(), |mut out| generate::write(&universe, format, &mut out))
 }
