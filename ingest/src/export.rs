@@ -60,13 +60,13 @@ pub fn write(
     match format {
         Format::Csv => {
             let mut csv = csv::Writer::from_writer(out);
-            csv.write_record(columns().map(Column::name)).map_err(io::Error::from)?;
+            csv.write_record(columns().map(Column::name)).map_err(plain)?;
             catalogue.instruments(|instrument| {
                 for column in columns() {
                     let cell = csv_cell(instrument, column)?;
-                    csv.write_field(&*cell).map_err(io::Error::from)?;
+                    csv.write_field(&*cell).map_err(plain)?;
                 }
-                csv.write_record(None::<&[u8]>).map_err(io::Error::from)?;
+                csv.write_record(None::<&[u8]>).map_err(plain)?;
                 Ok::<_, ExportError>(())
             })?;
             csv.flush()?;
@@ -78,6 +78,14 @@ pub fn write(
         })?,
     }
     Ok(())
+}
+
+/// The system's own error, by whose kind a closed pipe is known.
+fn plain(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 /// Writes the values that each enum-like property may have into a folder, as

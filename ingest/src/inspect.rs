@@ -121,7 +121,8 @@ impl fmt::Display for Inspection {
         writeln!(f, "{index}: generation {generation}, built at {built_at} by Figdex {library}")?;
         let each = self.bytes / instruments.max(&1);
         let size = Size(self.bytes);
-        writeln!(f, "{instruments} instruments in {parts} parts; {size}, {each} bytes each")?;
+        let parts = if *parts == 1 { "one part".into() } else { format!("{parts} parts") };
+        writeln!(f, "{instruments} instruments in {parts}; {size}, {each} bytes each")?;
 
         writeln!(f, "\n{:>14} {:>12}  source (SHA-256 of its bytes)", "bytes", "rows")?;
         for Source { name, bytes, rows, sha256 } in &self.sources {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use figdex_index::Catalogue;
-use figdex_ingest::export;
+use figdex_ingest::export::{self, ExportError};
 use figdex_ingest::inspect::Inspection;
 
 use crate::output;
@@ -101,5 +101,10 @@ pub(crate) fn export(flags: &ExportFlags) -> anyhow::Result<()> {
         Layout::Csv => export::Format::Csv,
         Layout::Jsonl => export::Format::JsonLines,
     };
-    output::write(flags.out.as_deref(), |out| export::write(&catalogue, format, out))
+    output::write(flags.out.as_deref(), |out| {
+        export::write(&catalogue, format, out).map_err(|error| match error {
+            ExportError::Write(error) => error.into(),
+            error => anyhow::Error::from(error),
+        })
+    })
 }
