@@ -6,6 +6,7 @@
 //! check it, and so it warms the generation too (engine, decision 10). Whatever is
 //! wrong with a new one, the old one serves on.
 
+use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,21 +24,16 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
         let period = follower.state.settings().reload_period;
         let is_asked = tokio::select! {
             () = tokio::time::sleep(period) => false,
-            // No signal can come any more once the runtime is ending.
-            asked = hangup.recv() => asked.is_some(),
+            Some(()) = hangup.recv() => true,
         };
         // Opening takes as long as reading all files, and a folder may lie on a network.
         let looked = tokio::task::spawn_blocking(move || {
             follower.look(is_asked);
             follower
         });
-        match looked.await {
-            Ok(same) => follower = same,
-            Err(error) => {
-                tracing::error!(%error, "looking for a new generation failed: restart to take up one");
-                return;
-            }
-        }
+        // It does not panic, so it was cancelled: the runtime is ending.
+        let Ok(same) = looked.await else { return };
+        follower = same;
     }
 }
 
@@ -86,25 +82,27 @@ impl Follower {
             return;
         }
         let start = Instant::now();
-        match Catalogue::open(&self.index) {
-            Ok(catalogue) => {
+        // A panic over broken files must not end the looking.
+        let opened = catch_unwind(|| Catalogue::open(&self.index));
+        let reason = match opened {
+            Ok(Ok(catalogue)) => {
                 let generation = catalogue.manifest().generation;
                 let instruments = catalogue.manifest().instruments;
                 self.state.publish(catalogue);
                 self.refused = None;
                 let elapsed_ms = start.elapsed().as_millis() as u64;
                 tracing::info!(generation, instruments, elapsed_ms, "took up a new generation");
+                return;
             }
-            Err(_) if self.has_moved_on(&refused) => {}
-            Err(error) => {
-                let reason = chain(&error);
-                tracing::error!(
-                    reason,
-                    "the new generation is refused; the old one serves on (after a repair: SIGHUP)"
-                );
-                self.refused = refused;
-            }
-        }
+            Ok(Err(_)) if self.has_moved_on(&refused) => return,
+            Ok(Err(error)) => chain(&error),
+            Err(_) => "opening it made the server panic".to_owned(),
+        };
+        tracing::error!(
+            reason,
+            "the new generation is refused; the old one serves on (after a repair: SIGHUP)"
+        );
+        self.refused = refused;
     }
 
     /// Whether something else was published meanwhile, and took away what was being
