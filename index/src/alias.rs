@@ -12,7 +12,8 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::mapped::Mapped;
 
-const ALIASES: &str = "aliases";
+/// The name of the file, which every part has.
+pub(crate) const ALIASES: &str = "aliases";
 
 /// Writes the aliases of one part.
 pub(crate) struct AliasesWriter(BufWriter<File>);

@@ -9,7 +9,7 @@ use tantivy::indexer::NoMergePolicy;
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
 
-use crate::alias::{Aliases, AliasesWriter};
+use crate::alias::{ALIASES, Aliases, AliasesWriter};
 use crate::columns::Columns;
 use crate::document::document;
 use crate::error::{Error, Result};
@@ -153,7 +153,11 @@ impl PartWriter {
         }
         self.rows.add(instrument, path)?;
         self.aliases.add(doc, &instrument.alias, path)?;
-        self.segment.add_document(document(&self.fields, instrument))?;
+        if let Err(error) = self.segment.add_document(document(&self.fields, instrument)) {
+            // All that it tells is that one of its threads has ended; who waits for the
+            // threads hears why, a full disk for example.
+            return Err(self.segment.commit().err().unwrap_or(error).into());
+        }
         self.count += 1;
         self.first = self.first.or(Some(instrument.figi));
         self.last = Some(instrument.figi);
@@ -186,6 +190,10 @@ impl PartWriter {
 
 /// The entry of every file below a part's folder, by name; each is synced.
 fn describe(part: &Path) -> Result<Vec<FileEntry>> {
+    // tantivy makes some files for their owner's eyes alone, but the server may run as
+    // another user than the builder: all are as readable as those that we make.
+    let ours = part.join(ALIASES);
+    let permissions = fs::metadata(&ours).map_err(Error::io(&ours))?.permissions();
     let mut files = Vec::new();
     for (folder, prefix) in
         [(part.join(SEGMENT), format!("{SEGMENT}/")), (part.into(), String::new())]
@@ -202,6 +210,7 @@ fn describe(part: &Path) -> Result<Vec<FileEntry>> {
                 fs::remove_file(&path).map_err(Error::io(&path))?;
                 continue;
             }
+            fs::set_permissions(&path, permissions.clone()).map_err(Error::io(&path))?;
             sync(&path)?;
             files.push(FileEntry::of(part, format!("{prefix}{name}"))?);
         }

@@ -286,9 +286,9 @@ fn copy(from: &Path, to: &Path) {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
-            copy(&entry.path(), &to)
+            copy(&entry.path(), &to);
         } else {
-            _ = fs::copy(entry.path(), to).unwrap()
+            fs::copy(entry.path(), to).unwrap();
         }
     }
 }

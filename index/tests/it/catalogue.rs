@@ -179,6 +179,19 @@ fn an_unfinished_build_changes_nothing() {
     assert_eq!(generations(index).len(), 2);
 }
 
+/// The server may run as another user than the builder.
+#[test]
+fn who_may_read_one_file_may_read_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &universe(3), 100);
+    let generation = folder.path().join("generation-000001");
+    let permissions = |name: &str| fs::metadata(generation.join(name)).unwrap().permissions();
+    for file in &catalogue.manifest().parts[0].files {
+        let name = format!("part-000/{}", file.name);
+        assert_eq!(permissions(&name), permissions("manifest.toml"), "{name}");
+    }
+}
+
 /// Flipped bytes and cuts of every file of a generation are noticed at opening: every
 /// byte of a small file, some of a large one.
 #[test]
