@@ -38,6 +38,12 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let hangup = {
+        // From here on SIGHUP does not end the program, not even while it opens an index.
+        let _runtime = runtime.enter();
+        signal(SignalKind::hangup())?
+    };
     let index = config.index.as_deref();
     let catalogue = open(index)?;
     let index = index.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();
@@ -49,14 +55,12 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
     let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
     let state = Arc::new(state);
     let service = service(state.clone());
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let listener = TcpListener::bind(config.listen)
             .await
             .with_context(|| format!("listening on {}", config.listen))?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let hangup = signal(SignalKind::hangup())?;
         tokio::spawn(config.keys.watch());
         tokio::spawn(reload::follow(state, index, hangup));
         tracing::info!("serving on http://{}", listener.local_addr()?);
@@ -69,7 +73,10 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         })
         .await;
         Ok(())
-    })
+    });
+    // A generation that is just being opened need not be waited for.
+    runtime.shutdown_background();
+    served
 }
 
 /// Opens the named index, or the default one, which is made of the bundled sample

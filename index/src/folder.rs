@@ -88,16 +88,29 @@ pub fn rollback(index: &Path) -> Result<Manifest> {
     // The lock makes a folder where there is none; a mistyped name must not.
     let Publication { generation, .. } = Publication::of(index)?;
     let lock = BuildLock::acquire(index)?;
-    let generations = lock.generations()?;
-    let before = generations.into_iter().rfind(|(number, _)| *number < generation);
-    let Some((number, path)) = before else {
+    let before = generations(index)?.into_iter().rfind(|number| *number < generation);
+    let Some(number) = before else {
         return Err(Error::NothingBefore { index: index.to_owned(), generation });
     };
-    let before = Generation::open(&path)?;
+    let before = Generation::open(&lock.path(number, ""))?;
     before.verify()?;
     lock.write_pointer(number)?;
     lock.point()?;
     Ok(before.manifest)
+}
+
+/// The whole generations that are in an index folder, published or not, by number.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn generations(index: &Path) -> Result<Vec<u64>> {
+    let mut generations = Vec::new();
+    for entry in fs::read_dir(index).map_err(Error::io(index))? {
+        let entry = entry.map_err(Error::io(index))?;
+        generations.extend(entry.file_name().to_str().and_then(number));
+    }
+    generations.sort_unstable();
+    Ok(generations)
 }
 
 /// The number of the generation with that folder name.
@@ -151,7 +164,7 @@ impl BuildLock {
 
     /// The number and the new, empty folder of the next generation.
     pub(crate) fn next_generation(&self) -> Result<(u64, PathBuf)> {
-        let last = self.generations()?.last().map_or(0, |(number, _)| *number);
+        let last = generations(&self.index)?.last().copied().unwrap_or(0);
         let path = self.path(last + 1, NEW);
         fs::create_dir(&path).map_err(Error::io(&path))?;
         Ok((last + 1, path))
@@ -203,13 +216,13 @@ impl BuildLock {
     /// Removes all but the published generation and the last `keep` up to `before`.
     /// Those between the two were published once and taken back.
     fn prune(&self, published: u64, before: u64, keep: usize) -> Result<()> {
-        let mut rest = self.generations()?;
-        rest.retain(|(number, _)| *number != published);
+        let mut rest = generations(&self.index)?;
+        rest.retain(|number| *number != published);
         let (mut gone, taken_back): (Vec<_>, Vec<_>) =
-            rest.into_iter().partition(|(number, _)| *number <= before);
+            rest.into_iter().partition(|number| *number <= before);
         gone.truncate(gone.len().saturating_sub(keep));
-        for (number, path) in gone.into_iter().chain(taken_back) {
-            let old = self.path(number, OLD);
+        for number in gone.into_iter().chain(taken_back) {
+            let (path, old) = (self.path(number, ""), self.path(number, OLD));
             fs::rename(&path, &old).map_err(Error::io(&path))?;
             fs::remove_dir_all(&old).map_err(Error::io(&old))?;
         }
@@ -230,19 +243,6 @@ impl BuildLock {
             }
         }
         Ok(())
-    }
-
-    /// The whole generations that are there, by number.
-    fn generations(&self) -> Result<Vec<(u64, PathBuf)>> {
-        let mut generations = Vec::new();
-        for entry in fs::read_dir(&self.index).map_err(Error::io(&self.index))? {
-            let entry = entry.map_err(Error::io(&self.index))?;
-            if let Some(number) = entry.file_name().to_str().and_then(number) {
-                generations.push((number, entry.path()));
-            }
-        }
-        generations.sort_unstable();
-        Ok(generations)
     }
 
     fn path(&self, number: u64, ending: &str) -> PathBuf {
@@ -300,7 +300,7 @@ mod tests {
         let lock = BuildLock::acquire(index).unwrap();
         for (keep, left) in [(1, 1), (1, 2), (1, 2), (3, 3), (3, 4), (3, 4), (0, 1)] {
             publish(&lock, keep);
-            assert_eq!(lock.generations().unwrap().len(), left);
+            assert_eq!(generations(index).unwrap().len(), left);
         }
         assert_eq!(names(index), ["CURRENT", "LOCK", "generation-000007"]);
     }
@@ -314,9 +314,8 @@ mod tests {
         lock.write_pointer(first).unwrap();
         lock.point().unwrap();
         let third = publish(&lock, 5);
-        let left: Vec<_> = lock.generations().unwrap().into_iter().map(|(n, _)| n).collect();
         assert!(second < third);
-        assert_eq!(left, [first, third]);
+        assert_eq!(generations(folder.path()).unwrap(), [first, third]);
     }
 
     /// A kill between any two steps of publishing leaves an index that serves, and

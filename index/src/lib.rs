@@ -72,7 +72,7 @@ pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
-pub use folder::{BuildLock, Publication, rollback};
+pub use folder::{BuildLock, Publication, generations, rollback};
 pub use hex::{hex, unhex};
 pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use instrument::{EQUITY, Instrument};

@@ -25,6 +25,8 @@ pub struct Inspection {
     pub index: String,
     /// The number of the published generation.
     pub generation: u64,
+    /// The others that the folder has: those before it are for `rollback`.
+    pub others: Vec<u64>,
     /// When it was built, RFC 3339, UTC.
     pub built_at: String,
     /// The version of the library that built it.
@@ -67,8 +69,14 @@ pub struct Filled {
 }
 
 impl Inspection {
-    /// Looks through all of a generation; `index` is what to call it.
-    pub fn of(catalogue: &Catalogue, index: &Path) -> Self {
+    /// Looks through all of what is published in an index folder.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn of(index: &Path) -> figdex_index::Result<Self> {
+        let catalogue = Catalogue::open(index)?;
+        let mut others = figdex_index::generations(index)?;
+        others.retain(|number| *number != catalogue.manifest().generation);
         let (manifest, inventory) = (catalogue.manifest(), catalogue.inventory());
         let mut components = BTreeMap::new();
         for file in manifest.parts.iter().flat_map(|part| &part.files) {
@@ -88,9 +96,10 @@ impl Inspection {
             counts.sort_by_key(|counted| std::cmp::Reverse(counted.instruments));
             (Column::Property(property).name(), counts)
         });
-        Self {
+        Ok(Self {
             index: index.display().to_string(),
             generation: manifest.generation,
+            others,
             built_at: manifest.built_at.clone(),
             library: manifest.library.clone(),
             format: manifest.format,
@@ -101,7 +110,7 @@ impl Inspection {
             sources: manifest.sources.clone(),
             values: values.collect(),
             filled: columns().map(count).collect(),
-        }
+        })
     }
 }
 
@@ -123,6 +132,10 @@ impl fmt::Display for Inspection {
         let size = Size(self.bytes);
         let parts = if *parts == 1 { "one part".into() } else { format!("{parts} parts") };
         writeln!(f, "{instruments} instruments in {parts}; {size}, {each} bytes each")?;
+        if !self.others.is_empty() {
+            let others: Vec<_> = self.others.iter().map(u64::to_string).collect();
+            writeln!(f, "also in the folder: generation {}", others.join(", "))?;
+        }
 
         writeln!(f, "\n{:>14} {:>12}  source (SHA-256 of its bytes)", "bytes", "rows")?;
         for Source { name, bytes, rows, sha256 } in &self.sources {

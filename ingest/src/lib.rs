@@ -3,8 +3,9 @@
 //! A dump is opened and unpacked (`source`), read row by row (`row`), each row
 //! becomes an instrument or is rejected with a reason (`normalize`), rows of one
 //! FIGI become one (`merge`), what follows from the rest is added (`derive`), and
-//! `figdex-index` writes and publishes it (`build`). The report says what became
-//! of every row.
+//! `figdex-index` writes and publishes it (`build`), if the disk has room (`space`).
+//! The report says what became of every row. The other way round, `inspect` tells
+//! what is in an index, and `export` makes a dump of it.
 
 mod build;
 mod derive;

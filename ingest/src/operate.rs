@@ -67,7 +67,7 @@ pub(crate) fn rollback(flags: &RollbackFlags) -> anyhow::Result<()> {
 }
 
 pub(crate) fn inspect(flags: &InspectFlags) -> anyhow::Result<()> {
-    let inspection = Inspection::of(&Catalogue::open(&flags.index)?, &flags.index);
+    let inspection = Inspection::of(&flags.index)?;
     output::write(None, |out| {
         if flags.json {
             serde_json::to_writer_pretty(&mut *out, &inspection)?;

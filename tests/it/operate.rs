@@ -127,6 +127,8 @@ fn keeping_and_rolling_back() {
         let build = ["build", name, "--index", "index", "--keep", "2"];
         assert_eq!(ingest(desk.path(), &build).0, 0);
     }
+    let (_, told, _) = ingest(desk.path(), &["inspect", "index"]);
+    assert!(told.contains("\nalso in the folder: generation 1, 2\n"), "{told}");
     for (generation, ticker) in [(2, "B"), (1, "A")] {
         let (code, told, _) = ingest(desk.path(), &["rollback", "index"]);
         assert_eq!(code, 0);
