@@ -41,6 +41,7 @@ mod columns;
 mod date;
 mod document;
 mod error;
+mod export;
 mod extras;
 mod figi;
 mod folder;
@@ -50,6 +51,7 @@ mod id_type;
 mod identifiers;
 mod instrument;
 mod interval;
+mod inventory;
 mod manifest;
 mod mapped;
 mod matches;
@@ -72,10 +74,12 @@ pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
+pub use folder::{BuildLock, Publication, generations, rollback};
 pub use hex::{hex, unhex};
 pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
 pub use instrument::{EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
+pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{
     Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,

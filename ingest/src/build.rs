@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Source as SourceEntry};
 
 use crate::error::{Error, Result};
 use crate::merge::{Merge, Sorted};
@@ -14,6 +14,7 @@ use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
 use crate::source::{Format, Input, Next, Source};
+use crate::space;
 use crate::values;
 
 /// What to build, from what.
@@ -36,6 +37,10 @@ pub struct Build {
     /// A new part of the index is begun after so many instruments; without it, the
     /// memory says.
     pub part_instruments_max: Option<u32>,
+    /// So many of the generations published before stay.
+    pub generations_kept: usize,
+    /// Whether to end before reading anything when the disk seems too small.
+    pub checks_space: bool,
 }
 
 /// What a build may take when nobody says.
@@ -149,6 +154,8 @@ impl Build {
             max_rejects: MaxRejects::default(),
             memory_bytes: MEMORY_BYTES,
             part_instruments_max: None,
+            generations_kept: BuildOptions::default().generations_kept,
+            checks_space: true,
         }
     }
 
@@ -163,10 +170,13 @@ impl Build {
             Some(folder) => values::read(folder)?,
             None => Vec::new(),
         };
+        let lock = BuildLock::acquire(&self.index)?;
+        if self.checks_space {
+            space::check(&self.index, &self.inputs)?;
+        }
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
-        // First of all, so that two builds do not read the same dumps in vain.
-        let mut builder = Builder::create(&self.index, self.options())?;
+        let mut builder = Builder::begin(lock, self.options())?;
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
@@ -266,6 +276,7 @@ impl Build {
             threads,
             segment_memory_bytes: (self.memory_bytes / SEGMENT_SHARE).min(threads * (3 << 30)),
             part_instruments_max: self.part_instruments_max.unwrap_or(part_instruments_max),
+            generations_kept: self.generations_kept,
             ..BuildOptions::default()
         }
     }

@@ -3,13 +3,16 @@
 //! A dump is opened and unpacked (`source`), read row by row (`row`), each row
 //! becomes an instrument or is rejected with a reason (`normalize`), rows of one
 //! FIGI become one (`merge`), what follows from the rest is added (`derive`), and
-//! `figdex-index` writes and publishes it (`build`). The report says what became
-//! of every row.
+//! `figdex-index` writes and publishes it (`build`), if the disk has room (`space`).
+//! The report says what became of every row. The other way round, `inspect` tells
+//! what is in an index, and `export` makes a dump of it.
 
 mod build;
 mod derive;
 mod error;
+pub mod export;
 pub mod generate;
+pub mod inspect;
 mod merge;
 mod normalize;
 mod rejects;
@@ -17,6 +20,7 @@ mod report;
 mod row;
 pub mod sample;
 mod source;
+mod space;
 mod values;
 
 pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};

@@ -1,13 +1,13 @@
 //! `figdex-ingest`: the operator's command. It parses and prints; the work is the
 //! library's.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+mod operate;
+mod output;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Format, Input, MEMORY_BYTES_MIN, MaxRejects, Progress};
@@ -26,6 +26,14 @@ enum Command {
     Build(BuildFlags),
     /// Write a synthetic universe in the layout of the canonical dump
     Generate(GenerateFlags),
+    /// Publish the generation before the published one again
+    Rollback(operate::RollbackFlags),
+    /// Tell what is in an index: counts, sizes, sources, how full each field is
+    Inspect(operate::InspectFlags),
+    /// Check every file and every agreement of an index
+    Verify(operate::VerifyFlags),
+    /// Write an index back as a canonical dump
+    Export(operate::ExportFlags),
 }
 
 #[derive(Args)]
@@ -58,6 +66,12 @@ struct BuildFlags {
     /// not fit is sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     memory: Size,
+    /// How many of the generations published before stay, for `rollback`
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    keep: usize,
+    /// Begin even if the disk seems too small
+    #[arg(long)]
+    skip_space_check: bool,
 }
 
 #[derive(Args)]
@@ -117,6 +131,10 @@ fn main() -> ExitCode {
     let done = match Flags::parse().command {
         Command::Build(flags) => build(flags),
         Command::Generate(flags) => generate(flags),
+        Command::Rollback(flags) => operate::rollback(&flags),
+        Command::Inspect(flags) => operate::inspect(&flags),
+        Command::Verify(flags) => operate::verify(&flags),
+        Command::Export(flags) => operate::export(&flags),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -141,6 +159,8 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
         memory_bytes: flags.memory.0,
         part_instruments_max: None,
+        generations_kept: flags.keep,
+        checks_space: !flags.skip_space_check,
     };
     match build.run(&mut tell) {
         Ok(report) => {
@@ -172,23 +192,5 @@ fn generate(flags: GenerateFlags) -> anyhow::Result<()> {
         Layout::Csv => generate::Format::Csv,
         Layout::Jsonl => generate::Format::JsonLines,
     };
-    match flags.out {
-        Some(path) => {
-            let written = || {
-                let mut out = BufWriter::new(File::create(&path)?);
-                generate::write(&universe, format, &mut out)?;
-                out.flush()
-            };
-            written().with_context(|| format!("writing {}", path.display()))
-        }
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            let written = generate::write(&universe, format, &mut out).and_then(|()| out.flush());
-            match written {
-                // Who reads the pipe has seen enough, as `head` has.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                written => written.context("writing to standard output"),
-            }
-        }
-    }
+    output::write(flags.out.as_deref(), |mut out| generate::write(&universe, format, &mut out))
 }

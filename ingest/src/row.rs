@@ -44,7 +44,8 @@ pub enum Column {
 }
 
 impl Column {
-    const FIELDS: [Self; 24] = [
+    /// The columns that are no idType, in the order of a dump.
+    pub(crate) const FIELDS: [Self; 24] = [
         Self::Figi,
         Self::CompositeFigi,
         Self::ShareClassFigi,

@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use figdex_index::Catalogue;
 use figdex_ingest::{Build, Input};
 use proptest::prelude::*;
 
-use crate::support::{Server, build_of, figis};
+use crate::support::{Server, build_of, figis, program};
 
 const HEADER: &str = "figi,ticker,ID_ISIN\n";
 const IBM: &str = "BBG000BLNNH6,IBM,US4592001014\n";
@@ -65,15 +65,6 @@ impl Desk {
         }
         tickers
     }
-}
-
-/// The command's program, which cargo builds beside the test's.
-fn program() -> PathBuf {
-    let deps = std::env::current_exe().unwrap();
-    let folder = deps.parent().and_then(Path::parent).unwrap();
-    let program = folder.join("figdex-ingest");
-    assert!(program.exists(), "run plain `cargo test`, which builds {}", program.display());
-    program
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -265,37 +256,6 @@ fn value_lists() {
             "{error}"
         );
     }
-}
-
-/// A build that is killed leaves the old index as it was, and the next one works.
-#[test]
-fn a_kill_leaves_the_old_index() {
-    let desk = Desk::new();
-    desk.write("old.csv", "figi,ticker\nBBG000BPH459,OLD\n");
-    assert_eq!(desk.build(&["old.csv"], b"").0, 0);
-    let universe = figdex_ingest::generate::Universe { count: 30_000, seed: 5 };
-    let mut dump = Vec::new();
-    figdex_ingest::generate::write(&universe, figdex_ingest::generate::Format::Csv, &mut dump)
-        .unwrap();
-    desk.write("new.csv", &dump);
-    for milliseconds in [1, 40, 200, 500, 900, 1_400] {
-        let mut child = Command::new(program())
-            .current_dir(desk.0.path())
-            .args(["build", "new.csv", "--index", "index"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-        let published = child.try_wait().unwrap().is_some();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let instruments = Catalogue::open(&desk.index()).unwrap().manifest().instruments;
-        assert!(instruments == 1 || instruments == 30_000, "{instruments}");
-        assert!(!published || instruments == 30_000);
-    }
-    assert_eq!(desk.build(&["old.csv"], b"").0, 0);
-    assert_eq!(desk.tickers(), ["OLD"]);
 }
 
 /// A generated universe goes through without a fault, and is found.

@@ -4,7 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod api;
+mod crash;
 mod ingest;
+mod operate;
 mod quick_start;
 mod recorded;
+mod reload;
 mod support;
