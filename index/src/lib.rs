@@ -70,7 +70,7 @@ pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
 pub use hex::{hex, unhex};
 pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
-pub use instrument::{EQUITY, Instrument};
+pub use instrument::{Change, EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{

@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
 
+use crate::conflicts::Conflicts;
+use crate::enrich::{self, Enrichment};
 use crate::error::{Error, Result};
-use crate::merge::Merge;
+use crate::merge::{Merge, Stage};
 use crate::normalize::{Dropped, normalize};
 use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
-use crate::source::{Format, Input, Next, Source};
+use crate::source::{Format, Input, Next, Purpose, Source};
 use crate::values;
 
 /// What to build, from what.
@@ -21,6 +23,8 @@ use crate::values;
 pub struct Build {
     /// The dumps, in the order in which later ones win.
     pub inputs: Vec<Input>,
+    /// Dumps that add to the instruments of the others.
+    pub enrich: Vec<Input>,
     /// The folder of the index.
     pub index: PathBuf,
     /// The format of every input; without one it is recognised.
@@ -86,26 +90,41 @@ impl std::fmt::Display for MaxRejects {
     }
 }
 
-/// How far a build has come, for who is watching.
+/// How far a build has come, for who is watching. The phases come in this order;
+/// the last word of each is told even when it was just told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// So many rows were read in all; now from this input.
+    /// Rows are read.
     Reading {
         /// The input's name.
         input: &'a str,
         /// Rows read, over all inputs.
         rows: u64,
+        /// Bytes read, over all inputs, before they were unpacked.
+        bytes: u64,
+        /// Bytes of all inputs, where they are known before they are read.
+        bytes_total: Option<u64>,
     },
-    /// So many instruments were indexed.
+    /// Instruments are compared with the rows to enrich with.
+    Joining {
+        /// Instruments so far.
+        instruments: u64,
+        /// There are not more than these.
+        instruments_max: u64,
+    },
+    /// Instruments are indexed.
     Indexing {
         /// Instruments, of all parts.
         instruments: u64,
+        /// There are not more than these.
+        instruments_max: u64,
     },
     /// All is written; it is being checked.
     Publishing,
 }
 
 /// How often `progress` is told, at the most.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Rows between two looks at the clock.
 const PROGRESS_ROWS: u64 = 1 << 12;
@@ -115,6 +134,7 @@ impl Build {
     pub fn new(inputs: Vec<Input>, index: impl Into<PathBuf>) -> Self {
         Self {
             inputs,
+            enrich: Vec::new(),
             index: index.into(),
             format: None,
             values: None,
@@ -137,13 +157,18 @@ impl Build {
         };
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
-        let (merge, sources) = self.read(&mut report, &mut clock)?;
+        let Read { merge, mut enrichment, mut rejects, sources } =
+            self.read(&mut report, &mut clock)?;
+        let (rejected, read) = report.rejected_of_read();
         let total = report.total();
-        if !self.max_rejects.allows(total.rejected, total.read) {
+        let instruments_max = total.read - total.rejected - total.skipped;
+        if !self.max_rejects.allows(rejected, read) {
             let line = self.max_rejects.to_string();
+            report.rejects_file = rejects.finish()?;
             return Err(Error::TooManyRejects { report: Box::new(report), line });
         }
-        if total.read == total.rejected {
+        if instruments_max == 0 {
+            report.rejects_file = rejects.finish()?;
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
@@ -151,16 +176,44 @@ impl Build {
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
-        let mut indexed = 0;
-        let merged = merge.finish(report.inputs.len(), |instrument| {
-            indexed += 1;
-            clock.tick(indexed, || Progress::Indexing { instruments: indexed });
-            builder.add(instrument)
-        })?;
+        let names = report.inputs.iter().map(|input| input.name.clone()).collect();
+        let mut conflicts = Conflicts::new(names);
+        let (mut joined, mut indexed) = (0, 0);
+        let inputs = report.inputs.len();
+        let merged = merge.finish(
+            inputs,
+            &mut conflicts,
+            enrichment.as_mut(),
+            |stage, whole| match stage {
+                Stage::Joining => {
+                    joined += 1;
+                    clock.tick(joined, || Progress::Joining {
+                        instruments: joined,
+                        instruments_max,
+                    });
+                    Ok(())
+                }
+                Stage::Done => {
+                    indexed += 1;
+                    clock.tick(indexed, || Progress::Indexing {
+                        instruments: indexed,
+                        instruments_max,
+                    });
+                    builder.add(whole)
+                }
+            },
+        )?;
+        (clock.progress)(Progress::Indexing { instruments: indexed, instruments_max });
         for (input, merged) in report.inputs.iter_mut().zip(merged) {
             input.counts.instruments = merged.instruments;
             input.counts.merged = merged.merged;
         }
+        report.conflicts = conflicts.finish();
+        if let Some(enrichment) = enrichment {
+            enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
+            (report.enrich, report.filled) = enrichment.finish();
+        }
+        report.rejects_file = rejects.finish()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
@@ -174,19 +227,18 @@ impl Build {
     }
 
     /// Reads every row of every input.
-    fn read(
-        &self,
-        report: &mut Report,
-        clock: &mut Clock<'_>,
-    ) -> Result<(Merge, Vec<SourceEntry>)> {
+    fn read(&self, report: &mut Report, clock: &mut Clock<'_>) -> Result<Read> {
         let beside = || self.index.with_added_extension("rejects.csv");
         let mut rejects = Rejects::create(self.rejects.clone().unwrap_or_else(beside))?;
         let mut merge = Merge::default();
-        let mut sources = Vec::with_capacity(self.inputs.len());
+        let mut sources: Vec<SourceEntry> = Vec::with_capacity(self.inputs.len());
         let mut rows = 0;
+        // Of the inputs before the one at hand.
+        let mut bytes_before = 0;
+        let bytes_total = self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum();
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
-            let mut source = Source::open(input, self.format)?;
+            let mut source = Source::open(input, self.format, Purpose::Instruments)?;
             let mut account = InputReport { name: name.clone(), ..InputReport::default() };
             let mut row = Row::default();
             let mut dropped: Vec<Dropped> = Vec::new();
@@ -198,7 +250,12 @@ impl Build {
                 };
                 account.counts.read += 1;
                 rows += 1;
-                clock.tick(rows, || Progress::Reading { input: &name, rows });
+                clock.tick(rows, || Progress::Reading {
+                    input: &name,
+                    rows,
+                    bytes: bytes_before + source.meter().bytes(),
+                    bytes_total,
+                });
                 match instrument {
                     Ok(instrument) => merge.add(place, instrument),
                     Err(reason) => {
@@ -213,16 +270,39 @@ impl Build {
                 }
             }
             account.unknown_columns = source.unknown_columns().to_vec();
-            sources.push(SourceEntry {
-                name,
-                bytes: source.meter().bytes(),
-                sha256: source.meter().sha256(),
-                rows: account.counts.read,
+            let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
+            bytes_before += bytes;
+            (clock.progress)(Progress::Reading {
+                input: &name,
+                rows,
+                bytes: bytes_before,
+                bytes_total,
             });
+            sources.push(SourceEntry { name, bytes, sha256, rows: account.counts.read });
             report.inputs.push(account);
         }
-        report.rejects_file = rejects.finish()?;
-        Ok((merge, sources))
+        let mut enrichment = (!self.enrich.is_empty()).then(Enrichment::new);
+        for input in &self.enrich {
+            let Some(enrichment) = &mut enrichment else { break };
+            let name = input.name();
+            let told = |rows, bytes| Progress::Reading {
+                input: &name,
+                rows,
+                bytes: bytes_before + bytes,
+                bytes_total,
+            };
+            let source = enrich::read(input, enrichment, &mut rejects, report, &mut |bytes| {
+                rows += 1;
+                clock.tick(rows, || told(rows, bytes));
+            })?;
+            (clock.progress)(told(rows, source.bytes));
+            bytes_before += source.bytes;
+            sources.push(source);
+        }
+        if let Some(enrichment) = &enrichment {
+            report.enrich = enrichment.accounts().to_vec();
+        }
+        Ok(Read { merge, enrichment, rejects, sources })
     }
 
     fn options(&self, sources: &[SourceEntry]) -> BuildOptions {
@@ -239,6 +319,14 @@ impl Build {
             self.part_instruments_max.unwrap_or(options.part_instruments_max);
         options
     }
+}
+
+/// What reading left behind.
+struct Read {
+    merge: Merge,
+    enrichment: Option<Enrichment>,
+    rejects: Rejects,
+    sources: Vec<SourceEntry>,
 }
 
 /// Tells of progress now and then.

@@ -2,12 +2,15 @@
 //!
 //! A dump is opened and unpacked (`source`), read row by row (`row`), each row
 //! becomes an instrument or is rejected with a reason (`normalize`), rows of one
-//! FIGI become one (`merge`), what follows from the rest is added (`derive`), and
-//! `figdex-index` writes and publishes it (`build`). The report says what became
-//! of every row.
+//! FIGI become one (`merge`), other dumps fill what is blank in it (`enrich`), what
+//! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
+//! it (`build`). The report says what became of every row.
 
 mod build;
+mod cells;
+mod conflicts;
 mod derive;
+mod enrich;
 mod error;
 pub mod generate;
 mod merge;
@@ -20,7 +23,10 @@ mod source;
 mod values;
 
 pub use build::{Build, MaxRejects, Progress};
+pub use conflicts::{Conflict, Said, Sample};
 pub use error::{Error, Result};
-pub use report::{Counts, InputReport, Published, Report, Tally};
+pub use report::{
+    Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
+};
 pub use row::Column;
 pub use source::{Format, Input, RECORD_BYTES_MAX};

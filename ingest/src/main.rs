@@ -1,15 +1,19 @@
 //! `figdex-ingest`: the operator's command. It parses and prints; the work is the
 //! library's.
 
-use std::fs::File;
+mod progress;
+
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use figdex_ingest::generate::{self, Universe};
-use figdex_ingest::{Build, Format, Input, MaxRejects, Progress};
+use figdex_ingest::{Build, Format, Input, MaxRejects};
+
+use crate::progress::Watch;
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
@@ -36,6 +40,11 @@ struct BuildFlags {
     /// The folder of the index
     #[arg(long, value_name = "DIR")]
     index: PathBuf,
+    /// A dump that makes no instruments but adds to those of the others, which it
+    /// finds by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker. It fills what is
+    /// blank and never overrides. May be given several times
+    #[arg(long, value_name = "FILE")]
+    enrich: Vec<PathBuf>,
     /// Format of the inputs: csv, tsv, pipe or jsonl; recognised when not given
     #[arg(long)]
     format: Option<Format>,
@@ -47,6 +56,13 @@ struct BuildFlags {
     /// DIR.rejects.csv]
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
+    /// Write the report as JSON too, also when nothing is published because of
+    /// the rows
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Print neither progress nor, when all went well, the report
+    #[arg(long, short)]
+    quiet: bool,
     /// Publish nothing if any row is rejected
     #[arg(long, conflicts_with = "max_rejects")]
     strict: bool,
@@ -92,12 +108,24 @@ fn main() -> ExitCode {
 }
 
 fn build(flags: BuildFlags) -> anyhow::Result<()> {
+    if let Some(path) = &flags.report {
+        // An older build's would be taken for this one's.
+        remove(path).with_context(|| path.display().to_string())?;
+    }
     let mut inputs = Vec::new();
     for argument in &flags.inputs {
         inputs.extend(Input::resolve(argument)?);
     }
+    let mut enrich = Vec::new();
+    for argument in &flags.enrich {
+        enrich.extend(Input::resolve(argument)?);
+    }
+    if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
+        anyhow::bail!("standard input (-) is given twice: it can be read once");
+    }
     let build = Build {
         inputs,
+        enrich,
         index: flags.index,
         format: flags.format,
         values: flags.values,
@@ -105,27 +133,33 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
         part_instruments_max: None,
     };
-    match build.run(&mut tell) {
-        Ok(report) => {
-            print!("{report}");
-            Ok(())
-        }
+    let mut watch = Watch::new(flags.quiet);
+    let built = build.run(&mut |progress| watch.tell(progress));
+    watch.end();
+    let report = match &built {
+        Ok(report) => Some(report),
+        Err(error) => error.report(),
+    };
+    if let (Some(path), Some(report)) = (&flags.report, report) {
+        fs::write(path, report.to_json()).with_context(|| path.display().to_string())?;
+    }
+    match built {
+        Ok(report) if flags.quiet => drop(report),
+        Ok(report) => print!("{report}"),
         Err(error) => {
             if let Some(report) = error.report() {
-                eprint!("{report}");
+                eprintln!("{report}");
             }
-            Err(error.into())
+            return Err(error.into());
         }
     }
+    Ok(())
 }
 
-fn tell(progress: Progress<'_>) {
-    match progress {
-        Progress::Reading { input, rows } => eprintln!("reading {input}: {rows} rows so far"),
-        Progress::Indexing { instruments } => {
-            eprintln!("indexing: {instruments} instruments so far");
-        }
-        Progress::Publishing => eprintln!("verifying and publishing"),
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

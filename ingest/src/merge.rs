@@ -3,7 +3,9 @@
 
 use figdex_index::Instrument;
 
+use crate::conflicts::{Conflicts, Union};
 use crate::derive::derive;
+use crate::enrich::Enrichment;
 
 /// What was read so far.
 #[derive(Default)]
@@ -32,28 +34,55 @@ impl Merge {
         self.read.push(Read { input, instrument });
     }
 
-    /// Hands every instrument to `each`, in FIGI order, whole: merged, with what
-    /// derives from it. Tells what became of the rows, by input.
+    /// Hands every instrument to `each`, in FIGI order, whole: merged, enriched,
+    /// with what derives from it. Tells what became of the rows, by input.
     pub(crate) fn finish<E>(
         mut self,
         inputs: usize,
-        mut each: impl FnMut(&Instrument) -> Result<(), E>,
+        conflicts: &mut Conflicts,
+        mut enrichment: Option<&mut Enrichment>,
+        mut each: impl FnMut(Stage, &Instrument) -> Result<(), E>,
     ) -> Result<Vec<Merged>, E> {
         // Stable: rows of one FIGI stay in the order in which they were read.
         self.read.sort_by_key(|read| read.instrument.figi);
         let mut merged = vec![Merged::default(); inputs];
         let mut rows = self.read.into_iter().peekable();
-        while let Some(Read { input, mut instrument }) = rows.next() {
+        let mut instruments = Vec::new();
+        while let Some(Read { input, instrument }) = rows.next() {
             merged[input].instruments += 1;
-            while let Some(later) = rows.next_if(|row| row.instrument.figi == instrument.figi) {
+            let figi = instrument.figi;
+            let mut union = Union::new(input, instrument);
+            while let Some(later) = rows.next_if(|row| row.instrument.figi == figi) {
                 merged[later.input].merged += 1;
-                instrument.update(later.instrument);
+                union.update(later.input, later.instrument, conflicts);
+            }
+            instruments.push(union.instrument);
+        }
+        if let Some(enrichment) = &mut enrichment {
+            for instrument in &instruments {
+                enrichment.observe(instrument);
+                each(Stage::Joining, instrument)?;
+            }
+            enrichment.settle();
+        }
+        for mut instrument in instruments {
+            if let Some(enrichment) = &mut enrichment {
+                enrichment.apply(&mut instrument, conflicts);
             }
             derive(&mut instrument);
-            each(&instrument)?;
+            each(Stage::Done, &instrument)?;
         }
         Ok(merged)
     }
+}
+
+/// How far an instrument has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It was compared with the rows to enrich with.
+    Joining,
+    /// It is whole.
+    Done,
 }
 
 #[cfg(test)]
@@ -61,6 +90,7 @@ mod tests {
     use figdex_index::Figi;
 
     use super::*;
+    use crate::row::Column;
 
     #[test]
     fn rows_of_one_figi_are_one_instrument_and_later_inputs_win() {
@@ -75,8 +105,9 @@ mod tests {
         merge.add(1, row("BBG000BLNNH6", "third"));
         merge.add(1, row("BBG000BLNQ16", "venue"));
         let mut names = Vec::new();
+        let mut conflicts = Conflicts::new(["a", "b"].map(String::from).to_vec());
         let merged = merge
-            .finish(2, |instrument| {
+            .finish(2, &mut conflicts, None, |_, instrument| {
                 names.push(instrument.name.clone().unwrap());
                 Ok::<_, ()>(())
             })
@@ -84,5 +115,6 @@ mod tests {
         assert_eq!(names, ["third", "venue", "share class"]);
         let counts = merged.iter().map(|merged| (merged.instruments, merged.merged));
         assert_eq!(counts.collect::<Vec<_>>(), [(2, 1), (1, 1)]);
+        assert_eq!(conflicts.finish()[&Column::Name].count, 2);
     }
 }

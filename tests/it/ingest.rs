@@ -126,14 +126,76 @@ fn several_dumps_are_one_universe() {
     let (code, report, _) = desk.build(&["folder", "later.csv"], b"");
     assert_eq!((code, desk.tickers()), (0, ["IBM", "AAPL", "MSFT"].map(String::from).to_vec()));
     for line in [
-        "           2            2            0            0  folder/a.csv",
-        "           1            0            1            0  folder/b.csv",
-        "           4            3            1            0  in all",
-        "ignored columns of later.csv: unheard of",
+        "input         read  instruments  merged  rejected  skipped\n",
+        "folder/a.csv     2            2       0         0        0\n",
+        "folder/b.csv     1            0       1         0        0\n",
+        "in all           4            3       1         0        0\n",
+        "           1  ticker\n",
+        "              BBG000BLNNH6: \"IBM\" of folder/b.csv, not \"OLD\" of folder/a.csv\n",
+        "ignored columns\n  later.csv: unheard of\n",
         "published generation 1: 3 instruments",
     ] {
         assert!(report.contains(line), "{line}\n{report}");
     }
+}
+
+/// "for an `--enrich` input: read = enriched + unmatched + ambiguous + rejected";
+/// what joined nothing is kept as it stood, and the JSON report says the same.
+#[test]
+fn other_dumps_enrich_and_are_accounted_for() {
+    let desk = Desk::new();
+    desk.write("dump.csv", format!("{HEADER}{IBM}BBG000B9XRY4,AAPL,\n"));
+    desk.write(
+        "more",
+        "ID_ISIN,ID_CUSIP,name,TICKER\n\
+         US4592001014,459200101,INTL BUSINESS MACHINES CORP,MSFT\n\
+         JP3633400001,,TOYOTA MOTOR CORP,\n\
+         US4592001015,,WRONG,\n",
+    );
+    desk.write("quote.csv", "figi\n\"");
+    desk.write("again.jsonl", "{\"ID_CUSIP\":\"459200101\",\"ticker\":\"OLD\"}\n");
+    let flags =
+        ["dump.csv", "--enrich", "more", "--enrich", "again.jsonl", "--report", "report.json"];
+    let (code, report, error) = desk.build(&[&flags[..], &["--max-rejects", "1"]].concat(), b"");
+    assert_eq!(code, 0, "{report}{error}");
+    assert_eq!(desk.tickers(), ["IBM", "AAPL"], "an ISIN gives no ticker");
+    for line in [
+        "enriched with  read  enriched  unmatched  ambiguous  rejected  skipped\n",
+        "more              3         1          1          0         1        0\n",
+        "again.jsonl       1         0          1          0         0        0\n",
+        "fields filled by --enrich\n           1  name\n           1  ID_CUSIP\n",
+        "           2  unmatched: no instrument has its identifiers (first: more, line 3)",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+    let rejects = fs::read_to_string(desk.0.path().join("index.rejects.csv")).unwrap();
+    assert!(
+        rejects.contains("more,3,,unmatched: no instrument has its identifiers,\"JP3633400001,")
+    );
+    let json = fs::read(desk.0.path().join("report.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["published"]["instruments"], 2);
+    assert_eq!(json["total"]["read"], 2);
+    assert_eq!(json["enrich"][0]["name"], "more");
+    assert_eq!(json["enrich_total"]["unmatched"], 2);
+    assert_eq!(json["not_joined"][0]["first"]["line"], 3);
+    assert_eq!(json["rejects_file"], "index.rejects.csv");
+    let server = Catalogue::open(&desk.index()).unwrap();
+    assert_eq!(server.manifest().sources.len(), 3);
+    // A report of another build would mislead.
+    assert_eq!(desk.build(&["quote.csv", "--report", "report.json"], b"").0, 1);
+    assert!(!desk.0.path().join("report.json").exists());
+}
+
+/// Who says `--quiet` sees faults only.
+#[test]
+fn quiet_prints_nothing_but_faults() {
+    let desk = Desk::new();
+    desk.write("dump.csv", format!("{HEADER}{IBM}"));
+    let (code, report, error) = desk.build(&["dump.csv", "--quiet"], b"");
+    assert_eq!((code, report.as_str(), error.as_str()), (0, "", ""));
+    let (code, _, error) = desk.build(&["-", "--enrich", "-", "--quiet"], b"");
+    assert!(code == 1 && error.contains("standard input (-) is given twice"), "{error}");
 }
 
 /// A bad row is rejected, a bad cell dropped; both are kept as they stood.
