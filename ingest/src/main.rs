@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use figdex_ingest::generate::{self, Universe};
+use figdex_ingest::generate::{self, Dirt, Mix, Universe};
 use figdex_ingest::{Build, Format, Input, MaxRejects};
 
 use crate::progress::Watch;
@@ -85,6 +85,21 @@ struct GenerateFlags {
     /// The layout
     #[arg(long, default_value = "csv")]
     format: Layout,
+    /// The shares of the kinds
+    #[arg(long, default_value = "firm")]
+    mix: Shares,
+    /// How many rows have a fault of the kind that real dumps have: a name that is
+    /// missing, a FIGI twice, a wrong check digit and others
+    #[arg(long, value_name = "P%", default_value = "0%")]
+    dirt: Dirt,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shares {
+    /// As a firm holds it
+    Firm,
+    /// All that there is: five rows in six are options
+    Full,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -164,7 +179,11 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn generate(flags: GenerateFlags) -> anyhow::Result<()> {
-    let universe = Universe { count: flags.count, seed: flags.seed };
+    let mix = match flags.mix {
+        Shares::Firm => Mix::Firm,
+        Shares::Full => Mix::Full,
+    };
+    let universe = Universe { count: flags.count, seed: flags.seed, mix, dirt: flags.dirt };
     let format = match flags.format {
         Layout::Csv => generate::Format::Csv,
         Layout::Jsonl => generate::Format::JsonLines,

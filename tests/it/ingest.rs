@@ -335,7 +335,7 @@ fn a_kill_leaves_the_old_index() {
     let desk = Desk::new();
     desk.write("old.csv", "figi,ticker\nBBG000BPH459,OLD\n");
     assert_eq!(desk.build(&["old.csv"], b"").0, 0);
-    let universe = figdex_ingest::generate::Universe { count: 30_000, seed: 5 };
+    let universe = figdex_ingest::generate::Universe::new(30_000, 5);
     let mut dump = Vec::new();
     figdex_ingest::generate::write(&universe, figdex_ingest::generate::Format::Csv, &mut dump)
         .unwrap();
@@ -365,7 +365,7 @@ fn a_kill_leaves_the_old_index() {
 fn a_generated_universe_is_taken_whole() {
     for format in [figdex_ingest::generate::Format::Csv, figdex_ingest::generate::Format::JsonLines]
     {
-        let universe = figdex_ingest::generate::Universe { count: 3_000, seed: 9 };
+        let universe = figdex_ingest::generate::Universe::new(3_000, 9);
         let mut dump = Vec::new();
         figdex_ingest::generate::write(&universe, format, &mut dump).unwrap();
         let input = Input::Memory("generated", dump.into());
