@@ -180,11 +180,8 @@ impl Build {
         let mut conflicts = Conflicts::new(names);
         let (mut joined, mut indexed) = (0, 0);
         let inputs = report.inputs.len();
-        let merged = merge.finish(
-            inputs,
-            &mut conflicts,
-            enrichment.as_mut(),
-            |stage, whole| match stage {
+        let merged =
+            merge.finish(inputs, &mut conflicts, &mut enrichment, |stage, whole| match stage {
                 Stage::Joining => {
                     joined += 1;
                     clock.tick(joined, || Progress::Joining {
@@ -201,18 +198,15 @@ impl Build {
                     });
                     builder.add(whole)
                 }
-            },
-        )?;
+            })?;
         (clock.progress)(Progress::Indexing { instruments: indexed, instruments_max });
         for (input, merged) in report.inputs.iter_mut().zip(merged) {
             input.counts.instruments = merged.instruments;
             input.counts.merged = merged.merged;
         }
         report.conflicts = conflicts.finish();
-        if let Some(enrichment) = enrichment {
-            enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
-            (report.enrich, report.filled) = enrichment.finish();
-        }
+        enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
+        (report.enrich, report.filled) = enrichment.finish();
         report.rejects_file = rejects.finish()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
         (clock.progress)(Progress::Publishing);
@@ -281,9 +275,8 @@ impl Build {
             sources.push(SourceEntry { name, bytes, sha256, rows: account.counts.read });
             report.inputs.push(account);
         }
-        let mut enrichment = (!self.enrich.is_empty()).then(Enrichment::new);
+        let mut enrichment = Enrichment::new();
         for input in &self.enrich {
-            let Some(enrichment) = &mut enrichment else { break };
             let name = input.name();
             let told = |rows, bytes| Progress::Reading {
                 input: &name,
@@ -291,17 +284,16 @@ impl Build {
                 bytes: bytes_before + bytes,
                 bytes_total,
             };
-            let source = enrich::read(input, enrichment, &mut rejects, report, &mut |bytes| {
-                rows += 1;
-                clock.tick(rows, || told(rows, bytes));
-            })?;
+            let source =
+                enrich::read(input, &mut enrichment, &mut rejects, report, &mut |bytes| {
+                    rows += 1;
+                    clock.tick(rows, || told(rows, bytes));
+                })?;
             (clock.progress)(told(rows, source.bytes));
             bytes_before += source.bytes;
             sources.push(source);
         }
-        if let Some(enrichment) = &enrichment {
-            report.enrich = enrichment.accounts().to_vec();
-        }
+        report.enrich = enrichment.accounts().to_vec();
         Ok(Read { merge, enrichment, rejects, sources })
     }
 
@@ -324,7 +316,7 @@ impl Build {
 /// What reading left behind.
 struct Read {
     merge: Merge,
-    enrichment: Option<Enrichment>,
+    enrichment: Enrichment,
     rejects: Rejects,
     sources: Vec<SourceEntry>,
 }

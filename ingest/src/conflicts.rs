@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::sync::Arc;
 
 use figdex_index::{Change, Figi, Instrument};
 use serde::Serialize;
@@ -48,14 +49,14 @@ pub struct Said {
 
 /// Counts conflicts.
 pub(crate) struct Conflicts {
-    inputs: Vec<String>,
+    inputs: Arc<[String]>,
     columns: BTreeMap<Column, Conflict>,
 }
 
 impl Conflicts {
     /// None yet, between inputs of these names.
     pub(crate) fn new(inputs: Vec<String>) -> Self {
-        Self { inputs, columns: BTreeMap::new() }
+        Self { inputs: inputs.into(), columns: BTreeMap::new() }
     }
 
     /// Counts one; the values are looked at only while samples are wanted.
@@ -110,19 +111,19 @@ impl Union {
     pub(crate) fn update(&mut self, input: usize, later: Instrument, conflicts: &mut Conflicts) {
         let Self { instrument, first_input, later_inputs } = self;
         let figi = instrument.figi;
+        let inputs = Arc::clone(&conflicts.inputs);
         instrument.update(later, |Change { field, old, new }| {
-            let (said, known) = match later_inputs.iter_mut().find(|(name, _)| *name == field) {
-                Some((_, said)) => (std::mem::replace(said, input), true),
-                None => (*first_input, false),
+            let said = match later_inputs.iter_mut().find(|(name, _)| *name == field) {
+                Some((_, said)) => std::mem::replace(said, input),
+                None => {
+                    later_inputs.push((field, input));
+                    *first_input
+                }
             };
-            if !known {
-                later_inputs.push((field, input));
-            }
             if let Some(old) = old {
                 let column = Column::from_name(field).expect("every field is a column");
-                let name = |input: usize| conflicts.inputs[input].clone();
-                let (kept_by, lost_by) = (name(input), name(said));
-                conflicts.add(column, figi, (new, Some(&kept_by)), (old, Some(&lost_by)));
+                let (kept, lost) = ((new, Some(&*inputs[input])), (old, Some(&*inputs[said])));
+                conflicts.add(column, figi, kept, lost);
             }
         });
     }

@@ -40,7 +40,7 @@ impl Merge {
         mut self,
         inputs: usize,
         conflicts: &mut Conflicts,
-        mut enrichment: Option<&mut Enrichment>,
+        enrichment: &mut Enrichment,
         mut each: impl FnMut(Stage, &Instrument) -> Result<(), E>,
     ) -> Result<Vec<Merged>, E> {
         // Stable: rows of one FIGI stay in the order in which they were read.
@@ -58,7 +58,7 @@ impl Merge {
             }
             instruments.push(union.instrument);
         }
-        if let Some(enrichment) = &mut enrichment {
+        if !enrichment.is_empty() {
             for instrument in &instruments {
                 enrichment.observe(instrument);
                 each(Stage::Joining, instrument)?;
@@ -66,9 +66,7 @@ impl Merge {
             enrichment.settle();
         }
         for mut instrument in instruments {
-            if let Some(enrichment) = &mut enrichment {
-                enrichment.apply(&mut instrument, conflicts);
-            }
+            enrichment.apply(&mut instrument, conflicts);
             derive(&mut instrument);
             each(Stage::Done, &instrument)?;
         }
@@ -107,7 +105,7 @@ mod tests {
         let mut names = Vec::new();
         let mut conflicts = Conflicts::new(["a", "b"].map(String::from).to_vec());
         let merged = merge
-            .finish(2, &mut conflicts, None, |_, instrument| {
+            .finish(2, &mut conflicts, &mut Enrichment::new(), |_, instrument| {
                 names.push(instrument.name.clone().unwrap());
                 Ok::<_, ()>(())
             })

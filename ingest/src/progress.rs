@@ -145,9 +145,13 @@ impl Step {
         if self.phase == Phase::Publishing {
             return bar.set_message("verifying what was written");
         }
-        let seconds = bar.elapsed().as_secs_f64().max(0.001);
-        let rate = (self.count as f64 / seconds) as u64;
-        let counted = format!("{} {}, {} /s", grouped(self.count), self.unit, grouped(rate));
+        let mut counted = format!("{} {}", grouped(self.count), self.unit);
+        // At the first moment nobody can tell.
+        let seconds = bar.elapsed().as_secs_f64();
+        if seconds > 0.2 {
+            let rate = (self.count as f64 / seconds) as u64;
+            counted.push_str(&format!(", {} /s", grouped(rate)));
+        }
         bar.set_message(match self.phase {
             Phase::Reading => format!("{} MB, {counted}", grouped(self.done / 1_000_000)),
             _ => counted,
@@ -197,5 +201,31 @@ fn line(progress: Progress<'_>) -> String {
             grouped(instruments_max)
         ),
         Progress::Publishing => "verifying and publishing".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_tells_what_a_bar_would_show() {
+        let reading = |bytes_total| Progress::Reading {
+            input: "dump.csv",
+            rows: 1_234_567,
+            bytes: 250_000_000,
+            bytes_total,
+        };
+        for (progress, expected) in [
+            (reading(Some(1_000_000_000)), "reading dump.csv: 1,234,567 rows so far, 25 %"),
+            (reading(None), "reading dump.csv: 1,234,567 rows so far, 250 MB"),
+            (
+                Progress::Indexing { instruments: 1_000, instruments_max: 2_000 },
+                "indexing: 1,000 of 2,000 instruments so far",
+            ),
+            (Progress::Publishing, "verifying and publishing"),
+        ] {
+            assert_eq!(line(progress), expected);
+        }
     }
 }

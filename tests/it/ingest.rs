@@ -410,6 +410,70 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The same of dumps to enrich with: read = enriched + unmatched + ambiguous +
+    /// rejected, and no instrument is made or lost.
+    #[test]
+    fn any_dump_to_enrich_with_is_accounted_for(
+        lines in proptest::collection::vec(prop_oneof![
+            Just("US4592001014,IBM,name".to_owned()),
+            Just("US4592001014,,other".to_owned()),
+            Just("JP3633400001,AAPL,name".to_owned()),
+            Just(",,".to_owned()),
+            ".{0,20}",
+            "[\",;\r\n]{0,5}",
+        ], 0..12),
+    ) {
+        let more = format!("ID_ISIN,ticker,name\n{}", lines.join("\n"));
+        let folder = tempfile::tempdir().unwrap();
+        let dump = format!("{HEADER}{IBM}BBG000B9XRY4,AAPL,\n");
+        let build = Build {
+            max_rejects: figdex_ingest::MaxRejects::Percent(100.0),
+            format: Some("csv".parse().unwrap()),
+            enrich: vec![Input::Memory("more", more.into_bytes().into())],
+            ..build_of(vec![Input::Memory("dump", dump.into_bytes().into())], &folder.path().join("index"))
+        };
+        if let Ok(report) = build.run(&mut |_| {}) {
+            prop_assert!(report.adds_up());
+            prop_assert_eq!(report.total().instruments, 2);
+            let joined: u64 = report.not_joined.values().map(|tally| tally.count).sum();
+            let counts = report.enrich_total();
+            prop_assert_eq!(joined, counts.unmatched + counts.ambiguous);
+        }
+    }
+}
+
+/// The faults of real dumps are survived, counted and kept; few reject a row.
+#[test]
+fn a_dirty_universe_is_told_of() {
+    use figdex_ingest::generate::{self, Universe};
+    let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };
+    let mut dump = Vec::new();
+    generate::write(&universe, generate::Format::Csv, &mut dump).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let input = Input::Memory("generated", dump.into());
+    let build = Build {
+        max_rejects: figdex_ingest::MaxRejects::default(),
+        ..build_of(vec![input], &folder.path().join("index"))
+    };
+    let report = build.run(&mut |_| {}).unwrap();
+    let total = report.total();
+    assert!(report.adds_up() && total.read == 20_000, "{report}");
+    assert!((20..100).contains(&total.rejected), "{report}");
+    assert!((150..400).contains(&total.merged), "{report}");
+    for text in [
+        "wrong figi: check digit",
+        "wrong figi: characters",
+        "ID_ISIN: not of the form of its idType",
+        "conflicts: rows of one instrument that say different things",
+        "(OLD)",
+    ] {
+        assert!(report.to_string().contains(text), "{text}\n{report}");
+    }
+}
+
 /// What derives from a dump is found over HTTP as well.
 #[test]
 fn derived_identifiers_are_found() {

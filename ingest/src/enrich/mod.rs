@@ -177,6 +177,11 @@ impl Enrichment {
         }
     }
 
+    /// Whether there is nothing to enrich with, and the passes can be spared.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.len() == 0
+    }
+
     /// First pass: notes which rows this instrument is identified by.
     pub(crate) fn observe(&mut self, instrument: &Instrument) {
         for (row, level) in self.rows.find(instrument) {
@@ -257,6 +262,9 @@ impl Enrichment {
 
     /// Second pass: fills what is blank in the instrument and what a row gives.
     pub(crate) fn apply(&mut self, instrument: &mut Instrument, conflicts: &mut Conflicts) {
+        if self.is_empty() {
+            return;
+        }
         let mut found = self.rows.find(instrument);
         if found.is_empty() {
             return;

@@ -228,7 +228,7 @@ fn check_contracts(rows: &[StringRecord], size: usize) {
 /// What an option is written on can be looked up.
 #[test]
 fn underlyings_are_in_the_dump() {
-    for (mix, count) in [(Mix::Firm, 50_000), (Mix::Full, 150_000)] {
+    for (mix, count) in [(Mix::Firm, 50_000), (Mix::Full, 100_000)] {
         let rows = rows_of(&Universe { mix, ..Universe::new(count, 5) });
         let is_us_share = |row: &&StringRecord| {
             of(row, Column::ExchCode) == "US" && !of(row, Column::ShareClass).is_empty()
@@ -286,8 +286,8 @@ fn kind(row: &StringRecord) -> &'static str {
 #[test]
 fn every_beginning_has_the_mix_of_the_whole() {
     for mix in [Mix::Firm, Mix::Full] {
-        let rows = rows_of(&Universe { mix, ..Universe::new(100_000, 42) });
-        for count in [5_000, 20_000, 100_000] {
+        let rows = rows_of(&Universe { mix, ..Universe::new(60_000, 42) });
+        for count in [5_000, 20_000, 60_000] {
             let mut counts: HashMap<&str, u64> = HashMap::new();
             for row in &rows[..count as usize] {
                 *counts.entry(kind(row)).or_default() += 1;
@@ -339,7 +339,7 @@ fn dirt_is_as_much_as_was_asked_for() {
 /// some are traded everywhere.
 #[test]
 fn listings_are_skewed() {
-    let rows = rows(300_000, 42);
+    let rows = rows(150_000, 42);
     let mut sizes: HashMap<&str, u32> = HashMap::new();
     for row in rows.iter().filter(|row| kind(row) == "shares") {
         *sizes.entry(of(row, Column::ShareClass)).or_default() += 1;
