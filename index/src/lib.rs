@@ -77,7 +77,7 @@ pub use figi::{FIGI_CHARS, Figi, FigiError};
 pub use folder::{BuildLock, Publication, generations, rollback};
 pub use hex::{hex, unhex};
 pub use id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
-pub use instrument::{EQUITY, Instrument};
+pub use instrument::{Change, EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};

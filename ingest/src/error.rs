@@ -43,7 +43,7 @@ pub enum Error {
         free_bytes: u64,
     },
     /// More rows were rejected than the line allows.
-    #[error("{} of {} rows were rejected, more than {line}: nothing is published", report.total().rejected, report.total().read)]
+    #[error("{} of {} rows were rejected, more than {line}: nothing is published", report.rejected_of_read().0, report.rejected_of_read().1)]
     TooManyRejects {
         /// What was read and why it was rejected.
         report: Box<Report>,

@@ -171,7 +171,7 @@ pub(crate) fn ingest(folder: &Path, arguments: &[&str]) -> (i32, String, String)
 /// A generated universe as a canonical dump.
 pub(crate) fn generated(count: u64, format: generate::Format) -> Vec<u8> {
     let mut dump = Vec::new();
-    generate::write(&Universe { count, seed: 5 }, format, &mut dump).unwrap();
+    generate::write(&Universe::new(count, 5), format, &mut dump).unwrap();
     dump
 }
 

@@ -9,7 +9,7 @@ use std::io::BufRead;
 
 use csv_core::ReadRecordResult;
 
-use super::{Fault, Next, RECORD_BYTES_MAX};
+use super::{Fault, Next, Purpose, RECORD_BYTES_MAX};
 use crate::rejects::Reject;
 use crate::row::{CellKind, Column, Row};
 
@@ -41,7 +41,7 @@ struct Record {
 
 impl<R: BufRead> Delimited<R> {
     /// Reads the header row.
-    pub(super) fn open(input: R, delimiter: u8) -> Result<Self, Fault> {
+    pub(super) fn open(input: R, delimiter: u8, purpose: Purpose) -> Result<Self, Fault> {
         let core = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
         let mut reader = Self {
             input,
@@ -72,7 +72,7 @@ impl<R: BufRead> Delimited<R> {
             reader.columns.push(column);
             start = end;
         }
-        if !reader.columns.contains(&Some(Column::Figi)) {
+        if purpose == Purpose::Instruments && !reader.columns.contains(&Some(Column::Figi)) {
             let found = String::from_utf8_lossy(&row.raw).chars().take(200).collect::<String>();
             return Err(fault(format!("the header has no column figi: {found}")));
         }

@@ -93,6 +93,17 @@ impl Input {
         Ok(files.into_iter().map(Self::File).collect())
     }
 
+    /// Its size before it is unpacked, where it is known before it is read.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(path) => {
+                path.metadata().ok().filter(std::fs::Metadata::is_file).map(|f| f.len())
+            }
+            Self::Stdin => None,
+            Self::Memory(_, bytes) => Some(bytes.len() as u64),
+        }
+    }
+
     /// How messages and reports name it.
     pub fn name(&self) -> String {
         match self {
@@ -128,6 +139,15 @@ impl Input {
     }
 }
 
+/// What a dump is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Its rows are instruments: each needs a FIGI.
+    Instruments,
+    /// Its rows add to instruments, which other identifiers may find as well.
+    Enrich,
+}
+
 /// What a source yields next.
 pub(crate) enum Next {
     /// The row was filled.
@@ -155,7 +175,7 @@ enum Reader {
 impl Source {
     /// Opens a dump: unpacks it by its first bytes, and reads it as `format` or,
     /// without one, as its name and its content say.
-    pub(crate) fn open(input: &Input, format: Option<Format>) -> Result<Self> {
+    pub(crate) fn open(input: &Input, format: Option<Format>, purpose: Purpose) -> Result<Self> {
         let name = input.name();
         let fault = |error: io::Error| Error::open(&name, error);
         let meter = Meter::default();
@@ -176,13 +196,14 @@ impl Source {
         let content = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).to_vec();
         let format = match format.or_else(|| input.format_by_name()) {
             Some(format) => format,
-            None => recognise(&content).map_err(|what| Error::input(&name, None, what))?,
+            None => recognise(&content, purpose).map_err(|what| Error::input(&name, None, what))?,
         };
         let whole: Box<dyn Read> = Box::new(io::Cursor::new(content).chain(unpacked));
         let whole = BufReader::with_capacity(READ_BUFFER_BYTES, whole);
         let reader = match format {
             Format::Delimited(delimiter) => {
-                let reader = Delimited::open(whole, delimiter).map_err(|fault| fault.of(&name))?;
+                let reader =
+                    Delimited::open(whole, delimiter, purpose).map_err(|fault| fault.of(&name))?;
                 Reader::Delimited(Box::new(reader))
             }
             Format::JsonLines => Reader::JsonLines(JsonLines::new(whole)),
@@ -246,7 +267,7 @@ impl Fault {
 }
 
 /// The format that the first bytes of a dump show.
-fn recognise(content: &[u8]) -> std::result::Result<Format, &'static str> {
+fn recognise(content: &[u8], purpose: Purpose) -> std::result::Result<Format, &'static str> {
     let first_line = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match content.trim_ascii_start() {
         [] => Err("it is empty"),
@@ -257,8 +278,16 @@ fn recognise(content: &[u8]) -> std::result::Result<Format, &'static str> {
             let count =
                 |delimiter: u8| first_line.iter().filter(|&&byte| byte == delimiter).count();
             let delimiter = [b',', b'\t', b'|'].into_iter().max_by_key(|&byte| count(byte));
-            let names_figi = first_line.windows(4).any(|word| word.eq_ignore_ascii_case(b"figi"));
-            match delimiter.filter(|_| names_figi) {
+            let names = |word: &[u8]| {
+                first_line.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+            };
+            let names_a_key = match purpose {
+                Purpose::Instruments => names(b"figi"),
+                Purpose::Enrich => {
+                    [&b"figi"[..], b"isin", b"cusip", b"ticker"].into_iter().any(names)
+                }
+            };
+            match delimiter.filter(|_| names_a_key) {
                 Some(delimiter) => Ok(Format::Delimited(delimiter)),
                 None => Err("it has neither a header row with figi nor JSON lines: the format \
                              is unknown (--format csv, tsv, pipe or jsonl says which it is)"),
