@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
 
 use crate::error::{Error, Result};
+use crate::exchanges::Exchanges;
+use crate::format::Format;
 use crate::merge::Merge;
 use crate::normalize::{Dropped, normalize};
 use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
-use crate::source::{Format, Input, Next, Source};
+use crate::source::{Input, Next, Source};
 use crate::values;
 
 /// What to build, from what.
@@ -25,6 +27,8 @@ pub struct Build {
     pub index: PathBuf,
     /// The format of every input; without one it is recognised.
     pub format: Option<Format>,
+    /// A table of exchanges, which fills MICs from exchange codes and back.
+    pub exchanges: Option<PathBuf>,
     /// A folder of value lists.
     pub values: Option<PathBuf>,
     /// Where rejected rows are kept; without one, beside the index.
@@ -117,6 +121,7 @@ impl Build {
             inputs,
             index: index.into(),
             format: None,
+            exchanges: None,
             values: None,
             rejects: None,
             max_rejects: MaxRejects::default(),
@@ -135,6 +140,10 @@ impl Build {
             Some(folder) => values::read(folder)?,
             None => Vec::new(),
         };
+        let exchanges = match &self.exchanges {
+            Some(path) => Exchanges::read(path)?,
+            None => Exchanges::default(),
+        };
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
         let (merge, sources) = self.read(&mut report, &mut clock)?;
@@ -143,7 +152,7 @@ impl Build {
             let line = self.max_rejects.to_string();
             return Err(Error::TooManyRejects { report: Box::new(report), line });
         }
-        if total.read == total.rejected {
+        if total.read == total.rejected + total.skipped {
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
@@ -155,6 +164,9 @@ impl Build {
         let merged = merge.finish(report.inputs.len(), |instrument| {
             indexed += 1;
             clock.tick(indexed, || Progress::Indexing { instruments: indexed });
+            if let Some(column) = exchanges.fill(instrument) {
+                *report.filled.entry(column).or_default() += 1;
+            }
             builder.add(instrument)
         })?;
         for (input, merged) in report.inputs.iter_mut().zip(merged) {
@@ -186,7 +198,7 @@ impl Build {
         let mut rows = 0;
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
-            let mut source = Source::open(input, self.format)?;
+            let mut source = Source::open(input, self.format.as_ref())?;
             let mut account = InputReport { name: name.clone(), ..InputReport::default() };
             let mut row = Row::default();
             let mut dropped: Vec<Dropped> = Vec::new();
@@ -194,6 +206,11 @@ impl Build {
                 let instrument = match source.next(&mut row)? {
                     Next::Row => normalize(&row, &mut dropped),
                     Next::Rejected(reason) => Err(reason),
+                    Next::Skipped => {
+                        account.counts.read += 1;
+                        account.counts.skipped += 1;
+                        continue;
+                    }
                     Next::End => break,
                 };
                 account.counts.read += 1;
@@ -212,6 +229,8 @@ impl Build {
                     report.dropped.entry((column, reason)).or_default().add(&name, row.line);
                 }
             }
+            account.format = source.format().to_owned();
+            account.absent_columns = source.absent_columns().to_vec();
             account.unknown_columns = source.unknown_columns().to_vec();
             sources.push(SourceEntry {
                 name,

@@ -1,6 +1,7 @@
 //! Dumps in, a published index out.
 //!
-//! A dump is opened and unpacked (`source`), read row by row (`row`), each row
+//! A dump is opened and unpacked (`source`), read row by row (`row`) as its format
+//! describes it (`format`, and the columns files in `formats/`), each row
 //! becomes an instrument or is rejected with a reason (`normalize`), rows of one
 //! FIGI become one (`merge`), what follows from the rest is added (`derive`), and
 //! `figdex-index` writes and publishes it (`build`). The report says what became
@@ -9,6 +10,8 @@
 mod build;
 mod derive;
 mod error;
+mod exchanges;
+mod format;
 pub mod generate;
 mod merge;
 mod normalize;
@@ -21,6 +24,7 @@ mod values;
 
 pub use build::{Build, MaxRejects, Progress};
 pub use error::{Error, Result};
+pub use format::Format;
 pub use report::{Counts, InputReport, Published, Report, Tally};
 pub use row::Column;
-pub use source::{Format, Input, RECORD_BYTES_MAX};
+pub use source::{Input, RECORD_BYTES_MAX};

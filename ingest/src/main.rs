@@ -30,15 +30,23 @@ enum Command {
 #[derive(Args)]
 struct BuildFlags {
     /// Dumps: files, folders (their files by name), or - for standard input;
-    /// .gz and .zst are read through. Later ones win where they differ
+    /// .gz, .zst and .bz2 are read through. Later ones win where they differ
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// The folder of the index
     #[arg(long, value_name = "DIR")]
     index: PathBuf,
-    /// Format of the inputs: csv, tsv, pipe or jsonl; recognised when not given
-    #[arg(long)]
+    /// Format of the inputs, by name (a wrong one lists them); recognised when not
+    /// given
+    #[arg(long, value_name = "NAME")]
     format: Option<Format>,
+    /// Format of the inputs, as a columns file describes it (TOML)
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    columns: Option<PathBuf>,
+    /// A table of exchanges (CSV with the columns mic and exchCode), which fills MICs
+    /// from exchange codes and back where the two are one to one
+    #[arg(long, value_name = "FILE")]
+    exchanges: Option<PathBuf>,
     /// A folder of value lists to allow besides those in the data, such as
     /// exchCode.json with {"values": ["US", …]}
     #[arg(long, value_name = "DIR")]
@@ -96,10 +104,15 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     for argument in &flags.inputs {
         inputs.extend(Input::resolve(argument)?);
     }
+    let format = match &flags.columns {
+        Some(path) => Some(Format::read(path)?),
+        None => flags.format,
+    };
     let build = Build {
         inputs,
         index: flags.index,
-        format: flags.format,
+        format,
+        exchanges: flags.exchanges,
         values: flags.values,
         rejects: flags.rejects,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },

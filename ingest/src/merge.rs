@@ -37,7 +37,7 @@ impl Merge {
     pub(crate) fn finish<E>(
         mut self,
         inputs: usize,
-        mut each: impl FnMut(&Instrument) -> Result<(), E>,
+        mut each: impl FnMut(&mut Instrument) -> Result<(), E>,
     ) -> Result<Vec<Merged>, E> {
         // Stable: rows of one FIGI stay in the order in which they were read.
         self.read.sort_by_key(|read| read.instrument.figi);
@@ -50,7 +50,7 @@ impl Merge {
                 instrument.update(later.instrument);
             }
             derive(&mut instrument);
-            each(&instrument)?;
+            each(&mut instrument)?;
         }
         Ok(merged)
     }

@@ -31,6 +31,9 @@ pub(crate) struct Dropped {
 pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrument, Reject> {
     let mut figis = row.cells().filter(|cell| cell.column == Column::Figi);
     let figi = figis.next().ok_or(Reject::NoFigi)?;
+    if let CellKind::Fault(reason) = figi.kind {
+        return Err(Reject::FigiCell(reason));
+    }
     let figi = Figi::parse(figi.value).map_err(Reject::Figi)?;
     let mut instrument = Instrument::new(figi);
     for cell in row.cells() {
@@ -44,8 +47,8 @@ pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrum
 
 /// Puts a cell into its field.
 fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
-    if cell.kind == CellKind::Nested {
-        return Err("a nested value");
+    if let CellKind::Fault(reason) = cell.kind {
+        return Err(reason);
     }
     let value = cell.value;
     match cell.column {

@@ -1,5 +1,5 @@
 //! What a build read and what became of it. The sums are asserted, not hoped:
-//! read = instruments + merged + rejected, for each input and in all.
+//! read = instruments + merged + rejected + skipped, for each input and in all.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +17,8 @@ pub struct Report {
     pub reasons: BTreeMap<&'static str, Tally>,
     /// Cells that were dropped, by column and reason.
     pub dropped: BTreeMap<(Column, &'static str), Tally>,
+    /// Values that were filled from the table of exchanges, by column.
+    pub filled: BTreeMap<Column, u64>,
     /// The file that keeps rejected rows and dropped cells, if there were any.
     pub rejects_file: Option<PathBuf>,
     /// What was published, if anything was.
@@ -32,8 +34,12 @@ pub struct InputReport {
     pub name: String,
     /// Rows.
     pub counts: Counts,
+    /// The format it was read as.
+    pub format: String,
     /// Columns that nobody knows, which were ignored.
     pub unknown_columns: Vec<String>,
+    /// Columns that the format tells of and the input lacks.
+    pub absent_columns: Vec<String>,
 }
 
 /// Rows, and what became of them.
@@ -47,6 +53,8 @@ pub struct Counts {
     pub merged: u64,
     /// Rows that were rejected.
     pub rejected: u64,
+    /// Rows that a rule of the columns file leaves out.
+    pub skipped: u64,
 }
 
 /// How often something happened, and where first.
@@ -72,7 +80,7 @@ pub struct Published {
 impl Counts {
     /// Whether every row read is accounted for.
     pub fn add_up(&self) -> bool {
-        self.read == self.instruments + self.merged + self.rejected
+        self.read == self.instruments + self.merged + self.rejected + self.skipped
     }
 }
 
@@ -89,13 +97,14 @@ impl Report {
     /// The sums over all inputs.
     pub fn total(&self) -> Counts {
         let mut total = Counts::default();
-        for Counts { read, instruments, merged, rejected } in
+        for Counts { read, instruments, merged, rejected, skipped } in
             self.inputs.iter().map(|input| input.counts)
         {
             total.read += read;
             total.instruments += instruments;
             total.merged += merged;
             total.rejected += rejected;
+            total.skipped += skipped;
         }
         total
     }
@@ -110,12 +119,15 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{:>12} {:>12} {:>12} {:>12}  input",
-            "read", "instruments", "merged", "rejected"
+            "{:>12} {:>12} {:>12} {:>12} {:>12}  input",
+            "read", "instruments", "merged", "rejected", "skipped"
         )?;
         let mut line = |counts: &Counts, name: &str| {
-            let Counts { read, instruments, merged, rejected } = counts;
-            writeln!(f, "{read:>12} {instruments:>12} {merged:>12} {rejected:>12}  {name}")
+            let Counts { read, instruments, merged, rejected, skipped } = counts;
+            writeln!(
+                f,
+                "{read:>12} {instruments:>12} {merged:>12} {rejected:>12} {skipped:>12}  {name}"
+            )
         };
         for input in &self.inputs {
             line(&input.counts, &input.name)?;
@@ -125,6 +137,15 @@ impl fmt::Display for Report {
         }
         for input in self.inputs.iter().filter(|input| !input.unknown_columns.is_empty()) {
             writeln!(f, "ignored columns of {}: {}", input.name, input.unknown_columns.join(", "))?;
+        }
+        for input in self.inputs.iter().filter(|input| !input.absent_columns.is_empty()) {
+            let absent = input.absent_columns.join(", ");
+            writeln!(f, "columns that {} lacks of its format: {absent}", input.name)?;
+        }
+        if !self.filled.is_empty() {
+            let filled: Vec<String> =
+                self.filled.iter().map(|(column, n)| format!("{} {n}", column.name())).collect();
+            writeln!(f, "filled from the exchanges: {}", filled.join(", "))?;
         }
         if !self.reasons.is_empty() {
             writeln!(f, "rejected rows:")?;

@@ -1,0 +1,78 @@
+//! The formats that ship with the program: columns files like any other.
+
+use std::sync::LazyLock;
+
+use super::Format;
+
+const CANONICAL: &str = include_str!("../../formats/canonical.toml");
+
+/// The containers of a canonical dump, by the names that operators know.
+const CONTAINERS: [(&str, &str); 6] = [
+    ("csv", "format = \"delimited\"\ndelimiter = \",\"\n"),
+    ("tsv", "format = \"delimited\"\ndelimiter = \"\\t\"\n"),
+    ("pipe", "format = \"delimited\"\ndelimiter = \"|\"\n"),
+    ("jsonl", "format = \"json-lines\"\n"),
+    ("json", "format = \"json\"\n"),
+    ("parquet", "format = \"parquet\"\n"),
+];
+
+const OTHERS: [(&str, &str); 12] = [
+    ("answers", include_str!("../../formats/answers.toml")),
+    ("back-office", include_str!("../../formats/back-office.toml")),
+    ("financedatabase", include_str!("../../formats/financedatabase.toml")),
+    ("finnhub", include_str!("../../formats/finnhub.toml")),
+    ("free-ticker", include_str!("../../formats/free-ticker.toml")),
+    ("iex", include_str!("../../formats/iex.toml")),
+    ("kaiko", include_str!("../../formats/kaiko.toml")),
+    ("open-symbology", include_str!("../../formats/open-symbology.toml")),
+    ("polygon-v2", include_str!("../../formats/polygon-v2.toml")),
+    ("polygon-v3", include_str!("../../formats/polygon-v3.toml")),
+    ("t-invest", include_str!("../../formats/t-invest.toml")),
+    ("twelve-data", include_str!("../../formats/twelve-data.toml")),
+];
+
+struct Formats {
+    canonical: Format,
+    containers: Vec<Format>,
+    others: Vec<Format>,
+}
+
+static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
+    canonical: shipped("canonical", CANONICAL),
+    containers: CONTAINERS
+        .map(|(name, container)| shipped(name, &format!("{container}{CANONICAL}")))
+        .into(),
+    others: OTHERS.map(|(name, text)| shipped(name, text)).into(),
+});
+
+fn shipped(name: &str, text: &str) -> Format {
+    Format::parse(name, text).expect("a test reads every columns file that ships")
+}
+
+pub(super) fn all() -> impl Iterator<Item = &'static Format> {
+    FORMATS.containers.iter().chain(&FORMATS.others)
+}
+
+pub(super) fn canonical() -> &'static Format {
+    &FORMATS.canonical
+}
+
+/// Those that a dump may be recognised as, besides the canonical one.
+pub(crate) fn recognisable() -> &'static [Format] {
+    &FORMATS.others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shipped_format_is_right_and_can_be_recognised() {
+        for (name, text) in OTHERS {
+            let format = Format::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            assert!(format.description().recognise.is_told(), "{name}");
+            assert_eq!(name.parse::<Format>().unwrap().name(), name);
+        }
+        assert_eq!(all().count(), CONTAINERS.len() + OTHERS.len());
+    }
+}

@@ -1,0 +1,168 @@
+//! What the first bytes of a dump and the ending of its name say about its format.
+//!
+//! A format is taken by what only it has: the names in the header row or in the
+//! first record. Where two formats fit, or none does, nothing is guessed.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+
+use serde::de::IgnoredAny;
+
+use super::delimited;
+use super::json_document::JsonDocument;
+use super::plan::Plan;
+use crate::format::description::{Container, Description};
+use crate::format::{Format, recognisable};
+use crate::row::Row;
+
+/// Delimiters that are looked for where none is told.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b'|', b';'];
+
+/// The beginning of a dump, unpacked, without a byte order mark.
+pub(super) struct Head<'a> {
+    pub(super) content: &'a [u8],
+    /// What the file's name ends with.
+    pub(super) ending: Option<&'a str>,
+}
+
+impl Head<'_> {
+    pub(super) fn is_parquet(&self) -> bool {
+        self.content.starts_with(b"PAR1")
+    }
+
+    /// In what the records are, if the dump is of that description.
+    pub(super) fn container(&self, description: &Description) -> Container {
+        if let Some(container) = description.container {
+            return container;
+        }
+        let content = self.content.trim_ascii_start();
+        match (self.ending, content.first()) {
+            (Some("jsonl" | "ndjson"), _) => Container::JsonLines,
+            (Some("csv" | "tsv" | "tab" | "psv"), _) => Container::Delimited,
+            (_, Some(b'[')) => Container::Json,
+            (_, Some(b'{')) if description.records.is_some() => Container::Json,
+            (_, Some(b'{')) => Container::JsonLines,
+            _ => Container::Delimited,
+        }
+    }
+
+    /// What stands between cells, if the dump is of that description.
+    pub(super) fn delimiter(&self, description: &Description) -> u8 {
+        if let Some(delimiter) = description.delimited.delimiter {
+            return delimiter;
+        }
+        match self.ending {
+            Some("csv") if !self.is_semicolon(description) => b',',
+            Some("tsv" | "tab") => b'\t',
+            Some("psv") => b'|',
+            _ => self.commonest(description),
+        }
+    }
+
+    /// Where the comma divides decimals, a CSV file has semicolons.
+    fn is_semicolon(&self, description: &Description) -> bool {
+        !self.first_line(description).contains(&b',') && self.commonest(description) == b';'
+    }
+
+    fn commonest(&self, description: &Description) -> u8 {
+        let line = self.first_line(description);
+        let count = |delimiter: &u8| line.iter().filter(|byte| *byte == delimiter).count();
+        // The first of those that are equal.
+        DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(b',')
+    }
+
+    fn first_line(&self, description: &Description) -> &[u8] {
+        let mut lines = self.content.split(|&byte| byte == b'\n');
+        let skipped = usize::try_from(description.delimited.skip_lines);
+        lines.nth(skipped.unwrap_or(usize::MAX)).unwrap_or(b"")
+    }
+
+    /// The one format that the dump is of.
+    pub(super) fn recognise(&self) -> Result<Format, String> {
+        if self.content.trim_ascii().is_empty() && self.ending.is_none() {
+            return Err("it is empty".into());
+        }
+        if self.content.starts_with(b"\xff\xfe") || self.content.starts_with(b"\xfe\xff") {
+            return Err("it is UTF-16; a dump is UTF-8".into());
+        }
+        let found = recognisable().iter().filter(|format| self.is_of(format.description()));
+        if let Some(format) = only(found)? {
+            return Ok(format);
+        }
+        let canonical = Format::canonical();
+        let is_named = matches!(
+            self.ending,
+            Some("csv" | "tsv" | "tab" | "psv" | "jsonl" | "ndjson")
+        );
+        if is_named || self.names(canonical.description()).iter().any(|name| name == "figi") {
+            return Ok(canonical);
+        }
+        Err(format!(
+            "it has neither a header row with figi nor JSON lines, and is of no other known \
+             format: --format says of which ({}), --columns describes another",
+            Format::names().collect::<Vec<_>>().join(", ")
+        ))
+    }
+
+    fn is_of(&self, description: &Description) -> bool {
+        let recognise = &description.recognise;
+        if let Some(start) = &recognise.start {
+            return self.content.starts_with(start.as_bytes());
+        }
+        let names = self.names(description);
+        recognise.columns.iter().all(|column| names.contains(column))
+    }
+
+    /// The names in the header row or in the first record, read as that description
+    /// says; none where it cannot be read so.
+    fn names(&self, description: &Description) -> Vec<String> {
+        let plan = || Plan::new(std::sync::Arc::new(description.clone()));
+        let input = Cursor::new(self.content);
+        match self.container(description) {
+            Container::Delimited => {
+                let names = delimited::header(input, self.delimiter(description), &plan());
+                names.map_or_else(|_| Vec::new(), |(names, _)| names)
+            }
+            Container::JsonLines => {
+                let line = self.content.trim_ascii_start().split(|&byte| byte == b'\n').next();
+                members(line.unwrap_or(b""))
+            }
+            Container::Json => {
+                let mut row = Row::default();
+                match JsonDocument::new(input, &plan()).find(&mut row) {
+                    Ok(true) => members(&row.raw),
+                    Ok(false) | Err(_) => Vec::new(),
+                }
+            }
+            Container::Parquet => Vec::new(),
+        }
+    }
+}
+
+/// The names of an object's members.
+fn members(object: &[u8]) -> Vec<String> {
+    let members = serde_json::from_slice::<HashMap<String, IgnoredAny>>(object);
+    members.map_or_else(|_| Vec::new(), |members| members.into_keys().collect())
+}
+
+/// The format of a dump that has these columns and no first bytes to look at.
+#[cfg(feature = "parquet")]
+pub(super) fn of_names(names: &[String]) -> Result<Format, String> {
+    let found = recognisable().iter().filter(|format| {
+        let recognise = &format.description().recognise;
+        recognise.start.is_none() && recognise.columns.iter().all(|column| names.contains(column))
+    });
+    Ok(only(found)?.unwrap_or_else(Format::canonical))
+}
+
+fn only<'a>(found: impl Iterator<Item = &'a Format>) -> Result<Option<Format>, String> {
+    let found: Vec<&Format> = found.collect();
+    match found[..] {
+        [] => Ok(None),
+        [format] => Ok(Some(format.clone())),
+        _ => {
+            let names: Vec<&str> = found.iter().map(|format| format.name()).collect();
+            Err(format!("it may be any of {}: --format says which", names.join(", ")))
+        }
+    }
+}
