@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::build::{Build, MaxRejects};
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::generate::{self, Universe};
 use crate::report::Report;
-use crate::format::Format;
 use crate::source::Input;
 
 /// Facts of well-known instruments, a canonical dump.

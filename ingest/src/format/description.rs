@@ -158,12 +158,6 @@ pub(crate) struct Recognise {
     pub(crate) start: Option<String>,
 }
 
-impl Recognise {
-    pub(crate) fn is_told(&self) -> bool {
-        !self.columns.is_empty() || self.start.is_some()
-    }
-}
-
 /// What feeds one of our columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
@@ -195,8 +189,7 @@ impl Feed {
     /// The column stands in the dump under its own name.
     pub(crate) fn own(column: Column) -> Self {
         let from = From::Source(column.name().to_owned());
-        let way =
-            Way { from, conditions: Conditions::default(), transform: Transform::default() };
+        let way = Way { from, conditions: Conditions::default(), transform: Transform::default() };
         Self { column, ways: vec![way], told: false }
     }
 }

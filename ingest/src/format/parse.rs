@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use super::description::{
-    Conditions, Container, Description, DelimitedLayout, Encoding, Feed, From, Path, Recognise,
+    Conditions, Container, DelimitedLayout, Description, Encoding, Feed, From, Path, Recognise,
     Test, TestKind, Way, Wildcard,
 };
 use super::transform::{NumberForm, Transform, is_date_form};
@@ -96,7 +96,8 @@ impl Walk<'_> {
                 }
                 "records" => {
                     let paths = self.texts_of(value, "records");
-                    description.records = Some(paths.iter().map(|path| Path::parse(path)).collect());
+                    description.records =
+                        Some(paths.iter().map(|path| Path::parse(path)).collect());
                 }
                 "blank" => description.blank = self.texts_of(value, "blank"),
                 "recognise" => description.recognise = self.recognise(value),
@@ -171,16 +172,16 @@ impl Walk<'_> {
 
     /// One way to a column's value: a name, a number, or a table.
     fn way(&mut self, value: &Value<'_>) -> Option<Way> {
-        let plain = |from| Way {
-            from,
-            conditions: Conditions::default(),
-            transform: Transform::default(),
-        };
+        let plain =
+            |from| Way { from, conditions: Conditions::default(), transform: Transform::default() };
         if let Some(source) = source(value) {
             return Some(plain(From::Source(source)));
         }
         let DeValue::Table(table) = value.get_ref() else {
-            self.fault(value.span(), "a column is fed by a name, a number, a table, or an array of these");
+            self.fault(
+                value.span(),
+                "a column is fed by a name, a number, a table, or an array of these",
+            );
             return None;
         };
         let mut from = None;
@@ -221,7 +222,8 @@ impl Walk<'_> {
                             Some(form) => transform.number.push(form),
                             None => {
                                 let known = NumberForm::EXAMPLES.map(|(text, _)| text).join("  ");
-                                let what = format!("`{example}` is none of the forms of numbers: {known}");
+                                let what =
+                                    format!("`{example}` is none of the forms of numbers: {known}");
                                 self.fault(value.span(), what);
                             }
                         }
@@ -238,7 +240,10 @@ impl Walk<'_> {
         }
         let both = table.contains_key("from") && table.contains_key("value");
         if from.is_none() || both {
-            self.fault(value.span(), "a column is fed `from` a column or by a `value`: one of them");
+            self.fault(
+                value.span(),
+                "a column is fed `from` a column or by a `value`: one of them",
+            );
         }
         Some(Way { from: from?, conditions, transform })
     }
@@ -341,7 +346,7 @@ impl Walk<'_> {
     }
 
     fn count_of(&mut self, value: &Value<'_>, name: &str) -> u64 {
-        let digits = value.get_ref().as_integer().map(|integer| integer.as_str());
+        let digits = value.get_ref().as_integer().map(DeInteger::as_str);
         digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| {
             self.fault(value.span(), format!("{name} is a number of lines"));
             0
@@ -412,8 +417,18 @@ const KEYS: [&str; 15] = [
 ];
 
 const WAY_KEYS: [&str; 12] = [
-    "from", "value", "where", "blank", "until", "replace", "upper", "values", "otherwise", "date",
-    "number", "separator",
+    "from",
+    "value",
+    "where",
+    "blank",
+    "until",
+    "replace",
+    "upper",
+    "values",
+    "otherwise",
+    "date",
+    "number",
+    "separator",
 ];
 
 fn unknown(key: &str, known: &[&str]) -> String {

@@ -38,12 +38,14 @@ impl Objects {
         self.record.clear();
         let text = plan.description().encoding.decode(raw).ok_or(Reject::NotUtf8)?;
         let names = plan.names();
-        object(&text, names, &mut self.record, Some(&mut self.unknown)).map_err(|error| {
-            match text.trim_start().as_bytes().first() {
-                Some(b'{') => Reject::NotJson { byte: error.column(), what: what(&error) },
-                Some(b'[') => Reject::Array,
-                _ => Reject::NotAnObject,
-            }
+        object(&text, names, &mut self.record, Some(&mut self.unknown)).map_err(|error| match text
+            .trim_start()
+            .as_bytes()
+            .first()
+        {
+            Some(b'{') => Reject::NotJson { byte: error.column(), what: what(&error) },
+            Some(b'[') => Reject::Array,
+            _ => Reject::NotAnObject,
         })
     }
 }

@@ -80,7 +80,8 @@ impl<R: BufRead> JsonDocument<R> {
                 self.bytes.value(Some(&mut row.raw))?;
                 return Ok(true);
             }
-            let leads_on = self.paths.iter().any(|path| path.0.len() > depth && self.is_under(path));
+            let leads_on =
+                self.paths.iter().any(|path| path.0.len() > depth && self.is_under(path));
             match self.bytes.peek_after_blanks()? {
                 Some(byte @ (b'{' | b'[')) if leads_on => {
                     self.bytes.take();

@@ -111,7 +111,10 @@ mod tests {
     fn dictionaries_of_python_and_json() {
         let text = |text: &str| (text.to_owned(), CellKind::Text);
         assert_eq!(taken("{'figi': 'BBG', 'cik': None}"), [text("BBG")]);
-        assert_eq!(taken(r#"{"figi": "B'G", "n": 3}"#), [text("B'G"), ("3".into(), CellKind::Integer)]);
+        assert_eq!(
+            taken(r#"{"figi": "B'G", "n": 3}"#),
+            [text("B'G"), ("3".into(), CellKind::Integer)]
+        );
         assert_eq!(taken(r#"{'figi': "it's", 'n': True}"#), [text("it's"), text("true")]);
         assert_eq!(taken(r"{'figi': 'a\'b\xe9\u00e9'}"), [text("a'béé")]);
         assert_eq!(taken(""), []);

@@ -143,7 +143,7 @@ impl Source {
         let file = parquet::open(input, content).map_err(fault)?;
         let format = match format {
             Some(format) => format.clone(),
-            None => recognise::of_names(&parquet::names(&file)).map_err(fault)?,
+            None => recognise::of_names(&parquet::names(file.as_ref())).map_err(fault)?,
         };
         let mut plan = Plan::new(format.description().clone());
         let reader = parquet::Parquet::new(file, &mut plan).map_err(fault)?;
@@ -231,14 +231,14 @@ fn is_parquet(format: &Format) -> bool {
 /// A fault that ends a dump: from here on its rows cannot be told apart.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// The line, from 1.
-    line: u64,
+    /// The line, from 1, where the dump has lines.
+    line: Option<u64>,
     what: String,
 }
 
 impl Fault {
     fn new(line: u64, what: impl Into<String>) -> Self {
-        Self { line, what: what.into() }
+        Self { line: Some(line), what: what.into() }
     }
 
     /// For `map_err`: reading failed at that line.
@@ -254,6 +254,6 @@ impl Fault {
     }
 
     fn of(self, name: &str) -> Error {
-        Error::input(&name, Some(self.line), self.what)
+        Error::input(&name, self.line, self.what)
     }
 }

@@ -68,7 +68,15 @@ impl Plan {
             .collect();
         let skip = description.skip.iter().map(|rule| sources.asked(rule)).collect();
         let names = Names::new(&sources.names);
-        Self { description, sources: sources.names, names, steps, skip, separator: None, absent: Vec::new() }
+        Self {
+            description,
+            sources: sources.names,
+            names,
+            steps,
+            skip,
+            separator: None,
+            absent: Vec::new(),
+        }
     }
 
     pub(super) fn description(&self) -> &Description {
@@ -118,9 +126,10 @@ impl Plan {
         let of_slot = |way: &Way| way.slot.is_none_or(|slot| present.contains(&slot));
         self.steps.retain(|step| step.ways.iter().any(of_slot));
         let first = |step: &Step| {
-            let places = step.ways.iter().filter_map(|way| {
-                present.iter().position(|&slot| Some(slot) == way.slot)
-            });
+            let places = step
+                .ways
+                .iter()
+                .filter_map(|way| present.iter().position(|&slot| Some(slot) == way.slot));
             places.min()
         };
         self.steps.sort_by_key(first);

@@ -90,10 +90,8 @@ impl Head<'_> {
             return Ok(format);
         }
         let canonical = Format::canonical();
-        let is_named = matches!(
-            self.ending,
-            Some("csv" | "tsv" | "tab" | "psv" | "jsonl" | "ndjson")
-        );
+        let is_named =
+            matches!(self.ending, Some("csv" | "tsv" | "tab" | "psv" | "jsonl" | "ndjson"));
         if is_named || self.names(canonical.description()).iter().any(|name| name == "figi") {
             return Ok(canonical);
         }
