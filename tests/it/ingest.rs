@@ -82,6 +82,12 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
+fn bzip2(content: &[u8]) -> Vec<u8> {
+    let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    packed.write_all(content).unwrap();
+    packed.finish().unwrap()
+}
+
 #[test]
 fn every_way_to_give_a_dump() {
     let csv = format!("{HEADER}{IBM}");
@@ -97,8 +103,11 @@ fn every_way_to_give_a_dump() {
         ("quoted.csv", csv.replace("IBM", "\"IBM\"").into()),
         ("dump.jsonl", json.into()),
         ("unnamed-json", format!("\n{json}\n").into()),
+        ("array.json", format!("[\n{json}\n]").into()),
+        ("semicolons.csv", csv.replace(',', ";").into()),
         ("dump.csv.gz", gzip(csv.as_bytes())),
         ("two-members.gz", two_members),
+        ("dump.csv.bz2", bzip2(csv.as_bytes())),
         ("dump.jsonl.zst", zstd::encode_all(json.as_bytes(), 1).unwrap()),
     ];
     for (name, content) in dumps {
@@ -126,9 +135,9 @@ fn several_dumps_are_one_universe() {
     let (code, report, _) = desk.build(&["folder", "later.csv"], b"");
     assert_eq!((code, desk.tickers()), (0, ["IBM", "AAPL", "MSFT"].map(String::from).to_vec()));
     for line in [
-        "           2            2            0            0  folder/a.csv",
-        "           1            0            1            0  folder/b.csv",
-        "           4            3            1            0  in all",
+        "           2            2            0            0            0  folder/a.csv",
+        "           1            0            1            0            0  folder/b.csv",
+        "           4            3            1            0            0  in all",
         "ignored columns of later.csv: unheard of",
         "published generation 1: 3 instruments",
     ] {
@@ -207,7 +216,17 @@ fn bad_inputs() {
             b"hello\nworld\n",
             "unknown: it has neither a header row with figi nor JSON lines",
         ),
-        ("array.json", b"[{\"figi\":1}]", "array.json: it is a JSON array"),
+        (
+            "array.json",
+            b"[{\"figi\":1}]",
+            "wrong figi: not 12 characters (first: array.json, line 1)",
+        ),
+        (
+            "cut.json",
+            b"[{\"figi\":\"BBG000BLNNH6\"},\n{",
+            "cut.json, line 2: the JSON ends in the middle",
+        ),
+        ("list.json", b"[{\"figi\":[\"BBG000BLNNH6\"]}]", "wrong figi: not a plain value"),
         ("utf16", b"\xff\xfef\0i\0g\0i\0", "utf16: it is UTF-16"),
         (
             "quote.csv",

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod api;
+mod formats;
 mod ingest;
 mod quick_start;
 mod recorded;

@@ -18,7 +18,8 @@ pub(crate) struct Description {
     pub(crate) records: Option<Vec<Path>>,
     /// Words that mean "unknown" in any column.
     pub(crate) blank: Vec<String>,
-    pub(crate) recognise: Recognise,
+    /// What it is told from others by: any of these.
+    pub(crate) recognise: Vec<Recognise>,
     /// What feeds each column; a column stands here once.
     pub(crate) feeds: Vec<Feed>,
     /// Rows that meet all conditions of one of these are left out.
@@ -149,12 +150,12 @@ impl Path {
     }
 }
 
-/// How a dump is told from others.
+/// How a dump is told from others: all of it holds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recognise {
     /// Names that are all in its header row, or in its first record.
     pub(crate) columns: Vec<String>,
-    /// What it starts with.
+    /// What it starts with, if that is told.
     pub(crate) start: Option<String>,
 }
 

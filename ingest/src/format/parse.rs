@@ -65,7 +65,7 @@ impl Walk<'_> {
             delimited: DelimitedLayout::default(),
             records: None,
             blank: Vec::new(),
-            recognise: Recognise::default(),
+            recognise: Vec::new(),
             feeds: Vec::new(),
             skip: Vec::new(),
         };
@@ -259,7 +259,11 @@ impl Walk<'_> {
         pairs
     }
 
-    fn recognise(&mut self, value: &Value<'_>) -> Recognise {
+    /// One sign by which a dump is told from others, or an array of them.
+    fn recognise(&mut self, value: &Value<'_>) -> Vec<Recognise> {
+        if let DeValue::Array(signs) = value.get_ref() {
+            return signs.iter().flat_map(|sign| self.recognise(sign)).collect();
+        }
         let mut recognise = Recognise::default();
         for (key, value) in self.table_of(value, "recognise").into_iter().flatten() {
             match &**key.get_ref() {
@@ -268,7 +272,10 @@ impl Walk<'_> {
                 other => self.fault(key.span(), unknown(other, &["columns", "start"])),
             }
         }
-        recognise
+        if recognise.columns.is_empty() && recognise.start.is_none() {
+            self.fault(value.span(), "recognise has neither columns nor start");
+        }
+        vec![recognise]
     }
 
     fn skip(&mut self, value: &Value<'_>) -> Vec<Conditions> {

@@ -89,7 +89,7 @@ fn date(form: &str, text: &str) -> Option<String> {
 /// Whether dates can be read by this form: one that is written by it is found again.
 pub(crate) fn is_date_form(form: &str) -> bool {
     let day = civil::date(2031, 12, 28);
-    let Ok(moment) = day.at(0, 0, 0, 0).in_tz("UTC") else { return false };
+    let Ok(moment) = day.to_zoned(jiff::tz::TimeZone::UTC) else { return false };
     let written = jiff::fmt::strtime::format(form, &moment);
     written.is_ok_and(|text| civil::Date::strptime(form, text).ok() == Some(day))
 }

@@ -17,6 +17,8 @@ mod parquet;
 mod plan;
 mod recognise;
 mod record;
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, BufReader, Read};
 

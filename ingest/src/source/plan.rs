@@ -130,7 +130,7 @@ impl Plan {
                 .ways
                 .iter()
                 .filter_map(|way| present.iter().position(|&slot| Some(slot) == way.slot));
-            places.min()
+            places.min().unwrap_or(usize::MAX)
         };
         self.steps.sort_by_key(first);
     }

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::delimited;
 use super::json_document::JsonDocument;
 use super::plan::Plan;
-use crate::format::description::{Container, Description};
+use crate::format::description::{Container, Description, Recognise};
 use crate::format::{Format, recognisable};
 use crate::row::Row;
 
@@ -103,12 +103,11 @@ impl Head<'_> {
     }
 
     fn is_of(&self, description: &Description) -> bool {
-        let recognise = &description.recognise;
-        if let Some(start) = &recognise.start {
-            return self.content.starts_with(start.as_bytes());
-        }
         let names = self.names(description);
-        recognise.columns.iter().all(|column| names.contains(column))
+        description.recognise.iter().any(|sign| {
+            let start = sign.start.as_deref().unwrap_or("");
+            self.content.starts_with(start.as_bytes()) && has(&names, sign)
+        })
     }
 
     /// The names in the header row or in the first record, read as that description
@@ -137,6 +136,10 @@ impl Head<'_> {
     }
 }
 
+fn has(names: &[String], sign: &Recognise) -> bool {
+    sign.columns.iter().all(|column| names.contains(column))
+}
+
 /// The names of an object's members.
 fn members(object: &[u8]) -> Vec<String> {
     let members = serde_json::from_slice::<HashMap<String, IgnoredAny>>(object);
@@ -147,8 +150,8 @@ fn members(object: &[u8]) -> Vec<String> {
 #[cfg(feature = "parquet")]
 pub(super) fn of_names(names: &[String]) -> Result<Format, String> {
     let found = recognisable().iter().filter(|format| {
-        let recognise = &format.description().recognise;
-        recognise.start.is_none() && recognise.columns.iter().all(|column| names.contains(column))
+        let signs = &format.description().recognise;
+        signs.iter().any(|sign| sign.start.is_none() && has(names, sign))
     });
     Ok(only(found)?.unwrap_or_else(Format::canonical))
 }

@@ -1,7 +1,7 @@
 //! One record of a dump: the values that its description asks for, before they
 //! are a row. Readers fill it; the plan makes the row.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::row::CellKind;
 
@@ -83,7 +83,7 @@ impl Record {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     pub(super) slot: Option<Slot>,
-    pub(super) members: HashMap<Box<str>, Names>,
+    pub(super) members: BTreeMap<Box<str>, Names>,
 }
 
 impl Names {
