@@ -130,7 +130,7 @@ impl fmt::Display for Report {
             )
         };
         for input in &self.inputs {
-            line(&input.counts, &input.name)?;
+            line(&input.counts, &format!("{} ({})", input.name, input.format))?;
         }
         if self.inputs.len() > 1 {
             line(&self.total(), "in all")?;

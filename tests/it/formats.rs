@@ -106,7 +106,7 @@ fn finnhub_symbols() {
     check(
         "finnhub",
         r#"[{"currency":"USD","description":"BERKSHIRE HATHAWAY INC-CL B","displaySymbol":"BRK.B",
-             "figi":"BBG000DWG505","isin":null,"mic":"XNYS","shareClassFIGI":"BBG001S8WN02","symbol":"BRK.B","symbol2":"","type":"Common Stock"},
+             "figi":"BBG000DWG505","isin":null,"mic":"XNYS","shareClassFIGI":"BBG001S5S399","symbol":"BRK.B","symbol2":"","type":"Common Stock"},
             {"currency":"USD","description":"X","displaySymbol":"X","figi":"","isin":"","mic":"XNYS","shareClassFIGI":"","symbol":"X","symbol2":"","type":""}]"#,
         [2, 1, 0, 1, 0],
         &[(
@@ -122,13 +122,13 @@ fn polygon_tickers() {
     let found = [(
         json!({"idType": "TICKER", "idValue": "BRK/B", "currency": "USD"}),
         json!({"figi": "BBG000DWG505", "compositeFIGI": "BBG000DWG505", "exchCode": "US",
-               "shareClassFIGI": "BBG001S8WN02", "securityType": "Common Stock",
+               "shareClassFIGI": "BBG001S5S399", "securityType": "Common Stock",
                "securityType2": "Common Stock", "marketSector": "Equity"}),
     )];
     check(
         "polygon-v3",
         "ticker,name,market,locale,primary_exchange,type,active,currency_name,cik,composite_figi,share_class_figi,last_updated_utc\n\
-         BRK.B,\"Berkshire, Class B\",stocks,us,XNYS,CS,True,usd,0001067983,BBG000DWG505,BBG001S8WN02,2025-09-24T06:06:16Z\n\
+         BRK.B,\"Berkshire, Class B\",stocks,us,XNYS,CS,True,usd,0001067983,BBG000DWG505,BBG001S5S399,2025-09-24T06:06:16Z\n\
          NONE,None,stocks,us,XNYS,CS,True,usd,,,,\n",
         [2, 1, 0, 1, 0],
         &found,
@@ -137,7 +137,7 @@ fn polygon_tickers() {
         "polygon-v3",
         r#"{"status": "OK", "results": [{"ticker": "BRK.B", "market": "stocks", "locale": "us",
             "primary_exchange": "XNYS", "type": "CS", "currency_name": "usd",
-            "composite_figi": "BBG000DWG505", "share_class_figi": "BBG001S8WN02"}], "count": 1}"#,
+            "composite_figi": "BBG000DWG505", "share_class_figi": "BBG001S5S399"}], "count": 1}"#,
         [1, 1, 0, 0, 0],
         &found,
     );

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use parquet::errors::ParquetError;
@@ -33,7 +34,7 @@ pub(super) fn open(
 ) -> Result<Box<dyn FileReader>, String> {
     let fault = |error: io::Error| error.to_string();
     io::copy(&mut content, &mut io::sink()).map_err(fault)?;
-    let told = |error: ParquetError| format!("it is no whole Parquet file: {error}");
+    let told = |error: String| format!("it is no whole Parquet file: {error}");
     match input {
         Input::File(path) => {
             let mut magic = [0; 4];
@@ -41,13 +42,22 @@ pub(super) fn open(
             if file.read_exact(&mut magic).is_err() || magic != *b"PAR1" {
                 return Err("a Parquet file must not be compressed as a whole".into());
             }
-            Ok(Box::new(SerializedFileReader::new(file).map_err(told)?))
+            Ok(Box::new(guarded(|| SerializedFileReader::new(file)).map_err(told)?))
         }
         Input::Memory(_, bytes) => {
             let bytes = bytes::Bytes::from_owner(bytes.clone());
-            Ok(Box::new(SerializedFileReader::new(bytes).map_err(told)?))
+            Ok(Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(told)?))
         }
         Input::Stdin => Err("a Parquet file cannot come through standard input".into()),
+    }
+}
+
+/// The reader's answer. It asserts where a damaged file says what cannot be; that
+/// must be a fault of the file, not the end of the program.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(read) => read.map_err(|error| error.to_string()),
+        Err(_) => Err("its bytes are damaged".into()),
     }
 }
 
@@ -75,9 +85,10 @@ impl Parquet {
         }
         let told = |error: ParquetError| error.to_string();
         let projection = Type::group_type_builder(schema.name()).with_fields(asked).build();
-        let rows = RowIter::from_file_into(file).project(Some(projection.map_err(told)?));
+        let projection = projection.map_err(told)?;
+        let rows = guarded(|| RowIter::from_file_into(file).project(Some(projection)))?;
         plan.keep(&present);
-        Ok(Self { rows: rows.map_err(told)?, record: 0, objects: Objects::new(plan), unknown })
+        Ok(Self { rows, record: 0, objects: Objects::new(plan), unknown })
     }
 
     pub(super) fn unknown_columns(&self) -> &[String] {
@@ -89,8 +100,10 @@ impl Parquet {
         row.line = self.record;
         let fault =
             |what: String| Fault { line: None, what: format!("record {}: {what}", row.line) };
-        let Some(fields) = self.rows.next() else { return Ok(Next::End) };
-        let fields = fields.map_err(|error| fault(error.to_string()))?;
+        let rows = &mut self.rows;
+        let Some(fields) = guarded(|| rows.next().transpose()).map_err(&fault)? else {
+            return Ok(Next::End);
+        };
         let text = object(&fields).to_string();
         if text.len() > RECORD_BYTES_MAX {
             return Err(fault(format!("it is longer than {RECORD_BYTES_MAX} bytes")));
@@ -149,4 +162,133 @@ fn date(days: i32) -> Option<String> {
 fn time(micros: Option<i64>) -> Value {
     let time = micros.and_then(|micros| jiff::Timestamp::from_microsecond(micros).ok());
     time.map_or(Value::Null, |time| time.to_string().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::Format;
+    use crate::source::Source;
+
+    const SCHEMA: &str = "message master {
+        required binary FIGI (UTF8);
+        optional double Coupon;
+        optional int32 Due (DATE);
+        required binary Note (UTF8);
+    }";
+
+    /// Three rows in two row groups; the second has neither coupon nor date.
+    fn file(compression: Compression) -> Vec<u8> {
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+        let mut bytes = Vec::new();
+        let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+        for figis in [&["BBG000BLNNH6", ""][..], &["BBG000C2V3D6"]] {
+            let mut group = file.next_row_group().unwrap();
+            let texts =
+                |texts: Vec<&str>| texts.into_iter().map(ByteArray::from).collect::<Vec<_>>();
+            let levels = [1, 0];
+            let levels = &levels[..figis.len()];
+            let mut column = group.next_column().unwrap().unwrap();
+            let written = column.typed::<ByteArrayType>();
+            written.write_batch(&texts(figis.to_vec()), None, None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<DoubleType>().write_batch(&[4.625], Some(levels), None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<Int32Type>().write_batch(&[23_155], Some(levels), None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            let notes = texts(vec!["not read"; figis.len()]);
+            column.typed::<ByteArrayType>().write_batch(&notes, None, None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+        }
+        file.close().unwrap();
+        bytes
+    }
+
+    fn format() -> Format {
+        let text = "skip = [{ FIGI = '' }]\n\
+                    [columns]\nfigi = 'FIGI'\ncoupon = 'Coupon'\nmaturity = 'Due'\nname = 'Name'\n";
+        Format::parse("master", text).unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> crate::error::Result<Vec<String>> {
+        let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
+        assert_eq!(source.unknown_columns(), ["Note"]);
+        assert_eq!(source.absent_columns(), ["Name"]);
+        let mut row = Row::default();
+        let mut read = Vec::new();
+        loop {
+            read.push(match source.next(&mut row)? {
+                Next::Row => {
+                    let cells = row.cells().map(|cell| cell.value.to_owned());
+                    cells.collect::<Vec<_>>().join(" ")
+                }
+                Next::Skipped => {
+                    format!("{} skipped: {}", row.line, String::from_utf8_lossy(&row.raw))
+                }
+                Next::Rejected(reason) => reason.to_string(),
+                Next::End => {
+                    assert_eq!(source.meter().bytes(), bytes.len() as u64);
+                    return Ok(read);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn rows_go_through_the_same_description() {
+        for compression in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(Default::default()),
+            Compression::ZSTD(Default::default()),
+            Compression::LZ4_RAW,
+        ] {
+            let expected = [
+                "BBG000BLNNH6 4.625 2033-05-25",
+                "2 skipped: {\"Coupon\":null,\"Due\":null,\"FIGI\":\"\"}",
+                "BBG000C2V3D6 4.625 2033-05-25",
+            ];
+            assert_eq!(read(&file(compression)).unwrap(), expected, "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_whole_file_is_told() {
+        let bytes = file(Compression::SNAPPY);
+        let error = read(&bytes[..bytes.len() - 9]).unwrap_err().to_string();
+        assert!(error.starts_with("dump: it is no whole Parquet file: "), "{error}");
+        let input = Input::Memory("dump", bytes.into());
+        let csv = "kaiko".parse().unwrap();
+        let error = Source::open(&input, Some(&csv)).err().unwrap().to_string();
+        assert_eq!(error, "dump: it has no column of its format, but FIGI, Coupon, Due, Note");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// A damaged file is read or refused.
+        #[test]
+        fn any_damage_is_survived(at in any::<proptest::sample::Index>(), byte in any::<u8>()) {
+            let mut bytes = file(Compression::SNAPPY);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let input = Input::Memory("dump", bytes.into());
+            if let Ok(mut source) = Source::open(&input, Some(&format())) {
+                let mut row = Row::default();
+                while let Ok(Next::Row | Next::Skipped | Next::Rejected(_)) = source.next(&mut row) {}
+            }
+        }
+    }
 }

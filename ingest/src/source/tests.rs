@@ -120,9 +120,9 @@ fn values_inside_of_a_cell() {
         "format = 'delimited'\ndelimiter = ';'\n[columns]\nfigi = 'codes.figi'\nname = 'codes.deep.name'\n",
         "codes;x\n{'figi': 'f1', 'deep': {'name': \"it's\"}};\n\"{\"\"figi\"\": \"\"f2\"\"}\";\nnone;\n",
         &[
-            "figi=f1 name=it's",
+            "name=it's figi=f1",
             "figi=f2",
-            "figi!inside of a cell that is no object name!inside of a cell that is no object",
+            "name!inside of a cell that is no object figi!inside of a cell that is no object",
         ],
     );
 }
