@@ -40,9 +40,10 @@ struct BuildFlags {
     /// given
     #[arg(long, value_name = "NAME")]
     format: Option<Format>,
-    /// Format of the inputs, as a columns file describes it (TOML)
+    /// Format of the inputs, as a columns file describes it (TOML); of several, each
+    /// input is of the one that it is recognised as
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
-    columns: Option<PathBuf>,
+    columns: Vec<PathBuf>,
     /// A table of exchanges (CSV with the columns mic and exchCode), which fills MICs
     /// from exchange codes and back where the two are one to one
     #[arg(long, value_name = "FILE")]
@@ -104,9 +105,9 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     for argument in &flags.inputs {
         inputs.extend(Input::resolve(argument)?);
     }
-    let format = match &flags.columns {
-        Some(path) => Some(Format::read(path)?),
-        None => flags.format,
+    let format = match &flags.columns[..] {
+        [] => flags.format,
+        files => Some(Format::read_all(files)?),
     };
     let build = Build {
         inputs,

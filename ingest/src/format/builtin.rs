@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::Format;
+use super::Described;
 
 const CANONICAL: &str = include_str!("../../formats/canonical.toml");
 
@@ -32,9 +32,9 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 
 struct Formats {
-    canonical: Format,
-    containers: Vec<Format>,
-    others: Vec<Format>,
+    canonical: Described,
+    containers: Vec<Described>,
+    others: Vec<Described>,
 }
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
@@ -45,33 +45,35 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
     others: OTHERS.map(|(name, text)| shipped(name, text)).into(),
 });
 
-fn shipped(name: &str, text: &str) -> Format {
-    Format::parse(name, text).expect("a test reads every columns file that ships")
+fn shipped(name: &str, text: &str) -> Described {
+    Described::parse(name, text).expect("a test reads every columns file that ships")
 }
 
-pub(super) fn all() -> impl Iterator<Item = &'static Format> {
+pub(super) fn all() -> impl Iterator<Item = &'static Described> {
     FORMATS.containers.iter().chain(&FORMATS.others)
 }
 
-pub(super) fn canonical() -> &'static Format {
+/// The canonical dump, in whatever container it comes.
+pub(crate) fn canonical() -> &'static Described {
     &FORMATS.canonical
 }
 
 /// Those that a dump may be recognised as, besides the canonical one.
-pub(crate) fn recognisable() -> &'static [Format] {
+pub(crate) fn recognisable() -> &'static [Described] {
     &FORMATS.others
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Format;
     use super::*;
 
     #[test]
     fn every_shipped_format_is_right_and_can_be_recognised() {
         for (name, text) in OTHERS {
-            let format = Format::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
-            assert!(!format.description().recognise.is_empty(), "{name}");
-            assert_eq!(name.parse::<Format>().unwrap().name(), name);
+            let format = Described::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!format.description.recognise.is_empty(), "{name}");
+            assert_eq!(*name.parse::<Format>().unwrap().one().unwrap().name, *name);
         }
         assert_eq!(all().count(), CONTAINERS.len() + OTHERS.len());
     }

@@ -33,8 +33,8 @@ pub(crate) use self::meter::Meter;
 use self::plan::Plan;
 use self::recognise::Head;
 use crate::error::{Error, Result};
-use crate::format::Format;
 use crate::format::description::Container;
+use crate::format::{Described, Format};
 use crate::rejects::Reject;
 use crate::row::{Column, Row};
 
@@ -62,7 +62,7 @@ pub(crate) enum Next {
 /// A dump that is being read.
 pub(crate) struct Source {
     name: String,
-    format: String,
+    format: std::sync::Arc<str>,
     meter: Meter,
     plan: Plan,
     reader: Reader,
@@ -111,13 +111,11 @@ impl Source {
         if head.is_parquet() || format.is_some_and(is_parquet) {
             return Self::open_parquet(input, format, meter, unpacked);
         }
-        let format = match format {
-            Some(format) => format.clone(),
-            None => head.recognise().map_err(|what| Error::input(&name, None, what))?,
-        };
-        let container = head.container(format.description());
-        let delimiter = head.delimiter(format.description());
-        let mut plan = Plan::new(format.description().clone());
+        let fault = |what| Error::input(&name, None, what);
+        let Described { name: format, description } = head.recognise(format).map_err(fault)?;
+        let container = head.container(&description);
+        let delimiter = head.delimiter(&description);
+        let mut plan = Plan::new(description);
         let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(content).chain(unpacked));
         let whole = BufReader::with_capacity(READ_BUFFER_BYTES, whole);
         let reader = match container {
@@ -130,7 +128,7 @@ impl Source {
                 Reader::Json(Box::new(JsonDocument::new(whole, &plan)))
             }
         };
-        Ok(Self { name, format: format.name().to_owned(), meter, plan, reader })
+        Ok(Self { name, format, meter, plan, reader })
     }
 
     #[cfg(feature = "parquet")]
@@ -143,14 +141,12 @@ impl Source {
         let name = input.name();
         let fault = |what: String| Error::input(&name, None, what);
         let file = parquet::open(input, content).map_err(fault)?;
-        let format = match format {
-            Some(format) => format.clone(),
-            None => recognise::of_names(&parquet::names(file.as_ref())).map_err(fault)?,
-        };
-        let mut plan = Plan::new(format.description().clone());
+        let found = recognise::of_names(&parquet::names(file.as_ref()), format);
+        let Described { name: format, description } = found.map_err(fault)?;
+        let mut plan = Plan::new(description);
         let reader = parquet::Parquet::new(file, &mut plan).map_err(fault)?;
         let reader = Reader::Parquet(Box::new(reader));
-        Ok(Self { name, format: format.name().to_owned(), meter, plan, reader })
+        Ok(Self { name, format, meter, plan, reader })
     }
 
     #[cfg(not(feature = "parquet"))]
@@ -227,7 +223,7 @@ fn unpack(file: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
 }
 
 fn is_parquet(format: &Format) -> bool {
-    format.description().container == Some(Container::Parquet)
+    format.one().is_some_and(|told| told.description.container == Some(Container::Parquet))
 }
 
 /// A fault that ends a dump: from here on its rows cannot be told apart.

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::Cursor;
+use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 
@@ -12,7 +13,7 @@ use super::delimited;
 use super::json_document::JsonDocument;
 use super::plan::Plan;
 use crate::format::description::{Container, Description, Recognise};
-use crate::format::{Format, recognisable};
+use crate::format::{Described, Format, canonical, recognisable};
 use crate::row::Row;
 
 /// Delimiters that are looked for where none is told.
@@ -77,23 +78,27 @@ impl Head<'_> {
         lines.nth(skipped.unwrap_or(usize::MAX)).unwrap_or(b"")
     }
 
-    /// The one format that the dump is of.
-    pub(super) fn recognise(&self) -> Result<Format, String> {
+    /// The one format that the dump is of: `given`, or among those of `given`, or
+    /// one that ships.
+    pub(super) fn recognise(&self, given: Option<&Format>) -> Result<Described, String> {
+        if let Some(described) = given.and_then(Format::one) {
+            return Ok(described.clone());
+        }
         if self.content.trim_ascii().is_empty() && self.ending.is_none() {
             return Err("it is empty".into());
         }
         if self.content.starts_with(b"\xff\xfe") || self.content.starts_with(b"\xfe\xff") {
             return Err("it is UTF-16; a dump is UTF-8".into());
         }
-        let found = recognisable().iter().filter(|format| self.is_of(format.description()));
-        if let Some(format) = only(found)? {
-            return Ok(format);
+        let own = given.map_or(&[][..], Format::among);
+        if let Some(found) = only(own, recognisable(), |description| self.is_of(description))? {
+            return Ok(found);
         }
-        let canonical = Format::canonical();
-        let is_named =
-            matches!(self.ending, Some("csv" | "tsv" | "tab" | "psv" | "jsonl" | "ndjson"));
-        if is_named || self.names(canonical.description()).iter().any(|name| name == "figi") {
-            return Ok(canonical);
+        let named = ["csv", "tsv", "tab", "psv", "jsonl", "ndjson"];
+        let is_named = self.ending.is_some_and(|ending| named.contains(&ending));
+        let names = self.names(&canonical().description);
+        if is_named || names.iter().any(|name| name == "figi") {
+            return Ok(canonical().clone());
         }
         Err(format!(
             "it has neither a header row with figi nor JSON lines, and is of no other known \
@@ -113,7 +118,7 @@ impl Head<'_> {
     /// The names in the header row or in the first record, read as that description
     /// says; none where it cannot be read so.
     fn names(&self, description: &Description) -> Vec<String> {
-        let plan = || Plan::new(std::sync::Arc::new(description.clone()));
+        let plan = || Plan::new(Arc::new(description.clone()));
         let input = Cursor::new(self.content);
         match self.container(description) {
             Container::Delimited => {
@@ -148,22 +153,35 @@ fn members(object: &[u8]) -> Vec<String> {
 
 /// The format of a dump that has these columns and no first bytes to look at.
 #[cfg(feature = "parquet")]
-pub(super) fn of_names(names: &[String]) -> Result<Format, String> {
-    let found = recognisable().iter().filter(|format| {
-        let signs = &format.description().recognise;
-        signs.iter().any(|sign| sign.start.is_none() && has(names, sign))
-    });
-    Ok(only(found)?.unwrap_or_else(Format::canonical))
+pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<Described, String> {
+    if let Some(described) = given.and_then(Format::one) {
+        return Ok(described.clone());
+    }
+    let own = given.map_or(&[][..], Format::among);
+    let found = only(own, recognisable(), |description| {
+        description.recognise.iter().any(|sign| sign.start.is_none() && has(names, sign))
+    })?;
+    Ok(found.unwrap_or_else(|| canonical().clone()))
 }
 
-fn only<'a>(found: impl Iterator<Item = &'a Format>) -> Result<Option<Format>, String> {
-    let found: Vec<&Format> = found.collect();
-    match found[..] {
-        [] => Ok(None),
-        [format] => Ok(Some(format.clone())),
-        _ => {
-            let names: Vec<&str> = found.iter().map(|format| format.name()).collect();
-            Err(format!("it may be any of {}: --format says which", names.join(", ")))
+/// The one format for which it holds, of the operator's own or else of those that
+/// ship.
+fn only(
+    own: &[Described],
+    shipped: &[Described],
+    holds: impl Fn(&Description) -> bool,
+) -> Result<Option<Described>, String> {
+    for formats in [own, shipped] {
+        let found = formats.iter().filter(|format| holds(&format.description));
+        let found: Vec<&Described> = found.collect();
+        match found[..] {
+            [] => {}
+            [format] => return Ok(Some(format.clone())),
+            _ => {
+                let names: Vec<&str> = found.iter().map(|format| &*format.name).collect();
+                return Err(format!("it may be any of {}: --format says which", names.join(", ")));
+            }
         }
     }
+    Ok(None)
 }
