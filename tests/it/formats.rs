@@ -416,6 +416,18 @@ fn real_dumps() {
         }
     }
     real_answers(&data.join("real/recorded/openfigi-rs"));
+    // Answers wrapped in the exchange that they were part of.
+    let wrapped = Format::parse(
+        "wrapped",
+        "format = 'json'\nrecords = ['response.bodyJson.data.*', 'response.bodyJson.*.data.*']\n\
+         own-names = true\n",
+    );
+    let wrapped = wrapped.unwrap();
+    for (name, rows) in [("filter_us", 100), ("mapping_aapl_us", 1), ("search_apple", 100)] {
+        let path = data.join(format!("real/recorded/openfigi-ts/{name}.http.json"));
+        let server = build(Input::File(path), Some(wrapped.clone()));
+        assert_eq!(counts(&server), [rows, rows, 0, 0, 0], "{name}");
+    }
 }
 
 /// Recorded answers: as many rows as a JSON parser that holds them whole counts.
@@ -445,4 +457,66 @@ fn real_answers(folder: &Path) {
         }
     }
     assert!(files > 5, "{files}");
+}
+
+/// Several columns files: each input is of the one that fits, or of one that ships.
+#[test]
+fn several_columns_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let bank = write(
+        "bank.toml",
+        "recognise = { columns = ['Bank FIGI'] }\n[columns]\nfigi = 'Bank FIGI'\nname = 'N'\n",
+    );
+    let fund = write(
+        "fund.toml",
+        "recognise = { start = '# fund' }\ncontrol-lines = '#*'\n[columns]\nfigi = 'F'\nticker = 'T'\n",
+    );
+    let plain = write("plain.toml", "[columns]\nfigi = 'F'\n");
+    let dumps = [
+        write("a.csv", "Bank FIGI,N\nBBG000BLNNH6,IBM\n"),
+        write("b.txt", "# fund\nF|T\nBBG000BLNNH6|IBM\n"),
+        write("c.csv", "figi,currency\nBBG000BLNNH6,USD\n"),
+    ];
+    let format = Format::read_all(&[&bank, &fund]).unwrap();
+    let server = Server::build(|index| Build {
+        format: Some(format),
+        ..Build::new(dumps.map(Input::File).into(), index)
+    });
+    assert_eq!(counts(&server), [3, 1, 2, 0, 0], "{}", server.report);
+    let formats = server.report.inputs.iter().map(|input| input.format.rsplit('/').next().unwrap());
+    assert_eq!(formats.collect::<Vec<_>>(), ["bank.toml", "fund.toml", "canonical"]);
+    finds(
+        &server,
+        &json!({"idType": "TICKER", "idValue": "IBM", "currency": "USD"}),
+        &json!({"name": "IBM"}),
+    );
+    let error = Format::read_all(&[&bank, &plain]).unwrap_err().to_string();
+    assert!(error.ends_with(
+        "plain.toml: one of several columns files must say how its dumps are recognised"
+    ));
+}
+
+/// Two formats that both fit are not guessed between.
+#[test]
+fn what_may_be_either_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a.toml", "b.toml"].map(|name| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, "recognise = { columns = 'F' }\n[columns]\nfigi = 'F'\n").unwrap();
+        path
+    });
+    let build = Build {
+        format: Some(Format::read_all(&files).unwrap()),
+        ..Build::new(vec![memory("F\nx\n")], &folder.path().join("index"))
+    };
+    let error = build.run(&mut |_| {}).unwrap_err().to_string();
+    assert!(
+        error.starts_with("dump: it may be any of ") && error.ends_with(": --format says which"),
+        "{error}"
+    );
 }

@@ -40,8 +40,8 @@ impl<R: BufRead> Delimited<R> {
         let (names, text) = self::header(input, delimiter, plan)?;
         let (mut present, mut unknown) = (Vec::new(), Vec::new());
         let mut columns = Vec::with_capacity(names.len());
-        for name in names {
-            let found = plan.names().get(&name);
+        for name in &names {
+            let found = plan.names().get(name);
             match found {
                 Some(names) => names.slots(&mut present),
                 None if !name.is_empty() && header => unknown.push(name.clone()),
@@ -49,7 +49,7 @@ impl<R: BufRead> Delimited<R> {
             }
             columns.push(found.cloned());
         }
-        plan.keep(&present);
+        plan.keep(names, &present);
         Ok(Self { text, delimiter, columns, header, unknown, record: plan.record() })
     }
 

@@ -88,7 +88,7 @@ impl Source {
             return Ok(source);
         }
         let names = source.plan.sources_of(Column::Figi).join(" or ");
-        let found = source.unknown_columns().join(",").chars().take(200).collect::<String>();
+        let found = source.plan.header().join(",").chars().take(200).collect::<String>();
         let what = format!("the header has no column {names}: {found}");
         Err(Error::input(&source.name, Some(1), what))
     }

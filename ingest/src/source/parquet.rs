@@ -69,6 +69,7 @@ pub(super) fn names(file: &dyn FileReader) -> Vec<String> {
 
 impl Parquet {
     pub(super) fn new(file: Box<dyn FileReader>, plan: &mut Plan) -> Result<Self, String> {
+        let header = names(file.as_ref());
         let schema = file.metadata().file_metadata().schema();
         let (mut asked, mut unknown, mut present) = (Vec::new(), Vec::new(), Vec::new());
         for field in schema.get_fields() {
@@ -81,13 +82,13 @@ impl Parquet {
             }
         }
         if asked.is_empty() {
-            return Err(format!("it has no column of its format, but {}", unknown.join(", ")));
+            return Err(format!("it has no column of its format, but {}", header.join(", ")));
         }
         let told = |error: ParquetError| error.to_string();
         let projection = Type::group_type_builder(schema.name()).with_fields(asked).build();
         let projection = projection.map_err(told)?;
         let rows = guarded(|| RowIter::from_file_into(file).project(Some(projection)))?;
-        plan.keep(&present);
+        plan.keep(header, &present);
         Ok(Self { rows, record: 0, objects: Objects::new(plan), unknown })
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Plan {
     skip: Vec<Vec<Asked>>,
     separator: Option<&'static str>,
     absent: Vec<String>,
+    /// The names of the dump's columns, where they are known beforehand.
+    header: Vec<String>,
 }
 
 /// One column; it and its ways stand in the description.
@@ -76,6 +78,7 @@ impl Plan {
             skip,
             separator: None,
             absent: Vec::new(),
+            header: Vec::new(),
         }
     }
 
@@ -114,9 +117,10 @@ impl Plan {
         self.separator = Some(LIST_SEPARATOR);
     }
 
-    /// Keeps only the columns that the dump has: those that any of these slots
-    /// feeds, and constants.
-    pub(super) fn keep(&mut self, present: &[Slot]) {
+    /// The dump has the columns of `header`, which are those slots: keeps only what
+    /// any of them feeds, and constants.
+    pub(super) fn keep(&mut self, header: Vec<String>, present: &[Slot]) {
+        self.header = header;
         let told = self.steps.iter().filter(|step| self.description.feeds[step.feed].told);
         let slots = told.flat_map(|step| &step.ways).filter_map(|way| way.slot);
         let absent = slots.filter(|slot| !present.contains(slot));
@@ -133,6 +137,11 @@ impl Plan {
             places.min().unwrap_or(usize::MAX)
         };
         self.steps.sort_by_key(first);
+    }
+
+    /// The names of the dump's columns, where they are known beforehand.
+    pub(super) fn header(&self) -> &[String] {
+        &self.header
     }
 
     /// What the description tells of and the dump lacks.

@@ -72,10 +72,16 @@ impl Head<'_> {
         DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(b',')
     }
 
+    /// The first line that may hold cells.
     fn first_line(&self, description: &Description) -> &[u8] {
-        let mut lines = self.content.split(|&byte| byte == b'\n');
-        let skipped = usize::try_from(description.delimited.skip_lines);
-        lines.nth(skipped.unwrap_or(usize::MAX)).unwrap_or(b"")
+        let layout = &description.delimited;
+        let skipped = usize::try_from(layout.skip_lines).unwrap_or(usize::MAX);
+        let mut lines = self.content.split(|&byte| byte == b'\n').skip(skipped);
+        // No line holds a line end, so that a star stands for anything here.
+        let is_control = |line: &[u8]| {
+            layout.control_lines.iter().any(|control| control.matches(line.trim_ascii_end(), b'\n'))
+        };
+        lines.find(|line| !is_control(line)).unwrap_or(b"")
     }
 
     /// The one format that the dump is of: `given`, or among those of `given`, or
