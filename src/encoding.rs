@@ -25,7 +25,7 @@ pub(crate) async fn json(state: &State, request: &HeaderMap, json: Vec<u8>) -> R
         } else {
             let json = json.clone();
             // Without a turn in time the answer goes out as it is: it is there.
-            state.blocking(move || gzip(&json)).await.ok()
+            state.packing(move || gzip(&json)).await.ok()
         };
         if let Some(packed) = packed {
             json = packed;

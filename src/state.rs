@@ -18,6 +18,7 @@ pub struct State {
     keys: Arc<KeyRing>,
     limiter: Option<Arc<Limiter>>,
     turns: Turns,
+    packers: Turns,
     settings: Settings,
 }
 
@@ -31,6 +32,7 @@ impl State {
             keys: Arc::default(),
             limiter: limiter.map(Arc::new),
             turns: Turns::new(settings.turns, settings.turn_wait),
+            packers: Turns::new(settings.turns, settings.turn_wait),
             settings,
         }
     }
@@ -70,5 +72,17 @@ impl State {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.turns.take(work).await
+    }
+
+    /// Compresses a great answer. Its turns are its own: who fetches great answers
+    /// must not keep others from searching.
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when its turn does not come in time.
+    pub(crate) async fn packing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.packers.take(work).await
     }
 }

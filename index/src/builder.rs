@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -17,7 +18,9 @@ use crate::vocabulary::Property;
 /// How an index is built; none of it changes what it answers.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// Threads that index. At least 1.
+    /// Threads that write the segment of a part, at least 1. The companions have
+    /// threads of their own; with a single one, and memory enough, the segment is
+    /// written at once, in order, and nothing is left to merge.
     pub threads: usize,
     /// Memory for the segment writer, in bytes, over all threads. tantivy takes
     /// between 15 MB and 4 GiB a thread.
@@ -31,13 +34,16 @@ pub struct BuildOptions {
 impl Default for BuildOptions {
     fn default() -> Self {
         Self {
-            threads: 2,
+            threads: 1,
             segment_memory_bytes: 512 << 20,
             part_instruments_max: 16_000_000,
             hash_seed: 0,
         }
     }
 }
+
+/// The folder of [`Builder::scratch`], in the generation's own.
+const SCRATCH: &str = "scratch";
 
 /// Builds one generation. Dropped before [`Builder::publish`], it takes what it
 /// wrote with it.
@@ -75,6 +81,17 @@ impl Builder {
         })
     }
 
+    /// A folder for the caller's own files, which is gone when the build is over.
+    pub fn scratch(&self) -> PathBuf {
+        self.path.join(SCRATCH)
+    }
+
+    /// Seeds the hash of the identifier directory, before the first instrument.
+    pub fn set_hash_seed(&mut self, seed: u64) {
+        debug_assert!(self.last.is_none());
+        self.options.hash_seed = seed;
+    }
+
     /// Allows a value of an enum-like property, whether or not the data have it.
     pub fn allow(&mut self, property: Property, value: &str) {
         let values = &mut self.values[property as usize];
@@ -87,7 +104,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Order`] unless FIGIs ascend strictly.
-    pub fn add(&mut self, instrument: &Instrument) -> Result<()> {
+    pub fn add(&mut self, instrument: Instrument) -> Result<()> {
         if let Some(last) = self.last
             && last >= instrument.figi
         {
@@ -102,15 +119,10 @@ impl Builder {
         let path = self.part_path();
         let part = match &mut self.part {
             Some(part) => part,
-            none => none.insert(PartWriter::create(
-                &path,
-                self.options.hash_seed,
-                self.options.threads,
-                self.options.segment_memory_bytes,
-            )?),
+            none => none.insert(PartWriter::create(&path, &self.options)?),
         };
-        part.add(instrument, &path)?;
-        if part.count() >= self.options.part_instruments_max {
+        let taken = part.add(instrument)?;
+        if !taken || part.count() >= self.options.part_instruments_max {
             self.finish_part()?;
         }
         Ok(())
@@ -142,6 +154,12 @@ impl Builder {
             values: BTreeMap::from(values),
             parts: std::mem::take(&mut self.parts),
         };
+        match fs::remove_dir_all(self.scratch()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io(&self.scratch())(error));
+            }
+            _ => {}
+        }
         manifest.write(&self.path)?;
         Generation::open(&self.path)?.verify()?;
         sync(&self.path)?;
@@ -160,7 +178,7 @@ impl Builder {
 
     fn finish_part(&mut self) -> Result<()> {
         if let Some(part) = self.part.take() {
-            let entry = part.finish(&self.part_path(), self.part_folder())?;
+            let entry = part.finish(self.part_folder())?;
             self.parts.push(entry);
         }
         Ok(())

@@ -55,6 +55,10 @@ pub enum Error {
     /// A part outgrew a number of its format; smaller parts are the cure.
     #[error("a part of the index has too many {0}: build with smaller parts")]
     PartTooLarge(&'static str),
+    /// Two identifiers cannot be told apart under this seed: once in a billion
+    /// builds. Another seed is the cure.
+    #[error("two identifiers have the same hash: build again with another hash seed")]
+    HashSeed,
     /// The search engine below failed.
     #[error("tantivy")]
     Tantivy(#[from] tantivy::TantivyError),

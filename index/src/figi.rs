@@ -9,7 +9,9 @@ use crate::check_digit;
 pub const FIGI_CHARS: usize = 12;
 
 /// A FIGI that is one: 12 characters with the right alphabet and check digit
-/// (Object Management Group, Financial Instrument Global Identifier 1.2).
+/// (Object Management Group, Financial Instrument Global Identifier 1.2). Prefixes
+/// that look like a country's, which the standard leaves out, pass (decisions,
+/// "Forms").
 ///
 /// It is kept as its value in base 36, which is below 2^63 and ascends just as
 /// the texts do: a FIGI fits a number column, and FIGI order is number order.
@@ -25,9 +27,6 @@ pub enum FigiError {
     /// A place holds a character that it may not hold.
     #[error("a FIGI is two consonants, G, eight consonants or digits, and a check digit")]
     Alphabet,
-    /// The first two characters are reserved, lest a FIGI look like an ISIN.
-    #[error("no FIGI starts with BS, BM, GG, GB, GH, KY or VG")]
-    Prefix,
     /// The check digit is another.
     #[error("the check digit is wrong")]
     CheckDigit,
@@ -49,9 +48,6 @@ impl Figi {
             if !fits {
                 return Err(FigiError::Alphabet);
             }
-        }
-        if matches!(&characters[..2], b"BS" | b"BM" | b"GG" | b"GB" | b"GH" | b"KY" | b"VG") {
-            return Err(FigiError::Prefix);
         }
         if !check_digit::holds(&characters, check_digit::double_add_double) {
             return Err(FigiError::CheckDigit);
@@ -130,7 +126,6 @@ mod tests {
             ("BBX000BLNNH6", FigiError::Alphabet),
             ("BBG00OBLNNH6", FigiError::Alphabet),
             ("BBG000BLNNHX", FigiError::Alphabet),
-            ("GBG000BLNNH6", FigiError::Prefix),
             ("BBG000BLNNH5", FigiError::CheckDigit),
             ("TCS00A103X66", FigiError::Alphabet),
         ] {

@@ -194,6 +194,11 @@ fn upper(text: &str) -> Cow<'_, str> {
 }
 
 impl IdValue {
+    /// A value that an idType admitted before, in the spelling of the index.
+    pub(crate) fn from_index(value: &str) -> Self {
+        Self(value.into())
+    }
+
     /// The value in the spelling of the index.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -2,37 +2,47 @@
 //! (idType, idValue), or a text by which a search means one.
 //!
 //! It stands outside tantivy, whose term dictionary would hold almost nothing
-//! else (engine, decision 4). Four files:
+//! else (engine, decision 4). Three files:
 //! - `identifiers.radix`: for each value of the hash's leading bits, the place of
 //!   the first entry with them, as `u32`, and one more at the end;
 //! - `identifiers.entries`: one [`Entry`] a key, ascending by hash;
-//! - `identifiers.postings`: DocIds as `u32` of the keys that have several;
-//! - `identifiers.texts`: the keys themselves, each a kind's code and the value.
+//! - `identifiers.postings`: the DocIds of keys that have several: the differences
+//!   from one to the next, seven bits a byte. Lists that are equal are one.
 //!
-//! It is exact because the key's text is compared: the hash only leads there.
+//! A key is known by its hash alone: of 128 bits, the leading ones name the place
+//! in the radix table and 56 more are compared. A key that is not there is taken for
+//! one that is once in 10^16 questions; of two keys that are there and would be
+//! taken for each other, the build says so and must take another seed.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 use crate::error::{Error, Result};
 use crate::id_type::{ID_VALUE_BYTES_MAX, IdType};
 use crate::mapped::{Mapped, u32_at, u64_at};
-use crate::texts::{TextHeap, TextRef, text_at};
+use crate::record::{put_number, take_number};
 
 const RADIX: &str = "identifiers.radix";
 const ENTRIES: &str = "identifiers.entries";
 const POSTINGS: &str = "identifiers.postings";
-const TEXTS: &str = "identifiers.texts";
 
-/// Hash `u64`, place of the text `u32`, count of DocIds `u32`, and `u32`: the
-/// DocId itself when there is one, else the place of the first in the postings.
-const ENTRY_BYTES: usize = 8 + 3 * 4;
+/// A little-endian `u64`, the low 56 bits of the hash above the count of DocIds, and
+/// a `u32`: the DocId itself when there is one, else where its list begins in the
+/// postings.
+const ENTRY_BYTES: usize = 8 + 4;
+
+/// The bits of the hash that an entry holds.
+const ENTRY_HASH_BITS: u32 = 56;
+
+/// The count that means: the list begins with its count.
+const COUNT_IN_LIST: u64 = 255;
 
 /// The radix table has a place for about this many keys.
-const KEYS_PER_RADIX: usize = 4;
+const KEYS_PER_RADIX: usize = 8;
 
 /// What a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +58,6 @@ pub(crate) enum KeyKind {
 /// Collects the keys of one part.
 pub(crate) struct IdentifiersWriter {
     hash_seed: u64,
-    texts: TextHeap,
     pairs: Vec<Pair>,
     key: Vec<u8>,
 }
@@ -57,69 +66,127 @@ pub(crate) struct IdentifiersWriter {
 /// by hash, DocIds of a key ascending.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
-    hash: u64,
-    text: TextRef,
+    hash: Hash,
     doc: u32,
+}
+
+/// What is kept of a key's hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Hash {
+    /// The bits that lead to a place in the radix table, and more.
+    leading: u32,
+    /// The [`ENTRY_HASH_BITS`] that are compared.
+    compared: u64,
 }
 
 impl IdentifiersWriter {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { hash_seed, texts: TextHeap::default(), pairs: Vec::new(), key: Vec::new() }
+        Self { hash_seed, pairs: Vec::new(), key: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, kind: KeyKind, text: &str, doc: u32) -> Result<()> {
+    pub(crate) fn add(&mut self, kind: KeyKind, text: &str, doc: u32) {
         write_key(&mut self.key, kind, text);
-        let hash = xxh3_64_with_seed(&self.key, self.hash_seed);
-        self.pairs.push(Pair { hash, text: self.texts.put(&self.key)?, doc });
-        Ok(())
+        self.pairs.push(Pair { hash: Hash::of(&self.key, self.hash_seed), doc });
     }
 
     pub(crate) fn finish(mut self, part: &Path) -> Result<()> {
         self.pairs.sort_unstable();
         self.pairs.dedup();
-        self.texts.write(&part.join(TEXTS))?;
         let create = |name: &str| {
             let path = part.join(name);
             File::create_new(&path).map(BufWriter::new).map_err(Error::io(&path))
         };
         let mut entries = create(ENTRIES)?;
-        let mut postings = create(POSTINGS)?;
-        let mut postings_written = 0_usize;
-        let mut hashes = Vec::new();
-        for key in self.pairs.chunk_by(|a, b| (a.hash, a.text) == (b.hash, b.text)) {
-            let docs = match key {
-                [only] => only.doc,
-                several => {
-                    let first = u32::try_from(postings_written)
-                        .map_err(|_| Error::PartTooLarge("identifiers"))?;
-                    for pair in several {
-                        postings.write_all(&pair.doc.to_le_bytes()).map_err(Error::io(part))?;
-                    }
-                    postings_written += several.len();
-                    first
-                }
+        let mut lists = Lists::default();
+        let mut leading = Vec::new();
+        for key in self.pairs.chunk_by(|a, b| a.hash == b.hash) {
+            let (count, value) = match key {
+                [only] => (1, only.doc),
+                several => lists.put(several)?,
             };
-            // A part has fewer than 2^32 DocIds, so a key has too.
-            let count = key.len() as u32;
-            let mut entry = [0; ENTRY_BYTES];
-            entry[..8].copy_from_slice(&key[0].hash.to_le_bytes());
-            for (slot, number) in entry[8..].chunks_exact_mut(4).zip([key[0].text, count, docs]) {
-                slot.copy_from_slice(&number.to_le_bytes());
-            }
-            entries.write_all(&entry).map_err(Error::io(part))?;
-            hashes.push(key[0].hash);
+            let hash_and_count = key[0].hash.compared << 8 | count;
+            entries.write_all(&hash_and_count.to_le_bytes()).map_err(Error::io(part))?;
+            entries.write_all(&value.to_le_bytes()).map_err(Error::io(part))?;
+            leading.push(key[0].hash.leading);
         }
+        let bits = radix_bits(leading.len());
+        self.refuse_ambiguous(bits)?;
         let mut radix = create(RADIX)?;
-        let bits = radix_bits(hashes.len());
+        let mut first = 0;
         for prefix in 0..=(1_u64 << bits) {
-            let first = hashes.partition_point(|&hash| radix_of(hash, bits) < prefix);
+            while first < leading.len() && radix_of(leading[first], bits) < prefix {
+                first += 1;
+            }
             let first = u32::try_from(first).map_err(|_| Error::PartTooLarge("identifiers"))?;
             radix.write_all(&first.to_le_bytes()).map_err(Error::io(part))?;
         }
-        for file in [entries, postings, radix] {
+        for file in [entries, radix] {
             file.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
         }
+        let path = part.join(POSTINGS);
+        std::fs::write(&path, lists.bytes).map_err(Error::io(&path))
+    }
+
+    /// Two keys of which an entry would not tell which it is: they lie in one place
+    /// of the radix table and agree in the bits that are compared.
+    fn refuse_ambiguous(&self, bits: u32) -> Result<()> {
+        let place = |pair: &Pair| radix_of(pair.hash.leading, bits);
+        let mut same_place = self.pairs.chunk_by(|a, b| place(a) == place(b));
+        let is_ambiguous = |pairs: &[Pair]| {
+            let hashes = pairs.chunk_by(|a, b| a.hash == b.hash).map(|key| key[0].hash.compared);
+            let mut hashes: Vec<u64> = hashes.collect();
+            hashes.sort_unstable();
+            hashes.windows(2).any(|pair| pair[0] == pair[1])
+        };
+        if same_place.any(is_ambiguous) {
+            return Err(Error::HashSeed);
+        }
         Ok(())
+    }
+}
+
+/// Lists of DocIds, each once.
+#[derive(Default)]
+struct Lists {
+    bytes: Vec<u8>,
+    /// Where the list of this hash was put last, and where it ends.
+    known: HashMap<u64, (u32, u32)>,
+    list: Vec<u8>,
+}
+
+impl Lists {
+    /// The list of a key's DocIds: its count as an entry has it, and its place.
+    fn put(&mut self, key: &[Pair]) -> Result<(u64, u32)> {
+        self.list.clear();
+        let count = (key.len() as u64).min(COUNT_IN_LIST);
+        if count == COUNT_IN_LIST {
+            put_number(&mut self.list, key.len());
+        }
+        let mut last = 0;
+        for pair in key {
+            put_number(&mut self.list, (pair.doc - last) as usize);
+            last = pair.doc;
+        }
+        let hash = xxh3_64(&self.list);
+        if let Some(&(start, end)) = self.known.get(&hash)
+            && self.bytes[start as usize..end as usize] == self.list[..]
+        {
+            return Ok((count, start));
+        }
+        let place = |bytes: usize| {
+            u32::try_from(bytes).map_err(|_| Error::PartTooLarge("bytes of posting lists"))
+        };
+        let start = place(self.bytes.len())?;
+        self.bytes.extend_from_slice(&self.list);
+        self.known.insert(hash, (start, place(self.bytes.len())?));
+        Ok((count, start))
+    }
+}
+
+impl Hash {
+    fn of(key: &[u8], seed: u64) -> Self {
+        let hash = xxh3_128_with_seed(key, seed);
+        Self { leading: (hash >> 96) as u32, compared: hash as u64 >> (64 - ENTRY_HASH_BITS) }
     }
 }
 
@@ -128,9 +195,8 @@ fn radix_bits(keys: usize) -> u32 {
     (keys / KEYS_PER_RADIX).max(1).ilog2()
 }
 
-fn radix_of(hash: u64, bits: u32) -> u64 {
-    // Two shifts, because a shift by 64 is none.
-    hash >> 1 >> (63 - bits)
+fn radix_of(leading: u32, bits: u32) -> u64 {
+    u64::from(leading) >> (32 - bits)
 }
 
 fn write_key(key: &mut Vec<u8>, kind: KeyKind, text: &str) {
@@ -149,6 +215,7 @@ impl KeyKind {
         }
     }
 
+    #[cfg(test)]
     fn from_code(code: u8) -> Option<Self> {
         match code {
             254 => Some(Self::Squeezed),
@@ -165,17 +232,15 @@ pub(crate) struct Identifiers {
     radix_bits: u32,
     entries: Mapped,
     postings: Mapped,
-    texts: Mapped,
 }
 
 /// The DocIds of one key, ascending.
-pub(crate) struct Postings<'a>(Docs<'a>);
-
-enum Docs<'a> {
-    None,
-    One(u32),
-    /// `u32` numbers, little-endian.
-    Several(&'a [u8]),
+#[derive(Clone)]
+pub(crate) struct Postings<'a> {
+    /// The DocId before, and how many follow.
+    last: u32,
+    left: usize,
+    list: &'a [u8],
 }
 
 impl Identifiers {
@@ -188,60 +253,63 @@ impl Identifiers {
         if entries.len() != keys * ENTRY_BYTES || radix.len() != radix_bytes {
             return Err(Error::damaged(part, "identifiers.radix does not fit identifiers.entries"));
         }
-        Ok(Self {
-            hash_seed,
-            radix,
-            radix_bits,
-            entries,
-            postings: Mapped::open(&part.join(POSTINGS))?,
-            texts: Mapped::open(&part.join(TEXTS))?,
-        })
+        let postings = Mapped::open(&part.join(POSTINGS))?;
+        Ok(Self { hash_seed, radix, radix_bits, entries, postings })
     }
 
     /// The DocIds of the rows that have this key.
     pub(crate) fn find(&self, kind: KeyKind, text: &str) -> Postings<'_> {
         let mut key = Vec::with_capacity(1 + ID_VALUE_BYTES_MAX);
         write_key(&mut key, kind, text);
-        let hash = xxh3_64_with_seed(&key, self.hash_seed);
-        let prefix = radix_of(hash, self.radix_bits) as usize;
+        let hash = Hash::of(&key, self.hash_seed);
+        let prefix = radix_of(hash.leading, self.radix_bits) as usize;
         let candidates = self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1);
         for index in candidates {
             let entry = &self.entries[index as usize * ENTRY_BYTES..][..ENTRY_BYTES];
-            if u64_at(entry, 0) == hash && text_at(&self.texts, u32_at(entry, 8)) == key {
+            if u64_at(entry, 0) >> 8 == hash.compared {
                 return self.postings(entry);
             }
         }
-        Postings(Docs::None)
+        Postings { last: 0, left: 0, list: &[] }
     }
 
-    /// Checks what [`Identifiers::find`] relies on: every key is found under its
-    /// own hash, and its DocIds ascend and are below `docs`.
+    /// Checks what [`Identifiers::find`] relies on: the radix table leads through
+    /// the entries, and the DocIds of each ascend and are below `docs`.
     pub(crate) fn verify(&self, part: &Path, docs: u32) -> Result<()> {
+        let damaged = |what: &str| Error::damaged(part, format!("identifiers: {what}"));
+        let keys = (self.entries.len() / ENTRY_BYTES) as u32;
+        let places: Vec<u32> =
+            (0..self.radix.len() / 4).map(|place| self.radix.u32_at(0, place)).collect();
+        if !places.is_sorted() || places.first() != Some(&0) || places.last() != Some(&keys) {
+            return Err(damaged("the radix table does not lead through the entries"));
+        }
         for entry in self.entries.chunks_exact(ENTRY_BYTES) {
-            let damaged = |what: &str| Error::damaged(part, format!("identifiers: {what}"));
-            let Some((&code, value)) = text_at(&self.texts, u32_at(entry, 8)).split_first() else {
-                return Err(damaged("a key is empty"));
-            };
-            let kind = KeyKind::from_code(code).ok_or_else(|| damaged("a kind is unknown"))?;
-            let text = str::from_utf8(value).map_err(|_| damaged("a value is no text"))?;
-            let listed: Vec<u32> = self.postings(entry).collect();
-            if !listed.is_sorted_by(|a, b| a < b) || listed.last().is_none_or(|&last| last >= docs)
-            {
-                return Err(damaged("DocIds do not ascend, or exceed the part"));
+            let listed = self.postings(entry);
+            let mut last = None;
+            for doc in listed.clone() {
+                if Some(doc) <= last || doc >= docs {
+                    return Err(damaged("DocIds do not ascend, or exceed the part"));
+                }
+                last = Some(doc);
             }
-            if !self.find(kind, text).eq(listed) {
-                return Err(damaged("a key is not found under its hash"));
+            if listed.len() == 0 {
+                return Err(damaged("a key has no DocId"));
             }
         }
         Ok(())
     }
 
     fn postings(&self, entry: &[u8]) -> Postings<'_> {
-        let (count, docs) = (u32_at(entry, 12), u32_at(entry, 16));
-        Postings(match count {
-            1 => Docs::One(docs),
-            _ => Docs::Several(&self.postings[docs as usize * 4..][..count as usize * 4]),
-        })
+        let (count, value) = (u64_at(entry, 0) & 0xff, u32_at(entry, 8));
+        if count == 1 {
+            return Postings { last: value, left: 1, list: &[] };
+        }
+        let mut list = &self.postings[value as usize..];
+        let left = match count {
+            COUNT_IN_LIST => take_number(&mut list).expect("a list begins with its count"),
+            count => count as usize,
+        };
+        Postings { last: 0, left, list }
     }
 }
 
@@ -249,27 +317,16 @@ impl Iterator for Postings<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        match self.0 {
-            Docs::None => None,
-            Docs::One(doc) => {
-                self.0 = Docs::None;
-                Some(doc)
-            }
-            Docs::Several(docs) => {
-                let (doc, rest) = docs.split_first_chunk()?;
-                self.0 = Docs::Several(rest);
-                Some(u32::from_le_bytes(*doc))
-            }
+        self.left = self.left.checked_sub(1)?;
+        // The only DocId of a key needs no list: it is there already.
+        if !self.list.is_empty() {
+            self.last += take_number(&mut self.list).expect("a list as long as its count") as u32;
         }
+        Some(self.last)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let length = match self.0 {
-            Docs::None => 0,
-            Docs::One(_) => 1,
-            Docs::Several(docs) => docs.len() / 4,
-        };
-        (length, Some(length))
+        (self.left, Some(self.left))
     }
 }
 
@@ -287,7 +344,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = IdentifiersWriter::new(7);
         for (kind, text, doc) in keys {
-            writer.add(*kind, text, *doc).unwrap();
+            writer.add(*kind, text, *doc);
         }
         writer.finish(folder.path()).unwrap();
         let identifiers = Identifiers::open(folder.path(), 7).unwrap();
@@ -298,6 +355,28 @@ mod tests {
     fn an_empty_directory_finds_nothing() {
         let (_folder, identifiers) = build(&[]);
         assert_eq!(identifiers.find(KeyKind::Id(IdType::Ticker), "IBM").len(), 0);
+    }
+
+    /// A list of many DocIds begins with its count; equal lists are one.
+    #[test]
+    fn long_lists() {
+        let ticker = KeyKind::Id(IdType::Ticker);
+        let keys: Vec<_> = (0..1_000)
+            .flat_map(|doc| {
+                let of = |text: &str, doc| (ticker, text.to_owned(), doc);
+                [of("A", doc * 3), of("B", doc * 3), of(["C", "D"][doc as usize / 254 % 2], doc)]
+            })
+            .collect();
+        let (folder, identifiers) = build(&keys);
+        identifiers.verify(folder.path(), 3_000).unwrap();
+        for text in ["A", "B"] {
+            let found = identifiers.find(ticker, text);
+            assert_eq!(found.len(), 1_000);
+            assert!(found.eq((0..1_000).map(|doc| doc * 3)));
+        }
+        assert_eq!(identifiers.find(ticker, "D").len(), 254 + 1_000 - 3 * 254);
+        let postings = std::fs::metadata(folder.path().join(POSTINGS)).unwrap().len();
+        assert!(postings < 2_100, "{postings} bytes: 1,000 once, and the two halves");
     }
 
     proptest! {

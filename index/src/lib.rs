@@ -19,7 +19,7 @@
 //! # let index = folder.path();
 //! let isin = IdType::Isin.admit("US4592001014")?;
 //! let mut builder = Builder::create(index, BuildOptions::default())?;
-//! builder.add(&Instrument {
+//! builder.add(Instrument {
 //!     ticker: Some("IBM".into()),
 //!     identifiers: vec![(IdType::Isin, isin.clone())],
 //!     ..Instrument::new(Figi::parse("BBG000BLNNH6")?)
@@ -41,6 +41,7 @@ mod columns;
 mod date;
 mod document;
 mod error;
+mod extras;
 mod figi;
 mod folder;
 mod generation;
@@ -55,13 +56,16 @@ mod matches;
 mod part;
 mod query;
 mod rank;
+mod record;
 mod rows;
 mod schema;
+mod template;
 mod texts;
 mod tokenizer;
 mod typed;
 mod vocabulary;
 mod words;
+mod worker;
 
 pub use builder::{BuildOptions, Builder};
 pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
@@ -77,4 +81,5 @@ pub use query::{
     Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
 pub use rows::Row;
+pub use template::Text;
 pub use vocabulary::{Known, Property, Vocabulary};

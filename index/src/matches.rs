@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::part::Part;
 use crate::query::{Filters, Keywords, Search, Word};
 use crate::typed;
-use crate::vocabulary::{Known, Property, Vocabulary};
+use crate::vocabulary::{Known, Vocabulary};
 
 /// The DocIds of the rows that match, ascending, each once.
 pub(crate) struct Matches<'a> {
@@ -48,7 +48,7 @@ impl<'a> Matches<'a> {
             Some(keywords) => {
                 identified = typed::identified(part, keywords);
                 identified.retain(|&doc| part.columns.pass(&filters, doc));
-                tickers = typed::tickers(part, keywords);
+                tickers = typed::tickers(part, keywords, vocabulary);
                 all_words(part, keywords, vocabulary)
             }
             None => match rarest(part, &filters, vocabulary)? {
@@ -123,10 +123,8 @@ fn all_words(part: &Part, keywords: &Keywords, vocabulary: &Vocabulary) -> Box<d
     let words = keywords.words();
     let mut clauses: Vec<_> = words.iter().map(|word| one_word(part, word)).collect();
     if let [_, .., last] = words {
-        let exch_codes = vocabulary.values(Property::ExchCode);
-        let meant = exch_codes.filter(|exch_code| last.is_exch_code(exch_code));
-        let field = part.fields.properties[Property::ExchCode as usize];
-        let meant = meant.map(|exch_code| one_term(Term::from_field_text(field, exch_code)));
+        let meant = last.exch_codes(vocabulary);
+        let meant = meant.map(|known| one_term(value_term(part, known, vocabulary)));
         let held = clauses.pop();
         clauses.push(joined(Occur::Should, held.into_iter().chain(meant).collect()));
     }

@@ -2,16 +2,19 @@
 //! files, all in the same order: DocId order is FIGI order.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tantivy::index::{IndexSettings, IndexSortByField, Order};
-use tantivy::indexer::NoMergePolicy;
+use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
 
+use crate::builder::BuildOptions;
 use crate::columns::Columns;
 use crate::document::document;
 use crate::error::{Error, Result};
+use crate::extras::{Extras, ExtrasWriter};
 use crate::figi::Figi;
 use crate::folder::sync;
 use crate::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
@@ -23,6 +26,7 @@ use crate::schema::{self, Fields};
 use crate::tokenizer::{WORDS, WordTokenizer};
 use crate::typed;
 use crate::vocabulary::Vocabulary;
+use crate::worker::Worker;
 
 /// The segment's folder in a part's.
 const SEGMENT: &str = "segment";
@@ -34,6 +38,7 @@ pub(crate) struct Part {
     pub(crate) columns: Columns,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
+    pub(crate) extras: Extras,
 }
 
 impl Part {
@@ -60,12 +65,14 @@ impl Part {
         if rows.len() != segment.max_doc() as usize || rows.len() != entry.instruments as usize {
             return Err(Error::damaged(path, "rows, segment and manifest count differently"));
         }
+        let extras = Extras::open(path, rows.len())?;
         Ok(Self {
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             rows,
             segment,
             fields,
+            extras,
         })
     }
 
@@ -84,30 +91,82 @@ impl Part {
                 return Err(Error::damaged(path, format!("DocId {doc} has no rank")));
             }
         }
-        self.identifiers.verify(path, count)
+        self.identifiers.verify(path, count)?;
+        self.verify_extras(path)
     }
 }
 
-/// A part that is being built.
+/// Of a key with more DocIds than this it is checked that it is there, not that
+/// each of its rows is: the lists were checked one by one before.
+const VERIFIED_POSTINGS_MAX: usize = 64;
+
+impl Part {
+    /// Hands on every instrument, whole, in FIGI order.
+    pub(crate) fn for_each(
+        &self,
+        path: &Path,
+        mut each: impl FnMut(u32, Instrument) -> Result<()>,
+    ) -> Result<()> {
+        let mut doc = 0;
+        self.extras.for_each(path, |mut instrument| {
+            if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
+                let what = format!("extras: {} is not the instrument of its row", instrument.figi);
+                return Err(Error::damaged(path, what));
+            }
+            instrument.complete(&self.rows.get(doc));
+            doc += 1;
+            each(doc - 1, instrument)
+        })?;
+        if doc as usize != self.rows.len() {
+            return Err(Error::damaged(path, "extras: there are fewer than rows"));
+        }
+        Ok(())
+    }
+
+    /// Checks that every identifier of every instrument finds it.
+    fn verify_extras(&self, path: &Path) -> Result<()> {
+        self.for_each(path, |doc, instrument| {
+            let keys = instrument.keys().map(|(id_type, id_value)| {
+                self.identifiers.find(KeyKind::Id(id_type), id_value.as_str())
+            });
+            let typed = typed::keys(&instrument);
+            let typed = typed.map(|(kind, text)| self.identifiers.find(kind, &text));
+            for mut found in keys.chain(typed) {
+                let is_found = match found.len() {
+                    0..=VERIFIED_POSTINGS_MAX => found.any(|found| found == doc),
+                    _ => true,
+                };
+                if !is_found {
+                    let what = format!("an identifier does not find {}", instrument.figi);
+                    return Err(Error::damaged(path, what));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A part that is being built: the segment, the rows, the identifiers and the
+/// extras take the same instruments in, each on a thread of its own.
 pub(crate) struct PartWriter {
+    path: PathBuf,
     fields: Fields,
     segment: IndexWriter<TantivyDocument>,
-    rows: RowsWriter,
-    identifiers: IdentifiersWriter,
+    rows: Worker<RowsWriter>,
+    identifiers: Worker<(IdentifiersWriter, u32)>,
+    extras: Worker<ExtrasWriter>,
+    batch: Vec<Instrument>,
     count: u32,
     first: Option<Figi>,
     last: Option<Figi>,
 }
 
+/// Instruments that go to the threads together.
+const BATCH: usize = 512;
+
 impl PartWriter {
-    /// A writer into the new folder `path`, with so many threads for the segment
-    /// and so many bytes of memory for them all.
-    pub(crate) fn create(
-        path: &Path,
-        hash_seed: u64,
-        threads: usize,
-        memory_bytes: usize,
-    ) -> Result<Self> {
+    /// A writer into the new folder `path`.
+    pub(crate) fn create(path: &Path, options: &BuildOptions) -> Result<Self> {
         let segment_path = path.join(SEGMENT);
         fs::create_dir_all(&segment_path).map_err(Error::io(&segment_path))?;
         let (schema, fields) = schema::schema();
@@ -119,13 +178,36 @@ impl PartWriter {
         let index =
             Index::builder().schema(schema).settings(settings).create_in_dir(&segment_path)?;
         index.tokenizers().register(WORDS, WordTokenizer::default());
-        let segment = index.writer_with_num_threads(threads, memory_bytes)?;
+        let segment =
+            index.writer_with_num_threads(options.threads, options.segment_memory_bytes)?;
         segment.set_merge_policy(Box::new(NoMergePolicy));
+        let part = path.to_owned();
+        let rows = Worker::start(RowsWriter::create(path)?, move |rows, instrument| {
+            rows.add(instrument, &part)
+        });
+        let identifiers = (IdentifiersWriter::new(options.hash_seed), 0);
+        let identifiers = Worker::start(identifiers, |(identifiers, doc), instrument| {
+            for (id_type, id_value) in instrument.keys() {
+                identifiers.add(KeyKind::Id(id_type), id_value.as_str(), *doc);
+            }
+            for (kind, text) in typed::keys(instrument) {
+                identifiers.add(kind, &text, *doc);
+            }
+            *doc += 1;
+            Ok(())
+        });
+        let part = path.to_owned();
+        let extras = Worker::start(ExtrasWriter::create(path)?, move |extras, instrument| {
+            extras.add(instrument, &part)
+        });
         Ok(Self {
+            path: path.to_owned(),
             fields,
             segment,
-            rows: RowsWriter::create(path)?,
-            identifiers: IdentifiersWriter::new(hash_seed),
+            rows,
+            identifiers,
+            extras,
+            batch: Vec::with_capacity(BATCH),
             count: 0,
             first: None,
             last: None,
@@ -137,34 +219,40 @@ impl PartWriter {
         self.count
     }
 
-    /// Adds the next instrument in FIGI order.
-    pub(crate) fn add(&mut self, instrument: &Instrument, path: &Path) -> Result<()> {
-        let doc = self.count;
-        for (id_type, id_value) in instrument.keys() {
-            self.identifiers.add(KeyKind::Id(id_type), id_value.as_str(), doc)?;
-        }
-        for (kind, text) in typed::keys(instrument) {
-            self.identifiers.add(kind, &text, doc)?;
-        }
-        self.rows.add(instrument, path)?;
-        self.segment.add_document(document(&self.fields, instrument))?;
+    /// Adds the next instrument in FIGI order. `false`: one of the threads has
+    /// failed, and [`PartWriter::finish`] tells why.
+    pub(crate) fn add(&mut self, instrument: Instrument) -> Result<bool> {
         self.count += 1;
         self.first = self.first.or(Some(instrument.figi));
         self.last = Some(instrument.figi);
-        Ok(())
+        self.batch.push(instrument);
+        if self.batch.len() == BATCH { self.send() } else { Ok(true) }
     }
 
     /// Writes all that is left, makes the segments one, and describes the files.
-    pub(crate) fn finish(mut self, path: &Path, folder: String) -> Result<PartEntry> {
-        self.segment.commit()?;
-        let segments = self.segment.index().searchable_segment_ids()?;
+    pub(crate) fn finish(mut self, folder: String) -> Result<PartEntry> {
+        self.send()?;
+        let Self { path, mut segment, rows, identifiers, extras, .. } = self;
+        // The companions go on while the segment is finished.
+        let companions = {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                rows.finish()?.finish(&path)?;
+                extras.finish()?.finish(&path)?;
+                identifiers.finish()?.0.finish(&path)
+            })
+        };
+        segment.commit()?;
+        let segments = segment.index().searchable_segment_ids()?;
         if segments.len() > 1 {
-            self.segment.merge(&segments).wait()?;
-            self.segment.garbage_collect_files().wait()?;
+            segment.merge(&segments).wait()?;
+            segment.garbage_collect_files().wait()?;
         }
-        self.segment.wait_merging_threads()?;
-        self.rows.finish(path)?;
-        self.identifiers.finish(path)?;
+        segment.wait_merging_threads()?;
+        match companions.join() {
+            Ok(written) => written?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
         let text =
             |figi: Option<Figi>| figi.expect("a part is begun by its first instrument").to_string();
         Ok(PartEntry {
@@ -172,8 +260,18 @@ impl PartWriter {
             instruments: self.count,
             first_figi: text(self.first),
             last_figi: text(self.last),
-            files: describe(path)?,
+            files: describe(&path)?,
         })
+    }
+
+    fn send(&mut self) -> Result<bool> {
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let documents = batch.iter().map(|instrument| document(&self.fields, instrument));
+        self.segment.run(documents.map(UserOperation::Add))?;
+        let batch = Arc::new(batch);
+        Ok(self.rows.send(batch.clone())
+            & self.identifiers.send(batch.clone())
+            & self.extras.send(batch))
     }
 }
 

@@ -1,11 +1,12 @@
 //! The result fields of every instrument of a part, by DocId: what turns a hit
 //! into a row without tantivy's doc store (engine, decision 5).
 //!
-//! Three files. `rows.figis`: the FIGIs as ascending `u64`, which is also how a
-//! FIGI finds its DocId. `rows.records`: one record of fixed size a row,
-//! see [`Record`]. `rows.texts`: the texts they point to, each once; repeated
-//! combinations of attributes are such texts too, made of places.
+//! Four files. `rows.figis`: the FIGIs as ascending `u64`, which is also how a
+//! FIGI finds its DocId. `rows.records`: one [`Record`] a row. `rows.lines`: what
+//! the rows of one line have in common (all venues of a share, or of an option),
+//! each [`Line`] once. `rows.texts`: the texts that both point to, each once.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -14,24 +15,36 @@ use crate::error::{Error, Result};
 use crate::figi::Figi;
 use crate::instrument::Instrument;
 use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::template::{RowFields, Text, template};
 use crate::texts::{TextHeap, TextRef, text_at};
 use crate::vocabulary::Property;
 
 const FIGIS: &str = "rows.figis";
 const RECORDS: &str = "rows.records";
+const LINES: &str = "rows.lines";
 const TEXTS: &str = "rows.texts";
 
 const FIGI_BYTES: usize = 8;
 
-/// Two FIGIs as `u64` (0: none), then five places of texts as `u32`: ticker,
-/// name, securityDescription, attributes, extras.
-const RECORD_BYTES: usize = 2 * FIGI_BYTES + 5 * 4;
+/// Five `u32`: the place of the row's line, then places of texts: attributes,
+/// securityDescription, uniqueID, uniqueIDFutOpt.
+const RECORD_BYTES: usize = 5 * 4;
+
+/// Two FIGIs as `u64` (0: none), then places of texts as `u32`: ticker, name,
+/// metadata.
+const LINE_BYTES: usize = 2 * FIGI_BYTES + 3 * 4;
+
+/// What the rows of one line have in common.
+type Line = [u8; LINE_BYTES];
+
+/// What is particular to a row.
+type Record = [u8; RECORD_BYTES];
 
 /// The place that means "no text".
 const NONE: TextRef = TextRef::MAX;
 
 /// The repeated combination: exchCode, securityType, marketSector, securityType2.
-const ATTRIBUTES: [Property; 4] =
+pub(crate) const ATTRIBUTES: [Property; 4] =
     [Property::ExchCode, Property::SecurityType, Property::MarketSecDes, Property::SecurityType2];
 
 /// A result row: what the contract's "FIGI result" shows of an instrument,
@@ -49,7 +62,7 @@ pub struct Row<'a> {
     /// Name.
     pub name: Option<&'a str>,
     /// Security description.
-    pub security_description: Option<&'a str>,
+    pub security_description: Option<Text<'a>>,
     /// Exchange code.
     pub exch_code: Option<&'a str>,
     /// Security type.
@@ -61,16 +74,20 @@ pub struct Row<'a> {
     /// Present where the attributes are not available.
     pub metadata: Option<&'a str>,
     /// `uniqueID` of v2 and v1.
-    pub unique_id: Option<&'a str>,
+    pub unique_id: Option<Text<'a>>,
     /// `uniqueIDFutOpt` of v2 and v1.
-    pub unique_id_fut_opt: Option<&'a str>,
+    pub unique_id_fut_opt: Option<Text<'a>>,
 }
 
 /// Writes the rows of one part, in FIGI order.
 pub(crate) struct RowsWriter {
     figis: BufWriter<File>,
     records: BufWriter<File>,
+    lines: BufWriter<File>,
+    /// The place of each line that was written.
+    known: HashMap<Line, u32>,
     texts: TextHeap,
+    template: Vec<u8>,
 }
 
 impl RowsWriter {
@@ -79,30 +96,32 @@ impl RowsWriter {
             let path = part.join(name);
             File::create_new(&path).map(BufWriter::new).map_err(Error::io(&path))
         };
-        Ok(Self { figis: create(FIGIS)?, records: create(RECORDS)?, texts: TextHeap::default() })
+        Ok(Self {
+            figis: create(FIGIS)?,
+            records: create(RECORDS)?,
+            lines: create(LINES)?,
+            known: HashMap::new(),
+            texts: TextHeap::default(),
+            template: Vec::new(),
+        })
     }
 
     pub(crate) fn add(&mut self, instrument: &Instrument, part: &Path) -> Result<()> {
-        let attributes = ATTRIBUTES.map(|property| instrument.property(property));
-        let extras = [
-            instrument.metadata.as_deref(),
-            instrument.unique_id.as_deref(),
-            instrument.unique_id_fut_opt.as_deref(),
+        let fields = RowFields {
+            ticker: instrument.ticker.as_deref().unwrap_or(""),
+            exch_code: instrument.property(Property::ExchCode).unwrap_or(""),
+            market_sector: instrument.property(Property::MarketSecDes).unwrap_or(""),
+        };
+        let numbers = [
+            self.line(instrument, part)?,
+            self.combination(&ATTRIBUTES.map(|property| instrument.property(property)))?,
+            self.templated(instrument.security_description.as_deref(), fields)?,
+            self.templated(instrument.unique_id.as_deref(), fields)?,
+            self.templated(instrument.unique_id_fut_opt.as_deref(), fields)?,
         ];
-        let places = [
-            self.text(instrument.ticker.as_deref())?,
-            self.text(instrument.name.as_deref())?,
-            self.text(instrument.security_description.as_deref())?,
-            self.combination(&attributes)?,
-            self.combination(&extras)?,
-        ];
-        let mut record = [0; RECORD_BYTES];
-        let figis = [instrument.composite_figi, instrument.share_class_figi];
-        for (slot, figi) in record.chunks_exact_mut(FIGI_BYTES).zip(figis) {
-            slot.copy_from_slice(&figi.map_or(0, Figi::to_u64).to_le_bytes());
-        }
-        for (slot, place) in record[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(places) {
-            slot.copy_from_slice(&place.to_le_bytes());
+        let mut record: Record = [0; RECORD_BYTES];
+        for (slot, number) in record.chunks_exact_mut(4).zip(numbers) {
+            slot.copy_from_slice(&number.to_le_bytes());
         }
         self.figis.write_all(&instrument.figi.to_u64().to_le_bytes()).map_err(Error::io(part))?;
         self.records.write_all(&record).map_err(Error::io(part))
@@ -110,14 +129,40 @@ impl RowsWriter {
 
     pub(crate) fn finish(self, part: &Path) -> Result<()> {
         self.texts.write(&part.join(TEXTS))?;
-        for file in [self.figis, self.records] {
+        for file in [self.figis, self.records, self.lines] {
             file.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
         }
         Ok(())
     }
 
+    /// The place of the instrument's line, which is written unless it is there.
+    fn line(&mut self, instrument: &Instrument, part: &Path) -> Result<u32> {
+        let mut line: Line = [0; LINE_BYTES];
+        let figis = [instrument.composite_figi, instrument.share_class_figi];
+        for (slot, figi) in line.chunks_exact_mut(FIGI_BYTES).zip(figis) {
+            slot.copy_from_slice(&figi.map_or(0, Figi::to_u64).to_le_bytes());
+        }
+        let texts = [&instrument.ticker, &instrument.name, &instrument.metadata];
+        for (slot, text) in line[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(texts) {
+            slot.copy_from_slice(&self.text(text.as_deref())?.to_le_bytes());
+        }
+        let next = self.known.len();
+        if let Some(place) = self.known.get(&line) {
+            return Ok(*place);
+        }
+        let place = u32::try_from(next).map_err(|_| Error::PartTooLarge("lines"))?;
+        self.lines.write_all(&line).map_err(Error::io(part))?;
+        self.known.insert(line, place);
+        Ok(place)
+    }
+
     fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
         text.map_or(Ok(NONE), |text| self.texts.put(text.as_bytes()))
+    }
+
+    fn templated(&mut self, text: Option<&str>, fields: RowFields<'_>) -> Result<TextRef> {
+        let Some(text) = text else { return Ok(NONE) };
+        self.texts.put(template(text, fields, &mut self.template))
     }
 
     /// Several texts that repeat together, as one.
@@ -137,6 +182,7 @@ impl RowsWriter {
 pub(crate) struct Rows {
     figis: Mapped,
     records: Mapped,
+    lines: Mapped,
     texts: Mapped,
 }
 
@@ -145,6 +191,7 @@ impl Rows {
         let rows = Self {
             figis: Mapped::open(&part.join(FIGIS))?,
             records: Mapped::open(&part.join(RECORDS))?,
+            lines: Mapped::open(&part.join(LINES))?,
             texts: Mapped::open(&part.join(TEXTS))?,
         };
         let count = rows.len();
@@ -195,27 +242,35 @@ impl Rows {
     /// When there is no such DocId.
     pub(crate) fn get(&self, doc: u32) -> Row<'_> {
         let record = &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
-        let figi = |place: usize| match u64_at(record, place * FIGI_BYTES) {
+        let place = |place: usize| u32_at(record, place * 4);
+        let line = &self.lines[place(0) as usize * LINE_BYTES..][..LINE_BYTES];
+        let figi = |place: usize| match u64_at(line, place * FIGI_BYTES) {
             0 => None,
             number => Some(Figi::from_u64(number)),
         };
-        let place = |place: usize| u32_at(record, 2 * FIGI_BYTES + place * 4);
-        let [exch_code, security_type, market_sector, security_type2] = self.combination(place(3));
-        let [metadata, unique_id, unique_id_fut_opt] = self.combination(place(4));
+        let [ticker, name, metadata] =
+            std::array::from_fn(|text| self.text(u32_at(line, 2 * FIGI_BYTES + text * 4)));
+        let [exch_code, security_type, market_sector, security_type2] = self.combination(place(1));
+        let fields = RowFields {
+            ticker: ticker.unwrap_or(""),
+            exch_code: exch_code.unwrap_or(""),
+            market_sector: market_sector.unwrap_or(""),
+        };
+        let templated = |place| self.text(place).map(|stored| Text::new(stored, fields));
         Row {
             figi: self.figi(doc),
             composite_figi: figi(0),
             share_class_figi: figi(1),
-            ticker: self.text(place(0)),
-            name: self.text(place(1)),
-            security_description: self.text(place(2)),
+            ticker,
+            name,
+            security_description: templated(place(2)),
             exch_code,
             security_type,
             market_sector,
             security_type2,
             metadata,
-            unique_id,
-            unique_id_fut_opt,
+            unique_id: templated(place(3)),
+            unique_id_fut_opt: templated(place(4)),
         }
     }
 
@@ -284,7 +339,8 @@ mod tests {
         assert_eq!((row.ticker, row.name), (Some("IBM"), Some("Ünïcode")));
         assert_eq!((row.exch_code, row.security_type), (Some("UN"), None));
         assert_eq!(row.security_type2, Some("Common Stock"));
-        assert_eq!(row.unique_id, Some("EQ0010080100001000"));
+        assert_eq!(row.unique_id.unwrap().to_string(), "EQ0010080100001000");
+        assert_eq!(row.security_description.unwrap().to_string(), "IBM");
         assert_eq!((row.metadata, row.unique_id_fut_opt), (None, None));
         for (doc, instrument) in [(0, &bare), (1, &full)] {
             assert_eq!(rows.find(instrument.figi), Some(doc));

@@ -11,7 +11,8 @@ use crate::id_type::{IdType, IdValue};
 use crate::identifiers::KeyKind;
 use crate::instrument::Instrument;
 use crate::part::Part;
-use crate::query::Keywords;
+use crate::query::{Filters, Keywords};
+use crate::vocabulary::Vocabulary;
 use crate::words::squeeze;
 
 /// What follows the root in an OCC symbol: date, `C` or `P`, strike.
@@ -54,17 +55,38 @@ pub(crate) fn identified(part: &Part, keywords: &Keywords) -> Vec<u32> {
     docs
 }
 
-/// The rows whose ticker is the whole text, ascending.
-pub(crate) fn tickers(part: &Part, keywords: &Keywords) -> Vec<u32> {
+/// The rows whose ticker is the whole text, or the text before a last word that is
+/// their exchange code; ascending.
+pub(crate) fn tickers(part: &Part, keywords: &Keywords, vocabulary: &Vocabulary) -> Vec<u32> {
+    let mut docs = with_ticker(part, keywords.text(), keywords.squeezed());
+    if let Some((ticker, exch_code)) = keywords.before_last() {
+        let on_exchange = |known| {
+            let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+            filters.known.require(known);
+            filters
+        };
+        let meant = exch_code.exch_codes(vocabulary).map(on_exchange);
+        let meant: Vec<Filters> = meant.collect();
+        if !meant.is_empty() {
+            let rows = with_ticker(part, ticker, &squeeze(ticker));
+            let passes = |doc: &u32| meant.iter().any(|filters| part.columns.pass(filters, *doc));
+            docs.extend(rows.into_iter().filter(passes));
+        }
+    }
+    docs.sort_unstable();
+    docs.dedup();
+    docs
+}
+
+/// The rows that have this ticker, in any spelling that the directory knows.
+fn with_ticker(part: &Part, text: &str, squeezed: &str) -> Vec<u32> {
     let mut docs = Vec::new();
-    for text in [keywords.text(), keywords.squeezed()] {
+    for text in [text, squeezed] {
         if let Ok(ticker) = IdType::Ticker.admit(text) {
             docs.extend(part.identifiers.find(KeyKind::Id(IdType::Ticker), ticker.as_str()));
         }
     }
-    docs.extend(part.identifiers.find(KeyKind::SqueezedTicker, keywords.squeezed()));
-    docs.sort_unstable();
-    docs.dedup();
+    docs.extend(part.identifiers.find(KeyKind::SqueezedTicker, squeezed));
     docs
 }
 

@@ -10,7 +10,7 @@ use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
 use crate::error::{Error, Result};
 use crate::exchanges::Exchanges;
 use crate::format::Format;
-use crate::merge::Merge;
+use crate::merge::{Merge, Sorted};
 use crate::normalize::{Dropped, normalize};
 use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
@@ -35,9 +35,36 @@ pub struct Build {
     pub rejects: Option<PathBuf>,
     /// How many rows may be rejected.
     pub max_rejects: MaxRejects,
-    /// A new part of the index is begun after so many instruments.
+    /// The memory that the build may take, about, in bytes.
+    pub memory_bytes: usize,
+    /// A new part of the index is begun after so many instruments; without it, the
+    /// memory says.
     pub part_instruments_max: Option<u32>,
 }
+
+/// What a build may take when nobody says.
+pub const MEMORY_BYTES: usize = 2 << 30;
+
+/// The least that a build is done with: below that, threads and buffers alone take
+/// more.
+pub const MEMORY_BYTES_MIN: usize = 256 << 20;
+
+/// The share of the memory that sorting has: while an index is written, what was
+/// sorted may still lie there.
+const SORTING_SHARE: usize = 4;
+
+/// The share that the segment writer has; tantivy takes up to 4 GiB a thread.
+const SEGMENT_SHARE: usize = 4;
+
+/// The share that the companions of a part have.
+const PART_SHARE: usize = 2;
+
+/// What they take for an instrument, in bytes: 16 for each of about seven keys,
+/// lines and texts that are kept once, and tables.
+const PART_BYTES_PER_INSTRUMENT: usize = 200;
+
+/// The most instruments in a part, however much memory there is.
+const PART_INSTRUMENTS_MAX: usize = 16_000_000;
 
 /// The line between a dump with some bad rows and a bad dump.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,6 +152,7 @@ impl Build {
             values: None,
             rejects: None,
             max_rejects: MaxRejects::default(),
+            memory_bytes: MEMORY_BYTES,
             part_instruments_max: None,
         }
     }
@@ -146,7 +174,13 @@ impl Build {
         };
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
-        let (merge, sources) = self.read(&mut report, &mut clock)?;
+        // First of all, so that two builds do not read the same dumps in vain.
+        let mut builder = Builder::create(&self.index, self.options())?;
+        for (property, value) in &allowed {
+            builder.allow(*property, value);
+        }
+        let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
+        let (sorted, sources) = self.read(merge, &mut report, &mut clock)?;
         let total = report.total();
         if !self.max_rejects.allows(total.rejected, total.read) {
             let line = self.max_rejects.to_string();
@@ -156,19 +190,17 @@ impl Build {
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
-        let mut builder = Builder::create(&self.index, self.options(&sources))?;
-        for (property, value) in &allowed {
-            builder.allow(*property, value);
-        }
+        builder.set_hash_seed(hash_seed(&sources));
         let mut indexed = 0;
-        let merged = merge.finish(report.inputs.len(), |instrument| {
+        let merged = sorted.for_each(report.inputs.len(), |mut instrument| {
             indexed += 1;
             clock.tick(indexed, || Progress::Indexing { instruments: indexed });
-            if let Some(column) = exchanges.fill(instrument) {
+            if let Some(column) = exchanges.fill(&mut instrument) {
                 *report.filled.entry(column).or_default() += 1;
             }
-            builder.add(instrument)
+            Ok(builder.add(instrument)?)
         })?;
+        drop(sorted);
         for (input, merged) in report.inputs.iter_mut().zip(merged) {
             input.counts.instruments = merged.instruments;
             input.counts.merged = merged.merged;
@@ -185,15 +217,15 @@ impl Build {
         Ok(report)
     }
 
-    /// Reads every row of every input.
+    /// Reads every row of every input into `merge`.
     fn read(
         &self,
+        mut merge: Merge,
         report: &mut Report,
         clock: &mut Clock<'_>,
-    ) -> Result<(Merge, Vec<SourceEntry>)> {
+    ) -> Result<(Sorted, Vec<SourceEntry>)> {
         let beside = || self.index.with_added_extension("rejects.csv");
         let mut rejects = Rejects::create(self.rejects.clone().unwrap_or_else(beside))?;
-        let mut merge = Merge::default();
         let mut sources = Vec::with_capacity(self.inputs.len());
         let mut rows = 0;
         for (place, input) in self.inputs.iter().enumerate() {
@@ -241,23 +273,29 @@ impl Build {
             report.inputs.push(account);
         }
         report.rejects_file = rejects.finish()?;
-        Ok((merge, sources))
+        Ok((merge.finish()?, sources))
     }
 
-    fn options(&self, sources: &[SourceEntry]) -> BuildOptions {
-        let mut options = BuildOptions {
-            threads: std::thread::available_parallelism().map_or(1, usize::from).min(8),
-            // Of the dumps, so that the same dumps make the same index.
-            hash_seed: sources.iter().fold(0, |seed, source| {
-                let digest = u64::from_str_radix(&source.sha256[..16], 16);
-                digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
-            }),
+    fn options(&self) -> BuildOptions {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.saturating_sub(3).clamp(1, 4);
+        let by_memory = self.memory_bytes / PART_SHARE / PART_BYTES_PER_INSTRUMENT;
+        let part_instruments_max = by_memory.min(PART_INSTRUMENTS_MAX) as u32;
+        BuildOptions {
+            threads,
+            segment_memory_bytes: (self.memory_bytes / SEGMENT_SHARE).min(threads * (3 << 30)),
+            part_instruments_max: self.part_instruments_max.unwrap_or(part_instruments_max),
             ..BuildOptions::default()
-        };
-        options.part_instruments_max =
-            self.part_instruments_max.unwrap_or(options.part_instruments_max);
-        options
+        }
     }
+}
+
+/// Of the dumps, so that the same dumps make the same index.
+fn hash_seed(sources: &[SourceEntry]) -> u64 {
+    sources.iter().fold(0, |seed, source| {
+        let digest = u64::from_str_radix(&source.sha256[..16], 16);
+        digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
+    })
 }
 
 /// Tells of progress now and then.

@@ -101,16 +101,15 @@ fn option_base(ticker: &str) -> Option<String> {
 /// own base; one of several words (a spread) has none.
 fn future_base(ticker: &str) -> Option<String> {
     const MONTHS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
-    if ticker.contains(' ') {
-        return None;
-    }
     let rest = ticker.trim_end_matches(|c: char| c.is_ascii_digit());
     let year_digits = ticker.len() - rest.len();
-    let root = rest.strip_suffix('=').unwrap_or(rest).strip_suffix(MONTHS);
-    Some(match root {
-        Some(root) if (1..=2).contains(&year_digits) && !root.is_empty() => root.to_owned(),
-        _ => ticker.to_owned(),
-    })
+    let root = rest.strip_suffix('=').unwrap_or(rest).strip_suffix(MONTHS).map(str::trim_end);
+    let base = match root {
+        Some(root) if (1..=2).contains(&year_digits) && !root.is_empty() => root,
+        _ => ticker,
+    };
+    // What still has several words is a spread.
+    (!base.contains(' ')).then(|| base.to_owned())
 }
 
 #[cfg(test)]
@@ -146,6 +145,8 @@ mod tests {
             ("Equity", "Future", "AAPF=8", Some("AAP")),
             ("Comdty", "Future", "CTA15", Some("CTA15")),
             ("Equity", "Future", "998A=SP F16G16", None),
+            ("Comdty", "Future", "C H6", Some("C")),
+            ("Comdty", "Future", "W  Z26", Some("W")),
             ("Corp", "Corp", "IBM 3.5 05/15/29", Some("IBM")),
             ("Govt", "Note", "T 2 08/15/25", Some("T")),
             ("Muni", "Muni", "CT UNVHGR 5 02/15/2029", Some("CT")),

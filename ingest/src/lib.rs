@@ -22,7 +22,7 @@ pub mod sample;
 mod source;
 mod values;
 
-pub use build::{Build, MaxRejects, Progress};
+pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use error::{Error, Result};
 pub use format::Format;
 pub use report::{Counts, InputReport, Published, Report, Tally};

@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use figdex_ingest::generate::{self, Universe};
-use figdex_ingest::{Build, Format, Input, MaxRejects, Progress};
+use figdex_ingest::{Build, Format, Input, MEMORY_BYTES_MIN, MaxRejects, Progress};
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
@@ -62,6 +63,10 @@ struct BuildFlags {
     /// Publish nothing if more rows are rejected, a number or a percentage
     #[arg(long, value_name = "N|P%", default_value = "5%")]
     max_rejects: MaxRejects,
+    /// The memory that the build may take, about, such as 2GiB or 800MB; what does
+    /// not fit is sorted on the disk of the index
+    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
+    memory: Size,
 }
 
 #[derive(Args)]
@@ -84,6 +89,37 @@ struct GenerateFlags {
 enum Layout {
     Csv,
     Jsonl,
+}
+
+/// A number of bytes as a person writes it.
+#[derive(Clone, Copy)]
+struct Size(usize);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let units = [
+            ("KiB", 1 << 10),
+            ("MiB", 1 << 20),
+            ("GiB", 1 << 30),
+            ("TiB", 1 << 40),
+            ("kB", 1_000),
+            ("MB", 1_000_000),
+            ("GB", 1_000_000_000),
+            ("TB", 1_000_000_000_000),
+        ];
+        let unit = units
+            .into_iter()
+            .find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?.trim_end(), bytes)));
+        let (number, unit) = unit.unwrap_or((text, 1));
+        let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+        let bytes = bytes.ok_or_else(|| format!("{text:?} is no size such as 2GiB or 800MB"))?;
+        if bytes < MEMORY_BYTES_MIN {
+            return Err(format!("a build takes at least {} MiB", MEMORY_BYTES_MIN >> 20));
+        }
+        Ok(Self(bytes))
+    }
 }
 
 fn main() -> ExitCode {
@@ -117,6 +153,7 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
         values: flags.values,
         rejects: flags.rejects,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
+        memory_bytes: flags.memory.0,
         part_instruments_max: None,
     };
     match build.run(&mut tell) {

@@ -1,19 +1,40 @@
 //! Rows with the same FIGI, within or across inputs, are one instrument: what
 //! was read in any order leaves here in FIGI order, each FIGI once.
+//!
+//! However many there are, memory is bounded: instruments are kept as bytes, and
+//! when these fill their share they are sorted and written to a run on disk; at
+//! the end the runs are merged. Sorting goes on beside the reading, on a thread of
+//! its own.
+
+mod runs;
+mod sorter;
+
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 use figdex_index::Instrument;
 
-use crate::derive::derive;
+pub(crate) use self::sorter::Sorted;
+use self::sorter::Sorter;
+use crate::error::Result;
 
-/// What was read so far.
-#[derive(Default)]
+/// Instruments that go to the sorting thread together.
+const BATCH: usize = 512;
+
+/// Batches that may wait for it.
+const BATCHES_WAITING: usize = 16;
+
+/// Takes in what is read.
 pub(crate) struct Merge {
-    read: Vec<Read>,
+    batch: Vec<Read>,
+    sender: SyncSender<Vec<Read>>,
+    sorting: JoinHandle<Result<Sorter>>,
 }
 
 /// An instrument and the input that it came from, by its place.
-struct Read {
-    input: usize,
+pub(crate) struct Read {
+    input: u32,
     instrument: Instrument,
 }
 
@@ -27,62 +48,51 @@ pub(crate) struct Merged {
 }
 
 impl Merge {
-    /// Adds a row's instrument; inputs and their rows come in the order given.
-    pub(crate) fn add(&mut self, input: usize, instrument: Instrument) {
-        self.read.push(Read { input, instrument });
+    /// A merge that keeps about so many bytes in memory, and what is more in files
+    /// in that folder.
+    pub(crate) fn start(scratch: PathBuf, memory_bytes: usize) -> Self {
+        let (sender, receiver) = sync_channel::<Vec<Read>>(BATCHES_WAITING);
+        let sorting = std::thread::spawn(move || {
+            let mut sorter = Sorter::new(scratch, memory_bytes);
+            for batch in receiver {
+                for read in &batch {
+                    sorter.add(read.input, &read.instrument)?;
+                }
+            }
+            Ok(sorter)
+        });
+        Self { batch: Vec::with_capacity(BATCH), sender, sorting }
     }
 
-    /// Hands every instrument to `each`, in FIGI order, whole: merged, with what
-    /// derives from it. Tells what became of the rows, by input.
-    pub(crate) fn finish<E>(
-        mut self,
-        inputs: usize,
-        mut each: impl FnMut(&mut Instrument) -> Result<(), E>,
-    ) -> Result<Vec<Merged>, E> {
-        // Stable: rows of one FIGI stay in the order in which they were read.
-        self.read.sort_by_key(|read| read.instrument.figi);
-        let mut merged = vec![Merged::default(); inputs];
-        let mut rows = self.read.into_iter().peekable();
-        while let Some(Read { input, mut instrument }) = rows.next() {
-            merged[input].instruments += 1;
-            while let Some(later) = rows.next_if(|row| row.instrument.figi == instrument.figi) {
-                merged[later.input].merged += 1;
-                instrument.update(later.instrument);
-            }
-            derive(&mut instrument);
-            each(&mut instrument)?;
+    /// Adds a row's instrument; inputs and their rows come in the order given. A
+    /// fault of the sorting is told by [`Merge::finish`].
+    pub(crate) fn add(&mut self, input: usize, instrument: Instrument) {
+        let input = u32::try_from(input).expect("so many inputs cannot be named");
+        self.batch.push(Read { input, instrument });
+        if self.batch.len() == BATCH {
+            self.send();
         }
-        Ok(merged)
+    }
+
+    /// All that was added, in FIGI order.
+    ///
+    /// # Errors
+    /// When a run could not be written.
+    pub(crate) fn finish(mut self) -> Result<Sorted> {
+        self.send();
+        drop(self.sender);
+        match self.sorting.join() {
+            Ok(sorter) => sorter?.finish(),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    fn send(&mut self) {
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        // Who does not listen any more has a fault to tell when it is joined.
+        self.sender.send(batch).ok();
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use figdex_index::Figi;
-
-    use super::*;
-
-    #[test]
-    fn rows_of_one_figi_are_one_instrument_and_later_inputs_win() {
-        let row = |figi, name: &str| Instrument {
-            name: Some(name.into()),
-            ..Instrument::new(Figi::parse(figi).unwrap())
-        };
-        let mut merge = Merge::default();
-        merge.add(0, row("BBG001S5S399", "share class"));
-        merge.add(0, row("BBG000BLNNH6", "first"));
-        merge.add(0, row("BBG000BLNNH6", "second"));
-        merge.add(1, row("BBG000BLNNH6", "third"));
-        merge.add(1, row("BBG000BLNQ16", "venue"));
-        let mut names = Vec::new();
-        let merged = merge
-            .finish(2, |instrument| {
-                names.push(instrument.name.clone().unwrap());
-                Ok::<_, ()>(())
-            })
-            .unwrap();
-        assert_eq!(names, ["third", "venue", "share class"]);
-        let counts = merged.iter().map(|merged| (merged.instruments, merged.merged));
-        assert_eq!(counts.collect::<Vec<_>>(), [(2, 1), (1, 1)]);
-    }
-}
+mod tests;

@@ -60,7 +60,6 @@ impl Reject {
             Self::FigiCell(_) => "wrong figi: not a plain value",
             Self::Figi(FigiError::Length) => "wrong figi: not 12 characters",
             Self::Figi(FigiError::Alphabet) => "wrong figi: characters",
-            Self::Figi(FigiError::Prefix) => "wrong figi: reserved prefix",
             Self::Figi(FigiError::CheckDigit) => "wrong figi: check digit",
         }
     }

@@ -27,7 +27,7 @@ impl Config {
         let mut sources = Sources::new(flags.config.as_deref());
         let default = Settings::default();
 
-        let index = sources.one("index", flags.index.as_ref(), path);
+        let index = sources.one("index", flags.index.as_ref(), index);
         let listen = sources.one("listen", flags.listen.as_ref(), address);
         let listen = listen.unwrap_or_else(|| LISTEN.parse().expect("a socket address"));
         let keys = sources.one("keys", flags.keys.as_ref(), |text| {
@@ -128,6 +128,17 @@ fn rates(sources: &mut Sources) -> Rates {
 
 fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("must not be empty".into()) } else { Ok(text.into()) }
+}
+
+/// The folder of an index, which must be there.
+fn index(text: &str) -> Result<PathBuf, String> {
+    let index = path(text)?;
+    if index.is_dir() {
+        return Ok(index);
+    }
+    Err(format!(
+        "there is no index at {text}; build one with: figdex-ingest build DUMP… --index {text}"
+    ))
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {

@@ -3,32 +3,41 @@
 
 use warp::http::{HeaderMap, header};
 
-/// Whether the caller takes JSON (RFC 9110, 12.5.1): the most specific range that
-/// covers a JSON type decides, and a quality of 0 refuses.
+/// Whether the caller takes JSON (RFC 9110, 12.5.1), under either of its names: for
+/// each the most specific range that covers it decides, and a quality of 0 refuses.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
-    let mut best: Option<(u8, bool)> = None;
-    let mut any = false;
-    for value in headers.get_all(header::ACCEPT) {
-        let Ok(value) = value.to_str() else { continue };
-        for range in value.split(',').map(str::trim).filter(|range| !range.is_empty()) {
-            any = true;
-            let mut parts = range.split(';').map(str::trim);
-            let kind = parts.next().expect("a split has a first part").to_ascii_lowercase();
-            let specific = match kind.as_str() {
-                "application/json" | "text/json" => 2,
-                "application/*" | "text/*" => 1,
-                "*/*" => 0,
-                _ => continue,
-            };
-            let wanted = parts.all(|parameter| {
-                let quality = parameter.strip_prefix("q=").or(parameter.strip_prefix("Q="));
-                quality.is_none_or(|quality| quality.parse().is_ok_and(|q: f32| q > 0.0))
-            });
-            // Of two ranges that are equally specific, one that is wanted is enough.
-            best = best.max(Some((specific, wanted)));
+    let takes = |json: &str, family: &str| {
+        let mut best: Option<(u8, bool)> = None;
+        let mut any = false;
+        for value in headers.get_all(header::ACCEPT) {
+            let Ok(value) = value.to_str() else { continue };
+            for range in value.split(',').map(str::trim).filter(|range| !range.is_empty()) {
+                any = true;
+                let (kind, parameters) = range.split_once(';').unwrap_or((range, ""));
+                let kind = kind.trim().to_ascii_lowercase();
+                let specific = match kind.as_str() {
+                    kind if kind == json => 2,
+                    kind if kind == family => 1,
+                    "*/*" => 0,
+                    _ => continue,
+                };
+                // Of two ranges that are equally specific, one that is wanted is enough.
+                best = best.max(Some((specific, is_wanted(parameters))));
+            }
         }
-    }
-    !any || best.is_some_and(|(_, wanted)| wanted)
+        !any || best.is_some_and(|(_, wanted)| wanted)
+    };
+    takes("application/json", "application/*") || takes("text/json", "text/*")
+}
+
+/// Whether the quality among these parameters, if there is one, is above 0.
+fn is_wanted(parameters: &str) -> bool {
+    parameters.split(';').all(|parameter| match parameter.split_once('=') {
+        Some((name, quality)) if name.trim().eq_ignore_ascii_case("q") => {
+            quality.trim().parse().is_ok_and(|quality: f32| quality > 0.0)
+        }
+        _ => true,
+    })
 }
 
 /// Whether the body is declared as JSON, in a charset that is UTF-8 or part of it.
@@ -72,6 +81,10 @@ mod tests {
             "text/html, */*;q=0.1",
             "application/json;q=0.5",
             "text/html, application/json",
+            "text/json;q=0, */*",
+            "text/*;q=0, */*",
+            "application/json;q=0, text/json",
+            "application/json;q=0, */*",
         ] {
             assert!(accepts_json(&headers(header::ACCEPT, value)), "{value}");
         }
@@ -79,7 +92,9 @@ mod tests {
             "text/html",
             "application/xml",
             "*/*;q=0",
-            "application/json;q=0, */*",
+            "application/json;q=0, text/html",
+            "*/*; q = 0",
+            "text/json;q=0, application/*;q=0, */*",
             "application/json;q=0.0",
         ] {
             assert!(!accepts_json(&headers(header::ACCEPT, value)), "{value}");

@@ -19,14 +19,17 @@ pub(super) fn apply(
         // Another property is told as a fault, inside the 200.
         schemas[request]["additionalProperties"] = json!(false);
         let option_type = &mut schemas[request]["properties"]["optionType"];
-        option_type["enum"] = vocabulary.values(Property::OptionType).collect();
+        option_type["enum"] = nullable(vocabulary.values(Property::OptionType));
     }
     let (jobs, with_key) = (settings.jobs_per_request, settings.jobs_per_request_with_key);
     schemas["BulkMappingJob"]["maxItems"] = with_key.into();
     schemas["BulkMappingJob"]["description"] =
         format!("The jobs of one request: at most {jobs}, or {with_key} with an API key.").into();
+    if version.has_required_properties() {
+        schemas["MappingJob"]["description"] = REQUIRED.into();
+    }
     if version.has_state_code() {
-        schemas["StateCode"]["enum"] = vocabulary.values(Property::StateCode).collect();
+        schemas["StateCode"]["enum"] = nullable(vocabulary.values(Property::StateCode));
     } else {
         schemas.remove("StateCode");
         for request in ["MappingJob", "SearchRequest", "FilterRequest"] {
@@ -54,6 +57,16 @@ pub(super) fn apply(
     for (_, name) in endpoints.into_iter().filter(|(has, _)| !has) {
         schemas.retain(|component, _| !component.starts_with(name));
     }
+}
+
+/// What a mapping job must give besides its identifier.
+const REQUIRED: &str = "One identifier to map. securityType2, or marketSecDes in its place, is \
+    required when idType is BASE_TICKER or ID_EXCH_SYMBOL; expiration when securityType2 is \
+    Option or Warrant; maturity when it is Pool.";
+
+/// The values of a property that may be null: in OpenAPI 3.0 an enum must list null.
+fn nullable<'a>(values: impl Iterator<Item = &'a str>) -> Value {
+    values.map(Value::from).chain([Value::Null]).collect()
 }
 
 /// Takes a property away.

@@ -28,8 +28,7 @@ use crate::version::Version;
 /// The name of the security scheme.
 const API_KEY: &str = "ApiKeyAuth";
 
-const ABOUT: &str = "Maps third-party identifiers of financial instruments to FIGIs, searches \
-    and filters them. Requests without an API key are accepted at lower limits. A fault of one \
+const ABOUT: &str = "Finds FIGIs of financial instruments. Requests without an API key are accepted at lower limits. A fault of one \
     field or of one mapping job is told inside a 200; other statuses are for faults of the request.";
 
 /// The schemas of types, by their names.

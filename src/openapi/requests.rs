@@ -12,9 +12,7 @@ use super::Schemas;
 #[derive(ToSchema)]
 struct BulkMappingJob(Vec<MappingJob>);
 
-/// One identifier to map. securityType2, or marketSecDes in its place, is required
-/// when idType is BASE_TICKER or ID_EXCH_SYMBOL; expiration when securityType2 is
-/// Option or Warrant; maturity when it is Pool.
+/// One identifier to map.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct MappingJob {

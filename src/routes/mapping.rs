@@ -12,7 +12,7 @@ use super::with;
 use crate::call::{Call, call};
 use crate::config::UnknownEnum;
 use crate::error::ApiError;
-use crate::gate::{self, Action, Caller};
+use crate::gate::{self, Action};
 use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::state::State;
 use crate::version::Version;
@@ -25,40 +25,70 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     gate::pass(&state, call, Action::Mapping(version), async |mut call, caller| {
         let body = call.body(caller.body_bytes_max).await?;
-        let unknown_enum = state.settings().unknown_enum;
-        answer(version, &body, &caller, unknown_enum, &state.catalogue())
+        let batch = Batch {
+            version,
+            jobs_max: caller.jobs_max,
+            unknown_enum: state.settings().unknown_enum,
+            catalogue: state.catalogue(),
+        };
+        caller.charge_jobs(batch.jobs(&body)?.len())?;
+        // A few rows are written sooner than another thread is woken; many would
+        // hold up everyone else's few.
+        match batch.answer(&body, INLINE_ROWS_MAX)? {
+            Some(answer) => Ok(answer),
+            None => state
+                .blocking(move || batch.answer(&body, usize::MAX))
+                .await??
+                .ok_or_else(|| unreachable!("without a bound every answer is whole")),
+        }
     })
     .await
 }
 
-/// The answer to a body. It runs inline: at most `jobs_max` lookups of
-/// microseconds each.
-fn answer(
+/// The rows that are written on the thread that serves everyone: half a millisecond's
+/// work.
+const INLINE_ROWS_MAX: usize = 1_000;
+
+/// What the answer to a request depends on, beside its body.
+struct Batch {
     version: Version,
-    body: &[u8],
-    caller: &Caller,
+    jobs_max: usize,
     unknown_enum: UnknownEnum,
-    catalogue: &Catalogue,
-) -> Result<Vec<u8>, ApiError> {
-    let jobs = wire::jobs(body)?;
-    if jobs.len() > caller.jobs_max {
-        return Err(ApiError::PayloadTooLarge);
+    catalogue: Arc<Catalogue>,
+}
+
+impl Batch {
+    fn jobs<'a>(&self, body: &'a [u8]) -> Result<Vec<Job<'a>>, ApiError> {
+        let jobs = wire::jobs(body)?;
+        if jobs.len() > self.jobs_max { Err(ApiError::PayloadTooLarge) } else { Ok(jobs) }
     }
-    caller.charge_jobs(jobs.len())?;
-    // Before anything else is answered, and over all jobs (decisions, "enum-like").
-    let holds = |job: &Job<'_>| job.enum_fields_hold(version, catalogue.vocabulary());
-    if unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
-        return Err(ApiError::InvalidEnumField);
-    }
-    let mut rows_left = REQUEST_ROWS_MAX;
-    let mut out = Vec::with_capacity(256 * jobs.len());
-    wire::array(&mut out, &jobs, |out, job| {
-        contain(out, version, catalogue, |out| {
-            let answer = find(job, version, catalogue, &mut rows_left);
-            wire::job_answer(out, version, catalogue, &answer);
+
+    /// The answer to a body; `None` when it has more rows than `rows_max`.
+    fn answer(&self, body: &[u8], rows_max: usize) -> Result<Option<Vec<u8>>, ApiError> {
+        let (version, catalogue) = (self.version, &*self.catalogue);
+        let jobs = self.jobs(body)?;
+        // Before anything else is answered, and over all jobs (decisions, "enum-like").
+        let holds = |job: &Job<'_>| job.enum_fields_hold(version, catalogue.vocabulary());
+        if self.unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
+            return Err(ApiError::InvalidEnumField);
+        }
+        let mut rows_left = REQUEST_ROWS_MAX;
+        let mut out = Vec::with_capacity(256 * jobs.len());
+        let mut is_whole = true;
+        wire::array(&mut out, &jobs, |out, job| {
+            is_whole &= REQUEST_ROWS_MAX - rows_left <= rows_max;
+            if is_whole {
+                contain(out, version, catalogue, |out| {
+                    let answer = find(job, version, catalogue, &mut rows_left);
+                    is_whole &= REQUEST_ROWS_MAX - rows_left <= rows_max;
+                    if is_whole {
+                        wire::job_answer(out, version, catalogue, &answer);
+                    }
+                });
+            }
         });
-    });
-    Ok(out)
+        Ok(is_whole.then_some(out))
+    }
 }
 
 /// Lets one job's answer be written; if that panics, the job says so and the others
@@ -116,7 +146,7 @@ mod tests {
     fn a_panic_stays_in_its_job() {
         let folder = tempfile::tempdir().unwrap();
         let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
-        builder.add(&Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
+        builder.add(Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
         builder.publish(Vec::new()).unwrap();
         let catalogue = Catalogue::open(folder.path()).unwrap();
         let mut out = Vec::new();

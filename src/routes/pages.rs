@@ -67,7 +67,9 @@ fn find(
     let checked = request.check(catalogue.vocabulary());
     let (search, start) = match checked.and_then(|search| Ok((search, request.start()?))) {
         Ok((Some(search), start)) => (search, start),
-        Ok((None, _)) => {
+        // Of what finds nothing there is no second page.
+        Ok((None, Some(_))) => return Ok(PageAnswer::Error(INVALID_START.into())),
+        Ok((None, None)) => {
             let total = (endpoint == Endpoint::Filter).then_some(0);
             return Ok(PageAnswer::Rows { hits: Vec::new(), next: None, total });
         }

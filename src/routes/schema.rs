@@ -34,8 +34,10 @@ async fn answer(
     headers: HeaderMap,
     state: Arc<State>,
 ) -> Response {
-    let mut reply = match method {
-        Method::GET | Method::HEAD => {
+    let cors = &state.settings().cors;
+    let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
+        (Some(preflight), _) => preflight,
+        (None, &Method::GET | &Method::HEAD) => {
             let catalogue = state.catalogue();
             let document = openapi::document(version, state.settings(), catalogue.vocabulary());
             encoding::json(&state, &headers, document).await
@@ -43,6 +45,6 @@ async fn answer(
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
     };
     // Pages that show such documents fetch them from other origins.
-    state.settings().cors.stamp(&headers, &mut reply);
+    cors.stamp(&headers, &mut reply);
     reply
 }

@@ -1,6 +1,6 @@
 //! "FIGI result": an element of a `data` array.
 
-use figdex_index::Row;
+use figdex_index::{Row, Text};
 
 use super::json;
 use crate::version::Version;
@@ -18,16 +18,16 @@ pub(super) fn write(out: &mut Vec<u8>, version: Version, row: &Row<'_>) {
     field(out, "exchCode", row.exch_code);
     characters(out, "compositeFIGI", figi(row.composite_figi));
     if version.has_unique_ids() {
-        field(out, "uniqueID", row.unique_id);
+        templated(out, "uniqueID", row.unique_id);
     }
     field(out, "securityType", row.security_type);
     field(out, "marketSector", row.market_sector);
     characters(out, "shareClassFIGI", figi(row.share_class_figi));
     if version.has_unique_ids() {
-        field(out, "uniqueIDFutOpt", row.unique_id_fut_opt);
+        templated(out, "uniqueIDFutOpt", row.unique_id_fut_opt);
     }
     field(out, "securityType2", row.security_type2);
-    field(out, "securityDescription", row.security_description);
+    templated(out, "securityDescription", row.security_description);
     if row.metadata.is_some() {
         field(out, "metadata", row.metadata);
     }
@@ -44,6 +44,15 @@ fn field(out: &mut Vec<u8>, name: &str, value: Option<&str>) {
     key(out, name);
     match value {
         Some(text) => json::string(out, text),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+/// A text that is filled in piece by piece.
+fn templated(out: &mut Vec<u8>, name: &str, value: Option<Text<'_>>) {
+    key(out, name);
+    match value {
+        Some(text) => json::string_of(out, text.pieces()),
         None => out.extend_from_slice(b"null"),
     }
 }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
 use serde_json::value::RawValue;
 
-use super::Fault;
 use super::json::{Raw, integer, members, text};
 use super::properties::Properties;
+use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
@@ -51,7 +51,7 @@ impl Job<'_> {
     ) -> Result<Option<Lookup>, Fault> {
         let fields = self.fields(version).ok_or("A mapping job must be an object.")?;
         if let Some(key) = fields.unknown {
-            return Err(format!("Invalid key '{key}'.").into());
+            return Err(invalid_key(key));
         }
         let id_type = fields.id_type(version)?;
         let id_value = fields.id_value(id_type)?;

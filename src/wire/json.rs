@@ -57,7 +57,7 @@ pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
         _ => number,
     };
     if whole.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
-        return Some(Cow::Borrowed(whole));
+        return Some(Cow::Borrowed(if whole == "-0" { "0" } else { whole }));
     }
     // With an exponent: exact as long as a double is.
     let value: f64 = number.parse().ok()?;
@@ -73,6 +73,23 @@ pub(super) fn is_null(raw: Raw<'_>) -> bool {
 /// Writes a JSON string.
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing a text into memory does not fail");
+}
+
+/// Writes a JSON string made of pieces: it is escaped character by character.
+pub(super) fn string_of<'a>(out: &mut Vec<u8>, pieces: impl Iterator<Item = &'a str>) {
+    out.push(b'"');
+    for piece in pieces {
+        if piece.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+            let start = out.len();
+            string(out, piece);
+            // Without its quotes.
+            out.pop();
+            out.remove(start);
+        } else {
+            out.extend_from_slice(piece.as_bytes());
+        }
+    }
+    out.push(b'"');
 }
 
 /// Writes an object that says one thing.
@@ -100,6 +117,8 @@ mod tests {
             ("459200101.00", Some("459200101")),
             ("4592e5", Some("459200000")),
             ("-7", Some("-7")),
+            ("-0", Some("0")),
+            ("-0.0", Some("0")),
             ("123456789012345678901234567890", Some("123456789012345678901234567890")),
             ("1.5", None),
             ("1e300", None),
@@ -108,6 +127,16 @@ mod tests {
             ("null", None),
         ] {
             assert_eq!(integer(raw(json)).as_deref(), decimal, "{json}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_one_string() {
+        for pieces in [&[][..], &["a"], &["", "a\"b", "\n", "ü"], &["\\", "\\"]] {
+            let (mut pieced, mut whole) = (Vec::new(), Vec::new());
+            string_of(&mut pieced, pieces.iter().copied());
+            string(&mut whole, &pieces.concat());
+            assert_eq!(pieced, whole, "{pieces:?}");
         }
     }
 

@@ -22,6 +22,16 @@ use crate::version::Version;
 /// A fault of one field: a sentence for the caller, inside a 200.
 pub(crate) type Fault = Cow<'static, str>;
 
+/// What a caller is told of a property that does not exist. Of a long one only the
+/// beginning: an answer is no echo.
+fn invalid_key(key: &str) -> Fault {
+    const KEY_CHARS_MAX: usize = 64;
+    match key.char_indices().nth(KEY_CHARS_MAX) {
+        Some((end, _)) => format!("Invalid key '{}…'.", &key[..end]).into(),
+        None => format!("Invalid key '{key}'.").into(),
+    }
+}
+
 /// "Mapping job result": one of the three.
 pub(crate) enum JobAnswer {
     Hits(Vec<Hit>),

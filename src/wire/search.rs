@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use figdex_index::{Keywords, Search, Vocabulary};
 use serde_json::value::RawValue;
 
-use super::Fault;
 use super::json::{Raw, is_null, members, text};
 use super::properties::Properties;
+use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
@@ -53,7 +53,7 @@ impl<'a> SearchRequest<'a> {
     /// The sentence for the answer's `error`.
     pub(crate) fn check(&self, vocabulary: &Vocabulary) -> Result<Option<Search>, Fault> {
         if let Some(key) = &self.unknown {
-            return Err(format!("Invalid key '{key}'.").into());
+            return Err(invalid_key(key));
         }
         if self.query.is_none() && self.start.is_none() && !self.properties.any() {
             return Err("query must contain at least one parameter".into());

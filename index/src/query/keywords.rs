@@ -1,5 +1,6 @@
 //! Key words, as a person types them: words and nothing else, however it looks.
 
+use crate::vocabulary::{Known, Property, Vocabulary};
 use crate::words::{squeeze, words};
 
 /// The longest text of key words, in bytes.
@@ -33,16 +34,40 @@ impl Keywords {
         if text.len() > QUERY_BYTES_MAX {
             return Err(QueryTooLong);
         }
-        let words = words(text).map(|word| Word {
-            squeezed: word.squeezed(),
-            runs: word.runs().map(str::to_owned).collect(),
-        });
-        Ok(Self { text: text.to_owned(), words: words.collect(), squeezed: squeeze(text) })
+        let mut parsed: Vec<Word> = Vec::new();
+        for word in words(text) {
+            let mut runs: Vec<String> = Vec::new();
+            for run in word.runs() {
+                if !runs.iter().any(|known| known == run) {
+                    runs.push(run.to_owned());
+                }
+            }
+            let word = Word { squeezed: word.squeezed(), runs };
+            // Said twice is said once; the last word keeps its place, since it may be
+            // an exchange code.
+            parsed.retain(|known| *known != word);
+            parsed.push(word);
+        }
+        Ok(Self { text: text.to_owned(), words: parsed, squeezed: squeeze(text) })
     }
 
     /// The text as it was given.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// What stands before the last of several words, and that word.
+    pub(crate) fn before_last(&self) -> Option<(&str, &Word)> {
+        let [_, .., last] = &self.words[..] else { return None };
+        // Words without a letter or a digit may follow it.
+        let mut rest = self.text.trim_end();
+        while let Some((before, word)) = rest.rsplit_once(char::is_whitespace) {
+            if !squeeze(word).is_empty() {
+                return Some((before.trim(), last));
+            }
+            rest = before.trim_end();
+        }
+        None
     }
 
     pub(crate) fn words(&self) -> &[Word] {
@@ -57,9 +82,12 @@ impl Keywords {
 }
 
 impl Word {
-    /// Whether an exchange code is this word, ignoring case.
-    pub(crate) fn is_exch_code(&self, exch_code: &str) -> bool {
-        exch_code.chars().flat_map(char::to_lowercase).eq(self.squeezed.chars())
+    /// The exchange codes that this word is, ignoring case.
+    pub(crate) fn exch_codes(&self, vocabulary: &Vocabulary) -> impl Iterator<Item = Known> {
+        let is_word =
+            |value: &&str| value.chars().flat_map(char::to_lowercase).eq(self.squeezed.chars());
+        let values = vocabulary.values(Property::ExchCode).filter(is_word);
+        values.filter_map(|value| vocabulary.admit(Property::ExchCode, value))
     }
 }
 
@@ -73,8 +101,17 @@ mod tests {
         let keywords = Keywords::parse(" Deutsche  - Bank™ (GR) & ").unwrap();
         let words: Vec<_> = keywords.words().iter().map(|word| &*word.squeezed).collect();
         assert_eq!(words, ["deutsche", "bank", "gr"]);
-        assert!(keywords.words()[2].is_exch_code("GR"));
-        assert!(!keywords.words()[2].is_exch_code("G"));
+        let vocabulary = ["GR", "gr", "G"].map(|code| (Property::ExchCode, code.to_owned()));
+        assert_eq!(keywords.words()[2].exch_codes(&Vocabulary::new(vocabulary)).count(), 2);
+        let (before, last) = keywords.before_last().unwrap();
+        assert_eq!((before, &*last.squeezed), ("Deutsche  - Bank™", "gr"));
+        assert_eq!(Keywords::parse(" ibm - ").unwrap().before_last(), None);
+        let twice = Keywords::parse("a1a1 IBM ibm us a1a1").unwrap();
+        let words: Vec<_> =
+            twice.words().iter().map(|word| (&*word.squeezed, &*word.runs)).collect();
+        let runs = ["a".to_owned(), "1".to_owned()];
+        assert_eq!(words[2], ("a1a1", &runs[..]));
+        assert_eq!((words.len(), words[0].0, words[1].0), (3, "ibm", "us"));
         assert_eq!(keywords.squeezed(), "deutschebankgr");
         assert_eq!(Keywords::parse(" - * ").unwrap().words(), []);
     }

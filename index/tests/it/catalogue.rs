@@ -140,9 +140,9 @@ fn figis_must_ascend_and_something_must_be_there() {
         Builder::create(folder.path(), BuildOptions::default()),
         Err(Error::Locked(_))
     ));
-    builder.add(&Instrument::new(figi(2))).unwrap();
+    builder.add(Instrument::new(figi(2))).unwrap();
     for number in [1, 2] {
-        let out_of_order = builder.add(&Instrument::new(figi(number)));
+        let out_of_order = builder.add(Instrument::new(figi(number)));
         assert!(matches!(out_of_order, Err(Error::Order { .. })));
     }
     drop(builder);
@@ -166,7 +166,7 @@ fn an_unfinished_build_changes_nothing() {
     let index = folder.path();
     publish(index, &universe(10), 100);
     let mut dying = Builder::create(index, BuildOptions::default()).unwrap();
-    dying.add(&Instrument::new(figi(50))).unwrap();
+    dying.add(Instrument::new(figi(50))).unwrap();
     // As a kill would: nothing of it runs any more, and the system drops the lock.
     let half_made = index.join("generation-000002");
     assert!(half_made.is_dir());

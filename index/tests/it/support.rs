@@ -52,7 +52,7 @@ pub(crate) fn publish(
     };
     let mut builder = Builder::create(index, options).unwrap();
     for instrument in instruments {
-        builder.add(instrument).unwrap();
+        builder.add(instrument.clone()).unwrap();
     }
     builder.publish(Vec::new()).unwrap();
     Catalogue::open(index).unwrap()

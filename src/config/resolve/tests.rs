@@ -37,7 +37,7 @@ fn nothing_said() {
 #[test]
 fn everything_in_the_file() {
     let text = r#"
-        index = "some/index"
+        index = "src"
         listen = "0.0.0.0:9000"
         no_limits = false
         trust_proxy = true
@@ -55,7 +55,7 @@ fn everything_in_the_file() {
         without_key = "none"
     "#;
     let config = with_file(text, ServeFlags::default()).unwrap();
-    assert_eq!(config.index, Some("some/index".into()));
+    assert_eq!(config.index, Some("src".into()));
     assert_eq!(config.listen, "0.0.0.0:9000".parse().unwrap());
     let settings = config.settings;
     assert!(settings.trust_proxy);

@@ -23,6 +23,8 @@ const ROWS: &[&str] = &[
     "12|12|904|T|AT&T INC|US|Equity|Common Stock|Common Stock|",
     "13|13|905|7203|トヨタ自動車|JP|Equity|Common Stock|Common Stock|alias=TOYOTA MOTOR",
     "14|||APPLE|GR APPLE FUND||Equity|Open-End Fund|Mutual Fund|",
+    "16|16||YSPY|LEVERED SPY|US|Equity|ETP|Mutual Fund|",
+    "17|17||SPY|SPDR S&P 500 ETF TRUST|US|Equity|ETP|Mutual Fund|",
     "15|15||AAPL 05/20/26 C330|May 26 Calls on AAPL US|US|Equity|Equity Option|Option|expiration=2026-05-20,strike=330,optionType=Call",
 ];
 
@@ -205,6 +207,8 @@ fn the_last_word_may_be_the_exchange_code() {
         ("apple gr", &[14]),
         ("apple uw", &[2]),
         ("aapl us", &[1, 4, 15]),
+        ("db us", &[8]),
+        ("t us", &[12]),
         ("gr", &[14]),
         ("deutsche bank g", &[]),
     ] {
@@ -218,9 +222,14 @@ fn the_last_word_may_be_the_exchange_code() {
 #[test]
 fn what_a_person_would_want_comes_first() {
     let server = server();
-    for (query, expected) in
-        [("apple", &[14, 1, 2, 3][..]), ("aapl", &[1, 2, 4, 15]), ("deutsche bank", &[6, 8, 7])]
-    {
+    for (query, expected) in [
+        ("apple", &[14, 1, 2, 3][..]),
+        ("aapl", &[1, 2, 4, 15]),
+        ("deutsche bank", &[6, 8, 7]),
+        ("spy", &[17, 16]),
+        ("spy us", &[17, 16]),
+        ("SPY  us -", &[17, 16]),
+    ] {
         check(&server, &json!({"query": query}), expected);
     }
     let unlisted = json!({"query": "apple", "includeUnlistedEquities": true});
@@ -271,6 +280,7 @@ fn filters() {
 fn faults_of_a_field() {
     let server = server();
     let long = "x".repeat(1025);
+    let long_key = format!("Invalid key '{}…'.", "x".repeat(64));
     for (body, error) in [
         (json!({}), "query must contain at least one parameter"),
         (json!({"query": null, "strike": null}), "query must contain at least one parameter"),
@@ -283,6 +293,7 @@ fn faults_of_a_field() {
         (json!({"query": "a", "start": 1}), "Invalid start value."),
         (json!({"start": "x"}), "Invalid start value."),
         (json!({"query": "a", "x": 1}), "Invalid key 'x'."),
+        (json!({"x".repeat(65): 1}), &long_key),
         (json!({"x": 1}), "Invalid key 'x'."),
         (json!({"idType": "TICKER", "idValue": "A"}), "Invalid key 'idType'."),
         (json!({"exchCode": "US", "micCode": "XNAS"}), "Cannot have both exchCode and micCode"),

@@ -1,0 +1,60 @@
+//! A thread that takes instruments in, batch by batch: the parts of a build that
+//! do not need each other run beside each other.
+
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use crate::error::Result;
+use crate::instrument::Instrument;
+
+/// Batches that may wait for one thread: enough that none starves, few enough that
+/// memory does not notice.
+const BATCHES_WAITING: usize = 8;
+
+/// Instruments in FIGI order.
+pub(crate) type Batch = Arc<Vec<Instrument>>;
+
+/// A thread that makes a `T` of the instruments that it is sent.
+pub(crate) struct Worker<T> {
+    sender: SyncSender<Batch>,
+    thread: JoinHandle<Result<T>>,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// Starts the thread: `add` takes one instrument into `state`.
+    pub(crate) fn start(
+        mut state: T,
+        mut add: impl FnMut(&mut T, &Instrument) -> Result<()> + Send + 'static,
+    ) -> Self {
+        let (sender, receiver) = sync_channel::<Batch>(BATCHES_WAITING);
+        let thread = std::thread::spawn(move || {
+            for batch in receiver {
+                for instrument in batch.iter() {
+                    add(&mut state, instrument)?;
+                }
+            }
+            Ok(state)
+        });
+        Self { sender, thread }
+    }
+
+    /// Sends a batch. A thread that has failed takes none, and `false` says so:
+    /// [`Worker::finish`] tells why.
+    #[must_use]
+    pub(crate) fn send(&self, batch: Batch) -> bool {
+        self.sender.send(batch).is_ok()
+    }
+
+    /// Waits for all that was sent to be taken in.
+    ///
+    /// # Errors
+    /// The first that `add` made.
+    pub(crate) fn finish(self) -> Result<T> {
+        drop(self.sender);
+        match self.thread.join() {
+            Ok(state) => state,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
