@@ -7,7 +7,7 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use figdex_index::{Catalogue, Filters, Hit, IdType, Lookup, Property};
 use figdex_ingest::generate::{self, Universe};
-use figdex_ingest::{Build, Format, Input, MaxRejects};
+use figdex_ingest::{Build, Input, MaxRejects};
 
 const UNIVERSE: Universe = Universe::new(100_000, 1);
 
@@ -81,7 +81,7 @@ fn dump() -> Vec<u8> {
 fn build(dump: &[u8], index: &Path) {
     let inputs = vec![Input::Memory("generated", dump.into())];
     let build = Build {
-        format: Some(Format::Delimited(b',')),
+        format: "csv".parse().ok(),
         max_rejects: MaxRejects::NONE,
         ..Build::new(inputs, index)
     };

@@ -1,6 +1,7 @@
 //! The work of `figdex-ingest build`: rows from every input, merged by FIGI,
 //! into a generation that is published, or not at all.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
@@ -11,12 +12,14 @@ use crate::conflicts::Conflicts;
 use crate::derive::derive;
 use crate::enrich::{self, Enrichment};
 use crate::error::{Error, Result};
+use crate::exchanges::Exchanges;
+use crate::format::Format;
 use crate::merge::{Merge, Merged, Sorted};
 use crate::normalize::{Dropped, normalize};
 use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
-use crate::source::{Format, Input, Next, Purpose, Source};
+use crate::source::{Input, Next, Source};
 use crate::space;
 use crate::values;
 
@@ -31,6 +34,8 @@ pub struct Build {
     pub index: PathBuf,
     /// The format of every input; without one it is recognised.
     pub format: Option<Format>,
+    /// A table of exchanges, which fills MICs from exchange codes and back.
+    pub exchanges: Option<PathBuf>,
     /// A folder of value lists.
     pub values: Option<PathBuf>,
     /// Where rejected rows are kept; without one, beside the index.
@@ -170,6 +175,7 @@ impl Build {
             enrich: Vec::new(),
             index: index.into(),
             format: None,
+            exchanges: None,
             values: None,
             rejects: None,
             max_rejects: MaxRejects::default(),
@@ -190,6 +196,10 @@ impl Build {
         let allowed = match &self.values {
             Some(folder) => values::read(folder)?,
             None => Vec::new(),
+        };
+        let exchanges = match &self.exchanges {
+            Some(path) => Exchanges::read(path)?,
+            None => Exchanges::default(),
         };
         let lock = BuildLock::acquire(&self.index)?;
         if self.checks_space {
@@ -231,10 +241,14 @@ impl Build {
             enrichment.settle();
         }
         let mut conflicts = Conflicts::new(names);
+        let mut from_exchanges = BTreeMap::new();
         let mut indexed = 0;
         let mut merged = sorted.for_each(&mut conflicts, |mut instrument, conflicts| {
             indexed += 1;
             clock.tick(indexed, || Progress::Indexing { instruments: indexed, instruments_max });
+            if let Some(column) = exchanges.fill(&mut instrument) {
+                *from_exchanges.entry(column).or_default() += 1;
+            }
             enrichment.apply(&mut instrument, conflicts);
             derive(&mut instrument);
             Ok(builder.add(instrument)?)
@@ -246,6 +260,7 @@ impl Build {
             input.counts.instruments = merged.instruments;
             input.counts.merged = merged.merged;
         }
+        report.from_exchanges = from_exchanges;
         report.conflicts = conflicts.finish();
         enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
         (report.enrich, report.filled) = enrichment.finish();
@@ -273,7 +288,7 @@ impl Build {
         let bytes_total = self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum();
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
-            let mut source = Source::open(input, self.format, Purpose::Instruments)?;
+            let mut source = Source::open(input, self.format.as_ref())?;
             let mut account = InputReport { name: name.clone(), ..InputReport::default() };
             let mut row = Row::default();
             let mut dropped: Vec<Dropped> = Vec::new();
@@ -281,6 +296,11 @@ impl Build {
                 let instrument = match source.next(&mut row)? {
                     Next::Row => normalize(&row, &mut dropped),
                     Next::Rejected(reason) => Err(reason),
+                    Next::Skipped => {
+                        account.counts.read += 1;
+                        account.counts.skipped += 1;
+                        continue;
+                    }
                     Next::End => break,
                 };
                 account.counts.read += 1;
@@ -304,6 +324,8 @@ impl Build {
                     report.dropped.entry((column, reason)).or_default().add(&name, row.line);
                 }
             }
+            account.format = source.format().to_owned();
+            account.absent_columns = source.absent_columns().to_vec();
             account.unknown_columns = source.unknown_columns().to_vec();
             let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
             bytes_before += bytes;

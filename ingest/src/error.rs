@@ -20,6 +20,14 @@ pub enum Error {
         /// What is wrong.
         what: String,
     },
+    /// A columns file that describes no format.
+    #[error("{name} is no columns file:{}", told(faults))]
+    Columns {
+        /// The file's name as given.
+        name: String,
+        /// Each fault with its line, from 1.
+        faults: Vec<(usize, String)>,
+    },
     /// A file that the build writes, or the folder of value lists.
     #[error("{name}")]
     File {
@@ -84,9 +92,17 @@ impl Error {
     pub fn report(&self) -> Option<&Report> {
         match self {
             Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
-            Self::Input { .. } | Self::File { .. } | Self::Space { .. } | Self::Index(_) => None,
+            Self::Input { .. }
+            | Self::Columns { .. }
+            | Self::File { .. }
+            | Self::Space { .. }
+            | Self::Index(_) => None,
         }
     }
+}
+
+fn told(faults: &[(usize, String)]) -> String {
+    faults.iter().map(|(line, what)| format!("\n  line {line}: {what}")).collect()
 }
 
 /// The result of a build, or of a step of it.

@@ -1,6 +1,7 @@
 //! Dumps in, a published index out.
 //!
-//! A dump is opened and unpacked (`source`), read row by row (`row`), each row
+//! A dump is opened and unpacked (`source`), read row by row (`row`) as its format
+//! describes it (`format`, and the columns files in `formats/`), each row
 //! becomes an instrument or is rejected with a reason (`normalize`), rows of one
 //! FIGI become one (`merge`), other dumps fill what is blank in it (`enrich`), what
 //! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
@@ -14,7 +15,9 @@ mod conflicts;
 mod derive;
 mod enrich;
 mod error;
+mod exchanges;
 pub mod export;
+mod format;
 pub mod generate;
 pub mod inspect;
 mod merge;
@@ -30,8 +33,9 @@ mod values;
 pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use conflicts::{Conflict, Said, Sample};
 pub use error::{Error, Result};
+pub use format::Format;
 pub use report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
 };
 pub use row::Column;
-pub use source::{Format, Input, RECORD_BYTES_MAX};
+pub use source::{Input, RECORD_BYTES_MAX};

@@ -45,7 +45,7 @@ enum Command {
 #[derive(Args)]
 struct BuildFlags {
     /// Dumps: files, folders (their files by name), or - for standard input;
-    /// .gz and .zst are read through. Later ones win where they differ
+    /// .gz, .zst and .bz2 are read through. Later ones win where they differ
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<PathBuf>,
     /// The folder of the index
@@ -56,9 +56,18 @@ struct BuildFlags {
     /// blank and never overrides. May be given several times
     #[arg(long, value_name = "FILE")]
     enrich: Vec<PathBuf>,
-    /// Format of the inputs: csv, tsv, pipe or jsonl; recognised when not given
-    #[arg(long)]
+    /// Format of the inputs, by name (a wrong one lists them); recognised when not
+    /// given
+    #[arg(long, value_name = "NAME")]
     format: Option<Format>,
+    /// Format of the inputs, as a columns file describes it (TOML); of several, each
+    /// input is of the one that it is recognised as
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    columns: Vec<PathBuf>,
+    /// A table of exchanges (CSV with the columns mic and exchCode), which fills MICs
+    /// from exchange codes and back where the two are one to one
+    #[arg(long, value_name = "FILE")]
+    exchanges: Option<PathBuf>,
     /// A folder of value lists to allow besides those in the data, such as
     /// exchCode.json with {"values": ["US", …]}
     #[arg(long, value_name = "DIR")]
@@ -194,11 +203,16 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
         anyhow::bail!("standard input (-) is given twice: it can be read once");
     }
+    let format = match &flags.columns[..] {
+        [] => flags.format,
+        files => Some(Format::read_all(files)?),
+    };
     let build = Build {
         inputs,
         enrich,
         index: flags.index,
-        format: flags.format,
+        format,
+        exchanges: flags.exchanges,
         values: flags.values,
         rejects: flags.rejects,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },

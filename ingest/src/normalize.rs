@@ -31,6 +31,9 @@ pub(crate) struct Dropped {
 pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrument, Reject> {
     let mut figis = row.cells().filter(|cell| cell.column == Column::Figi);
     let figi = figis.next().ok_or(Reject::NoFigi)?;
+    if let CellKind::Fault(reason) = figi.kind {
+        return Err(Reject::FigiCell(reason));
+    }
     let figi = Figi::parse(figi.value).map_err(Reject::Figi)?;
     Ok(describe(figi, row, dropped))
 }
@@ -50,8 +53,8 @@ pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Ins
 
 /// Puts a cell into its field.
 pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
-    if cell.kind == CellKind::Nested {
-        return Err("a nested value");
+    if let CellKind::Fault(reason) = cell.kind {
+        return Err(reason);
     }
     let value = cell.value;
     match cell.column {

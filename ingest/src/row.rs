@@ -103,6 +103,11 @@ impl Column {
         field.or_else(|| IdType::from_name(name).map(Self::Identifier))
     }
 
+    /// Every column.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Self::FIELDS.into_iter().chain(IdType::ALL.map(Self::Identifier))
+    }
+
     /// Whether a cell may hold several values.
     pub const fn is_list(self) -> bool {
         matches!(self, Self::Identifier(_) | Self::Alias)
@@ -113,7 +118,7 @@ impl Column {
 /// allocates nothing once its buffers have grown.
 #[derive(Default)]
 pub(crate) struct Row {
-    /// The line it starts at, from 1.
+    /// The line it starts at, from 1; of a Parquet file, the number of the record.
     pub(crate) line: u64,
     /// Its bytes as they stand in the dump, without the line end.
     pub(crate) raw: Vec<u8>,
@@ -135,8 +140,8 @@ pub(crate) enum CellKind {
     Text,
     /// A JSON integer, which has no leading zeros.
     Integer,
-    /// Something that no column takes, such as a JSON object.
-    Nested,
+    /// Something that no column takes, such as a JSON object, and why.
+    Fault(&'static str),
 }
 
 /// One value of a row, trimmed, never empty. A cell with several values is
@@ -153,14 +158,16 @@ impl Row {
         self.cells.clear();
     }
 
-    /// Adds a value; one that is blank means "unknown" and is none.
-    pub(crate) fn push(&mut self, column: Column, value: &str, kind: CellKind) {
+    /// Adds a value; one that is blank means "unknown" and is none. Whether there
+    /// was one.
+    pub(crate) fn push(&mut self, column: Column, value: &str, kind: CellKind) -> bool {
         let value = value.trim();
         if !value.is_empty() {
             let start = self.text.len();
             self.text.push_str(value);
             self.cells.push(CellPlace { column, start, end: self.text.len(), kind });
         }
+        !value.is_empty()
     }
 
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
@@ -178,8 +185,7 @@ mod tests {
 
     #[test]
     fn every_column_is_found_by_its_name() {
-        let identifiers = IdType::ALL.map(Column::Identifier);
-        for column in Column::FIELDS.into_iter().chain(identifiers) {
+        for column in Column::all() {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }
         assert_eq!(Column::from_name("FIGI"), None);

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use crate::build::{Build, MaxRejects};
 use crate::error::{Error, Result};
+use crate::format::Format;
 use crate::generate::{self, Universe};
 use crate::report::Report;
-use crate::source::{Format, Input};
+use crate::source::Input;
 
 /// Facts of well-known instruments, a canonical dump.
 const WELL_KNOWN: &[u8] = include_bytes!("../sample/well-known.csv");
@@ -26,7 +27,7 @@ pub fn build(index: &Path) -> Result<Report> {
         Input::Memory("well-known instruments", WELL_KNOWN.into()),
     ];
     let sample = Build {
-        format: Some(Format::Delimited(b',')),
+        format: Some(Format::canonical()),
         max_rejects: MaxRejects::NONE,
         ..Build::new(inputs, index)
     };

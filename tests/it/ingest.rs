@@ -73,6 +73,12 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
+fn bzip2(content: &[u8]) -> Vec<u8> {
+    let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    packed.write_all(content).unwrap();
+    packed.finish().unwrap()
+}
+
 #[test]
 fn every_way_to_give_a_dump() {
     let csv = format!("{HEADER}{IBM}");
@@ -88,8 +94,11 @@ fn every_way_to_give_a_dump() {
         ("quoted.csv", csv.replace("IBM", "\"IBM\"").into()),
         ("dump.jsonl", json.into()),
         ("unnamed-json", format!("\n{json}\n").into()),
+        ("array.json", format!("[\n{json}\n]").into()),
+        ("semicolons.csv", csv.replace(',', ";").into()),
         ("dump.csv.gz", gzip(csv.as_bytes())),
         ("two-members.gz", two_members),
+        ("dump.csv.bz2", bzip2(csv.as_bytes())),
         ("dump.jsonl.zst", zstd::encode_all(json.as_bytes(), 1).unwrap()),
     ];
     for (name, content) in dumps {
@@ -260,7 +269,17 @@ fn bad_inputs() {
             b"hello\nworld\n",
             "unknown: it has neither a header row with figi nor JSON lines",
         ),
-        ("array.json", b"[{\"figi\":1}]", "array.json: it is a JSON array"),
+        (
+            "array.json",
+            b"[{\"figi\":1}]",
+            "wrong figi: not 12 characters (first: array.json, line 1)",
+        ),
+        (
+            "cut.json",
+            b"[{\"figi\":\"BBG000BLNNH6\"},\n{",
+            "cut.json, line 2: the JSON ends in the middle",
+        ),
+        ("list.json", b"[{\"figi\":[\"BBG000BLNNH6\"]}]", "wrong figi: not a plain value"),
         ("utf16", b"\xff\xfef\0i\0g\0i\0", "utf16: it is UTF-16"),
         (
             "quote.csv",

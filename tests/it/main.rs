@@ -5,6 +5,7 @@
 
 mod api;
 mod crash;
+mod formats;
 mod ingest;
 mod operate;
 mod quick_start;

@@ -8,7 +8,7 @@ use crate::normalize::Dropped;
 use crate::rejects::Rejects;
 use crate::report::Report;
 use crate::row::Row;
-use crate::source::{Input, Next, Purpose, Source};
+use crate::source::{Input, Next, Source};
 
 /// Reads every row of the input; tells `read` of each, and of the bytes so far.
 pub(crate) fn read(
@@ -19,7 +19,7 @@ pub(crate) fn read(
     read: &mut dyn FnMut(u64),
 ) -> Result<SourceEntry> {
     let name = input.name();
-    let mut source = Source::open(input, None, Purpose::Enrich)?;
+    let mut source = Source::open_without_figi(input, None)?;
     enrichment.begin(name.clone());
     let mut row = Row::default();
     let mut dropped: Vec<Dropped> = Vec::new();
@@ -27,6 +27,12 @@ pub(crate) fn read(
         let taken = match source.next(&mut row)? {
             Next::Row => enrichment.add(&row, &mut dropped)?,
             Next::Rejected(reason) => Err(reason),
+            Next::Skipped => {
+                let counts = &mut enrichment.account().counts;
+                counts.read += 1;
+                counts.skipped += 1;
+                continue;
+            }
             Next::End => break,
         };
         let counts = &mut enrichment.account().counts;

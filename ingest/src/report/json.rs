@@ -2,10 +2,13 @@
 //! more may come, none is renamed. The members of the document are documented
 //! here and nowhere else.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Counts, EnrichCounts, Published, Report, RowPlace, Tally};
 use crate::conflicts::Sample;
+use crate::row::Column;
 
 /// The whole document.
 #[derive(Serialize)]
@@ -33,6 +36,8 @@ struct Document<'a> {
     conflicts: Vec<Conflicts<'a>>,
     /// Fields that `--enrich` inputs filled, by column.
     filled: Vec<Filled>,
+    /// Fields that the table of `--exchanges` filled, by column.
+    filled_from_exchanges: Vec<Filled>,
     /// The file that keeps what was not taken; `null` when all was.
     rejects_file: Option<String>,
 }
@@ -43,8 +48,14 @@ struct Input<'a, C> {
     name: &'a str,
     #[serde(flatten)]
     counts: C,
+    /// The format that it was read as; not of `enrich`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a str>,
     /// Columns that nobody knows, which were ignored.
     unknown_columns: &'a [String],
+    /// Columns that the format tells of and the input lacks; not of `enrich`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    absent_columns: Option<&'a [String]>,
 }
 
 #[derive(Serialize)]
@@ -82,6 +93,10 @@ impl Report {
         ) -> Reason<'a> {
             Reason { column, reason, count: *count, first }
         }
+        let filled = |fields: &BTreeMap<Column, u64>| {
+            let fields = fields.iter();
+            fields.map(|(column, &count)| Filled { column: column.name(), count }).collect()
+        };
         let document = Document {
             published: self.published.as_ref(),
             elapsed_seconds: self.elapsed.as_secs_f64(),
@@ -92,7 +107,9 @@ impl Report {
                 .map(|input| Input {
                     name: &input.name,
                     counts: input.counts,
+                    format: Some(&input.format),
                     unknown_columns: &input.unknown_columns,
+                    absent_columns: Some(&input.absent_columns),
                 })
                 .collect(),
             enrich_total: self.enrich_total(),
@@ -102,7 +119,9 @@ impl Report {
                 .map(|input| Input {
                     name: &input.name,
                     counts: input.counts,
+                    format: None,
                     unknown_columns: &input.unknown_columns,
+                    absent_columns: None,
                 })
                 .collect(),
             rejected: self.reasons.iter().map(|(why, tally)| reason(None, why, tally)).collect(),
@@ -125,11 +144,8 @@ impl Report {
                     samples: &conflict.samples,
                 })
                 .collect(),
-            filled: self
-                .filled
-                .iter()
-                .map(|(column, &count)| Filled { column: column.name(), count })
-                .collect(),
+            filled: filled(&self.filled),
+            filled_from_exchanges: filled(&self.from_exchanges),
             rejects_file: self.rejects_file.as_ref().map(|path| path.display().to_string()),
         };
         let text = serde_json::to_string_pretty(&document);

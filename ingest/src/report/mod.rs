@@ -36,6 +36,8 @@ pub struct Report {
     pub conflicts: BTreeMap<Column, Conflict>,
     /// Fields that `--enrich` inputs filled, by column.
     pub filled: BTreeMap<Column, u64>,
+    /// Fields that the table of `--exchanges` filled, by column.
+    pub from_exchanges: BTreeMap<Column, u64>,
     /// The file that keeps rejected rows, rows that joined no instrument and
     /// dropped cells, if there were any.
     pub rejects_file: Option<PathBuf>,
@@ -52,8 +54,12 @@ pub struct InputReport {
     pub name: String,
     /// Rows.
     pub counts: Counts,
+    /// The format that it was read as.
+    pub format: String,
     /// Columns that nobody knows, which were ignored.
     pub unknown_columns: Vec<String>,
+    /// Columns that the format tells of and the input lacks.
+    pub absent_columns: Vec<String>,
 }
 
 /// Rows, and what became of them.

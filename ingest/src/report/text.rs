@@ -20,6 +20,12 @@ impl fmt::Display for Report {
                 writeln!(f, "{:>12}  {}", grouped(*count), column.name())?;
             }
         }
+        if !self.from_exchanges.is_empty() {
+            writeln!(f, "\nfields filled by --exchanges")?;
+            for (column, count) in &self.from_exchanges {
+                writeln!(f, "{:>12}  {}", grouped(*count), column.name())?;
+            }
+        }
         self.write_ignored(f)?;
         if let Some(path) = &self.rejects_file {
             writeln!(f, "\nwhat was not taken is kept in {}", path.display())?;
@@ -113,6 +119,14 @@ impl Report {
         }
         for (input, names) in ignored {
             writeln!(f, "  {}: {}", end_of(input), names.join(", "))?;
+        }
+        let absent = self.inputs.iter().filter(|input| !input.absent_columns.is_empty());
+        for (place, input) in absent.enumerate() {
+            if place == 0 {
+                writeln!(f, "\ncolumns of its format that an input lacks")?;
+            }
+            let names = input.absent_columns.join(", ");
+            writeln!(f, "  {} ({}): {names}", end_of(&input.name), input.format)?;
         }
         Ok(())
     }

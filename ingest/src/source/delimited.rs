@@ -1,31 +1,147 @@
-//! CSV, TSV and pipe-delimited dumps: a header row, then a record a row
-//! (RFC 4180; any of the three line ends).
+//! Delimited text: CSV, TSV, pipe-delimited and the like, with quotes (RFC 4180) or
+//! without, with a header row or columns by number; any of the three line ends.
 //!
 //! `csv_core` tells the cells apart. It is used directly, not through `csv`,
 //! because a rejected row is kept as it stood in the file, byte for byte, and
 //! because a quote that never closes must be an error, not one very long cell.
 
-use std::io::BufRead;
+use std::borrow::Cow;
+use std::io::{BufRead, Read as _};
 
 use csv_core::ReadRecordResult;
 
-use super::{Fault, Next, Purpose, RECORD_BYTES_MAX};
+use super::plan::Plan;
+use super::record::{Names, Record};
+use super::{Fault, Next, RECORD_BYTES_MAX, literal};
+use crate::format::description::Encoding;
 use crate::rejects::Reject;
-use crate::row::{CellKind, Column, Row};
-
-/// Separates the values of a cell that may hold several.
-const LIST_SEPARATOR: char = ';';
+use crate::row::{CellKind, Row};
 
 /// Given to the parser after the last byte of a dump. It ends a record that has no
 /// line end of its own; inside a quoted cell alone it is one more byte of the cell.
 const LAST_LINE_END: &[u8] = b"\n";
 
 pub(super) struct Delimited<R> {
+    text: Text<R>,
+    delimiter: u8,
+    /// What each cell of a record means; `None` where nobody asks.
+    columns: Vec<Option<Names>>,
+    /// Without a header row a record may have more cells than are asked for.
+    header: bool,
+    unknown: Vec<String>,
+    record: Record,
+}
+
+impl<R: BufRead> Delimited<R> {
+    /// Reads the header row.
+    pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, Fault> {
+        plan.of_cells();
+        let header = plan.description().delimited.header;
+        let (names, text) = self::header(input, delimiter, plan)?;
+        let (mut present, mut unknown) = (Vec::new(), Vec::new());
+        let mut columns = Vec::with_capacity(names.len());
+        for name in &names {
+            let found = plan.names().get(name);
+            match found {
+                Some(names) => names.slots(&mut present),
+                None if !name.is_empty() && header => unknown.push(name.clone()),
+                None => {}
+            }
+            columns.push(found.cloned());
+        }
+        plan.keep(names, &present);
+        Ok(Self { text, delimiter, columns, header, unknown, record: plan.record() })
+    }
+
+    pub(super) fn unknown_columns(&self) -> &[String] {
+        &self.unknown
+    }
+
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+        let Some(cells) = self.text.read_record(row)? else {
+            return Ok(Next::End);
+        };
+        if is_control_line(plan, row, self.delimiter) {
+            return Ok(Next::Skipped);
+        }
+        let asked = self.columns.len();
+        if self.header && cells != asked {
+            return Ok(Next::Rejected(Reject::Cells { found: cells, header: asked }));
+        }
+        self.record.clear();
+        let Some(text) = self.text.cells(cells) else {
+            return Ok(Next::Rejected(Reject::NotUtf8));
+        };
+        for (cell, names) in self.columns.iter().enumerate().take(cells) {
+            let Some(names) = names else { continue };
+            let Some(text) = text.get(cell) else {
+                return Ok(Next::Rejected(Reject::NotUtf8));
+            };
+            if let Some(slot) = names.slot {
+                self.record.put(slot, &text, CellKind::Text, false);
+            }
+            if !names.members.is_empty() {
+                literal::take(&text, names, &mut self.record);
+            }
+        }
+        // A rule may leave out what has not even all its cells, such as a deletion.
+        if !plan.row(&self.record, row) {
+            return Ok(Next::Skipped);
+        }
+        if cells < asked {
+            return Ok(Next::Rejected(Reject::FewCells { found: cells, asked }));
+        }
+        Ok(Next::Row)
+    }
+}
+
+/// The names of the columns, and the text after them. Without a header row the
+/// names are the numbers that the description asks for.
+pub(super) fn header<R: BufRead>(
+    input: R,
+    delimiter: u8,
+    plan: &Plan,
+) -> Result<(Vec<String>, Text<R>), Fault> {
+    let mut text = Text::open(input, delimiter, plan)?;
+    if !plan.description().delimited.header {
+        return Ok(((1..=plan.last_number()).map(|number| number.to_string()).collect(), text));
+    }
+    let mut row = Row::default();
+    let cells = loop {
+        row.raw.clear();
+        let Some(cells) = text.read_record(&mut row)? else {
+            return Err(Fault::new(text.lines_before + 1, "it is empty"));
+        };
+        if !is_control_line(plan, &row, delimiter) {
+            break cells;
+        }
+    };
+    let names = text.cells(cells).and_then(|found| {
+        let names = (0..cells).map(|cell| Some(found.get(cell)?.trim().to_owned()));
+        names.collect::<Option<Vec<String>>>()
+    });
+    let names = names.ok_or_else(|| Fault::new(row.line, "the header is not UTF-8"))?;
+    for (at, name) in names.iter().enumerate() {
+        if plan.names().get(name).is_some() && names[..at].contains(name) {
+            return Err(Fault::new(row.line, format!("the header names {name} twice")));
+        }
+    }
+    Ok((names, text))
+}
+
+fn is_control_line(plan: &Plan, row: &Row, delimiter: u8) -> bool {
+    let lines = &plan.description().delimited.control_lines;
+    lines.iter().any(|line| line.matches(&row.raw, delimiter))
+}
+
+/// Records as cells.
+pub(super) struct Text<R> {
     input: R,
     core: csv_core::Reader,
-    /// What each cell of a record means; `None` where nobody knows.
-    columns: Vec<Option<Column>>,
-    unknown: Vec<String>,
+    encoding: Encoding,
+    trailing_delimiter: bool,
+    /// Lines that were read before the parser began to count.
+    lines_before: u64,
     /// Whether the line end after the last byte was given to the parser.
     closed: bool,
     /// The unquoted cells of the record at hand, end to end.
@@ -34,94 +150,49 @@ pub(super) struct Delimited<R> {
     ends: Vec<usize>,
 }
 
-/// A record as it was read: how many cells it has.
-struct Record {
-    cells: usize,
-}
-
-impl<R: BufRead> Delimited<R> {
-    /// Reads the header row.
-    pub(super) fn open(input: R, delimiter: u8, purpose: Purpose) -> Result<Self, Fault> {
-        let core = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
-        let mut reader = Self {
+impl<R: BufRead> Text<R> {
+    fn open(mut input: R, delimiter: u8, plan: &Plan) -> Result<Self, Fault> {
+        let layout = &plan.description().delimited;
+        let mut line = Vec::new();
+        for number in 1..=layout.skip_lines {
+            line.clear();
+            let mut bounded = input.by_ref().take(RECORD_BYTES_MAX as u64 + 1);
+            bounded.read_until(b'\n', &mut line).map_err(Fault::read(number))?;
+            if line.len() > RECORD_BYTES_MAX {
+                return Err(Fault::too_long(number));
+            }
+        }
+        let mut core = csv_core::ReaderBuilder::new();
+        Ok(Self {
             input,
-            core,
-            columns: Vec::new(),
-            unknown: Vec::new(),
+            core: core.delimiter(delimiter).quoting(layout.quotes).build(),
+            encoding: plan.description().encoding,
+            trailing_delimiter: layout.trailing_delimiter,
+            lines_before: layout.skip_lines,
             closed: false,
             cells: vec![0; 4096],
             ends: vec![0; 64],
-        };
-        let mut row = Row::default();
-        let Some(header) = reader.read_record(&mut row)? else {
-            return Err(Fault::new(1, "it is empty"));
-        };
-        let fault = |what: String| Fault::new(row.line, what);
-        let mut start = 0;
-        for &end in &reader.ends[..header.cells] {
-            let name = str::from_utf8(&reader.cells[start..end])
-                .map_err(|_| fault("the header is not UTF-8".into()))?
-                .trim();
-            let column = Column::from_name(name);
-            if column.is_some() && reader.columns.contains(&column) {
-                return Err(fault(format!("the header names {name} twice")));
-            }
-            if column.is_none() && !name.is_empty() {
-                reader.unknown.push(name.to_owned());
-            }
-            reader.columns.push(column);
-            start = end;
-        }
-        if purpose == Purpose::Instruments && !reader.columns.contains(&Some(Column::Figi)) {
-            let found = String::from_utf8_lossy(&row.raw).chars().take(200).collect::<String>();
-            return Err(fault(format!("the header has no column figi: {found}")));
-        }
-        Ok(reader)
+        })
     }
 
-    pub(super) fn unknown_columns(&self) -> &[String] {
-        &self.unknown
+    /// The first so many cells of the record at hand; `None` where they are no text.
+    fn cells(&self, cells: usize) -> Option<Cells<'_>> {
+        let ends = &self.ends[..cells];
+        let bytes = &self.cells[..ends.last().copied().unwrap_or(0)];
+        let whole = match self.encoding {
+            Encoding::Utf8 => Some(str::from_utf8(bytes).ok()?),
+            Encoding::Latin1 | Encoding::Windows1252 => None,
+        };
+        Some(Cells { bytes, ends, whole, encoding: self.encoding })
     }
 
-    pub(super) fn next(&mut self, row: &mut Row) -> Result<Next, Fault> {
-        let Some(record) = self.read_record(row)? else {
-            return Ok(Next::End);
-        };
-        if record.cells != self.columns.len() {
-            let (found, header) = (record.cells, self.columns.len());
-            return Ok(Next::Rejected(Reject::Cells { found, header }));
-        }
-        let written = self.ends[record.cells - 1];
-        let Ok(text) = str::from_utf8(&self.cells[..written]) else {
-            return Ok(Next::Rejected(Reject::NotUtf8));
-        };
-        let mut start = 0;
-        for (column, &end) in self.columns.iter().zip(&self.ends) {
-            // A boundary between cells may fall inside a character only where the
-            // cells were no UTF-8 by themselves.
-            let Some(cell) = text.get(start..end) else {
-                return Ok(Next::Rejected(Reject::NotUtf8));
-            };
-            match column {
-                Some(column) if column.is_list() => {
-                    for value in cell.split(LIST_SEPARATOR) {
-                        row.push(*column, value, CellKind::Text);
-                    }
-                }
-                Some(column) => row.push(*column, cell, CellKind::Text),
-                None => {}
-            }
-            start = end;
-        }
-        Ok(Next::Row)
-    }
-
-    /// Reads one record; `row` gets its line and its bytes, `self` its cells.
-    fn read_record(&mut self, row: &mut Row) -> Result<Option<Record>, Fault> {
-        let line_before = self.core.line();
+    /// Reads one record; `row` gets its line and its bytes, `self` its cells, of
+    /// which the number is returned.
+    fn read_record(&mut self, row: &mut Row) -> Result<Option<usize>, Fault> {
+        let line_before = self.lines_before + self.core.line();
         let (mut written, mut cells) = (0, 0);
         loop {
-            let fault = Fault::read(self.core.line());
+            let fault = Fault::read(self.lines_before + self.core.line());
             let input = self.input.fill_buf().map_err(fault)?;
             let at_end = input.is_empty();
             let input = if at_end && !self.closed { LAST_LINE_END } else { input };
@@ -145,13 +216,41 @@ impl<R: BufRead> Delimited<R> {
                 ReadRecordResult::Record => {
                     row.line = first_line(line_before, &row.raw);
                     trim_line_ends(&mut row.raw);
-                    return Ok(Some(Record { cells }));
+                    return Ok(Some(self.told(cells)));
                 }
                 ReadRecordResult::End => return Ok(None),
             }
             if row.raw.len() > RECORD_BYTES_MAX {
                 return Err(Fault::too_long(first_line(line_before, &row.raw)));
             }
+        }
+    }
+
+    /// The cells of a record without what a trailing delimiter adds.
+    fn told(&self, cells: usize) -> usize {
+        let last_is_empty = cells > 1 && self.ends[cells - 1] == self.ends[cells - 2];
+        if self.trailing_delimiter && last_is_empty { cells - 1 } else { cells }
+    }
+}
+
+/// The cells of a record, as text.
+struct Cells<'a> {
+    bytes: &'a [u8],
+    ends: &'a [usize],
+    /// All of them, where the dump's encoding is ours.
+    whole: Option<&'a str>,
+    encoding: Encoding,
+}
+
+impl<'a> Cells<'a> {
+    fn get(&self, cell: usize) -> Option<Cow<'a, str>> {
+        let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
+        let range = start..self.ends[cell];
+        match self.whole {
+            // A boundary between cells may fall inside a character only where the
+            // cells were no UTF-8 by themselves.
+            Some(whole) => whole.get(range).map(Cow::Borrowed),
+            None => self.encoding.decode(&self.bytes[range]),
         }
     }
 }

@@ -1,30 +1,44 @@
 //! Dumps as they are found: opened, unpacked, recognised, and read row by row.
 //!
-//! A source knows one format and yields rows, or says why a row is none; what a
-//! row means is `normalize`'s affair. Every byte a dump may hold has a bound:
-//! [`RECORD_BYTES_MAX`].
+//! A reader knows one container (delimited text, JSON lines, JSON documents,
+//! Parquet) and yields records; the plan, made of a format's description, makes
+//! them rows, or says that a rule leaves them out. What a row means is `normalize`'s
+//! affair. Every byte a dump may hold has a bound: [`RECORD_BYTES_MAX`].
 
 mod delimited;
+mod input;
+mod json;
+mod json_document;
 mod json_lines;
+mod literal;
 mod meter;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod plan;
+mod recognise;
+mod record;
+#[cfg(test)]
+mod tests;
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-use std::sync::Arc;
+use std::io::{self, BufReader, Read};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 
 use self::delimited::Delimited;
+pub use self::input::Input;
+use self::json_document::JsonDocument;
 use self::json_lines::JsonLines;
 pub(crate) use self::meter::Meter;
+use self::plan::Plan;
+use self::recognise::Head;
 use crate::error::{Error, Result};
+use crate::format::description::Container;
+use crate::format::{Described, Format};
 use crate::rejects::Reject;
-use crate::row::Row;
+use crate::row::{Column, Row};
 
-/// The largest record (a CSV record, a JSON line) in bytes. A larger one is no
+/// The largest record (a CSV record, a JSON object) in bytes. A larger one is no
 /// row: most often a quote that never closes.
 pub const RECORD_BYTES_MAX: usize = 4 << 20;
 
@@ -33,127 +47,14 @@ const SNIFF_BYTES: usize = 64 << 10;
 
 const READ_BUFFER_BYTES: usize = 256 << 10;
 
-/// The layout of a dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Cells between these bytes, one header row; RFC 4180 quotes.
-    Delimited(u8),
-    /// A JSON object a line.
-    JsonLines,
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(name: &str) -> std::result::Result<Self, String> {
-        match name {
-            "csv" => Ok(Self::Delimited(b',')),
-            "tsv" => Ok(Self::Delimited(b'\t')),
-            "pipe" => Ok(Self::Delimited(b'|')),
-            "jsonl" => Ok(Self::JsonLines),
-            _ => Err("formats are csv, tsv, pipe and jsonl".into()),
-        }
-    }
-}
-
-/// Where a dump comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// A file.
-    File(PathBuf),
-    /// Standard input, written `-`.
-    Stdin,
-    /// Bytes in memory, under a name for messages.
-    Memory(&'static str, Arc<[u8]>),
-}
-
-impl Input {
-    /// The inputs that an argument names: a file, the files of a folder in the
-    /// order of their names (hidden ones left out), or `-`.
-    pub fn resolve(argument: &Path) -> Result<Vec<Self>> {
-        if argument == Path::new("-") {
-            return Ok(vec![Self::Stdin]);
-        }
-        let refused = |error: io::Error| Error::open(&argument.display(), error);
-        if !argument.metadata().map_err(refused)?.is_dir() {
-            return Ok(vec![Self::File(argument.to_owned())]);
-        }
-        let mut files = Vec::new();
-        for entry in argument.read_dir().map_err(refused)? {
-            let path = entry.map_err(refused)?.path();
-            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
-            if path.is_file() && !hidden {
-                files.push(path);
-            }
-        }
-        files.sort_unstable();
-        if files.is_empty() {
-            return Err(Error::input(&argument.display(), None, "the folder has no files"));
-        }
-        Ok(files.into_iter().map(Self::File).collect())
-    }
-
-    /// Its size before it is unpacked, where it is known before it is read.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        match self {
-            Self::File(path) => {
-                path.metadata().ok().filter(std::fs::Metadata::is_file).map(|f| f.len())
-            }
-            Self::Stdin => None,
-            Self::Memory(_, bytes) => Some(bytes.len() as u64),
-        }
-    }
-
-    /// How messages and reports name it.
-    pub fn name(&self) -> String {
-        match self {
-            Self::File(path) => path.display().to_string(),
-            Self::Stdin => "-".to_owned(),
-            Self::Memory(name, _) => (*name).to_owned(),
-        }
-    }
-
-    fn open(&self) -> Result<Box<dyn Read>> {
-        Ok(match self {
-            Self::File(path) => {
-                let file = File::open(path).map_err(|error| Error::open(&self.name(), error))?;
-                Box::new(file)
-            }
-            Self::Stdin => Box::new(io::stdin().lock()),
-            Self::Memory(_, bytes) => Box::new(io::Cursor::new(bytes.clone())),
-        })
-    }
-
-    /// What the name promises, below an ending of compression.
-    fn format_by_name(&self) -> Option<Format> {
-        let Self::File(path) = self else { return None };
-        let packed = path.extension().is_some_and(|end| end == "gz" || end == "zst");
-        let name = if packed { Path::new(path.file_stem()?) } else { path.as_path() };
-        match name.extension().and_then(OsStr::to_str)? {
-            "csv" => Some(Format::Delimited(b',')),
-            "tsv" | "tab" => Some(Format::Delimited(b'\t')),
-            "psv" => Some(Format::Delimited(b'|')),
-            "jsonl" | "ndjson" => Some(Format::JsonLines),
-            _ => None,
-        }
-    }
-}
-
-/// What a dump is read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// Its rows are instruments: each needs a FIGI.
-    Instruments,
-    /// Its rows add to instruments, which other identifiers may find as well.
-    Enrich,
-}
-
 /// What a source yields next.
 pub(crate) enum Next {
     /// The row was filled.
     Row,
     /// A record that is no row, and why; its line and bytes are in the row.
     Rejected(Reject),
+    /// A record that a rule of its format leaves out.
+    Skipped,
     /// There is no more.
     End,
 }
@@ -161,65 +62,127 @@ pub(crate) enum Next {
 /// A dump that is being read.
 pub(crate) struct Source {
     name: String,
+    format: std::sync::Arc<str>,
     meter: Meter,
+    plan: Plan,
     reader: Reader,
 }
 
-type Unpacked = BufReader<Box<dyn Read>>;
+type Unpacked = BufReader<Box<dyn Read + Send>>;
 
 enum Reader {
     Delimited(Box<Delimited<Unpacked>>),
-    JsonLines(JsonLines<Unpacked>),
+    JsonLines(Box<JsonLines<Unpacked>>),
+    Json(Box<JsonDocument<Unpacked>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::Parquet>),
 }
 
 impl Source {
     /// Opens a dump: unpacks it by its first bytes, and reads it as `format` or,
-    /// without one, as its name and its content say.
-    pub(crate) fn open(input: &Input, format: Option<Format>, purpose: Purpose) -> Result<Self> {
+    /// without one, as its content and its name say. Its rows are to be
+    /// instruments, so that one which has no column for the FIGI is refused.
+    pub(crate) fn open(input: &Input, format: Option<&Format>) -> Result<Self> {
+        let source = Self::open_without_figi(input, format)?;
+        if source.plan.feeds(Column::Figi) {
+            return Ok(source);
+        }
+        let names = source.plan.sources_of(Column::Figi).join(" or ");
+        let found = source.plan.header().join(",").chars().take(200).collect::<String>();
+        let what = format!("the header has no column {names}: {found}");
+        Err(Error::input(&source.name, Some(1), what))
+    }
+
+    /// Opens a dump whose rows need not have a FIGI.
+    pub(crate) fn open_without_figi(input: &Input, format: Option<&Format>) -> Result<Self> {
         let name = input.name();
         let fault = |error: io::Error| Error::open(&name, error);
         let meter = Meter::default();
-        let packed = meter.measure(input.open()?);
-        let mut packed = BufReader::with_capacity(READ_BUFFER_BYTES, packed);
-        let unpacked: Box<dyn Read> = match packed.fill_buf().map_err(fault)? {
-            [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(packed)),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-                Box::new(zstd::Decoder::with_buffer(packed).map_err(fault)?)
-            }
-            _ => Box::new(packed),
-        };
+        let mut unpacked = unpack(meter.measure(input.open()?)).map_err(fault)?;
         // Enough to recognise a format must lie in one buffer, and a decoder may
         // give as little as it likes at a time.
-        let mut head = Vec::with_capacity(SNIFF_BYTES);
-        let mut unpacked = unpacked;
-        unpacked.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut head).map_err(fault)?;
-        let content = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).to_vec();
-        let format = match format.or_else(|| input.format_by_name()) {
-            Some(format) => format,
-            None => recognise(&content, purpose).map_err(|what| Error::input(&name, None, what))?,
-        };
-        let whole: Box<dyn Read> = Box::new(io::Cursor::new(content).chain(unpacked));
+        let mut content = Vec::with_capacity(SNIFF_BYTES);
+        unpacked.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut content).map_err(fault)?;
+        if content.starts_with(b"\xef\xbb\xbf") {
+            content.drain(..3);
+        }
+        let ending = input.ending();
+        let head = Head { content: &content, ending: ending.as_deref() };
+        if head.is_parquet() || format.is_some_and(is_parquet) {
+            return Self::open_parquet(input, format, meter, unpacked);
+        }
+        let fault = |what| Error::input(&name, None, what);
+        let Described { name: format, description } = head.recognise(format).map_err(fault)?;
+        let container = head.container(&description);
+        let delimiter = head.delimiter(&description);
+        let mut plan = Plan::new(description);
+        let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(content).chain(unpacked));
         let whole = BufReader::with_capacity(READ_BUFFER_BYTES, whole);
-        let reader = match format {
-            Format::Delimited(delimiter) => {
-                let reader =
-                    Delimited::open(whole, delimiter, purpose).map_err(|fault| fault.of(&name))?;
-                Reader::Delimited(Box::new(reader))
+        let reader = match container {
+            Container::Delimited => {
+                let reader = Delimited::open(whole, delimiter, &mut plan);
+                Reader::Delimited(Box::new(reader.map_err(|fault| fault.of(&name))?))
             }
-            Format::JsonLines => Reader::JsonLines(JsonLines::new(whole)),
+            Container::JsonLines => Reader::JsonLines(Box::new(JsonLines::new(whole, &plan))),
+            Container::Json | Container::Parquet => {
+                Reader::Json(Box::new(JsonDocument::new(whole, &plan)))
+            }
         };
-        Ok(Self { name, meter, reader })
+        Ok(Self { name, format, meter, plan, reader })
+    }
+
+    #[cfg(feature = "parquet")]
+    fn open_parquet(
+        input: &Input,
+        format: Option<&Format>,
+        meter: Meter,
+        content: Box<dyn Read + Send>,
+    ) -> Result<Self> {
+        let name = input.name();
+        let fault = |what: String| Error::input(&name, None, what);
+        let file = parquet::open(input, content).map_err(fault)?;
+        let found = recognise::of_names(&parquet::names(file.as_ref()), format);
+        let Described { name: format, description } = found.map_err(fault)?;
+        let mut plan = Plan::new(description);
+        let reader = parquet::Parquet::new(file, &mut plan).map_err(fault)?;
+        let reader = Reader::Parquet(Box::new(reader));
+        Ok(Self { name, format, meter, plan, reader })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_parquet(
+        input: &Input,
+        _format: Option<&Format>,
+        _meter: Meter,
+        _content: Box<dyn Read + Send>,
+    ) -> Result<Self> {
+        let what = "it is a Parquet file, which this program was built without \
+                    (cargo feature `parquet` of figdex-ingest)";
+        Err(Error::input(&input.name(), None, what))
     }
 
     /// Reads the next row into `row`.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<Next> {
         row.raw.clear();
         row.clear_cells();
+        let plan = &self.plan;
         let next = match &mut self.reader {
-            Reader::Delimited(reader) => reader.next(row),
-            Reader::JsonLines(reader) => reader.next(row),
+            Reader::Delimited(reader) => reader.next(plan, row),
+            Reader::JsonLines(reader) => reader.next(plan, row),
+            Reader::Json(reader) => reader.next(plan, row),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(reader) => reader.next(plan, row),
         };
-        next.map_err(|fault| fault.of(&self.name))
+        let next = next.map_err(|fault| fault.of(&self.name))?;
+        if !matches!(next, Next::Row) {
+            row.clear_cells();
+        }
+        Ok(next)
+    }
+
+    /// The name of the format it is read as.
+    pub(crate) fn format(&self) -> &str {
+        &self.format
     }
 
     /// The columns that the dump has and nobody knows.
@@ -227,7 +190,16 @@ impl Source {
         match &self.reader {
             Reader::Delimited(reader) => reader.unknown_columns(),
             Reader::JsonLines(reader) => reader.unknown_columns(),
+            Reader::Json(reader) => reader.unknown_columns(),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(reader) => reader.unknown_columns(),
         }
+    }
+
+    /// The columns that the format tells of and the dump lacks, where its columns
+    /// are known beforehand.
+    pub(crate) fn absent_columns(&self) -> &[String] {
+        self.plan.absent()
     }
 
     /// What has been read of the file itself: its size and checksum once the end
@@ -237,16 +209,34 @@ impl Source {
     }
 }
 
+/// A reader of what a file holds, by its first bytes.
+fn unpack(file: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+    let mut packed = BufReader::with_capacity(READ_BUFFER_BYTES, file);
+    Ok(match io::BufRead::fill_buf(&mut packed)? {
+        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(packed)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Box::new(zstd::Decoder::with_buffer(packed)?),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
+            Box::new(MultiBzDecoder::new(packed))
+        }
+        _ => Box::new(packed),
+    })
+}
+
+fn is_parquet(format: &Format) -> bool {
+    format.one().is_some_and(|told| told.description.container == Some(Container::Parquet))
+}
+
 /// A fault that ends a dump: from here on its rows cannot be told apart.
+#[derive(Debug)]
 pub(crate) struct Fault {
-    /// The line, from 1.
-    line: u64,
+    /// The line, from 1, where the dump has lines.
+    line: Option<u64>,
     what: String,
 }
 
 impl Fault {
     fn new(line: u64, what: impl Into<String>) -> Self {
-        Self { line, what: what.into() }
+        Self { line: Some(line), what: what.into() }
     }
 
     /// For `map_err`: reading failed at that line.
@@ -262,36 +252,6 @@ impl Fault {
     }
 
     fn of(self, name: &str) -> Error {
-        Error::input(&name, Some(self.line), self.what)
-    }
-}
-
-/// The format that the first bytes of a dump show.
-fn recognise(content: &[u8], purpose: Purpose) -> std::result::Result<Format, &'static str> {
-    let first_line = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    match content.trim_ascii_start() {
-        [] => Err("it is empty"),
-        [b'{', ..] => Ok(Format::JsonLines),
-        [b'[', ..] => Err("it is a JSON array; JSON lines are an object a line"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err("it is UTF-16; a dump is UTF-8"),
-        _ => {
-            let count =
-                |delimiter: u8| first_line.iter().filter(|&&byte| byte == delimiter).count();
-            let delimiter = [b',', b'\t', b'|'].into_iter().max_by_key(|&byte| count(byte));
-            let names = |word: &[u8]| {
-                first_line.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
-            };
-            let names_a_key = match purpose {
-                Purpose::Instruments => names(b"figi"),
-                Purpose::Enrich => {
-                    [&b"figi"[..], b"isin", b"cusip", b"ticker"].into_iter().any(names)
-                }
-            };
-            match delimiter.filter(|_| names_a_key) {
-                Some(delimiter) => Ok(Format::Delimited(delimiter)),
-                None => Err("it has neither a header row with figi nor JSON lines: the format \
-                             is unknown (--format csv, tsv, pipe or jsonl says which it is)"),
-            }
-        }
+        Error::input(&name, self.line, self.what)
     }
 }

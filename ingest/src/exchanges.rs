@@ -1,0 +1,104 @@
+//! The table of exchanges that an operator gives (`--exchanges FILE`): where a MIC
+//! and an exchange code stand for each other and for nothing else, an instrument
+//! that has one of them gets the other.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use figdex_index::{Instrument, Property};
+
+use crate::error::{Error, Result};
+use crate::row::Column;
+
+/// Exchange codes and MICs that are one to one.
+#[derive(Default)]
+pub(crate) struct Exchanges {
+    exch_codes: HashMap<String, String>,
+    mics: HashMap<String, String>,
+}
+
+impl Exchanges {
+    /// Reads the columns `mic` and `exchCode` of a CSV file; others are left alone.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let name = path.display();
+        let fault = |line: Option<u64>, what: String| Error::input(&name, line, what);
+        let file = std::fs::File::open(path).map_err(|error| Error::open(&name, error))?;
+        let mut table = csv::Reader::from_reader(file);
+        let of_csv = |error: csv::Error| {
+            let line = error.position().map(csv::Position::line);
+            fault(line, error.to_string())
+        };
+        let header = table.headers().map_err(of_csv)?.clone();
+        let column = |wanted: &str| {
+            let place = header.iter().position(|name| name.trim() == wanted);
+            place.ok_or_else(|| fault(Some(1), format!("the header has no column {wanted}")))
+        };
+        let (mic, exch_code) = (column("mic")?, column("exchCode")?);
+        let mut pairs = Vec::new();
+        for record in table.records() {
+            let record = record.map_err(of_csv)?;
+            let cell = |place: usize| record.get(place).map_or("", str::trim).to_owned();
+            let pair = (cell(mic), cell(exch_code));
+            if !pair.0.is_empty() && !pair.1.is_empty() && !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+        Ok(Self::of_pairs(&pairs))
+    }
+
+    fn of_pairs(pairs: &[(String, String)]) -> Self {
+        let (mut by_mic, mut by_code) = (HashMap::new(), HashMap::new());
+        for (mic, code) in pairs {
+            *by_mic.entry(mic).or_insert(0) += 1;
+            *by_code.entry(code).or_insert(0) += 1;
+        }
+        let mut exchanges = Self::default();
+        for (mic, code) in pairs.iter().filter(|(mic, code)| by_mic[mic] == 1 && by_code[code] == 1)
+        {
+            exchanges.exch_codes.insert(mic.clone(), code.clone());
+            exchanges.mics.insert(code.clone(), mic.clone());
+        }
+        exchanges
+    }
+
+    /// Gives an instrument that has one of the two the other; tells which it got.
+    pub(crate) fn fill(&self, instrument: &mut Instrument) -> Option<Column> {
+        let mic = instrument.property(Property::MicCode);
+        let (property, value) = match (mic, instrument.property(Property::ExchCode)) {
+            (Some(mic), None) => (Property::ExchCode, self.exch_codes.get(mic)?),
+            (None, Some(code)) => (Property::MicCode, self.mics.get(code)?),
+            _ => return None,
+        };
+        instrument.properties[property as usize] = Some(value.clone());
+        Some(Column::Property(property))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::Figi;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_one_to_one_fills() {
+        let pairs = [("XLON", "LN"), ("XNAS", "UW"), ("XNAS", "UQ"), ("A", "Z"), ("B", "Z")];
+        let pairs = pairs.map(|(mic, code)| (mic.to_owned(), code.to_owned()));
+        let exchanges = Exchanges::of_pairs(&pairs);
+        let filled = |property: Property, value: &str| {
+            let mut instrument = Instrument::new(Figi::parse("BBG000BLNNH6").unwrap());
+            instrument.properties[property as usize] = Some(value.into());
+            let column = exchanges.fill(&mut instrument).map(Column::name);
+            let both = [Property::MicCode, Property::ExchCode];
+            (column, both.map(|property| instrument.property(property).map(String::from)))
+        };
+        let both = [Some("XLON".to_owned()), Some("LN".to_owned())];
+        assert_eq!(filled(Property::MicCode, "XLON"), (Some("exchCode"), both.clone()));
+        assert_eq!(filled(Property::ExchCode, "LN"), (Some("micCode"), both));
+        for (property, value) in
+            [(Property::MicCode, "XNAS"), (Property::ExchCode, "UW"), (Property::ExchCode, "Z")]
+        {
+            assert_eq!(filled(property, value).0, None, "{value}");
+        }
+    }
+}

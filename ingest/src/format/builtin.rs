@@ -1,0 +1,80 @@
+//! The formats that ship with the program: columns files like any other.
+
+use std::sync::LazyLock;
+
+use super::Described;
+
+const CANONICAL: &str = include_str!("../../formats/canonical.toml");
+
+/// The containers of a canonical dump, by the names that operators know.
+const CONTAINERS: [(&str, &str); 6] = [
+    ("csv", "format = \"delimited\"\ndelimiter = \",\"\n"),
+    ("tsv", "format = \"delimited\"\ndelimiter = \"\\t\"\n"),
+    ("pipe", "format = \"delimited\"\ndelimiter = \"|\"\n"),
+    ("jsonl", "format = \"json-lines\"\n"),
+    ("json", "format = \"json\"\n"),
+    ("parquet", "format = \"parquet\"\n"),
+];
+
+const OTHERS: [(&str, &str); 12] = [
+    ("answers", include_str!("../../formats/answers.toml")),
+    ("back-office", include_str!("../../formats/back-office.toml")),
+    ("financedatabase", include_str!("../../formats/financedatabase.toml")),
+    ("finnhub", include_str!("../../formats/finnhub.toml")),
+    ("free-ticker", include_str!("../../formats/free-ticker.toml")),
+    ("iex", include_str!("../../formats/iex.toml")),
+    ("kaiko", include_str!("../../formats/kaiko.toml")),
+    ("open-symbology", include_str!("../../formats/open-symbology.toml")),
+    ("polygon-v2", include_str!("../../formats/polygon-v2.toml")),
+    ("polygon-v3", include_str!("../../formats/polygon-v3.toml")),
+    ("t-invest", include_str!("../../formats/t-invest.toml")),
+    ("twelve-data", include_str!("../../formats/twelve-data.toml")),
+];
+
+struct Formats {
+    canonical: Described,
+    containers: Vec<Described>,
+    others: Vec<Described>,
+}
+
+static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
+    canonical: shipped("canonical", CANONICAL),
+    containers: CONTAINERS
+        .map(|(name, container)| shipped(name, &format!("{container}{CANONICAL}")))
+        .into(),
+    others: OTHERS.map(|(name, text)| shipped(name, text)).into(),
+});
+
+fn shipped(name: &str, text: &str) -> Described {
+    Described::parse(name, text).expect("a test reads every columns file that ships")
+}
+
+pub(super) fn all() -> impl Iterator<Item = &'static Described> {
+    FORMATS.containers.iter().chain(&FORMATS.others)
+}
+
+/// The canonical dump, in whatever container it comes.
+pub(crate) fn canonical() -> &'static Described {
+    &FORMATS.canonical
+}
+
+/// Those that a dump may be recognised as, besides the canonical one.
+pub(crate) fn recognisable() -> &'static [Described] {
+    &FORMATS.others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Format;
+    use super::*;
+
+    #[test]
+    fn every_shipped_format_is_right_and_can_be_recognised() {
+        for (name, text) in OTHERS {
+            let format = Described::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!format.description.recognise.is_empty(), "{name}");
+            assert_eq!(*name.parse::<Format>().unwrap().one().unwrap().name, *name);
+        }
+        assert_eq!(all().count(), CONTAINERS.len() + OTHERS.len());
+    }
+}

@@ -1,0 +1,139 @@
+//! Formats by description: what a dump looks like and which of its columns feed
+//! ours is data, a columns file. Those of well-known dumps ship with the program;
+//! the canonical dump is the one whose columns stand for themselves.
+
+mod builtin;
+pub(crate) mod description;
+mod parse;
+mod transform;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+pub(crate) use self::builtin::{canonical, recognisable};
+pub(crate) use self::description::Description;
+use crate::error::{Error, Result};
+pub(crate) use transform::Transform;
+
+/// The layout of a dump and the meaning of its columns, or several, of which each
+/// input has one.
+#[derive(Clone)]
+pub struct Format(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    One(Described),
+    /// Each input is of one of these, or of one that ships.
+    Among(Vec<Described>),
+}
+
+/// One format: its name, or its file's, and what it says.
+#[derive(Clone)]
+pub(crate) struct Described {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<Description>,
+}
+
+impl Format {
+    /// The format that a columns file describes, whatever the inputs look like.
+    ///
+    /// # Errors
+    /// When the file cannot be read; with all its faults when it is none.
+    pub fn read(path: &Path) -> Result<Self> {
+        Described::read(path).map(|format| Self(Kind::One(format)))
+    }
+
+    /// The format that several columns files describe: each input is of the one
+    /// that it is recognised as, theirs before those that ship. A single one is
+    /// the format of every input, recognised or not.
+    ///
+    /// # Errors
+    /// When one of several does not say how it is recognised.
+    pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<Self> {
+        if let [path] = paths {
+            return Self::read(path.as_ref());
+        }
+        let formats = paths.iter().map(|path| Described::read(path.as_ref()));
+        let formats = formats.collect::<Result<Vec<_>>>()?;
+        if let Some(format) = formats.iter().find(|format| format.description.recognise.is_empty())
+        {
+            let what = "one of several columns files must say how its dumps are recognised";
+            return Err(Error::input(&format.name, None, what));
+        }
+        Ok(Self(Kind::Among(formats)))
+    }
+
+    /// The format that the text of a columns file describes; `name` is for messages.
+    ///
+    /// # Errors
+    /// All its faults.
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
+        Described::parse(name, text).map(|format| Self(Kind::One(format)))
+    }
+
+    /// The names of the formats that ship with the program.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        builtin::all().map(|format| &*format.name)
+    }
+
+    /// The canonical dump, in whatever container it comes.
+    pub(crate) fn canonical() -> Self {
+        Self(Kind::One(builtin::canonical().clone()))
+    }
+
+    /// The format itself, unless it is still to be recognised.
+    pub(crate) fn one(&self) -> Option<&Described> {
+        match &self.0 {
+            Kind::One(format) => Some(format),
+            Kind::Among(_) => None,
+        }
+    }
+
+    /// Those among which it is to be recognised, before those that ship.
+    pub(crate) fn among(&self) -> &[Described] {
+        match &self.0 {
+            Kind::One(_) => &[],
+            Kind::Among(formats) => formats,
+        }
+    }
+}
+
+impl Described {
+    fn read(path: &Path) -> Result<Self> {
+        let name = path.display();
+        let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;
+        Self::parse(&name.to_string(), &text)
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Self> {
+        let description = parse::parse(text).map_err(|faults| Error::Columns {
+            name: name.to_owned(),
+            faults: faults.into_iter().map(|fault| (fault.line, fault.what)).collect(),
+        })?;
+        Ok(Self { name: name.into(), description: Arc::new(description) })
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        let found = builtin::all().find(|format| *format.name == *name);
+        found.map(|format| Self(Kind::One(format.clone()))).ok_or_else(|| {
+            let names: Vec<&str> = Self::names().collect();
+            format!("formats are {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let formats = self.one().into_iter().chain(self.among());
+        f.debug_tuple("Format")
+            .field(&formats.map(|format| &format.name).collect::<Vec<_>>())
+            .finish()
+    }
+}

@@ -1,0 +1,513 @@
+//! A columns file becomes a description. Every fault in it is told, all together,
+//! each with its line: who writes one by hand corrects it once.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
+
+use super::description::{
+    Conditions, Container, DelimitedLayout, Description, Encoding, Feed, From, Path, Recognise,
+    Test, TestKind, Way, Wildcard,
+};
+use super::transform::{NumberForm, Transform, is_date_form};
+use crate::row::Column;
+
+/// What is wrong with a columns file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// From 1.
+    pub(crate) line: usize,
+    pub(crate) what: String,
+}
+
+/// Reads a columns file.
+///
+/// # Errors
+/// All its faults, in the order of their lines.
+pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut walk = Walk { text, faults: Vec::new() };
+    for error in &errors {
+        walk.fault(error.span().unwrap_or_default(), error.message());
+    }
+    if !errors.is_empty() {
+        // What follows from broken syntax would only confuse.
+        return Err(walk.told());
+    }
+    let description = walk.description(table.get_ref());
+    if walk.faults.is_empty() { Ok(description) } else { Err(walk.told()) }
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    faults: Vec<Fault>,
+}
+
+type Value<'a> = Spanned<DeValue<'a>>;
+
+impl Walk<'_> {
+    fn fault(&mut self, span: Range<usize>, what: impl Into<String>) {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        self.faults.push(Fault { line, what: what.into() });
+    }
+
+    fn told(mut self) -> Vec<Fault> {
+        self.faults.sort_by_key(|fault| fault.line);
+        self.faults
+    }
+
+    fn description(&mut self, table: &DeTable<'_>) -> Description {
+        let mut description = Description {
+            container: None,
+            encoding: Encoding::default(),
+            delimited: DelimitedLayout::default(),
+            records: None,
+            blank: Vec::new(),
+            recognise: Vec::new(),
+            feeds: Vec::new(),
+            skip: Vec::new(),
+        };
+        let layout = &mut description.delimited;
+        let mut own_names = false;
+        let mut columns = None;
+        for (key, value) in table {
+            match &**key.get_ref() {
+                "about" => drop(self.text_of(value, "about")),
+                "format" => {
+                    description.container = self.word_of(value, "format", &CONTAINERS);
+                }
+                "encoding" => {
+                    let encoding = self.word_of(value, "encoding", &ENCODINGS);
+                    description.encoding = encoding.unwrap_or_default();
+                }
+                "delimiter" => layout.delimiter = self.delimiter(value),
+                "quotes" => layout.quotes = self.truth_of(value, "quotes"),
+                "header" => layout.header = self.truth_of(value, "header"),
+                "trailing-delimiter" => {
+                    layout.trailing_delimiter = self.truth_of(value, "trailing-delimiter");
+                }
+                "skip-lines" => layout.skip_lines = self.count_of(value, "skip-lines"),
+                "control-lines" => {
+                    let lines = self.texts_of(value, "control-lines");
+                    layout.control_lines =
+                        lines.into_iter().map(|line| Wildcard(line.into_bytes())).collect();
+                }
+                "records" => {
+                    let paths = self.texts_of(value, "records");
+                    description.records =
+                        Some(paths.iter().map(|path| Path::parse(path)).collect());
+                }
+                "blank" => description.blank = self.texts_of(value, "blank"),
+                "recognise" => description.recognise = self.recognise(value),
+                "skip" => description.skip = self.skip(value),
+                "own-names" => own_names = self.truth_of(value, "own-names"),
+                "columns" => columns = Some(value),
+                other => self.fault(key.span(), unknown(other, &KEYS)),
+            }
+        }
+        if let Some(columns) = columns {
+            description.feeds = self.columns(columns);
+        }
+        let told = |feeds: &[Feed], column| feeds.iter().any(|feed| feed.column == column);
+        if own_names {
+            let own: Vec<Column> =
+                Column::all().filter(|column| !told(&description.feeds, *column)).collect();
+            description.feeds.extend(own.into_iter().map(Feed::own));
+        }
+        description.feeds.sort_by_key(|feed| feed.column);
+        if columns.is_none() && !own_names {
+            self.fault(0..0, "it has no [columns]");
+        }
+        if !description.delimited.header {
+            self.numbered(&description, columns.map_or(0..0, Spanned::span));
+        }
+        description
+    }
+
+    /// Without a header row the columns are numbers.
+    fn numbered(&mut self, description: &Description, span: Range<usize>) {
+        let ways = description.feeds.iter().flat_map(|feed| &feed.ways);
+        let sources = ways.clone().filter_map(|way| match &way.from {
+            From::Source(source) => Some(source.as_str()),
+            From::Constant(_) => None,
+        });
+        let conditions = ways.map(|way| &way.conditions).chain(&description.skip);
+        let tested = conditions.flat_map(|conditions| &conditions.0).map(|(name, _)| name.as_str());
+        let wrong = |name: &&str| {
+            let number = name.split('.').next().unwrap_or(name);
+            !number.parse::<usize>().is_ok_and(|number| number > 0)
+        };
+        let mut named: Vec<&str> = sources.chain(tested).filter(wrong).collect();
+        named.sort_unstable();
+        named.dedup();
+        if !named.is_empty() {
+            let names = named.join(", ");
+            self.fault(span, format!("without a header columns are numbers from 1, not {names}"));
+        }
+    }
+
+    fn columns(&mut self, value: &Value<'_>) -> Vec<Feed> {
+        let Some(table) = self.table_of(value, "columns") else { return Vec::new() };
+        let mut feeds = Vec::new();
+        for (key, value) in table {
+            let Some(column) = Column::from_name(key.get_ref()) else {
+                let what = format!(
+                    "`{}` is no column: the names are those of the canonical dump (figi, ticker, \
+                     marketSector, … and every idType)",
+                    key.get_ref()
+                );
+                self.fault(key.span(), what);
+                continue;
+            };
+            let ways = match value.get_ref() {
+                DeValue::Array(ways) => ways.iter().filter_map(|way| self.way(way)).collect(),
+                _ => Vec::from_iter(self.way(value)),
+            };
+            feeds.push(Feed { column, ways, told: true });
+        }
+        feeds
+    }
+
+    /// One way to a column's value: a name, a number, or a table.
+    fn way(&mut self, value: &Value<'_>) -> Option<Way> {
+        let plain =
+            |from| Way { from, conditions: Conditions::default(), transform: Transform::default() };
+        if let Some(source) = source(value) {
+            return Some(plain(From::Source(source)));
+        }
+        let DeValue::Table(table) = value.get_ref() else {
+            self.fault(
+                value.span(),
+                "a column is fed by a name, a number, a table, or an array of these",
+            );
+            return None;
+        };
+        let mut from = None;
+        let mut conditions = Conditions::default();
+        let mut transform = Transform::default();
+        for (key, value) in table {
+            match &**key.get_ref() {
+                "from" => match source(value) {
+                    Some(source) => from = Some(From::Source(source)),
+                    None => self.fault(value.span(), "`from` is a name or a number"),
+                },
+                "value" => {
+                    let text = self.text_of(value, "value").unwrap_or_default();
+                    from = Some(From::Constant(text));
+                }
+                "where" => conditions = self.conditions(value, "where"),
+                "blank" => transform.blank = self.texts_of(value, "blank"),
+                "until" => transform.until = self.text_of(value, "until"),
+                "replace" => transform.replace = self.replace(value),
+                "upper" => transform.upper = self.truth_of(value, "upper"),
+                "values" => {
+                    for (theirs, ours) in self.table_of(value, "values").into_iter().flatten() {
+                        let ours = self.text_of(ours, "each of `values`").unwrap_or_default();
+                        transform.values.insert(theirs.get_ref().to_string(), ours);
+                    }
+                }
+                "otherwise" => transform.otherwise = self.text_of(value, "otherwise"),
+                "date" => {
+                    transform.date = self.texts_of(value, "date");
+                    for form in transform.date.iter().filter(|form| !is_date_form(form)) {
+                        let what = format!("`{form}` is no form of a date, such as %d.%m.%Y");
+                        self.fault(value.span(), what);
+                    }
+                }
+                "number" => {
+                    for example in self.texts_of(value, "number") {
+                        match NumberForm::of_example(&example) {
+                            Some(form) => transform.number.push(form),
+                            None => {
+                                let known = NumberForm::EXAMPLES.map(|(text, _)| text).join("  ");
+                                let what =
+                                    format!("`{example}` is none of the forms of numbers: {known}");
+                                self.fault(value.span(), what);
+                            }
+                        }
+                    }
+                }
+                "separator" => {
+                    transform.separator = self.text_of(value, "separator");
+                    if transform.separator.as_deref() == Some("") {
+                        self.fault(value.span(), "`separator` is empty");
+                    }
+                }
+                other => self.fault(key.span(), unknown(other, &WAY_KEYS)),
+            }
+        }
+        let both = table.contains_key("from") && table.contains_key("value");
+        if from.is_none() || both {
+            self.fault(
+                value.span(),
+                "a column is fed `from` a column or by a `value`: one of them",
+            );
+        }
+        Some(Way { from: from?, conditions, transform })
+    }
+
+    fn replace(&mut self, value: &Value<'_>) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        for pair in self.array_of(value, "replace").into_iter().flatten() {
+            match <[String; 2]>::try_from(self.texts_of(pair, "each of `replace`")) {
+                Ok([old, new]) if !old.is_empty() => pairs.push((old, new)),
+                _ => self.fault(pair.span(), "each of `replace` is [\"old\", \"new\"]"),
+            }
+        }
+        pairs
+    }
+
+    /// One sign by which a dump is told from others, or an array of them.
+    fn recognise(&mut self, value: &Value<'_>) -> Vec<Recognise> {
+        if let DeValue::Array(signs) = value.get_ref() {
+            return signs.iter().flat_map(|sign| self.recognise(sign)).collect();
+        }
+        let mut recognise = Recognise::default();
+        for (key, value) in self.table_of(value, "recognise").into_iter().flatten() {
+            match &**key.get_ref() {
+                "columns" => recognise.columns = self.texts_of(value, "recognise.columns"),
+                "start" => recognise.start = self.text_of(value, "recognise.start"),
+                other => self.fault(key.span(), unknown(other, &["columns", "start"])),
+            }
+        }
+        if recognise.columns.is_empty() && recognise.start.is_none() {
+            self.fault(value.span(), "recognise has neither columns nor start");
+        }
+        vec![recognise]
+    }
+
+    fn skip(&mut self, value: &Value<'_>) -> Vec<Conditions> {
+        let rules = self.array_of(value, "skip").into_iter().flatten();
+        rules.map(|rule| self.conditions(rule, "each of `skip`")).collect()
+    }
+
+    fn conditions(&mut self, value: &Value<'_>, name: &str) -> Conditions {
+        let mut conditions = Conditions::default();
+        let Some(table) = self.table_of(value, name) else { return conditions };
+        if table.is_empty() {
+            self.fault(value.span(), format!("{name} asks for nothing"));
+        }
+        for (key, value) in table {
+            let source = key.get_ref().to_string();
+            let (kind, words) = match value.get_ref() {
+                DeValue::Table(test) if test.len() == 1 => {
+                    let mut tests = test.iter().map(|(key, words)| (&**key.get_ref(), words));
+                    match tests.next() {
+                        Some(("not", words)) => (TestKind::NoneOf, words),
+                        Some(("starts", words)) => (TestKind::StartsWith, words),
+                        _ => {
+                            self.fault(value.span(), "a test is { not = … } or { starts = … }");
+                            continue;
+                        }
+                    }
+                }
+                _ => (TestKind::OneOf, value),
+            };
+            let words = self.texts_of(words, &source);
+            conditions.0.push((source, Test { words, kind }));
+        }
+        conditions
+    }
+
+    fn delimiter(&mut self, value: &Value<'_>) -> Option<u8> {
+        let text = self.text_of(value, "delimiter")?;
+        match text.as_bytes() {
+            [b'"' | b'\r' | b'\n'] => {}
+            [byte] => return Some(*byte),
+            _ => {}
+        }
+        self.fault(value.span(), "`delimiter` is one byte, neither a quote nor a line end");
+        None
+    }
+
+    fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+        let text = value.get_ref().as_str().map(String::from);
+        if text.is_none() {
+            self.fault(value.span(), format!("{name} is a text, not {}", kind(value)));
+        }
+        text
+    }
+
+    /// A text, or an array of texts.
+    fn texts_of(&mut self, value: &Value<'_>, name: &str) -> Vec<String> {
+        match value.get_ref() {
+            DeValue::String(text) => vec![text.to_string()],
+            DeValue::Array(texts) => {
+                texts.iter().filter_map(|text| self.text_of(text, name)).collect()
+            }
+            _ => {
+                let what = format!("{name} is a text or an array of texts, not {}", kind(value));
+                self.fault(value.span(), what);
+                Vec::new()
+            }
+        }
+    }
+
+    fn truth_of(&mut self, value: &Value<'_>, name: &str) -> bool {
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            self.fault(value.span(), format!("{name} is true or false, not {}", kind(value)));
+            false
+        })
+    }
+
+    fn count_of(&mut self, value: &Value<'_>, name: &str) -> u64 {
+        let digits = value.get_ref().as_integer().map(DeInteger::as_str);
+        digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| {
+            self.fault(value.span(), format!("{name} is a number of lines"));
+            0
+        })
+    }
+
+    fn word_of<T: Copy>(
+        &mut self,
+        value: &Value<'_>,
+        name: &str,
+        words: &[(&str, T)],
+    ) -> Option<T> {
+        let text = self.text_of(value, name)?;
+        let known = words.iter().find(|(word, _)| *word == text);
+        if known.is_none() {
+            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            self.fault(value.span(), format!("{name} is one of {}", words.join(", ")));
+        }
+        known.map(|(_, meaning)| *meaning)
+    }
+
+    fn table_of<'v, 'i>(&mut self, value: &'v Value<'i>, name: &str) -> Option<&'v DeTable<'i>> {
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            self.fault(value.span(), format!("{name} is a table, not {}", kind(value)));
+        }
+        table
+    }
+
+    fn array_of<'v, 'i>(&mut self, value: &'v Value<'i>, name: &str) -> Option<&'v DeArray<'i>> {
+        let array = value.get_ref().as_array();
+        if array.is_none() {
+            self.fault(value.span(), format!("{name} is an array, not {}", kind(value)));
+        }
+        array
+    }
+}
+
+const CONTAINERS: [(&str, Container); 4] = [
+    ("delimited", Container::Delimited),
+    ("json-lines", Container::JsonLines),
+    ("json", Container::Json),
+    ("parquet", Container::Parquet),
+];
+
+const ENCODINGS: [(&str, Encoding); 3] = [
+    ("utf-8", Encoding::Utf8),
+    ("latin-1", Encoding::Latin1),
+    ("windows-1252", Encoding::Windows1252),
+];
+
+const KEYS: [&str; 15] = [
+    "about",
+    "format",
+    "encoding",
+    "delimiter",
+    "quotes",
+    "header",
+    "trailing-delimiter",
+    "skip-lines",
+    "control-lines",
+    "records",
+    "blank",
+    "recognise",
+    "skip",
+    "own-names",
+    "columns",
+];
+
+const WAY_KEYS: [&str; 12] = [
+    "from",
+    "value",
+    "where",
+    "blank",
+    "until",
+    "replace",
+    "upper",
+    "values",
+    "otherwise",
+    "date",
+    "number",
+    "separator",
+];
+
+fn unknown(key: &str, known: &[&str]) -> String {
+    format!("unknown key `{key}`; there are {}", known.join(", "))
+}
+
+/// A source's name, or its number.
+fn source(value: &Value<'_>) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(name) if !name.is_empty() => Some(name.to_string()),
+        DeValue::Integer(number) => Some(number.as_str().to_owned()),
+        _ => None,
+    }
+}
+
+fn kind(value: &Value<'_>) -> &'static str {
+    match value.get_ref() {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_faults_are_told_with_their_lines() {
+        let faults = parse(
+            "format = \"xml\"\n\
+             delimiter = \"||\"\n\
+             colour = 1\n\
+             skip = [{ active = 3 }, {}]\n\
+             [columns]\n\
+             figi = true\n\
+             isin = \"ISIN\"\n\
+             ticker = { from = \"t\", value = \"x\", lower = true }\n\
+             strike = { from = \"s\", number = \"1_000\" }\n\
+             maturity = { from = \"m\", date = \"YYYY\" }\n",
+        )
+        .unwrap_err();
+        let lines: Vec<String> =
+            faults.iter().map(|fault| format!("{}: {}", fault.line, fault.what)).collect();
+        let expected = [
+            "1: format is one of delimited, json-lines, json, parquet",
+            "2: `delimiter` is one byte, neither a quote nor a line end",
+            "3: unknown key `colour`; there are about, format,",
+            "4: active is a text or an array of texts, not a number",
+            "4: each of `skip` asks for nothing",
+            "6: a column is fed by a name, a number, a table, or an array of these",
+            "7: `isin` is no column",
+            "8: unknown key `lower`; there are from, value,",
+            "8: a column is fed `from` a column or by a `value`: one of them",
+            "9: `1_000` is none of the forms of numbers: 1,234.5  1.234,5",
+            "10: `YYYY` is no form of a date, such as %d.%m.%Y",
+        ];
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+        for (line, expected) in lines.iter().zip(expected) {
+            assert!(line.starts_with(expected), "{line}\n{expected}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_describes_nothing() {
+        let faults = |text| parse(text).unwrap_err();
+        assert_eq!(faults("")[0].what, "it has no [columns]");
+        assert_eq!(faults("\n[columns\n")[0].line, 2);
+        let positions = faults("header = false\n[columns]\nfigi = 4\nticker = \"t\"\n");
+        assert_eq!(positions[0].what, "without a header columns are numbers from 1, not t");
+    }
+}

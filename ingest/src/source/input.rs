@@ -1,0 +1,89 @@
+//! Where dumps come from: files, the files of a folder, standard input, memory.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// Where a dump comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Standard input, written `-`.
+    Stdin,
+    /// Bytes in memory, under a name for messages.
+    Memory(&'static str, Arc<[u8]>),
+}
+
+impl Input {
+    /// The inputs that an argument names: a file, the files of a folder in the
+    /// order of their names (hidden ones left out), or `-`.
+    pub fn resolve(argument: &Path) -> Result<Vec<Self>> {
+        if argument == Path::new("-") {
+            return Ok(vec![Self::Stdin]);
+        }
+        let refused = |error: io::Error| Error::open(&argument.display(), error);
+        if !argument.metadata().map_err(refused)?.is_dir() {
+            return Ok(vec![Self::File(argument.to_owned())]);
+        }
+        let mut files = Vec::new();
+        for entry in argument.read_dir().map_err(refused)? {
+            let path = entry.map_err(refused)?.path();
+            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
+            if path.is_file() && !hidden {
+                files.push(path);
+            }
+        }
+        files.sort_unstable();
+        if files.is_empty() {
+            return Err(Error::input(&argument.display(), None, "the folder has no files"));
+        }
+        Ok(files.into_iter().map(Self::File).collect())
+    }
+
+    /// Its size before it is unpacked, where it is known before it is read.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(path) => {
+                path.metadata().ok().filter(std::fs::Metadata::is_file).map(|f| f.len())
+            }
+            Self::Stdin => None,
+            Self::Memory(_, bytes) => Some(bytes.len() as u64),
+        }
+    }
+
+    /// How messages and reports name it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Stdin => "-".to_owned(),
+            Self::Memory(name, _) => (*name).to_owned(),
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Self::File(path) => {
+                let file = File::open(path).map_err(|error| Error::open(&self.name(), error))?;
+                Box::new(file)
+            }
+            Self::Stdin => Box::new(io::stdin()),
+            Self::Memory(_, bytes) => Box::new(io::Cursor::new(bytes.clone())),
+        })
+    }
+
+    /// What the name ends with, below an ending of compression, in small letters.
+    pub(super) fn ending(&self) -> Option<String> {
+        let Self::File(path) = self else { return None };
+        let packed = path.extension().is_some_and(|end| PACKED.iter().any(|packed| end == *packed));
+        let name = if packed { Path::new(path.file_stem()?) } else { path.as_path() };
+        name.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
+    }
+}
+
+/// The endings of compressed files.
+const PACKED: [&str; 3] = ["gz", "zst", "bz2"];

@@ -1,0 +1,203 @@
+//! One JSON object becomes the values of a record: members under their names,
+//! nested ones under the path to them, an array's entries one by one.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    Deserialize as _, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+
+use super::plan::Plan;
+use super::record::{Names, Record, Slot};
+use crate::rejects::Reject;
+use crate::row::CellKind;
+
+/// So many unknown keys are named; a dump may have any number of them.
+const UNKNOWN_KEYS_MAX: usize = 100;
+
+const NESTED: CellKind = CellKind::Fault("a nested value");
+
+/// Makes records of JSON objects, and remembers the keys that nobody knows.
+pub(super) struct Objects {
+    pub(super) record: Record,
+    unknown: Vec<String>,
+}
+
+impl Objects {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self { record: plan.record(), unknown: Vec::new() }
+    }
+
+    pub(super) fn unknown(&self) -> &[String] {
+        &self.unknown
+    }
+
+    /// Takes the values of an object into the record.
+    pub(super) fn take(&mut self, plan: &Plan, raw: &[u8]) -> Result<(), Reject> {
+        self.record.clear();
+        let text = plan.description().encoding.decode(raw).ok_or(Reject::NotUtf8)?;
+        let names = plan.names();
+        object(&text, names, &mut self.record, Some(&mut self.unknown)).map_err(|error| match text
+            .trim_start()
+            .as_bytes()
+            .first()
+        {
+            Some(b'{') => Reject::NotJson { byte: error.column(), what: what(&error) },
+            Some(b'[') => Reject::Array,
+            _ => Reject::NotAnObject,
+        })
+    }
+}
+
+/// The values of an object that stands in a text.
+pub(super) fn object(
+    text: &str,
+    names: &Names,
+    record: &mut Record,
+    unknown: Option<&mut Vec<String>>,
+) -> serde_json::Result<()> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    json.deserialize_map(Members { names, record, unknown })?;
+    json.end()
+}
+
+/// The parser's words without the position, which counts lines within the record.
+fn what(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
+}
+
+struct Members<'a> {
+    names: &'a Names,
+    record: &'a mut Record,
+    unknown: Option<&'a mut Vec<String>>,
+}
+
+impl<'de> Visitor<'de> for Members<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Self { names, record, mut unknown } = self;
+        while let Some(found) =
+            members.next_key_seed(Key { names, unknown: unknown.as_deref_mut() })?
+        {
+            match found {
+                Some(names) => members.next_value_seed(Member { names, record, entry: false })?,
+                None => drop(members.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key is one that is asked for, or is remembered as unknown.
+struct Key<'n, 'u> {
+    names: &'n Names,
+    unknown: Option<&'u mut Vec<String>>,
+}
+
+impl<'de, 'n> DeserializeSeed<'de> for Key<'n, '_> {
+    type Value = Option<&'n Names>;
+
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
+        let key = Cow::<str>::deserialize(key)?;
+        let found = self.names.get(&key);
+        if found.is_none()
+            && let Some(unknown) = self.unknown
+            && unknown.len() < UNKNOWN_KEYS_MAX
+            && unknown.iter().all(|name| *name != key)
+        {
+            unknown.push(key.into_owned());
+        }
+        Ok(found)
+    }
+}
+
+/// A member's value: one of the record, an object with more of them, or both.
+struct Member<'a> {
+    names: &'a Names,
+    record: &'a mut Record,
+    /// It is one of an array's entries.
+    entry: bool,
+}
+
+impl Member<'_> {
+    fn put(self, text: &str, kind: CellKind) {
+        if let Some(slot) = self.names.slot {
+            self.record.put(slot, text, kind, self.entry);
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Member<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        value.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Member<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.put(text, CellKind::Text);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.put(if value { "true" } else { "false" }, CellKind::Text);
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.put(&number.to_string(), CellKind::Integer);
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.put(&number.to_string(), CellKind::Integer);
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.put(&number.to_string(), CellKind::Text);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let Self { names, record, entry } = self;
+        if entry {
+            nested(names.slot, record, "an array");
+            while entries.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
+        while entries.next_element_seed(Member { names, record, entry: true })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<(), A::Error> {
+        let Self { names, record, .. } = self;
+        nested(names.slot, record, "an object");
+        Members { names, record, unknown: None }.visit_map(members)
+    }
+}
+
+fn nested(slot: Option<Slot>, record: &mut Record, what: &str) {
+    if let Some(slot) = slot {
+        record.put(slot, what, NESTED, false);
+    }
+}

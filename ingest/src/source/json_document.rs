@@ -1,0 +1,288 @@
+//! JSON documents, one or several in succession, whose records lie at certain
+//! paths: the entries of an array, or of the arrays inside an object. A document is
+//! never held whole: only the record at hand is, and the names on the way to it.
+
+use std::io::BufRead;
+
+use super::json::Objects;
+use super::plan::Plan;
+use super::record::Slot;
+use super::{Fault, Next, RECORD_BYTES_MAX};
+use crate::format::description::{Path, Segment};
+use crate::row::{CellKind, Row};
+
+/// Where the records are when the description does not say: an array's entries.
+const ENTRIES: [Segment; 1] = [Segment::Any];
+
+pub(super) struct JsonDocument<R> {
+    bytes: Bytes<R>,
+    paths: Vec<Path>,
+    /// The objects and arrays that stand open around the place at hand.
+    open: Vec<Open>,
+    stars: Vec<(usize, Slot)>,
+    objects: Objects,
+}
+
+/// An object or array on the way to records.
+struct Open {
+    array: bool,
+    /// The name of the member at hand, or the number of the entry.
+    step: String,
+    entries: u64,
+}
+
+impl<R: BufRead> JsonDocument<R> {
+    pub(super) fn new(input: R, plan: &Plan) -> Self {
+        let entries = || vec![Path(ENTRIES.to_vec())];
+        Self {
+            bytes: Bytes { input, line: 1 },
+            paths: plan.description().records.clone().unwrap_or_else(entries),
+            open: Vec::new(),
+            stars: plan.stars(),
+            objects: Objects::new(plan),
+        }
+    }
+
+    pub(super) fn unknown_columns(&self) -> &[String] {
+        self.objects.unknown()
+    }
+
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+        if !self.find(row)? {
+            return Ok(Next::End);
+        }
+        if let Err(reason) = self.objects.take(plan, &row.raw) {
+            return Ok(Next::Rejected(reason));
+        }
+        for &(star, slot) in &self.stars {
+            if let Some(step) = stands_for(star, &self.open, &self.paths) {
+                self.objects.record.put(slot, step, CellKind::Text, false);
+            }
+        }
+        Ok(if plan.row(&self.objects.record, row) { Next::Row } else { Next::Skipped })
+    }
+
+    /// Finds the next record and puts its bytes into `row`; `false` at the end.
+    pub(super) fn find(&mut self, row: &mut Row) -> Result<bool, Fault> {
+        loop {
+            let Some(byte) = self.bytes.peek_after_blanks()? else {
+                return match self.open.is_empty() {
+                    true => Ok(false),
+                    false => Err(self.bytes.fault("the JSON ends in the middle")),
+                };
+            };
+            if !self.step(byte)? {
+                continue;
+            }
+            let depth = self.open.len();
+            if self.paths.iter().any(|path| path.0.len() == depth && self.is_under(path)) {
+                row.line = self.bytes.line;
+                self.bytes.value(Some(&mut row.raw))?;
+                return Ok(true);
+            }
+            let leads_on =
+                self.paths.iter().any(|path| path.0.len() > depth && self.is_under(path));
+            match self.bytes.peek_after_blanks()? {
+                Some(byte @ (b'{' | b'[')) if leads_on => {
+                    self.bytes.take();
+                    let array = byte == b'[';
+                    self.open.push(Open { array, step: String::new(), entries: 0 });
+                }
+                _ => self.bytes.value(None)?,
+            }
+        }
+    }
+
+    /// Goes to the next value of what is open; `false` when that ended instead.
+    fn step(&mut self, byte: u8) -> Result<bool, Fault> {
+        let Some(open) = self.open.last_mut() else {
+            return Ok(true);
+        };
+        let end = if open.array { b']' } else { b'}' };
+        if byte == end {
+            self.bytes.take();
+            self.open.pop();
+            return Ok(false);
+        }
+        let mut byte = byte;
+        if open.entries > 0 {
+            if byte != b',' {
+                let what = format!("not JSON: , or {} is missing", char::from(end));
+                return Err(self.bytes.fault(what));
+            }
+            self.bytes.take();
+            byte = self.bytes.peek_after_blanks()?.unwrap_or(0);
+        }
+        open.entries += 1;
+        open.step.clear();
+        if open.array {
+            open.step.push_str(&open.entries.to_string());
+            return Ok(true);
+        }
+        if byte != b'"' {
+            return Err(self.bytes.fault("not JSON: a member has no name"));
+        }
+        let mut name = Vec::new();
+        self.bytes.string(Some(&mut name))?;
+        // One that is no text leads to no record that anyone can name.
+        open.step = serde_json::from_slice(&name).unwrap_or_else(|_| String::new());
+        if self.bytes.peek_after_blanks()? != Some(b':') {
+            return Err(self.bytes.fault("not JSON: : is missing"));
+        }
+        self.bytes.take();
+        Ok(true)
+    }
+
+    fn is_under(&self, path: &Path) -> bool {
+        is_under(&self.open, path)
+    }
+}
+
+/// Whether the place inside of what stands open lies on that path.
+fn is_under(open: &[Open], path: &Path) -> bool {
+    open.iter().zip(&path.0).all(|(open, segment)| match segment {
+        Segment::Any => true,
+        Segment::Member(name) => !open.array && open.step == *name,
+    })
+}
+
+/// What stands for that star of the path to the record at hand.
+fn stands_for<'a>(star: usize, open: &'a [Open], paths: &[Path]) -> Option<&'a str> {
+    let mut paths = paths.iter().filter(|path| path.0.len() == open.len());
+    let path = paths.find(|path| is_under(open, path))?;
+    let steps = open.iter().zip(&path.0);
+    let mut stars = steps.filter(|(_, segment)| **segment == Segment::Any);
+    stars.nth(star - 1).map(|(open, _)| open.step.as_str())
+}
+
+/// The bytes of a document, and their lines.
+struct Bytes<R> {
+    input: R,
+    line: u64,
+}
+
+impl<R: BufRead> Bytes<R> {
+    fn fault(&self, what: impl Into<String>) -> Fault {
+        Fault::new(self.line, what)
+    }
+
+    fn peek_after_blanks(&mut self) -> Result<Option<u8>, Fault> {
+        loop {
+            let buffer = self.input.fill_buf().map_err(Fault::read(self.line))?;
+            if buffer.is_empty() {
+                return Ok(None);
+            }
+            let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+            let blank = buffer.iter().take_while(is_blank).count();
+            self.line += lines(&buffer[..blank]);
+            let found = buffer.get(blank).copied();
+            self.input.consume(blank);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Takes the byte that was peeked at.
+    fn take(&mut self) {
+        self.input.consume(1);
+    }
+
+    /// Reads a value of any kind; keeps its bytes where they are asked for.
+    fn value(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), Fault> {
+        match self.peek_after_blanks()? {
+            Some(b'"') => self.string(kept),
+            Some(b'{' | b'[') => {
+                let mut depth = 0_u64;
+                let (mut quoted, mut escaped) = (false, false);
+                self.scan(kept, |byte| {
+                    if quoted {
+                        (quoted, escaped) = (byte != b'"' || escaped, byte == b'\\' && !escaped);
+                        return Scan::More;
+                    }
+                    match byte {
+                        b'"' => quoted = true,
+                        b'{' | b'[' => depth += 1,
+                        b'}' | b']' => depth -= 1,
+                        _ => {}
+                    }
+                    if depth == 0 { Scan::Last } else { Scan::More }
+                })
+            }
+            Some(b',' | b':' | b'}' | b']') | None => {
+                Err(self.fault("not JSON: a value is missing"))
+            }
+            Some(_) => self.scan(kept, |byte| match byte {
+                b',' | b']' | b'}' | b':' | b'{' | b'[' | b'"' | b' ' | b'\t' | b'\r' | b'\n' => {
+                    Scan::After
+                }
+                _ => Scan::More,
+            }),
+        }
+    }
+
+    fn string(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), Fault> {
+        let (mut opened, mut escaped) = (false, false);
+        self.scan(kept, |byte| {
+            let closes = opened && byte == b'"' && !escaped;
+            (opened, escaped) = (true, byte == b'\\' && !escaped);
+            if closes { Scan::Last } else { Scan::More }
+        })
+    }
+
+    /// Reads up to where `end` says.
+    fn scan(
+        &mut self,
+        mut kept: Option<&mut Vec<u8>>,
+        mut end: impl FnMut(u8) -> Scan,
+    ) -> Result<(), Fault> {
+        let line = self.line;
+        loop {
+            let buffer = self.input.fill_buf().map_err(Fault::read(self.line))?;
+            let at_end = buffer.is_empty();
+            let mut read = 0;
+            let mut found = false;
+            for &byte in buffer {
+                match end(byte) {
+                    Scan::More => read += 1,
+                    Scan::Last => {
+                        read += 1;
+                        found = true;
+                    }
+                    Scan::After => found = true,
+                }
+                if found {
+                    break;
+                }
+            }
+            self.line += lines(&buffer[..read]);
+            if let Some(kept) = &mut kept {
+                kept.extend_from_slice(&buffer[..read]);
+                if kept.len() > RECORD_BYTES_MAX {
+                    return Err(Fault::too_long(line));
+                }
+            }
+            self.input.consume(read);
+            match () {
+                () if found => return Ok(()),
+                // A number or a word may be the last of a document.
+                () if at_end && matches!(end(b' '), Scan::After) => return Ok(()),
+                () if at_end => return Err(Fault::new(line, "the JSON ends in the middle")),
+                () => {}
+            }
+        }
+    }
+}
+
+enum Scan {
+    /// The value goes on.
+    More,
+    /// This is its last byte.
+    Last,
+    /// It ended before this byte.
+    After,
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+}

@@ -1,0 +1,295 @@
+//! Parquet files. Columns that nobody asks for are not read; a row group is read
+//! page by page. A record becomes a JSON object, which is also how a rejected one
+//! is kept, and goes the way of any other.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::reader::RowIter;
+use parquet::record::{Field, Row as Fields};
+use parquet::schema::types::Type;
+use serde_json::{Map, Number, Value};
+
+use super::json::Objects;
+use super::plan::Plan;
+use super::{Fault, Input, Next, RECORD_BYTES_MAX};
+use crate::row::Row;
+
+pub(super) struct Parquet {
+    rows: RowIter<'static>,
+    record: u64,
+    objects: Objects,
+    unknown: Vec<String>,
+}
+
+/// Opens the file whose bytes are `content`, which is read to its end first, so
+/// that it is measured.
+pub(super) fn open(
+    input: &Input,
+    mut content: Box<dyn Read + Send>,
+) -> Result<Box<dyn FileReader>, String> {
+    let fault = |error: io::Error| error.to_string();
+    io::copy(&mut content, &mut io::sink()).map_err(fault)?;
+    let told = |error: String| format!("it is no whole Parquet file: {error}");
+    match input {
+        Input::File(path) => {
+            let mut magic = [0; 4];
+            let mut file = File::open(path).map_err(fault)?;
+            if file.read_exact(&mut magic).is_err() || magic != *b"PAR1" {
+                return Err("a Parquet file must not be compressed as a whole".into());
+            }
+            Ok(Box::new(guarded(|| SerializedFileReader::new(file)).map_err(told)?))
+        }
+        Input::Memory(_, bytes) => {
+            let bytes = bytes::Bytes::from_owner(bytes.clone());
+            Ok(Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(told)?))
+        }
+        Input::Stdin => Err("a Parquet file cannot come through standard input".into()),
+    }
+}
+
+/// The reader's answer. It asserts where a damaged file says what cannot be; that
+/// must be a fault of the file, not the end of the program.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(read) => read.map_err(|error| error.to_string()),
+        Err(_) => Err("its bytes are damaged".into()),
+    }
+}
+
+/// The names of its columns.
+pub(super) fn names(file: &dyn FileReader) -> Vec<String> {
+    let fields = file.metadata().file_metadata().schema().get_fields();
+    fields.iter().map(|field| field.name().to_owned()).collect()
+}
+
+impl Parquet {
+    pub(super) fn new(file: Box<dyn FileReader>, plan: &mut Plan) -> Result<Self, String> {
+        let header = names(file.as_ref());
+        let schema = file.metadata().file_metadata().schema();
+        let (mut asked, mut unknown, mut present) = (Vec::new(), Vec::new(), Vec::new());
+        for field in schema.get_fields() {
+            match plan.names().get(field.name()) {
+                Some(names) => {
+                    names.slots(&mut present);
+                    asked.push(Arc::clone(field));
+                }
+                None => unknown.push(field.name().to_owned()),
+            }
+        }
+        if asked.is_empty() {
+            return Err(format!("it has no column of its format, but {}", header.join(", ")));
+        }
+        let told = |error: ParquetError| error.to_string();
+        let projection = Type::group_type_builder(schema.name()).with_fields(asked).build();
+        let projection = projection.map_err(told)?;
+        let rows = guarded(|| RowIter::from_file_into(file).project(Some(projection)))?;
+        plan.keep(header, &present);
+        Ok(Self { rows, record: 0, objects: Objects::new(plan), unknown })
+    }
+
+    pub(super) fn unknown_columns(&self) -> &[String] {
+        &self.unknown
+    }
+
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+        self.record += 1;
+        row.line = self.record;
+        let fault =
+            |what: String| Fault { line: None, what: format!("record {}: {what}", row.line) };
+        let rows = &mut self.rows;
+        let Some(fields) = guarded(|| rows.next().transpose()).map_err(&fault)? else {
+            return Ok(Next::End);
+        };
+        let text = object(&fields).to_string();
+        if text.len() > RECORD_BYTES_MAX {
+            return Err(fault(format!("it is longer than {RECORD_BYTES_MAX} bytes")));
+        }
+        row.raw.extend_from_slice(text.as_bytes());
+        if let Err(reason) = self.objects.take(plan, &row.raw) {
+            return Ok(Next::Rejected(reason));
+        }
+        Ok(if plan.row(&self.objects.record, row) { Next::Row } else { Next::Skipped })
+    }
+}
+
+fn object(fields: &Fields) -> Value {
+    let members = fields.get_column_iter().map(|(name, field)| (name.clone(), value(field)));
+    Value::Object(members.collect::<Map<_, _>>())
+}
+
+fn value(field: &Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Bool(value) => (*value).into(),
+        Field::Byte(value) => (*value).into(),
+        Field::Short(value) => (*value).into(),
+        Field::Int(value) => (*value).into(),
+        Field::Long(value) => (*value).into(),
+        Field::UByte(value) => (*value).into(),
+        Field::UShort(value) => (*value).into(),
+        Field::UInt(value) => (*value).into(),
+        Field::ULong(value) => (*value).into(),
+        Field::Float16(value) => float(value.to_f64()),
+        // Through its decimal text, so that 0.1 stays 0.1.
+        Field::Float(value) => value.to_string().parse().map_or(Value::Null, float),
+        Field::Double(value) => float(*value),
+        Field::Str(text) => text.clone().into(),
+        Field::Bytes(bytes) => String::from_utf8_lossy(bytes.data()).into(),
+        Field::Date(days) => date(*days).map_or(Value::Null, Value::from),
+        Field::TimestampMillis(millis) => time(millis.checked_mul(1_000)),
+        Field::TimestampMicros(micros) => time(Some(*micros)),
+        Field::Group(fields) => object(fields),
+        Field::ListInternal(list) => list.elements().iter().map(value).collect(),
+        Field::Decimal(_) | Field::TimeMillis(_) | Field::TimeMicros(_) | Field::MapInternal(_) => {
+            field.to_string().into()
+        }
+    }
+}
+
+fn float(value: f64) -> Value {
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+fn date(days: i32) -> Option<String> {
+    let epoch = jiff::civil::date(1970, 1, 1);
+    Some(epoch.checked_add(jiff::Span::new().try_days(days).ok()?).ok()?.to_string())
+}
+
+fn time(micros: Option<i64>) -> Value {
+    let time = micros.and_then(|micros| jiff::Timestamp::from_microsecond(micros).ok());
+    time.map_or(Value::Null, |time| time.to_string().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::basic::Compression;
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::Format;
+    use crate::source::Source;
+
+    const SCHEMA: &str = "message master {
+        required binary FIGI (UTF8);
+        optional double Coupon;
+        optional int32 Due (DATE);
+        required binary Note (UTF8);
+    }";
+
+    /// Three rows in two row groups; the second has neither coupon nor date.
+    fn file(compression: Compression) -> Vec<u8> {
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
+        let mut bytes = Vec::new();
+        let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
+        for figis in [&["BBG000BLNNH6", ""][..], &["BBG000C2V3D6"]] {
+            let mut group = file.next_row_group().unwrap();
+            let texts =
+                |texts: Vec<&str>| texts.into_iter().map(ByteArray::from).collect::<Vec<_>>();
+            let levels = [1, 0];
+            let levels = &levels[..figis.len()];
+            let mut column = group.next_column().unwrap().unwrap();
+            let written = column.typed::<ByteArrayType>();
+            written.write_batch(&texts(figis.to_vec()), None, None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<DoubleType>().write_batch(&[4.625], Some(levels), None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<Int32Type>().write_batch(&[23_155], Some(levels), None).unwrap();
+            column.close().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            let notes = texts(vec!["not read"; figis.len()]);
+            column.typed::<ByteArrayType>().write_batch(&notes, None, None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+        }
+        file.close().unwrap();
+        bytes
+    }
+
+    fn format() -> Format {
+        let text = "skip = [{ FIGI = '' }]\n\
+                    [columns]\nfigi = 'FIGI'\ncoupon = 'Coupon'\nmaturity = 'Due'\nname = 'Name'\n";
+        Format::parse("master", text).unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> crate::error::Result<Vec<String>> {
+        let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
+        assert_eq!(source.unknown_columns(), ["Note"]);
+        assert_eq!(source.absent_columns(), ["Name"]);
+        let mut row = Row::default();
+        let mut read = Vec::new();
+        loop {
+            read.push(match source.next(&mut row)? {
+                Next::Row => {
+                    let cells = row.cells().map(|cell| cell.value.to_owned());
+                    cells.collect::<Vec<_>>().join(" ")
+                }
+                Next::Skipped => {
+                    format!("{} skipped: {}", row.line, String::from_utf8_lossy(&row.raw))
+                }
+                Next::Rejected(reason) => reason.to_string(),
+                Next::End => {
+                    assert_eq!(source.meter().bytes(), bytes.len() as u64);
+                    return Ok(read);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn rows_go_through_the_same_description() {
+        for compression in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(Default::default()),
+            Compression::ZSTD(Default::default()),
+            Compression::LZ4_RAW,
+        ] {
+            let expected = [
+                "BBG000BLNNH6 4.625 2033-05-25",
+                "2 skipped: {\"Coupon\":null,\"Due\":null,\"FIGI\":\"\"}",
+                "BBG000C2V3D6 4.625 2033-05-25",
+            ];
+            assert_eq!(read(&file(compression)).unwrap(), expected, "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_whole_file_is_told() {
+        let bytes = file(Compression::SNAPPY);
+        let error = read(&bytes[..bytes.len() - 9]).unwrap_err().to_string();
+        assert!(error.starts_with("dump: it is no whole Parquet file: "), "{error}");
+        let input = Input::Memory("dump", bytes.into());
+        let csv = "kaiko".parse().unwrap();
+        let error = Source::open(&input, Some(&csv)).err().unwrap().to_string();
+        assert_eq!(error, "dump: it has no column of its format, but FIGI, Coupon, Due, Note");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        /// A damaged file is read or refused.
+        #[test]
+        fn any_damage_is_survived(at in any::<proptest::sample::Index>(), byte in any::<u8>()) {
+            let mut bytes = file(Compression::SNAPPY);
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            let input = Input::Memory("dump", bytes.into());
+            if let Ok(mut source) = Source::open(&input, Some(&format())) {
+                let mut row = Row::default();
+                while let Ok(Next::Row | Next::Skipped | Next::Rejected(_)) = source.next(&mut row) {}
+            }
+        }
+    }
+}
