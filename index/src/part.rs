@@ -215,17 +215,22 @@ impl PartWriter {
                 identifiers.finish()?.0.finish(&path)
             })
         };
-        segment.commit()?;
-        let segments = segment.index().searchable_segment_ids()?;
-        if segments.len() > 1 {
-            segment.merge(&segments).wait()?;
-            segment.garbage_collect_files().wait()?;
-        }
-        segment.wait_merging_threads()?;
+        let finish_segment = || -> Result<()> {
+            segment.commit()?;
+            let segments = segment.index().searchable_segment_ids()?;
+            if segments.len() > 1 {
+                segment.merge(&segments).wait()?;
+                segment.garbage_collect_files().wait()?;
+            }
+            Ok(segment.wait_merging_threads()?)
+        };
+        let finished = finish_segment();
+        // Waited for in any case: no thread writes into a folder that is given up.
         match companions.join() {
             Ok(written) => written?,
             Err(panic) => std::panic::resume_unwind(panic),
         }
+        finished?;
         let text =
             |figi: Option<Figi>| figi.expect("a part is begun by its first instrument").to_string();
         Ok(PartEntry {

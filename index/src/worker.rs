@@ -17,8 +17,8 @@ pub(crate) type Batch = Arc<Vec<Instrument>>;
 
 /// A thread that makes a `T` of the instruments that it is sent.
 pub(crate) struct Worker<T> {
-    sender: SyncSender<Batch>,
-    thread: JoinHandle<Result<T>>,
+    sender: Option<SyncSender<Batch>>,
+    thread: Option<JoinHandle<Result<T>>>,
 }
 
 impl<T: Send + 'static> Worker<T> {
@@ -36,25 +36,37 @@ impl<T: Send + 'static> Worker<T> {
             }
             Ok(state)
         });
-        Self { sender, thread }
+        Self { sender: Some(sender), thread: Some(thread) }
     }
 
     /// Sends a batch. A thread that has failed takes none, and `false` says so:
     /// [`Worker::finish`] tells why.
     #[must_use]
     pub(crate) fn send(&self, batch: Batch) -> bool {
-        self.sender.send(batch).is_ok()
+        self.sender.as_ref().is_some_and(|sender| sender.send(batch).is_ok())
     }
 
     /// Waits for all that was sent to be taken in.
     ///
     /// # Errors
     /// The first that `add` made.
-    pub(crate) fn finish(self) -> Result<T> {
-        drop(self.sender);
-        match self.thread.join() {
+    pub(crate) fn finish(mut self) -> Result<T> {
+        self.sender = None;
+        let thread = self.thread.take().expect("a worker is finished once");
+        match thread.join() {
             Ok(state) => state,
             Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl<T> Drop for Worker<T> {
+    /// A worker that is given up ends before its folder is removed, not after.
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            // Nobody asks any more what became of it.
+            let _ = thread.join();
         }
     }
 }

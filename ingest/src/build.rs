@@ -203,7 +203,7 @@ impl Build {
         };
         let lock = BuildLock::acquire(&self.index)?;
         if self.checks_space {
-            space::check(&self.index, &self.inputs)?;
+            space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
         }
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };

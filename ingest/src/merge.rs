@@ -28,8 +28,8 @@ const BATCHES_WAITING: usize = 16;
 /// Takes in what is read.
 pub(crate) struct Merge {
     batch: Vec<Read>,
-    sender: SyncSender<Vec<Read>>,
-    sorting: JoinHandle<Result<Sorter>>,
+    sender: Option<SyncSender<Vec<Read>>>,
+    sorting: Option<JoinHandle<Result<Sorter>>>,
 }
 
 /// An instrument and the input that it came from, by its place.
@@ -61,7 +61,7 @@ impl Merge {
             }
             Ok(sorter)
         });
-        Self { batch: Vec::with_capacity(BATCH), sender, sorting }
+        Self { batch: Vec::with_capacity(BATCH), sender: Some(sender), sorting: Some(sorting) }
     }
 
     /// Adds a row's instrument; inputs and their rows come in the order given. A
@@ -80,8 +80,9 @@ impl Merge {
     /// When a run could not be written.
     pub(crate) fn finish(mut self) -> Result<Sorted> {
         self.send();
-        drop(self.sender);
-        match self.sorting.join() {
+        self.sender = None;
+        let sorting = self.sorting.take().expect("a merge is finished once");
+        match sorting.join() {
             Ok(sorter) => sorter?.finish(),
             Err(panic) => std::panic::resume_unwind(panic),
         }
@@ -90,7 +91,18 @@ impl Merge {
     fn send(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         // Who does not listen any more has a fault to tell when it is joined.
-        self.sender.send(batch).ok();
+        self.sender.as_ref().map(|sender| sender.send(batch).ok());
+    }
+}
+
+impl Drop for Merge {
+    /// A merge that is given up ends before its folder is removed, not after.
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(sorting) = self.sorting.take() {
+            // Nobody asks any more what became of it.
+            let _ = sorting.join();
+        }
     }
 }
 

@@ -13,22 +13,25 @@ use crate::source::Input;
 /// How much larger a dump is than its compressed file, about.
 const UNPACKED: u64 = 5;
 
+/// How much smaller an index is than the dump it is made of, about.
+const INDEXED: u64 = 2;
+
 /// What a build writes for the time being, beside the index itself: a third of it.
 const WORKING_ROOM: (u64, u64) = (4, 3);
 
 /// Checks that the disk of the index folder, which is there, can take an index of
-/// these inputs.
+/// these inputs, and what is sorted on the disk when it exceeds so much memory.
 ///
 /// # Errors
 /// [`Error::Space`] when it can not.
-pub(crate) fn check(index: &Path, inputs: &[Input]) -> Result<()> {
+pub(crate) fn check(index: &Path, inputs: &[Input], sorting_bytes: usize) -> Result<()> {
     // An index of another format, or a broken one, is no measure; the new one is.
     let previous = Manifest::published(index).ok().map(|manifest| {
         let read = manifest.sources.iter().map(|source| source.bytes).sum();
         Previous { read_bytes: read, index_bytes: manifest.bytes() }
     });
     let inputs: Vec<_> = inputs.iter().map(measure).collect();
-    let needed_bytes = estimate(previous, &inputs);
+    let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64);
     let free =
         rustix::fs::statvfs(index).map_err(|error| Error::file(&index.display())(error.into()))?;
     let free_bytes = free.f_bavail.saturating_mul(free.f_frsize);
@@ -67,24 +70,24 @@ fn measure(input: &Input) -> Measure {
     }
 }
 
-/// The bytes that a build needs: as many an input byte as the last time, or as many
-/// as the dumps have unpacked.
-fn estimate(previous: Option<Previous>, inputs: &[Measure]) -> u64 {
+/// The bytes that a build needs: for the index as many an input byte as the last time,
+/// or as dumps usually come to; and all rows once more where they are sorted on disk.
+fn estimate(previous: Option<Previous>, inputs: &[Measure], sorting_bytes: u64) -> u64 {
     let known: Option<u64> = inputs.iter().map(|input| input.bytes).sum();
+    let unpacked = inputs.iter().filter_map(|input| {
+        Some(if input.is_packed { input.bytes? * UNPACKED } else { input.bytes? })
+    });
+    let unpacked: u64 = unpacked.sum();
     let index_bytes = match (previous, known) {
         (Some(Previous { read_bytes, index_bytes }), Some(bytes)) if read_bytes > 0 => {
             let scaled = u128::from(index_bytes) * u128::from(bytes) / u128::from(read_bytes);
             u64::try_from(scaled).unwrap_or(u64::MAX)
         }
         (Some(previous), _) => previous.index_bytes,
-        (None, _) => {
-            let unpacked = inputs.iter().filter_map(|input| {
-                Some(if input.is_packed { input.bytes? * UNPACKED } else { input.bytes? })
-            });
-            unpacked.sum()
-        }
+        (None, _) => unpacked / INDEXED,
     };
-    index_bytes / WORKING_ROOM.1 * WORKING_ROOM.0
+    let sorted = if unpacked > sorting_bytes { unpacked } else { 0 };
+    (index_bytes / WORKING_ROOM.1 * WORKING_ROOM.0).saturating_add(sorted)
 }
 
 /// Bytes as a person reads them.
@@ -114,10 +117,11 @@ mod tests {
             (last, &[input(Some(2_000), true)][..], 8_000),
             (last, &[input(None, false), input(Some(7), false)], 4_000),
             (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[input(Some(9), false)], 4),
-            (None, &[input(Some(300), true), input(Some(1_500), false)], 4_000),
+            (None, &[input(Some(300), true), input(Some(1_500), false)], 2_000),
+            (None, &[input(Some(30_000), false)], 50_000),
             (None, &[input(None, false)], 0),
         ] {
-            assert_eq!(estimate(previous, inputs), bytes);
+            assert_eq!(estimate(previous, inputs, 20_000), bytes);
         }
     }
 
