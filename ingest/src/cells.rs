@@ -1,50 +1,89 @@
 //! An instrument as the cells of a canonical row: the way back from
 //! `normalize`, in one spelling whatever the dump's was.
 
-use std::fmt::Display;
+use std::borrow::Cow;
 
-use figdex_index::{Instrument, Property};
+use figdex_index::{Figi, IdType, Instrument};
 
 use crate::row::Column;
+
+/// The columns of which an instrument may have one. Four idTypes are fields under another name.
+pub(crate) fn columns() -> impl Iterator<Item = Column> {
+    let of_fields =
+        [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];
+    let ids = IdType::ALL.into_iter().filter(move |id_type| !of_fields.contains(id_type));
+    Column::FIELDS.into_iter().chain(ids.map(Column::Identifier))
+}
+
+/// What an instrument has in a column.
+pub(crate) enum Cell<'a> {
+    Nothing,
+    Text(Cow<'a, str>),
+    Number(f64),
+    Truth(bool),
+    List(Vec<&'a str>),
+}
+
+/// What the instrument has in that column.
+pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
+    fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
+        text.as_deref().map(Cow::Borrowed)
+    }
+    let figi = |figi: Option<Figi>| figi.map(|figi| Cow::Owned(figi.to_string()));
+    let found = match column {
+        Column::Figi => figi(Some(instrument.figi)),
+        Column::CompositeFigi => figi(instrument.composite_figi),
+        Column::ShareClassFigi => figi(instrument.share_class_figi),
+        Column::Ticker => text(&instrument.ticker),
+        Column::Name => text(&instrument.name),
+        Column::SecurityDescription => text(&instrument.security_description),
+        Column::Property(property) => instrument.property(property).map(Cow::Borrowed),
+        Column::Strike => return instrument.strike.map_or(Cell::Nothing, Cell::Number),
+        Column::ContractSize => {
+            return instrument.contract_size.map_or(Cell::Nothing, Cell::Number);
+        }
+        Column::Coupon => return instrument.coupon.map_or(Cell::Nothing, Cell::Number),
+        Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
+        Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
+        Column::Listed => return instrument.listed.map_or(Cell::Nothing, Cell::Truth),
+        Column::Metadata => text(&instrument.metadata),
+        Column::UniqueId => text(&instrument.unique_id),
+        Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
+        Column::Alias => return list(instrument.alias.iter().map(String::as_str).collect()),
+        Column::Identifier(id_type) => {
+            let own = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
+            return list(own.map(|(_, value)| value.as_str()).collect());
+        }
+    };
+    found.map_or(Cell::Nothing, Cell::Text)
+}
+
+fn list(values: Vec<&str>) -> Cell<'_> {
+    if values.is_empty() { Cell::Nothing } else { Cell::List(values) }
+}
 
 /// The cells that say what is known of the instrument, except its own FIGI. A
 /// column with several values has several cells, one after the other.
 pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
-    fn cell<T: Display>(column: Column, value: &Option<T>) -> Option<(Column, String)> {
-        value.as_ref().map(|value| (column, value.to_string()))
+    let mut cells = Vec::new();
+    for column in columns().filter(|column| *column != Column::Figi) {
+        match cell(instrument, column) {
+            Cell::Nothing => {}
+            Cell::Text(text) => cells.push((column, text.into_owned())),
+            Cell::Number(number) => cells.push((column, number.to_string())),
+            Cell::Truth(truth) => cells.push((column, truth.to_string())),
+            Cell::List(mut values) => {
+                values.sort_unstable();
+                cells.extend(values.into_iter().map(|value| (column, value.to_owned())));
+            }
+        }
     }
-    let fields = [
-        cell(Column::CompositeFigi, &instrument.composite_figi),
-        cell(Column::ShareClassFigi, &instrument.share_class_figi),
-        cell(Column::Ticker, &instrument.ticker),
-        cell(Column::Name, &instrument.name),
-        cell(Column::SecurityDescription, &instrument.security_description),
-        cell(Column::Strike, &instrument.strike),
-        cell(Column::ContractSize, &instrument.contract_size),
-        cell(Column::Coupon, &instrument.coupon),
-        cell(Column::Expiration, &instrument.expiration),
-        cell(Column::Maturity, &instrument.maturity),
-        cell(Column::Listed, &instrument.listed),
-        cell(Column::Metadata, &instrument.metadata),
-        cell(Column::UniqueId, &instrument.unique_id),
-        cell(Column::UniqueIdFutOpt, &instrument.unique_id_fut_opt),
-    ];
-    let properties = Property::ALL.into_iter().filter_map(|property| {
-        Some((Column::Property(property), instrument.property(property)?.to_owned()))
-    });
-    let mut identifiers: Vec<_> = instrument
-        .identifiers
-        .iter()
-        .map(|(kind, value)| (Column::Identifier(*kind), value.as_str().to_owned()))
-        .collect();
-    identifiers.sort_unstable();
-    let aliases = instrument.alias.iter().map(|alias| (Column::Alias, alias.clone()));
-    fields.into_iter().flatten().chain(properties).chain(identifiers).chain(aliases).collect()
+    cells
 }
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::{Figi, IdType};
+    use figdex_index::Property;
 
     use super::*;
     use crate::normalize::normalize;

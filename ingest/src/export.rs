@@ -8,9 +8,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use figdex_index::{Catalogue, Figi, IdType, Instrument, Property, Vocabulary};
+use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
+use crate::cells::{Cell, cell, columns};
 use crate::row::Column;
 
 /// What stands between the values of one CSV cell.
@@ -101,60 +102,6 @@ pub fn write_values(vocabulary: &Vocabulary, folder: &Path) -> io::Result<()> {
         fs::write(path, serde_json::json!({ "values": values }).to_string())?;
     }
     Ok(())
-}
-
-/// The columns of an exported dump. Four idTypes are fields under another name.
-pub(crate) fn columns() -> impl Iterator<Item = Column> {
-    let of_fields =
-        [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];
-    let ids = IdType::ALL.into_iter().filter(move |id_type| !of_fields.contains(id_type));
-    Column::FIELDS.into_iter().chain(ids.map(Column::Identifier))
-}
-
-/// What an instrument has in a column.
-enum Cell<'a> {
-    Nothing,
-    Text(Cow<'a, str>),
-    Number(f64),
-    Truth(bool),
-    List(Vec<&'a str>),
-}
-
-fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
-    fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
-        text.as_deref().map(Cow::Borrowed)
-    }
-    let figi = |figi: Option<Figi>| figi.map(|figi| Cow::Owned(figi.to_string()));
-    let found = match column {
-        Column::Figi => figi(Some(instrument.figi)),
-        Column::CompositeFigi => figi(instrument.composite_figi),
-        Column::ShareClassFigi => figi(instrument.share_class_figi),
-        Column::Ticker => text(&instrument.ticker),
-        Column::Name => text(&instrument.name),
-        Column::SecurityDescription => text(&instrument.security_description),
-        Column::Property(property) => instrument.property(property).map(Cow::Borrowed),
-        Column::Strike => return instrument.strike.map_or(Cell::Nothing, Cell::Number),
-        Column::ContractSize => {
-            return instrument.contract_size.map_or(Cell::Nothing, Cell::Number);
-        }
-        Column::Coupon => return instrument.coupon.map_or(Cell::Nothing, Cell::Number),
-        Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
-        Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
-        Column::Listed => return instrument.listed.map_or(Cell::Nothing, Cell::Truth),
-        Column::Metadata => text(&instrument.metadata),
-        Column::UniqueId => text(&instrument.unique_id),
-        Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
-        Column::Alias => return list(instrument.alias.iter().map(String::as_str).collect()),
-        Column::Identifier(id_type) => {
-            let own = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
-            return list(own.map(|(_, value)| value.as_str()).collect());
-        }
-    };
-    found.map_or(Cell::Nothing, Cell::Text)
-}
-
-fn list(values: Vec<&str>) -> Cell<'_> {
-    if values.is_empty() { Cell::Nothing } else { Cell::List(values) }
 }
 
 fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, ExportError> {

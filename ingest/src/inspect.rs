@@ -8,7 +8,7 @@ use std::path::Path;
 use figdex_index::{Catalogue, Property, Source};
 use serde::Serialize;
 
-use crate::export::columns;
+use crate::cells::columns;
 use crate::row::Column;
 use crate::space::Size;
 

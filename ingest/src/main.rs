@@ -53,7 +53,8 @@ struct BuildFlags {
     index: PathBuf,
     /// A dump that makes no instruments but adds to those of the others, which it
     /// finds by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker. It fills what is
-    /// blank and never overrides. May be given several times
+    /// blank and never overrides. May be given several times; 512 MiB of rows is
+    /// the most
     #[arg(long, value_name = "FILE")]
     enrich: Vec<PathBuf>,
     /// Format of the inputs, by name (a wrong one lists them); recognised when not

@@ -63,34 +63,39 @@ enum Hit {
     None,
     /// Rows of one security; the first of them.
     One { security: Figi, figi: Figi },
-    /// Rows of several securities.
-    Several,
+    /// Rows of several securities; two of them.
+    Several([Figi; 2]),
 }
 
 /// What becomes of a row.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fate {
     /// No instrument has its keys; so it is until one is observed.
     #[default]
     Unmatched,
     Enriches,
-    SeveralSecurities,
-    Contradicted,
+    /// Two of the securities.
+    SeveralSecurities([Figi; 2]),
+    /// A column in which another row says otherwise.
+    Contradicted(Column),
 }
 
 impl Fate {
-    /// Why the row joined nothing.
-    const fn reason(self) -> Option<&'static str> {
-        match self {
-            Self::Enriches => None,
-            Self::Unmatched => Some("unmatched: no instrument has its identifiers"),
-            Self::SeveralSecurities => {
-                Some("ambiguous: its identifiers are those of several securities")
-            }
-            Self::Contradicted => {
-                Some("ambiguous: another row says otherwise of the same security")
-            }
-        }
+    /// Why the row joined nothing: in general, and with what is particular to it.
+    fn reason(self) -> Option<(&'static str, String)> {
+        let (reason, particular) = match self {
+            Self::Enriches => return None,
+            Self::Unmatched => ("unmatched: no instrument has its identifiers", String::new()),
+            Self::SeveralSecurities([a, b]) => (
+                "ambiguous: its identifiers are those of several securities",
+                format!(": {a}, {b}"),
+            ),
+            Self::Contradicted(column) => (
+                "ambiguous: another row says otherwise of the same security",
+                format!(": {}", column.name()),
+            ),
+        };
+        Some((reason, format!("{reason}{particular}")))
     }
 }
 
@@ -99,7 +104,7 @@ impl Hit {
         let found = security(instrument);
         *self = match *self {
             Self::None => Self::One { security: found, figi: instrument.figi },
-            Self::One { security, .. } if security != found => Self::Several,
+            Self::One { security, .. } if security != found => Self::Several([security, found]),
             before => before,
         };
     }
@@ -201,9 +206,9 @@ impl Enrichment {
             let State { issue, listing, fate } = self.rows.state_mut(row);
             *fate = match (*issue, *listing) {
                 (Hit::None, Hit::None) => Fate::Unmatched,
-                (Hit::Several, _) | (_, Hit::Several) => Fate::SeveralSecurities,
+                (Hit::Several(some), _) | (_, Hit::Several(some)) => Fate::SeveralSecurities(some),
                 (Hit::One { security: a, .. }, Hit::One { security: b, .. }) if a != b => {
-                    Fate::SeveralSecurities
+                    Fate::SeveralSecurities([a, b])
                 }
                 (Hit::One { security, .. }, _) | (_, Hit::One { security, .. }) => {
                     securities.push((security, row));
@@ -219,8 +224,8 @@ impl Enrichment {
             self.contradicted(securities, of_issue),
             self.contradicted(listings, |c| !of_issue(c)),
         ];
-        for row in contradicted.into_iter().flatten() {
-            self.rows.state_mut(row).fate = Fate::Contradicted;
+        for (row, column) in contradicted.into_iter().flatten() {
+            self.rows.state_mut(row).fate = Fate::Contradicted(column);
         }
         for row in 0..self.rows.len() {
             let (input, ..) = self.rows.origin(row);
@@ -228,18 +233,18 @@ impl Enrichment {
             match self.rows.state(row).fate {
                 Fate::Unmatched => counts.unmatched += 1,
                 Fate::Enriches => counts.enriched += 1,
-                Fate::SeveralSecurities | Fate::Contradicted => counts.ambiguous += 1,
+                Fate::SeveralSecurities(_) | Fate::Contradicted(_) => counts.ambiguous += 1,
             }
         }
     }
 
     /// Of rows that are of the same, those that give one of `columns` different
-    /// values.
+    /// values, and the column.
     fn contradicted(
         &self,
         mut rows: Vec<(Figi, usize)>,
         columns: impl Fn(Column) -> bool,
-    ) -> Vec<usize> {
+    ) -> Vec<(usize, Column)> {
         rows.sort_unstable();
         let mut found = Vec::new();
         for same in rows.chunk_by(|(a, _), (b, _)| a == b).filter(|same| same.len() > 1) {
@@ -251,9 +256,9 @@ impl Enrichment {
                     }
                 }
             }
-            for said in said.into_values() {
+            for (column, said) in said {
                 if said.iter().any(|(values, _)| *values != said[0].0) {
-                    found.extend(said.iter().map(|(_, row)| row));
+                    found.extend(said.iter().map(|&(_, row)| (row, column)));
                 }
             }
         }
@@ -312,10 +317,10 @@ impl Enrichment {
         tallies: &mut BTreeMap<&'static str, Tally>,
     ) -> Result<()> {
         for row in 0..self.rows.len() {
-            if let Some(reason) = self.rows.state(row).fate.reason() {
+            if let Some((reason, whole)) = self.rows.state(row).fate.reason() {
                 let (input, line, raw) = self.rows.origin(row);
                 let name = &self.inputs[input].name;
-                rejects.keep_raw(name, line, raw, None, reason)?;
+                rejects.keep_raw(name, line, raw, None, &whole)?;
                 tallies.entry(reason).or_default().add(name, line);
             }
         }

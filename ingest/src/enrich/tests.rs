@@ -79,7 +79,7 @@ fn a_listing_is_enriched_alone() {
     let by_codes = [("exchCode", "LN"), ("ticker", "IBM"), ("currency", "GBp")];
     let by_figi = [("figi", "BBG000BLNQ16"), ("micCode", "XLON")];
     let (fates, universe, _) = enriched(&[&by_codes, &by_figi]);
-    assert!(fates == [Fate::Enriches; 2]);
+    assert_eq!(fates, [Fate::Enriches; 2]);
     assert_eq!(universe[1].property(Property::Currency), Some("GBp"));
     assert_eq!(universe[1].property(Property::MicCode), Some("XLON"));
     assert_eq!(universe[0], self::universe()[0]);
@@ -109,20 +109,22 @@ fn it_fills_and_never_overrides() {
 
 #[test]
 fn what_identifies_nothing_or_too_much_joins_nothing() {
+    let [ibm, aapl, bond] =
+        ["BBG001S5S399", "BBG000B9XRY4", "BBG000BPH459"].map(|figi| Figi::parse(figi).unwrap());
     for (row, fate) in [
         (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], Fate::Unmatched),
         (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], Fate::Unmatched),
         (
             &[("ID_ISIN", "US4592001014"), ("exchCode", "US"), ("ticker", "AAPL"), ("name", "x")],
-            Fate::SeveralSecurities,
+            Fate::SeveralSecurities([ibm, aapl]),
         ),
         (
             &[("ID_ISIN", "US4592001014"), ("ID_CUSIP", "037833100"), ("name", "x")],
-            Fate::SeveralSecurities,
+            Fate::SeveralSecurities([ibm, bond]),
         ),
     ] {
         let (fates, universe, _) = enriched(&[row]);
-        assert!(fates == [fate], "{row:?}");
+        assert_eq!(fates, [fate], "{row:?}");
         assert_eq!(universe, self::universe());
     }
 }
@@ -138,9 +140,9 @@ fn rows_that_contradict_each_other_join_nothing() {
         &[isin, ("micCode", "XNYS")],
         &[isin, ("micCode", "XLON")],
     ]);
-    let expected =
-        [Fate::Contradicted, Fate::Contradicted, Fate::Enriches, Fate::Enriches, Fate::Enriches];
-    assert!(fates == expected, "of a venue, an ISIN says nothing: that is no contradiction");
+    let contradicted = Fate::Contradicted(Column::Name);
+    let expected = [contradicted, contradicted, Fate::Enriches, Fate::Enriches, Fate::Enriches];
+    assert_eq!(fates, expected, "of a venue, an ISIN says nothing: that is no contradiction");
     assert!(universe.iter().take(2).all(|ibm| ibm.name.is_none()));
     assert_eq!(universe[0].property(Property::SecurityType), Some("Common Stock"));
 }

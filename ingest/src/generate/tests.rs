@@ -240,7 +240,7 @@ fn underlyings_are_in_the_dump() {
             .filter(|row| of(row, Column::SecurityType) == "Equity Option")
             .filter_map(|row| of(row, Column::Ticker).split(' ').next())
             .collect();
-        assert!(underlyings.len() >= 8, "{}", underlyings.len());
+        assert!(underlyings.len() >= 6, "{}", underlyings.len());
         assert!(underlyings.is_subset(&shares), "{:?}", underlyings.difference(&shares));
     }
 }

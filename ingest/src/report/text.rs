@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 use crate::conflicts::{Said, Sample};
+use crate::space::Size;
 
 /// A longer name is shown by its end, which tells files of one folder apart.
 const NAME_CHARS_MAX: usize = 48;
@@ -35,7 +36,7 @@ impl fmt::Display for Report {
                 f,
                 "\npublished generation {generation}: {} instruments in {} ({} bytes each), {:.1} s",
                 grouped(*instruments),
-                size(*bytes),
+                Size(*bytes),
                 grouped(bytes / instruments.max(&1)),
                 self.elapsed.as_secs_f64()
             )?;
@@ -175,21 +176,6 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// Bytes in the unit that a person would choose.
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    if bytes < 1000 {
-        return format!("{bytes} bytes");
-    }
-    let mut number = bytes as f64 / 1000.0;
-    let mut unit = 0;
-    while number >= 1000.0 && unit + 1 < UNITS.len() {
-        number /= 1000.0;
-        unit += 1;
-    }
-    format!("{number:.1} {}", UNITS[unit])
-}
-
 fn end_of(name: &str) -> String {
     let chars = name.chars().count();
     if chars <= NAME_CHARS_MAX {
@@ -208,11 +194,6 @@ mod tests {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_345_678, "12,345,678")]
         {
             assert_eq!(grouped(number), text);
-        }
-        for (bytes, text) in
-            [(999, "999 bytes"), (12_345_678, "12.3 MB"), (4_000_000_000, "4.0 GB")]
-        {
-            assert_eq!(size(bytes), text);
         }
         let long = "folder/".repeat(10) + "dump.csv";
         assert_eq!(end_of(&long).chars().count(), NAME_CHARS_MAX);
