@@ -9,7 +9,7 @@ use figdex_index::{Catalogue, Filters, Hit, IdType, Lookup, Property};
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects};
 
-const UNIVERSE: Universe = Universe { count: 100_000, seed: 1 };
+const UNIVERSE: Universe = Universe::new(100_000, 1);
 
 fn lookups(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().expect("a folder for the index");

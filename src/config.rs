@@ -22,6 +22,9 @@ pub const DEFAULT_INDEX: &str = "data/index";
 /// How long a heavy piece of work waits for its turn before the answer is 503.
 const TURN_WAIT: Duration = Duration::from_secs(5);
 
+/// How often the index folder is looked at for a new generation.
+const RELOAD_PERIOD: Duration = Duration::from_secs(1);
+
 /// How long a client may take to send a request's body.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
 
@@ -64,12 +67,14 @@ pub struct Settings {
     /// `--body-bytes-max`
     pub body_bytes_max: usize,
     /// How long the body of a request may take. It is a setting of the type, not of
-    /// the command, as the two below.
+    /// the command, as those below.
     pub body_wait: Duration,
     /// The heavy pieces of work that may run at a time; without it, the machine says.
     pub turns: Option<usize>,
     /// How long one waits for its turn.
     pub turn_wait: Duration,
+    /// How often the index folder is looked at for a new generation.
+    pub reload_period: Duration,
 }
 
 impl Default for Settings {
@@ -87,6 +92,7 @@ impl Default for Settings {
             body_wait: BODY_WAIT,
             turns: None,
             turn_wait: TURN_WAIT,
+            reload_period: RELOAD_PERIOD,
         }
     }
 }

@@ -4,7 +4,8 @@
 //! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
 //! `gate` are what a request is and what it passes first, `encoding` and `cors` what
 //! its answer is dressed in. [`service`] is the whole server as one value, [`serve`]
-//! puts it on a socket.
+//! puts it on a socket, and
+//! `reload` takes up what is published meanwhile.
 
 pub mod auth;
 mod call;
@@ -16,6 +17,7 @@ pub mod error;
 mod gate;
 pub mod limits;
 mod openapi;
+pub mod reload;
 mod routes;
 mod serve;
 mod state;

@@ -9,8 +9,8 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use figdex::auth::file;
 use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFlags};
-use figdex::{State, serve, service};
-use figdex_index::Catalogue;
+use figdex::{State, reload, serve, service};
+use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_ingest::sample;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -38,22 +38,31 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
-    let catalogue = open(config.index.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let hangup = {
+        // From here on SIGHUP does not end the program, not even while it opens an index.
+        let _runtime = runtime.enter();
+        signal(SignalKind::hangup())?
+    };
+    let index = config.index.as_deref();
+    let catalogue = open(index)?;
+    let index = index.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();
     tracing::info!(
         generation = catalogue.manifest().generation,
         instruments = catalogue.manifest().instruments,
         "index open"
     );
     let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
-    let service = service(Arc::new(state));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let state = Arc::new(state);
+    let service = service(state.clone());
+    let served = runtime.block_on(async {
         let listener = TcpListener::bind(config.listen)
             .await
             .with_context(|| format!("listening on {}", config.listen))?;
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         tokio::spawn(config.keys.watch());
+        tokio::spawn(reload::follow(state, index, hangup));
         tracing::info!("serving on http://{}", listener.local_addr()?);
         serve(listener, service, async {
             tokio::select! {
@@ -64,14 +73,19 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         })
         .await;
         Ok(())
-    })
+    });
+    // A generation that is just being opened need not be waited for.
+    runtime.shutdown_background();
+    served
 }
 
 /// Opens the named index, or the default one, which is made of the bundled sample
 /// when it is not there.
 fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
-    if !path.exists() {
+    // A first build that was killed leaves a folder with nothing published.
+    let nothing = matches!(Publication::of(path), Err(IndexError::NotAnIndex(_)));
+    if !path.exists() || nothing && index.is_none() {
         if index.is_some() {
             bail!(
                 "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",

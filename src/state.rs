@@ -49,6 +49,15 @@ impl State {
         self.catalogue.read().clone()
     }
 
+    /// Puts another catalogue in its place. The one before goes when the last request
+    /// that asked it is answered, and with it its memory.
+    pub fn publish(&self, catalogue: Catalogue) {
+        let before = std::mem::replace(&mut *self.catalogue.write(), Arc::new(catalogue));
+        // Only now, as giving back much memory takes a while and nobody should wait
+        // for the lock meanwhile.
+        drop(before);
+    }
+
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -29,6 +29,8 @@ pub struct BuildOptions {
     pub part_instruments_max: u32,
     /// Seed of the identifier directory's hash.
     pub hash_seed: u64,
+    /// Of the generations published before, so many stay when this one is.
+    pub generations_kept: usize,
 }
 
 impl Default for BuildOptions {
@@ -38,6 +40,7 @@ impl Default for BuildOptions {
             segment_memory_bytes: 512 << 20,
             part_instruments_max: 16_000_000,
             hash_seed: 0,
+            generations_kept: 1,
         }
     }
 }
@@ -66,7 +69,14 @@ impl Builder {
     /// # Errors
     /// [`Error::Locked`] while another build is running.
     pub fn create(index: &Path, options: BuildOptions) -> Result<Self> {
-        let lock = BuildLock::acquire(index)?;
+        Self::begin(BuildLock::acquire(index)?, options)
+    }
+
+    /// The same for who has the lock already, to keep others out while it reads.
+    ///
+    /// # Errors
+    /// When the folder of the generation cannot be made.
+    pub fn begin(lock: BuildLock, options: BuildOptions) -> Result<Self> {
         let (number, path) = lock.next_generation()?;
         Ok(Self {
             lock,
@@ -163,7 +173,7 @@ impl Builder {
         manifest.write(&self.path)?;
         Generation::open(&self.path)?.verify()?;
         sync(&self.path)?;
-        self.lock.publish(self.number)?;
+        self.lock.publish(self.number, self.options.generations_kept)?;
         self.finished = true;
         Ok(manifest)
     }

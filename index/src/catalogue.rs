@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::figi::Figi;
+use crate::folder::Publication;
 use crate::generation::Generation;
 use crate::id_type::IdType;
 use crate::identifiers::KeyKind;
@@ -19,7 +20,8 @@ use crate::vocabulary::Vocabulary;
 /// One generation of an index, ready to answer. Answers of one catalogue agree
 /// with each other; after a rebuild another one is opened beside it.
 pub struct Catalogue {
-    generation: Generation,
+    pub(crate) generation: Generation,
+    publication: Publication,
 }
 
 /// A row that answers a question: its part and its DocId there.
@@ -50,9 +52,21 @@ pub struct TooManyHits {
 }
 
 impl Catalogue {
-    /// Opens what is published in an index folder, and checks every file.
+    /// Opens what is published in an index folder, and checks every file. That reads
+    /// each of them through, so that the first questions find them in memory.
+    ///
+    /// # Errors
+    /// When nothing is published there, or anything of it is not what it must be.
     pub fn open(index: &Path) -> Result<Self> {
-        Ok(Self { generation: Generation::open_current(index)? })
+        let publication = Publication::of(index)?;
+        let generation = Generation::open(&publication.path(index))?;
+        Ok(Self { generation, publication })
+    }
+
+    /// What it was opened from: another one in its folder means that a new generation
+    /// was published since.
+    pub fn publication(&self) -> &Publication {
+        &self.publication
     }
 
     /// The values that the enum-like properties may have.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::figi::Figi;
 use crate::query::Filters;
 use crate::schema;
-use crate::vocabulary::{Property, Vocabulary};
+use crate::vocabulary::{Known, Property, Vocabulary};
 
 /// The fast fields of one part. A field that no document has is no column.
 pub(crate) struct Columns {
@@ -72,6 +72,30 @@ impl Columns {
         self.rank.first(doc)
     }
 
+    /// The numbers of a document: strike, contract size, coupon.
+    pub(crate) fn numbers(&self, doc: u32) -> [Option<f64>; 3] {
+        [&self.strike, &self.contract_size, &self.coupon]
+            .map(|column| column.as_ref().and_then(|column| column.first(doc)))
+    }
+
+    /// The days that the filters compare: expiration, maturity.
+    pub(crate) fn dates(&self, doc: u32) -> (Option<Date>, Option<Date>) {
+        let date = |column: &Option<Column<i64>>| Date::from_days(column.as_ref()?.first(doc)?);
+        (date(&self.expiration), date(&self.maturity))
+    }
+
+    /// Whether the document is shown only to who asks for unlisted equities.
+    pub(crate) fn is_unlisted_equity(&self, doc: u32) -> bool {
+        self.unlisted_equity.as_ref().and_then(|column| column.first(doc)) == Some(true)
+    }
+
+    /// Whether the document has just this value of a property, or none.
+    pub(crate) fn has(&self, property: Property, known: Option<Known>, doc: u32) -> bool {
+        let Some(terms) = &self.properties[property as usize] else { return known.is_none() };
+        let ordinal = known.map(|known| terms.ordinals[known.ordinal()]);
+        terms.column.first(doc) == ordinal.flatten() && ordinal != Some(None)
+    }
+
     /// Whether every document of the part passes all of `filters`, as far as that
     /// is seen without looking at one.
     pub(crate) fn pass_all(&self, filters: &Filters) -> bool {
@@ -83,7 +107,7 @@ impl Columns {
 
     /// Whether the document passes all of `filters`.
     pub(crate) fn pass(&self, filters: &Filters, doc: u32) -> bool {
-        let known = |known: crate::Known| {
+        let known = |known: Known| {
             let terms = self.properties[known.property() as usize].as_ref();
             terms.is_some_and(|terms| {
                 let ordinal = terms.ordinals[known.ordinal()];

@@ -41,6 +41,14 @@ pub enum Error {
     /// Another process is building into this folder.
     #[error("{} is locked: another build is running", .0.display())]
     Locked(PathBuf),
+    /// No generation is older than the published one.
+    #[error("{} has no generation before {generation}: there is nothing to go back to", .index.display())]
+    NothingBefore {
+        /// The folder of the index.
+        index: PathBuf,
+        /// The number of the published generation.
+        generation: u64,
+    },
     /// There is nothing to publish.
     #[error("no instrument was added: nothing is published")]
     Empty,

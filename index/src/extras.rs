@@ -106,11 +106,11 @@ impl Extras {
     ///
     /// # Errors
     /// When a block is not what was written, and those of `each`.
-    pub(crate) fn for_each(
+    pub(crate) fn for_each<E: From<Error>>(
         &self,
         part: &Path,
-        mut each: impl FnMut(Instrument) -> Result<()>,
-    ) -> Result<()> {
+        mut each: impl FnMut(Instrument) -> Result<(), E>,
+    ) -> Result<(), E> {
         let damaged = || Error::damaged(part, "extras.blocks: a block is not what was written");
         for number in 0..self.starts.len() / 8 - 1 {
             let place = |number: usize| u64_at(&self.starts, number * 8) as usize;

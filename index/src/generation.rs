@@ -4,25 +4,19 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::folder;
 use crate::manifest::Manifest;
 use crate::part::Part;
 use crate::vocabulary::Vocabulary;
 
 /// A generation whose every file is what its manifest says.
 pub(crate) struct Generation {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     pub(crate) manifest: Manifest,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) parts: Vec<Part>,
 }
 
 impl Generation {
-    /// Opens the published generation of an index.
-    pub(crate) fn open_current(index: &Path) -> Result<Self> {
-        Self::open(&folder::current(index)?)
-    }
-
     /// Opens the generation in that folder; reads every file once, to check it.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let manifest = Manifest::read(path)?;
@@ -54,6 +48,10 @@ impl Generation {
                 return Err(Error::damaged(&path, "it starts before the part before it ends"));
             }
             last = Some(part.rows.figi(part.rows.len() as u32 - 1));
+            let ends = [Some(part.rows.figi(0)), last].map(|end| end.map(|figi| figi.to_string()));
+            if ends != [Some(entry.first_figi.clone()), Some(entry.last_figi.clone())] {
+                return Err(Error::damaged(&path, "the manifest says that it has other FIGIs"));
+            }
         }
         Ok(())
     }

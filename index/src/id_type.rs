@@ -113,7 +113,9 @@ impl IdType {
         let text = text.trim();
         if !text.is_empty() && text.len() <= ID_VALUE_BYTES_MAX {
             let value = upper(text);
-            if self.form().fits(value.as_bytes()) {
+            // A few letters are longer in upper case; what is admitted once must be
+            // admitted again.
+            if value.len() <= ID_VALUE_BYTES_MAX && self.form().fits(value.as_bytes()) {
                 return Ok(IdValue(value.into()));
             }
         }

@@ -299,6 +299,12 @@ impl Identifiers {
         Ok(())
     }
 
+    /// How many DocIds all keys have together.
+    pub(crate) fn count(&self) -> u64 {
+        let entries = self.entries.chunks_exact(ENTRY_BYTES);
+        entries.map(|entry| self.postings(entry).len() as u64).sum()
+    }
+
     fn postings(&self, entry: &[u8]) -> Postings<'_> {
         let (count, value) = (u64_at(entry, 0) & 0xff, u32_at(entry, 8));
         if count == 1 {

@@ -1,6 +1,8 @@
 //! An instrument with every field of the contract: what a dump is made into, and
 //! what an index is made of.
 
+use std::fmt;
+
 use crate::date::Date;
 use crate::figi::Figi;
 use crate::id_type::{IdType, IdValue};
@@ -118,38 +120,92 @@ impl Instrument {
 
     /// Takes in what `later` says of the same instrument: it fills what is
     /// unknown here and wins where the two differ; of identifiers and aliases,
-    /// kind by kind.
-    pub fn update(&mut self, later: Self) {
-        fn win<T>(field: &mut Option<T>, later: Option<T>) {
-            if later.is_some() {
-                *field = later;
-            }
-        }
+    /// kind by kind. Every field that becomes another is told to `changed`.
+    pub fn update(&mut self, later: Self, mut changed: impl FnMut(Change<'_>)) {
         debug_assert_eq!(self.figi, later.figi);
-        win(&mut self.composite_figi, later.composite_figi);
-        win(&mut self.share_class_figi, later.share_class_figi);
-        win(&mut self.ticker, later.ticker);
-        win(&mut self.name, later.name);
-        win(&mut self.security_description, later.security_description);
-        for (property, later) in self.properties.iter_mut().zip(later.properties) {
-            win(property, later);
+        let changed = &mut changed;
+        win("compositeFIGI", &mut self.composite_figi, later.composite_figi, changed);
+        win("shareClassFIGI", &mut self.share_class_figi, later.share_class_figi, changed);
+        win("ticker", &mut self.ticker, later.ticker, changed);
+        win("name", &mut self.name, later.name, changed);
+        let description = later.security_description;
+        win("securityDescription", &mut self.security_description, description, changed);
+        let properties = self.properties.iter_mut().zip(later.properties);
+        for (property, (mine, later)) in Property::ALL.into_iter().zip(properties) {
+            win(property.field_name(), mine, later, changed);
         }
-        win(&mut self.strike, later.strike);
-        win(&mut self.contract_size, later.contract_size);
-        win(&mut self.coupon, later.coupon);
-        win(&mut self.expiration, later.expiration);
-        win(&mut self.maturity, later.maturity);
-        win(&mut self.listed, later.listed);
-        win(&mut self.metadata, later.metadata);
-        win(&mut self.unique_id, later.unique_id);
-        win(&mut self.unique_id_fut_opt, later.unique_id_fut_opt);
-        self.identifiers
-            .retain(|(kind, _)| later.identifiers.iter().all(|(other, _)| other != kind));
-        self.identifiers.extend(later.identifiers);
-        if !later.alias.is_empty() {
+        win("strike", &mut self.strike, later.strike, changed);
+        win("contractSize", &mut self.contract_size, later.contract_size, changed);
+        win("coupon", &mut self.coupon, later.coupon, changed);
+        win("expiration", &mut self.expiration, later.expiration, changed);
+        win("maturity", &mut self.maturity, later.maturity, changed);
+        win("listed", &mut self.listed, later.listed, changed);
+        win("metadata", &mut self.metadata, later.metadata, changed);
+        win("uniqueID", &mut self.unique_id, later.unique_id, changed);
+        win("uniqueIDFutOpt", &mut self.unique_id_fut_opt, later.unique_id_fut_opt, changed);
+        self.update_identifiers(later.identifiers, changed);
+        if !later.alias.is_empty() && later.alias != self.alias {
+            let old = (!self.alias.is_empty()).then(|| self.alias.join(";"));
+            let new = later.alias.join(";");
+            changed(Change { field: "alias", old: old.as_ref().map(display), new: &new });
             self.alias = later.alias;
         }
     }
+
+    fn update_identifiers(
+        &mut self,
+        later: Vec<(IdType, IdValue)>,
+        changed: &mut impl FnMut(Change<'_>),
+    ) {
+        fn of(kind: IdType, identifiers: &[(IdType, IdValue)]) -> Vec<&str> {
+            let same = identifiers.iter().filter(|(other, _)| *other == kind);
+            let mut values: Vec<&str> = same.map(|(_, value)| value.as_str()).collect();
+            values.sort_unstable();
+            values
+        }
+        for (place, (kind, _)) in later.iter().enumerate() {
+            if later[..place].iter().any(|(other, _)| other == kind) {
+                continue;
+            }
+            let (old, new) = (of(*kind, &self.identifiers), of(*kind, &later));
+            if old != new {
+                let old = (!old.is_empty()).then(|| old.join(";"));
+                let new = new.join(";");
+                changed(Change { field: kind.name(), old: old.as_ref().map(display), new: &new });
+            }
+        }
+        self.identifiers.retain(|(kind, _)| later.iter().all(|(other, _)| other != kind));
+        self.identifiers.extend(later);
+    }
+}
+
+/// A field of an instrument that a later row made another.
+pub struct Change<'a> {
+    /// The name of the field in a result row, or of the idType.
+    pub field: &'static str,
+    /// What it was, if it was known; several values are joined by `;`.
+    pub old: Option<&'a dyn fmt::Display>,
+    /// What it is now.
+    pub new: &'a dyn fmt::Display,
+}
+
+/// `later` wins where it is known.
+fn win<T: PartialEq + fmt::Display>(
+    field: &'static str,
+    mine: &mut Option<T>,
+    later: Option<T>,
+    changed: &mut impl FnMut(Change<'_>),
+) {
+    if let Some(new) = later
+        && mine.as_ref() != Some(&new)
+    {
+        changed(Change { field, old: mine.as_ref().map(display), new: &new });
+        *mine = Some(new);
+    }
+}
+
+fn display<T: fmt::Display>(value: &T) -> &dyn fmt::Display {
+    value
 }
 
 #[cfg(test)]
@@ -171,11 +227,16 @@ mod tests {
             identifiers: vec![cusip.clone(), isin("JP3633400001")],
             ..instrument()
         };
-        first.update(Instrument {
+        let later = Instrument {
+            ticker: Some("IBM".into()),
             name: Some("INTL BUSINESS MACHINES CORP".into()),
             listed: Some(true),
             identifiers: vec![isin("US4592001014")],
             ..instrument()
+        };
+        let mut changes = Vec::new();
+        first.update(later, |Change { field, old, new }| {
+            changes.push((field, old.map(ToString::to_string), new.to_string()));
         });
         let expected = Instrument {
             ticker: Some("IBM".into()),
@@ -185,6 +246,15 @@ mod tests {
             ..instrument()
         };
         assert_eq!(first, expected);
+        let change = |field, old: Option<&str>, new: &str| (field, old.map(Into::into), new.into());
+        assert_eq!(
+            changes,
+            [
+                change("name", Some("old"), "INTL BUSINESS MACHINES CORP"),
+                change("listed", None, "true"),
+                change("ID_ISIN", Some("JP3633400001"), "US4592001014"),
+            ]
+        );
     }
 
     /// Decisions: only `listed = false` makes a row of sector Equity unlisted.

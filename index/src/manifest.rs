@@ -11,16 +11,19 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
+use crate::folder::{Publication, sync};
 use crate::hex::hex;
 use crate::vocabulary::{Property, Vocabulary};
 
 /// The layout that this version writes, and the only one it reads: an index is
 /// made anew every night.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
-/// The manifest's name in a generation's folder. It is written last: a folder
-/// without one is an unfinished build.
-pub(crate) const MANIFEST: &str = "manifest.toml";
+/// The manifest's name in a generation's folder.
+const MANIFEST: &str = "manifest.toml";
+
+/// The manifest's own checksum, a line that `sha256sum --check` reads.
+const MANIFEST_CHECKSUM: &str = "manifest.toml.sha256";
 
 /// What a generation says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +88,14 @@ pub struct FileEntry {
 }
 
 impl Manifest {
+    /// The manifest of what an index folder has published; no other file is read.
+    ///
+    /// # Errors
+    /// When nothing is published there, or its manifest is broken.
+    pub fn published(index: &Path) -> Result<Self> {
+        Self::read(&Publication::of(index)?.path(index))
+    }
+
     pub(crate) fn read(generation: &Path) -> Result<Self> {
         let path = generation.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
@@ -98,15 +109,23 @@ impl Manifest {
         if found != FORMAT {
             return Err(Error::ForeignFormat { path, found, supported: FORMAT });
         }
-        let manifest: Self = toml::from_str(&text).map_err(damaged)?;
-        Ok(manifest)
+        let checksum = generation.join(MANIFEST_CHECKSUM);
+        if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&text).as_bytes() {
+            return Err(Error::damaged(&path, "its checksum is another"));
+        }
+        toml::from_str(&text).map_err(damaged)
     }
 
     pub(crate) fn write(&self, generation: &Path) -> Result<()> {
         let path = generation.join(MANIFEST);
         let text =
             toml::to_string(self).map_err(|error| Error::damaged(&path, error.to_string()))?;
-        fs::write(&path, text).map_err(Error::io(&path))
+        let checksum = generation.join(MANIFEST_CHECKSUM);
+        for (path, text) in [(checksum, checksum_line(&text)), (path, text)] {
+            fs::write(&path, text).map_err(Error::io(&path))?;
+            sync(&path)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn hash_seed(&self, generation: &Path) -> Result<u64> {
@@ -148,6 +167,11 @@ impl FileEntry {
         }
         Ok(())
     }
+}
+
+/// What [`MANIFEST_CHECKSUM`] says of a manifest.
+fn checksum_line(manifest: &str) -> String {
+    format!("{}  {MANIFEST}\n", hex(&Sha256::digest(manifest)))
 }
 
 /// Size and SHA-256 of a file.

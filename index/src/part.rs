@@ -91,58 +91,31 @@ impl Part {
                 return Err(Error::damaged(path, format!("DocId {doc} has no rank")));
             }
         }
-        self.identifiers.verify(path, count)?;
-        self.verify_extras(path)
+        self.identifiers.verify(path, count)
     }
 }
 
-/// Of a key with more DocIds than this it is checked that it is there, not that
-/// each of its rows is: the lists were checked one by one before.
-const VERIFIED_POSTINGS_MAX: usize = 64;
-
 impl Part {
-    /// Hands on every instrument, whole, in FIGI order.
-    pub(crate) fn for_each(
+    /// Hands on every instrument, whole, in FIGI order, with its DocId.
+    pub(crate) fn for_each<E: From<Error>>(
         &self,
         path: &Path,
-        mut each: impl FnMut(u32, Instrument) -> Result<()>,
-    ) -> Result<()> {
+        mut each: impl FnMut(u32, Instrument) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut doc = 0;
         self.extras.for_each(path, |mut instrument| {
             if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
                 let what = format!("extras: {} is not the instrument of its row", instrument.figi);
-                return Err(Error::damaged(path, what));
+                return Err(Error::damaged(path, what).into());
             }
             instrument.complete(&self.rows.get(doc));
             doc += 1;
             each(doc - 1, instrument)
         })?;
         if doc as usize != self.rows.len() {
-            return Err(Error::damaged(path, "extras: there are fewer than rows"));
+            return Err(Error::damaged(path, "extras: there are fewer than rows").into());
         }
         Ok(())
-    }
-
-    /// Checks that every identifier of every instrument finds it.
-    fn verify_extras(&self, path: &Path) -> Result<()> {
-        self.for_each(path, |doc, instrument| {
-            let keys = instrument.keys().map(|(id_type, id_value)| {
-                self.identifiers.find(KeyKind::Id(id_type), id_value.as_str())
-            });
-            let typed = typed::keys(&instrument);
-            let typed = typed.map(|(kind, text)| self.identifiers.find(kind, &text));
-            for mut found in keys.chain(typed) {
-                let is_found = match found.len() {
-                    0..=VERIFIED_POSTINGS_MAX => found.any(|found| found == doc),
-                    _ => true,
-                };
-                if !is_found {
-                    let what = format!("an identifier does not find {}", instrument.figi);
-                    return Err(Error::damaged(path, what));
-                }
-            }
-            Ok(())
-        })
     }
 }
 
@@ -267,7 +240,11 @@ impl PartWriter {
     fn send(&mut self) -> Result<bool> {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let documents = batch.iter().map(|instrument| document(&self.fields, instrument));
-        self.segment.run(documents.map(UserOperation::Add))?;
+        if let Err(error) = self.segment.run(documents.map(UserOperation::Add)) {
+            // All that it tells is that one of its threads has ended; who waits for the
+            // threads hears why, a full disk for example.
+            return Err(self.segment.commit().err().unwrap_or(error).into());
+        }
         let batch = Arc::new(batch);
         Ok(self.rows.send(batch.clone())
             & self.identifiers.send(batch.clone())
@@ -277,6 +254,10 @@ impl PartWriter {
 
 /// The entry of every file below a part's folder, by name; each is synced.
 fn describe(part: &Path) -> Result<Vec<FileEntry>> {
+    // tantivy makes some files for their owner's eyes alone, but the server may run as
+    // another user than the builder: all are as readable as those that we make.
+    let ours = part.join(crate::rows::FIGIS);
+    let permissions = fs::metadata(&ours).map_err(Error::io(&ours))?.permissions();
     let mut files = Vec::new();
     for (folder, prefix) in
         [(part.join(SEGMENT), format!("{SEGMENT}/")), (part.into(), String::new())]
@@ -293,6 +274,7 @@ fn describe(part: &Path) -> Result<Vec<FileEntry>> {
                 fs::remove_file(&path).map_err(Error::io(&path))?;
                 continue;
             }
+            fs::set_permissions(&path, permissions.clone()).map_err(Error::io(&path))?;
             sync(&path)?;
             files.push(FileEntry::of(part, format!("{prefix}{name}"))?);
         }

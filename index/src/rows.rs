@@ -19,7 +19,7 @@ use crate::template::{RowFields, Text, template};
 use crate::texts::{TextHeap, TextRef, text_at};
 use crate::vocabulary::Property;
 
-const FIGIS: &str = "rows.figis";
+pub(crate) const FIGIS: &str = "rows.figis";
 const RECORDS: &str = "rows.records";
 const LINES: &str = "rows.lines";
 const TEXTS: &str = "rows.texts";

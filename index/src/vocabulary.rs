@@ -46,6 +46,14 @@ impl Property {
         Self::StateCode,
     ];
 
+    /// The contract's name of the property in a result row.
+    pub const fn field_name(self) -> &'static str {
+        match self {
+            Self::MarketSecDes => "marketSector",
+            property => property.name(),
+        }
+    }
+
     /// The contract's name of the property in a request.
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,21 +1,26 @@
 //! The work of `figdex-ingest build`: rows from every input, merged by FIGI,
 //! into a generation that is published, or not at all.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildOptions, Builder, Source as SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Source as SourceEntry};
 
+use crate::conflicts::Conflicts;
+use crate::derive::derive;
+use crate::enrich::{self, Enrichment};
 use crate::error::{Error, Result};
 use crate::exchanges::Exchanges;
 use crate::format::Format;
-use crate::merge::{Merge, Sorted};
+use crate::merge::{Merge, Merged, Sorted};
 use crate::normalize::{Dropped, normalize};
 use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
 use crate::source::{Input, Next, Source};
+use crate::space;
 use crate::values;
 
 /// What to build, from what.
@@ -23,6 +28,8 @@ use crate::values;
 pub struct Build {
     /// The dumps, in the order in which later ones win.
     pub inputs: Vec<Input>,
+    /// Dumps that add to the instruments of the others.
+    pub enrich: Vec<Input>,
     /// The folder of the index.
     pub index: PathBuf,
     /// The format of every input; without one it is recognised.
@@ -40,6 +47,10 @@ pub struct Build {
     /// A new part of the index is begun after so many instruments; without it, the
     /// memory says.
     pub part_instruments_max: Option<u32>,
+    /// So many of the generations published before stay.
+    pub generations_kept: usize,
+    /// Whether to end before reading anything when the disk seems too small.
+    pub checks_space: bool,
 }
 
 /// What a build may take when nobody says.
@@ -117,26 +128,41 @@ impl std::fmt::Display for MaxRejects {
     }
 }
 
-/// How far a build has come, for who is watching.
+/// How far a build has come, for who is watching. The phases come in this order;
+/// the last word of each is told even when it was just told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// So many rows were read in all; now from this input.
+    /// Rows are read.
     Reading {
         /// The input's name.
         input: &'a str,
         /// Rows read, over all inputs.
         rows: u64,
+        /// Bytes read, over all inputs, before they were unpacked.
+        bytes: u64,
+        /// Bytes of all inputs, where they are known before they are read.
+        bytes_total: Option<u64>,
     },
-    /// So many instruments were indexed.
+    /// Instruments are compared with the rows to enrich with.
+    Joining {
+        /// Instruments so far.
+        instruments: u64,
+        /// There are not more than these.
+        instruments_max: u64,
+    },
+    /// Instruments are indexed.
     Indexing {
         /// Instruments, of all parts.
         instruments: u64,
+        /// There are not more than these.
+        instruments_max: u64,
     },
     /// All is written; it is being checked.
     Publishing,
 }
 
 /// How often `progress` is told, at the most.
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Rows between two looks at the clock.
 const PROGRESS_ROWS: u64 = 1 << 12;
@@ -146,6 +172,7 @@ impl Build {
     pub fn new(inputs: Vec<Input>, index: impl Into<PathBuf>) -> Self {
         Self {
             inputs,
+            enrich: Vec::new(),
             index: index.into(),
             format: None,
             exchanges: None,
@@ -154,6 +181,8 @@ impl Build {
             max_rejects: MaxRejects::default(),
             memory_bytes: MEMORY_BYTES,
             part_instruments_max: None,
+            generations_kept: BuildOptions::default().generations_kept,
+            checks_space: true,
         }
     }
 
@@ -172,39 +201,70 @@ impl Build {
             Some(path) => Exchanges::read(path)?,
             None => Exchanges::default(),
         };
+        let lock = BuildLock::acquire(&self.index)?;
+        if self.checks_space {
+            space::check(&self.index, &self.inputs)?;
+        }
         let mut report = Report::default();
         let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
-        // First of all, so that two builds do not read the same dumps in vain.
-        let mut builder = Builder::create(&self.index, self.options())?;
+        let mut builder = Builder::begin(lock, self.options())?;
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
-        let (sorted, sources) = self.read(merge, &mut report, &mut clock)?;
+        let Read { sorted, mut enrichment, mut rejects, sources } =
+            self.read(merge, &mut report, &mut clock)?;
+        let (rejected, read) = report.rejected_of_read();
         let total = report.total();
-        if !self.max_rejects.allows(total.rejected, total.read) {
+        let instruments_max = total.read - total.rejected - total.skipped;
+        if !self.max_rejects.allows(rejected, read) {
             let line = self.max_rejects.to_string();
+            report.rejects_file = rejects.finish()?;
             return Err(Error::TooManyRejects { report: Box::new(report), line });
         }
-        if total.read == total.rejected + total.skipped {
+        if instruments_max == 0 {
+            report.rejects_file = rejects.finish()?;
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
         builder.set_hash_seed(hash_seed(&sources));
+        let names: Vec<_> = report.inputs.iter().map(|input| input.name.clone()).collect();
+        if !enrichment.is_empty() {
+            let mut joined = 0;
+            // The second pass counts the conflicts; here they are looked past.
+            sorted.for_each(&mut Conflicts::new(names.clone()), |instrument, _| {
+                joined += 1;
+                clock.tick(joined, || Progress::Joining { instruments: joined, instruments_max });
+                enrichment.observe(&instrument);
+                Ok(())
+            })?;
+            enrichment.settle();
+        }
+        let mut conflicts = Conflicts::new(names);
+        let mut from_exchanges = BTreeMap::new();
         let mut indexed = 0;
-        let merged = sorted.for_each(report.inputs.len(), |mut instrument| {
+        let mut merged = sorted.for_each(&mut conflicts, |mut instrument, conflicts| {
             indexed += 1;
-            clock.tick(indexed, || Progress::Indexing { instruments: indexed });
+            clock.tick(indexed, || Progress::Indexing { instruments: indexed, instruments_max });
             if let Some(column) = exchanges.fill(&mut instrument) {
-                *report.filled.entry(column).or_default() += 1;
+                *from_exchanges.entry(column).or_default() += 1;
             }
+            enrichment.apply(&mut instrument, conflicts);
+            derive(&mut instrument);
             Ok(builder.add(instrument)?)
         })?;
+        merged.resize(report.inputs.len(), Merged::default());
         drop(sorted);
+        (clock.progress)(Progress::Indexing { instruments: indexed, instruments_max });
         for (input, merged) in report.inputs.iter_mut().zip(merged) {
             input.counts.instruments = merged.instruments;
             input.counts.merged = merged.merged;
         }
+        report.from_exchanges = from_exchanges;
+        report.conflicts = conflicts.finish();
+        enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
+        (report.enrich, report.filled) = enrichment.finish();
+        report.rejects_file = rejects.finish()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
@@ -217,17 +277,15 @@ impl Build {
         Ok(report)
     }
 
-    /// Reads every row of every input into `merge`.
-    fn read(
-        &self,
-        mut merge: Merge,
-        report: &mut Report,
-        clock: &mut Clock<'_>,
-    ) -> Result<(Sorted, Vec<SourceEntry>)> {
+    /// Reads every row of every input.
+    fn read(&self, mut merge: Merge, report: &mut Report, clock: &mut Clock<'_>) -> Result<Read> {
         let beside = || self.index.with_added_extension("rejects.csv");
         let mut rejects = Rejects::create(self.rejects.clone().unwrap_or_else(beside))?;
-        let mut sources = Vec::with_capacity(self.inputs.len());
+        let mut sources: Vec<SourceEntry> = Vec::with_capacity(self.inputs.len());
         let mut rows = 0;
+        // Of the inputs before the one at hand.
+        let mut bytes_before = 0;
+        let bytes_total = self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum();
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
             let mut source = Source::open(input, self.format.as_ref())?;
@@ -247,7 +305,12 @@ impl Build {
                 };
                 account.counts.read += 1;
                 rows += 1;
-                clock.tick(rows, || Progress::Reading { input: &name, rows });
+                clock.tick(rows, || Progress::Reading {
+                    input: &name,
+                    rows,
+                    bytes: bytes_before + source.meter().bytes(),
+                    bytes_total,
+                });
                 match instrument {
                     Ok(instrument) => merge.add(place, instrument),
                     Err(reason) => {
@@ -264,16 +327,37 @@ impl Build {
             account.format = source.format().to_owned();
             account.absent_columns = source.absent_columns().to_vec();
             account.unknown_columns = source.unknown_columns().to_vec();
-            sources.push(SourceEntry {
-                name,
-                bytes: source.meter().bytes(),
-                sha256: source.meter().sha256(),
-                rows: account.counts.read,
+            let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
+            bytes_before += bytes;
+            (clock.progress)(Progress::Reading {
+                input: &name,
+                rows,
+                bytes: bytes_before,
+                bytes_total,
             });
+            sources.push(SourceEntry { name, bytes, sha256, rows: account.counts.read });
             report.inputs.push(account);
         }
-        report.rejects_file = rejects.finish()?;
-        Ok((merge.finish()?, sources))
+        let mut enrichment = Enrichment::new();
+        for input in &self.enrich {
+            let name = input.name();
+            let told = |rows, bytes| Progress::Reading {
+                input: &name,
+                rows,
+                bytes: bytes_before + bytes,
+                bytes_total,
+            };
+            let source =
+                enrich::read(input, &mut enrichment, &mut rejects, report, &mut |bytes| {
+                    rows += 1;
+                    clock.tick(rows, || told(rows, bytes));
+                })?;
+            (clock.progress)(told(rows, source.bytes));
+            bytes_before += source.bytes;
+            sources.push(source);
+        }
+        report.enrich = enrichment.accounts().to_vec();
+        Ok(Read { sorted: merge.finish()?, enrichment, rejects, sources })
     }
 
     fn options(&self) -> BuildOptions {
@@ -285,6 +369,7 @@ impl Build {
             threads,
             segment_memory_bytes: (self.memory_bytes / SEGMENT_SHARE).min(threads * (3 << 30)),
             part_instruments_max: self.part_instruments_max.unwrap_or(part_instruments_max),
+            generations_kept: self.generations_kept,
             ..BuildOptions::default()
         }
     }
@@ -296,6 +381,14 @@ fn hash_seed(sources: &[SourceEntry]) -> u64 {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);
         digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
     })
+}
+
+/// What reading left behind.
+struct Read {
+    sorted: Sorted,
+    enrichment: Enrichment,
+    rejects: Rejects,
+    sources: Vec<SourceEntry>,
 }
 
 /// Tells of progress now and then.

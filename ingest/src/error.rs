@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::PathBuf;
 
 use crate::report::Report;
+use crate::space::Size;
 
 /// A build that ended without publishing. The old index, if there was one, stands.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +36,22 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// The disk has too little room; nothing was read.
+    #[error(
+        "{} has {} free, and the index needs about {}: nothing is published (make room, or \
+         let the build try with --skip-space-check)",
+        .index.display(), Size(*.free_bytes), Size(*.needed_bytes)
+    )]
+    Space {
+        /// The folder of the index.
+        index: PathBuf,
+        /// What it needs, estimated.
+        needed_bytes: u64,
+        /// What its disk has.
+        free_bytes: u64,
+    },
     /// More rows were rejected than the line allows.
-    #[error("{} of {} rows were rejected, more than {line}: nothing is published", report.total().rejected, report.total().read)]
+    #[error("{} of {} rows were rejected, more than {line}: nothing is published", report.rejected_of_read().0, report.rejected_of_read().1)]
     TooManyRejects {
         /// What was read and why it was rejected.
         report: Box<Report>,
@@ -76,7 +92,11 @@ impl Error {
     pub fn report(&self) -> Option<&Report> {
         match self {
             Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
-            Self::Input { .. } | Self::Columns { .. } | Self::File { .. } | Self::Index(_) => None,
+            Self::Input { .. }
+            | Self::Columns { .. }
+            | Self::File { .. }
+            | Self::Space { .. }
+            | Self::Index(_) => None,
         }
     }
 }

@@ -3,16 +3,23 @@
 //! A dump is opened and unpacked (`source`), read row by row (`row`) as its format
 //! describes it (`format`, and the columns files in `formats/`), each row
 //! becomes an instrument or is rejected with a reason (`normalize`), rows of one
-//! FIGI become one (`merge`), what follows from the rest is added (`derive`), and
-//! `figdex-index` writes and publishes it (`build`). The report says what became
-//! of every row.
+//! FIGI become one (`merge`), other dumps fill what is blank in it (`enrich`), what
+//! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
+//! it (`build`), if the disk has room (`space`). The report says what became of every
+//! row. The other way round, `inspect` tells what is in an index, and `export` makes a
+//! dump of it.
 
 mod build;
+mod cells;
+mod conflicts;
 mod derive;
+mod enrich;
 mod error;
 mod exchanges;
+pub mod export;
 mod format;
 pub mod generate;
+pub mod inspect;
 mod merge;
 mod normalize;
 mod rejects;
@@ -20,11 +27,15 @@ mod report;
 mod row;
 pub mod sample;
 mod source;
+mod space;
 mod values;
 
 pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
+pub use conflicts::{Conflict, Said, Sample};
 pub use error::{Error, Result};
 pub use format::Format;
-pub use report::{Counts, InputReport, Published, Report, Tally};
+pub use report::{
+    Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
+};
 pub use row::Column;
 pub use source::{Input, RECORD_BYTES_MAX};

@@ -1,16 +1,22 @@
 //! `figdex-ingest`: the operator's command. It parses and prints; the work is the
 //! library's.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
-use std::path::PathBuf;
+mod operate;
+mod output;
+mod progress;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use figdex_ingest::generate::{self, Universe};
-use figdex_ingest::{Build, Format, Input, MEMORY_BYTES_MIN, MaxRejects, Progress};
+use figdex_ingest::generate::{self, Dirt, Mix, Universe};
+use figdex_ingest::{Build, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
+
+use crate::progress::Watch;
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
@@ -26,6 +32,14 @@ enum Command {
     Build(BuildFlags),
     /// Write a synthetic universe in the layout of the canonical dump
     Generate(GenerateFlags),
+    /// Publish the generation before the published one again
+    Rollback(operate::RollbackFlags),
+    /// Tell what is in an index: counts, sizes, sources, how full each field is
+    Inspect(operate::InspectFlags),
+    /// Check every file and every agreement of an index
+    Verify(operate::VerifyFlags),
+    /// Write an index back as a canonical dump
+    Export(operate::ExportFlags),
 }
 
 #[derive(Args)]
@@ -37,6 +51,11 @@ struct BuildFlags {
     /// The folder of the index
     #[arg(long, value_name = "DIR")]
     index: PathBuf,
+    /// A dump that makes no instruments but adds to those of the others, which it
+    /// finds by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker. It fills what is
+    /// blank and never overrides. May be given several times
+    #[arg(long, value_name = "FILE")]
+    enrich: Vec<PathBuf>,
     /// Format of the inputs, by name (a wrong one lists them); recognised when not
     /// given
     #[arg(long, value_name = "NAME")]
@@ -57,6 +76,13 @@ struct BuildFlags {
     /// DIR.rejects.csv]
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
+    /// Write the report as JSON too, also when nothing is published because of
+    /// the rows
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Print neither progress nor, when all went well, the report
+    #[arg(long, short)]
+    quiet: bool,
     /// Publish nothing if any row is rejected
     #[arg(long, conflicts_with = "max_rejects")]
     strict: bool,
@@ -67,6 +93,12 @@ struct BuildFlags {
     /// not fit is sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     memory: Size,
+    /// How many of the generations published before stay, for `rollback`
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    keep: usize,
+    /// Begin even if the disk seems too small
+    #[arg(long)]
+    skip_space_check: bool,
 }
 
 #[derive(Args)]
@@ -83,6 +115,21 @@ struct GenerateFlags {
     /// The layout
     #[arg(long, default_value = "csv")]
     format: Layout,
+    /// The shares of the kinds
+    #[arg(long, default_value = "firm")]
+    mix: Shares,
+    /// How many rows have a fault of the kind that real dumps have: a name that is
+    /// missing, a FIGI twice, a wrong check digit and others
+    #[arg(long, value_name = "P%", default_value = "0%")]
+    dirt: Dirt,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shares {
+    /// As a firm holds it
+    Firm,
+    /// All that there is: five rows in six are options
+    Full,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -126,6 +173,10 @@ fn main() -> ExitCode {
     let done = match Flags::parse().command {
         Command::Build(flags) => build(flags),
         Command::Generate(flags) => generate(flags),
+        Command::Rollback(flags) => operate::rollback(&flags),
+        Command::Inspect(flags) => operate::inspect(&flags),
+        Command::Verify(flags) => operate::verify(&flags),
+        Command::Export(flags) => operate::export(&flags),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -137,9 +188,20 @@ fn main() -> ExitCode {
 }
 
 fn build(flags: BuildFlags) -> anyhow::Result<()> {
+    if let Some(path) = &flags.report {
+        // An older build's would be taken for this one's.
+        remove(path).with_context(|| path.display().to_string())?;
+    }
     let mut inputs = Vec::new();
     for argument in &flags.inputs {
         inputs.extend(Input::resolve(argument)?);
+    }
+    let mut enrich = Vec::new();
+    for argument in &flags.enrich {
+        enrich.extend(Input::resolve(argument)?);
+    }
+    if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
+        anyhow::bail!("standard input (-) is given twice: it can be read once");
     }
     let format = match &flags.columns[..] {
         [] => flags.format,
@@ -147,6 +209,7 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     };
     let build = Build {
         inputs,
+        enrich,
         index: flags.index,
         format,
         exchanges: flags.exchanges,
@@ -155,54 +218,48 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
         memory_bytes: flags.memory.0,
         part_instruments_max: None,
+        generations_kept: flags.keep,
+        checks_space: !flags.skip_space_check,
     };
-    match build.run(&mut tell) {
-        Ok(report) => {
-            print!("{report}");
-            Ok(())
-        }
+    let mut watch = Watch::new(flags.quiet);
+    let built = build.run(&mut |progress| watch.tell(progress));
+    watch.end();
+    let report = match &built {
+        Ok(report) => Some(report),
+        Err(error) => error.report(),
+    };
+    if let (Some(path), Some(report)) = (&flags.report, report) {
+        fs::write(path, report.to_json()).with_context(|| path.display().to_string())?;
+    }
+    match built {
+        Ok(report) if flags.quiet => drop(report),
+        Ok(report) => print!("{report}"),
         Err(error) => {
             if let Some(report) = error.report() {
-                eprint!("{report}");
+                eprintln!("{report}");
             }
-            Err(error.into())
+            return Err(error.into());
         }
     }
+    Ok(())
 }
 
-fn tell(progress: Progress<'_>) {
-    match progress {
-        Progress::Reading { input, rows } => eprintln!("reading {input}: {rows} rows so far"),
-        Progress::Indexing { instruments } => {
-            eprintln!("indexing: {instruments} instruments so far");
-        }
-        Progress::Publishing => eprintln!("verifying and publishing"),
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
 fn generate(flags: GenerateFlags) -> anyhow::Result<()> {
-    let universe = Universe { count: flags.count, seed: flags.seed };
+    let mix = match flags.mix {
+        Shares::Firm => Mix::Firm,
+        Shares::Full => Mix::Full,
+    };
+    let universe = Universe { count: flags.count, seed: flags.seed, mix, dirt: flags.dirt };
     let format = match flags.format {
         Layout::Csv => generate::Format::Csv,
         Layout::Jsonl => generate::Format::JsonLines,
     };
-    match flags.out {
-        Some(path) => {
-            let written = || {
-                let mut out = BufWriter::new(File::create(&path)?);
-                generate::write(&universe, format, &mut out)?;
-                out.flush()
-            };
-            written().with_context(|| format!("writing {}", path.display()))
-        }
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            let written = generate::write(&universe, format, &mut out).and_then(|()| out.flush());
-            match written {
-                // Who reads the pipe has seen enough, as `head` has.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                written => written.context("writing to standard output"),
-            }
-        }
-    }
+    output::write(flags.out.as_deref(), |mut out| generate::write(&universe, format, &mut out))
 }

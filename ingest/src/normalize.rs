@@ -35,6 +35,12 @@ pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrum
         return Err(Reject::FigiCell(reason));
     }
     let figi = Figi::parse(figi.value).map_err(Reject::Figi)?;
+    Ok(describe(figi, row, dropped))
+}
+
+/// What `row` says of the instrument with that FIGI; cells that were not taken
+/// are added to `dropped`.
+pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Instrument {
     let mut instrument = Instrument::new(figi);
     for cell in row.cells() {
         if let Err(reason) = take(&mut instrument, &cell) {
@@ -42,11 +48,11 @@ pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrum
         }
     }
     settle_field_types(&mut instrument, dropped);
-    Ok(instrument)
+    instrument
 }
 
 /// Puts a cell into its field.
-fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
+pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
     if let CellKind::Fault(reason) = cell.kind {
         return Err(reason);
     }

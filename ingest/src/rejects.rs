@@ -1,8 +1,9 @@
-//! Why a row is rejected, and the rejects file: every row that was not taken, and every cell, as it stood in
-//! the dump, so that nothing is lost.
+//! Why a row is rejected, and the rejects file: every row that was not taken, and
+//! every cell, as it stood in the dump, so that nothing is lost. Rows of an
+//! `--enrich` input that are unmatched or ambiguous are there too.
 //!
 //! CSV with the columns `input,line,column,reason,raw`. `column` is empty where
-//! the whole row was rejected; `raw` holds the row's own bytes, whatever they are.
+//! the whole row was not taken; `raw` holds the row's own bytes, whatever they are.
 
 use std::fs::{self, File};
 use std::io;
@@ -37,6 +38,9 @@ pub(crate) enum Reject {
     /// No value in the one column that is required.
     #[error("it has no figi")]
     NoFigi,
+    /// Nothing by which a row to enrich with could find its instruments.
+    #[error("it has neither figi, ID_ISIN nor ID_CUSIP, nor exchCode with ticker")]
+    NoKey,
     /// The FIGI is no plain value.
     #[error("wrong figi: {0}")]
     FigiCell(&'static str),
@@ -57,6 +61,7 @@ impl Reject {
             Self::Array => "a JSON array, not an object",
             Self::NotAnObject => "not a JSON object",
             Self::NoFigi => "no figi",
+            Self::NoKey => "neither figi, ID_ISIN nor ID_CUSIP, nor exchCode with ticker",
             Self::FigiCell(_) => "wrong figi: not a plain value",
             Self::Figi(FigiError::Length) => "wrong figi: not 12 characters",
             Self::Figi(FigiError::Alphabet) => "wrong figi: characters",
@@ -90,6 +95,18 @@ impl Rejects {
         column: Option<Column>,
         reason: &str,
     ) -> Result<()> {
+        self.keep_raw(input, row.line, &row.raw, column, reason)
+    }
+
+    /// Keeps a row, or a cell of it, by its bytes.
+    pub(crate) fn keep_raw(
+        &mut self,
+        input: &str,
+        line: u64,
+        raw: &[u8],
+        column: Option<Column>,
+        reason: &str,
+    ) -> Result<()> {
         let name = self.path.display();
         let file = match &mut self.file {
             Some(file) => file,
@@ -104,10 +121,10 @@ impl Rejects {
                 none.insert(file)
             }
         };
-        let line = row.line.to_string();
+        let line = line.to_string();
         let column = column.map_or("", Column::name);
         let fields = [input.as_bytes(), line.as_bytes(), column.as_bytes(), reason.as_bytes()];
-        file.write_record(fields.into_iter().chain([row.raw.as_slice()]))
+        file.write_record(fields.into_iter().chain([raw]))
             .map_err(|error| Error::file(&name)(error.into()))
     }
 

@@ -44,7 +44,8 @@ pub enum Column {
 }
 
 impl Column {
-    const FIELDS: [Self; 24] = [
+    /// The columns that are no idType, in the order of a dump.
+    pub(crate) const FIELDS: [Self; 24] = [
         Self::Figi,
         Self::CompositeFigi,
         Self::ShareClassFigi,
@@ -80,8 +81,7 @@ impl Column {
             Self::Ticker => "ticker",
             Self::Name => "name",
             Self::SecurityDescription => "securityDescription",
-            Self::Property(Property::MarketSecDes) => "marketSector",
-            Self::Property(property) => property.name(),
+            Self::Property(property) => property.field_name(),
             Self::Strike => "strike",
             Self::ContractSize => "contractSize",
             Self::Coupon => "coupon",

@@ -15,7 +15,7 @@ const WELL_KNOWN: &[u8] = include_bytes!("../sample/well-known.csv");
 
 /// The generated part. Its FIGIs have a provider of their own, so that none of
 /// them is ever taken for an issued one.
-const UNIVERSE: Universe = Universe { count: 20_000, seed: 1 };
+const UNIVERSE: Universe = Universe::new(20_000, 1);
 
 /// Builds the sample into an index folder and publishes it.
 pub fn build(index: &Path) -> Result<Report> {

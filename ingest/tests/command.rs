@@ -25,12 +25,31 @@ fn generate_writes_the_same_bytes_to_a_file_and_to_standard_output() {
     assert_eq!(lines.stdout.iter().filter(|&&byte| byte == b'\n').count(), 50);
 }
 
+/// `--mix full` has more options, and `--dirt` faults; both are as many rows.
+#[test]
+fn generate_makes_the_universe_that_is_asked_for() {
+    let options = |arguments: &[&str]| {
+        let flags = ["generate", "--count", "2000", "--seed", "3"];
+        let printed = run(&[&flags[..], arguments].concat());
+        let text = String::from_utf8(printed.stdout).unwrap();
+        assert_eq!(text.lines().count(), 2001, "{arguments:?}");
+        (text.matches(",Equity Option,").count(), text)
+    };
+    let (firm, plain) = options(&[]);
+    assert_eq!(options(&["--mix", "firm", "--dirt", "0%"]).1, plain);
+    assert!((1_000..1_200).contains(&firm), "{firm}");
+    let (full, _) = options(&["--mix", "full"]);
+    assert!((1_600..1_800).contains(&full), "{full}");
+    assert_ne!(options(&["--dirt", "10%"]).1, plain);
+}
+
 #[test]
 fn usage_faults_end_with_2_and_failures_with_1() {
     for (arguments, code) in [
         (&["nonsense"][..], 2),
         (&["build"], 2),
         (&["generate", "--count", "many", "--seed", "1"], 2),
+        (&["generate", "--count", "1", "--seed", "1", "--dirt", "much"], 2),
         (&["generate", "--count", "1", "--seed", "1", "--out", "/nowhere/at/all"], 1),
         (&["--help"], 0),
     ] {

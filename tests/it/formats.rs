@@ -316,7 +316,7 @@ fn a_columns_file() {
     let dropped: Vec<_> = server.report.dropped.iter().collect();
     assert_eq!(dropped.len(), 1);
     assert_eq!(dropped[0].0.1, "not a date of the form that the format tells");
-    assert_eq!(dropped[0].1.first, "dump, line 8");
+    assert_eq!(dropped[0].1.first.to_string(), "dump, line 8");
 }
 
 /// What the columns file tells of and the dump lacks is told.

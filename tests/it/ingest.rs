@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use figdex_index::Catalogue;
 use figdex_ingest::{Build, Format, Input};
 use proptest::prelude::*;
 
-use crate::support::{Server, build_of, figis};
+use crate::support::{Server, build_of, figis, program};
 
 const HEADER: &str = "figi,ticker,ID_ISIN\n";
 const IBM: &str = "BBG000BLNNH6,IBM,US4592001014\n";
@@ -65,15 +65,6 @@ impl Desk {
         }
         tickers
     }
-}
-
-/// The command's program, which cargo builds beside the test's.
-fn program() -> PathBuf {
-    let deps = std::env::current_exe().unwrap();
-    let folder = deps.parent().and_then(Path::parent).unwrap();
-    let program = folder.join("figdex-ingest");
-    assert!(program.exists(), "run plain `cargo test`, which builds {}", program.display());
-    program
 }
 
 fn gzip(content: &[u8]) -> Vec<u8> {
@@ -135,14 +126,76 @@ fn several_dumps_are_one_universe() {
     let (code, report, _) = desk.build(&["folder", "later.csv"], b"");
     assert_eq!((code, desk.tickers()), (0, ["IBM", "AAPL", "MSFT"].map(String::from).to_vec()));
     for line in [
-        "           2            2            0            0            0  folder/a.csv",
-        "           1            0            1            0            0  folder/b.csv",
-        "           4            3            1            0            0  in all",
-        "ignored columns of later.csv: unheard of",
+        "input         read  instruments  merged  rejected  skipped\n",
+        "folder/a.csv     2            2       0         0        0\n",
+        "folder/b.csv     1            0       1         0        0\n",
+        "in all           4            3       1         0        0\n",
+        "           1  ticker\n",
+        "              BBG000BLNNH6: \"IBM\" of folder/b.csv, not \"OLD\" of folder/a.csv\n",
+        "ignored columns\n  later.csv: unheard of\n",
         "published generation 1: 3 instruments",
     ] {
         assert!(report.contains(line), "{line}\n{report}");
     }
+}
+
+/// "for an `--enrich` input: read = enriched + unmatched + ambiguous + rejected";
+/// what joined nothing is kept as it stood, and the JSON report says the same.
+#[test]
+fn other_dumps_enrich_and_are_accounted_for() {
+    let desk = Desk::new();
+    desk.write("dump.csv", format!("{HEADER}{IBM}BBG000B9XRY4,AAPL,\n"));
+    desk.write(
+        "more",
+        "ID_ISIN,ID_CUSIP,name,TICKER\n\
+         US4592001014,459200101,INTL BUSINESS MACHINES CORP,MSFT\n\
+         JP3633400001,,TOYOTA MOTOR CORP,\n\
+         US4592001015,,WRONG,\n",
+    );
+    desk.write("quote.csv", "figi\n\"");
+    desk.write("again.jsonl", "{\"ID_CUSIP\":\"459200101\",\"ticker\":\"OLD\"}\n");
+    let flags =
+        ["dump.csv", "--enrich", "more", "--enrich", "again.jsonl", "--report", "report.json"];
+    let (code, report, error) = desk.build(&[&flags[..], &["--max-rejects", "1"]].concat(), b"");
+    assert_eq!(code, 0, "{report}{error}");
+    assert_eq!(desk.tickers(), ["IBM", "AAPL"], "an ISIN gives no ticker");
+    for line in [
+        "enriched with  read  enriched  unmatched  ambiguous  rejected  skipped\n",
+        "more              3         1          1          0         1        0\n",
+        "again.jsonl       1         0          1          0         0        0\n",
+        "fields filled by --enrich\n           1  name\n           1  ID_CUSIP\n",
+        "           2  unmatched: no instrument has its identifiers (first: more, line 3)",
+    ] {
+        assert!(report.contains(line), "{line}\n{report}");
+    }
+    let rejects = fs::read_to_string(desk.0.path().join("index.rejects.csv")).unwrap();
+    assert!(
+        rejects.contains("more,3,,unmatched: no instrument has its identifiers,\"JP3633400001,")
+    );
+    let json = fs::read(desk.0.path().join("report.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["published"]["instruments"], 2);
+    assert_eq!(json["total"]["read"], 2);
+    assert_eq!(json["enrich"][0]["name"], "more");
+    assert_eq!(json["enrich_total"]["unmatched"], 2);
+    assert_eq!(json["not_joined"][0]["first"]["line"], 3);
+    assert_eq!(json["rejects_file"], "index.rejects.csv");
+    let server = Catalogue::open(&desk.index()).unwrap();
+    assert_eq!(server.manifest().sources.len(), 3);
+    // A report of another build would mislead.
+    assert_eq!(desk.build(&["quote.csv", "--report", "report.json"], b"").0, 1);
+    assert!(!desk.0.path().join("report.json").exists());
+}
+
+/// Who says `--quiet` sees faults only.
+#[test]
+fn quiet_prints_nothing_but_faults() {
+    let desk = Desk::new();
+    desk.write("dump.csv", format!("{HEADER}{IBM}"));
+    let (code, report, error) = desk.build(&["dump.csv", "--quiet"], b"");
+    assert_eq!((code, report.as_str(), error.as_str()), (0, "", ""));
+    let (code, _, error) = desk.build(&["-", "--enrich", "-", "--quiet"], b"");
+    assert!(code == 1 && error.contains("standard input (-) is given twice"), "{error}");
 }
 
 /// A bad row is rejected, a bad cell dropped; both are kept as they stood.
@@ -286,43 +339,12 @@ fn value_lists() {
     }
 }
 
-/// A build that is killed leaves the old index as it was, and the next one works.
-#[test]
-fn a_kill_leaves_the_old_index() {
-    let desk = Desk::new();
-    desk.write("old.csv", "figi,ticker\nBBG000BPH459,OLD\n");
-    assert_eq!(desk.build(&["old.csv"], b"").0, 0);
-    let universe = figdex_ingest::generate::Universe { count: 30_000, seed: 5 };
-    let mut dump = Vec::new();
-    figdex_ingest::generate::write(&universe, figdex_ingest::generate::Format::Csv, &mut dump)
-        .unwrap();
-    desk.write("new.csv", &dump);
-    for milliseconds in [1, 40, 200, 500, 900, 1_400] {
-        let mut child = Command::new(program())
-            .current_dir(desk.0.path())
-            .args(["build", "new.csv", "--index", "index"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
-        let published = child.try_wait().unwrap().is_some();
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let instruments = Catalogue::open(&desk.index()).unwrap().manifest().instruments;
-        assert!(instruments == 1 || instruments == 30_000, "{instruments}");
-        assert!(!published || instruments == 30_000);
-    }
-    assert_eq!(desk.build(&["old.csv"], b"").0, 0);
-    assert_eq!(desk.tickers(), ["OLD"]);
-}
-
 /// A generated universe goes through without a fault, and is found.
 #[test]
 fn a_generated_universe_is_taken_whole() {
     for format in [figdex_ingest::generate::Format::Csv, figdex_ingest::generate::Format::JsonLines]
     {
-        let universe = figdex_ingest::generate::Universe { count: 3_000, seed: 9 };
+        let universe = figdex_ingest::generate::Universe::new(3_000, 9);
         let mut dump = Vec::new();
         figdex_ingest::generate::write(&universe, format, &mut dump).unwrap();
         let input = Input::Memory("generated", dump.into());
@@ -367,6 +389,70 @@ proptest! {
             let catalogue = Catalogue::open(&folder.path().join("index")).unwrap();
             prop_assert_eq!(catalogue.manifest().instruments, report.total().instruments);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The same of dumps to enrich with: read = enriched + unmatched + ambiguous +
+    /// rejected, and no instrument is made or lost.
+    #[test]
+    fn any_dump_to_enrich_with_is_accounted_for(
+        lines in proptest::collection::vec(prop_oneof![
+            Just("US4592001014,IBM,name".to_owned()),
+            Just("US4592001014,,other".to_owned()),
+            Just("JP3633400001,AAPL,name".to_owned()),
+            Just(",,".to_owned()),
+            ".{0,20}",
+            "[\",;\r\n]{0,5}",
+        ], 0..12),
+    ) {
+        let more = format!("ID_ISIN,ticker,name\n{}", lines.join("\n"));
+        let folder = tempfile::tempdir().unwrap();
+        let dump = format!("{HEADER}{IBM}BBG000B9XRY4,AAPL,\n");
+        let build = Build {
+            max_rejects: figdex_ingest::MaxRejects::Percent(100.0),
+            format: Some("csv".parse().unwrap()),
+            enrich: vec![Input::Memory("more", more.into_bytes().into())],
+            ..build_of(vec![Input::Memory("dump", dump.into_bytes().into())], &folder.path().join("index"))
+        };
+        if let Ok(report) = build.run(&mut |_| {}) {
+            prop_assert!(report.adds_up());
+            prop_assert_eq!(report.total().instruments, 2);
+            let joined: u64 = report.not_joined.values().map(|tally| tally.count).sum();
+            let counts = report.enrich_total();
+            prop_assert_eq!(joined, counts.unmatched + counts.ambiguous);
+        }
+    }
+}
+
+/// The faults of real dumps are survived, counted and kept; few reject a row.
+#[test]
+fn a_dirty_universe_is_told_of() {
+    use figdex_ingest::generate::{self, Universe};
+    let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };
+    let mut dump = Vec::new();
+    generate::write(&universe, generate::Format::Csv, &mut dump).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let input = Input::Memory("generated", dump.into());
+    let build = Build {
+        max_rejects: figdex_ingest::MaxRejects::default(),
+        ..build_of(vec![input], &folder.path().join("index"))
+    };
+    let report = build.run(&mut |_| {}).unwrap();
+    let total = report.total();
+    assert!(report.adds_up() && total.read == 20_000, "{report}");
+    assert!((20..100).contains(&total.rejected), "{report}");
+    assert!((150..400).contains(&total.merged), "{report}");
+    for text in [
+        "wrong figi: check digit",
+        "wrong figi: characters",
+        "ID_ISIN: not of the form of its idType",
+        "conflicts: rows of one instrument that say different things",
+        "(OLD)",
+    ] {
+        assert!(report.to_string().contains(text), "{text}\n{report}");
     }
 }
 

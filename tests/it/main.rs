@@ -4,8 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod api;
+mod crash;
 mod formats;
 mod ingest;
+mod operate;
 mod quick_start;
 mod recorded;
+mod reload;
 mod support;

@@ -1,11 +1,13 @@
 //! What the tests have in common: an index built from a dump, and a server over it.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use figdex::config::Settings;
 use figdex::{Peer, State, service};
 use figdex_index::Catalogue;
+use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects, Report};
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -148,6 +150,29 @@ impl Server {
         assert_eq!(answer.status, 200, "{jobs} {}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
     }
+}
+
+/// `figdex-ingest`, which cargo builds beside the test's.
+pub(crate) fn program() -> PathBuf {
+    let deps = std::env::current_exe().unwrap();
+    let folder = deps.parent().and_then(Path::parent).unwrap();
+    let program = folder.join("figdex-ingest");
+    assert!(program.exists(), "run plain `cargo test`, which builds {}", program.display());
+    program
+}
+
+/// Runs `figdex-ingest` in a folder: exit code, standard output, standard error.
+pub(crate) fn ingest(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(program()).current_dir(folder).args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// A generated universe as a canonical dump.
+pub(crate) fn generated(count: u64, format: generate::Format) -> Vec<u8> {
+    let mut dump = Vec::new();
+    generate::write(&Universe::new(count, 5), format, &mut dump).unwrap();
+    dump
 }
 
 /// The FIGIs of an answer, or none when it has no `data`.

@@ -43,12 +43,19 @@ impl Keywords {
                 }
             }
             let word = Word { squeezed: word.squeezed(), runs };
-            // Said twice is said once; the last word keeps its place, since it may be
-            // an exchange code.
-            parsed.retain(|known| *known != word);
             parsed.push(word);
         }
-        Ok(Self { text: text.to_owned(), words: parsed, squeezed: squeeze(text) })
+        // Said twice is said once; but the last word stands for itself, since it may
+        // be an exchange code where the same word before it may not.
+        let last = parsed.pop();
+        let mut once: Vec<Word> = Vec::new();
+        for word in parsed {
+            if !once.contains(&word) {
+                once.push(word);
+            }
+        }
+        once.extend(last);
+        Ok(Self { text: text.to_owned(), words: once, squeezed: squeeze(text) })
     }
 
     /// The text as it was given.
@@ -110,8 +117,9 @@ mod tests {
         let words: Vec<_> =
             twice.words().iter().map(|word| (&*word.squeezed, &*word.runs)).collect();
         let runs = ["a".to_owned(), "1".to_owned()];
-        assert_eq!(words[2], ("a1a1", &runs[..]));
-        assert_eq!((words.len(), words[0].0, words[1].0), (3, "ibm", "us"));
+        assert_eq!(words[0], ("a1a1", &runs[..]));
+        let words: Vec<_> = words.iter().map(|(squeezed, _)| *squeezed).collect();
+        assert_eq!(words, ["a1a1", "ibm", "us", "a1a1"]);
         assert_eq!(keywords.squeezed(), "deutschebankgr");
         assert_eq!(Keywords::parse(" - * ").unwrap().words(), []);
     }

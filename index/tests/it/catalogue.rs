@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, DateInterval, Error, Figi, Filters, IdType, IdValue,
-    Instrument, Lookup, NumberInterval, Property, TooManyHits,
+    Instrument, Lookup, NumberInterval, Property, TooManyHits, rollback,
 };
 use proptest::prelude::*;
 
@@ -168,7 +168,7 @@ fn an_unfinished_build_changes_nothing() {
     let mut dying = Builder::create(index, BuildOptions::default()).unwrap();
     dying.add(Instrument::new(figi(50))).unwrap();
     // As a kill would: nothing of it runs any more, and the system drops the lock.
-    let half_made = index.join("generation-000002");
+    let half_made = index.join("generation-000002.new");
     assert!(half_made.is_dir());
     drop(dying);
     fs::create_dir_all(half_made.join("part-000")).unwrap();
@@ -179,28 +179,72 @@ fn an_unfinished_build_changes_nothing() {
     assert_eq!(generations(index).len(), 2);
 }
 
-/// Every flipped byte and every cut of every file is noticed at opening.
+/// The server may run as another user than the builder.
+#[test]
+fn who_may_read_one_file_may_read_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &universe(3), 100);
+    let generation = folder.path().join("generation-000001");
+    let permissions = |name: &str| fs::metadata(generation.join(name)).unwrap().permissions();
+    for file in &catalogue.manifest().parts[0].files {
+        let name = format!("part-000/{}", file.name);
+        assert_eq!(permissions(&name), permissions("manifest.toml"), "{name}");
+    }
+}
+
+/// Flipped bytes and cuts of every file of a generation are noticed at opening: every
+/// byte of a small file, some of a large one.
 #[test]
 fn damage_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = publish(folder.path(), &universe(20), 100);
-    let part = folder.path().join("generation-000001/part-000");
-    for file in &catalogue.manifest().parts[0].files {
-        let path = part.join(&file.name);
+    let generation = folder.path().join("generation-000001");
+    let parts = &catalogue.manifest().parts[0].files;
+    let files = parts.iter().map(|file| format!("part-000/{}", file.name));
+    let own = ["manifest.toml", "manifest.toml.sha256"].map(String::from);
+    let mut damages = 0;
+    for name in files.chain(own) {
+        let path = generation.join(&name);
         let good = fs::read(&path).unwrap();
-        let mut flipped = good.clone();
-        if let Some(byte) = flipped.last_mut() {
-            *byte ^= 1;
-            fs::write(&path, &flipped).unwrap();
-            assert!(Catalogue::open(folder.path()).is_err(), "{} flipped", file.name);
-            fs::write(&path, &good[..good.len() - 1]).unwrap();
-            assert!(Catalogue::open(folder.path()).is_err(), "{} cut", file.name);
+        let step = good.len().div_ceil(40).max(1);
+        for place in (0..good.len()).step_by(step).chain(good.len().checked_sub(1)) {
+            let mut flipped = good.clone();
+            flipped[place] ^= 1 << (place % 8);
+            for bad in [&*flipped, &good[..place]] {
+                fs::write(&path, bad).unwrap();
+                assert!(Catalogue::open(folder.path()).is_err(), "{name} at {place}");
+                damages += 1;
+            }
         }
         fs::remove_file(&path).unwrap();
-        assert!(Catalogue::open(folder.path()).is_err(), "{} removed", file.name);
+        assert!(Catalogue::open(folder.path()).is_err(), "{name} removed");
         fs::write(&path, good).unwrap();
     }
+    assert!(damages > 300, "{damages}");
     assert!(Catalogue::open(folder.path()).is_ok(), "and whole again it opens");
+}
+
+/// What was published before is published again, if it is whole.
+#[test]
+fn rolling_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path();
+    assert!(matches!(rollback(&index.join("none")), Err(Error::Io { .. })));
+    assert!(!index.join("none").exists(), "asking makes nothing");
+    publish(index, &universe(10), 100);
+    assert!(matches!(rollback(index), Err(Error::NothingBefore { generation: 1, .. })));
+    publish(index, &universe(11), 100);
+    assert_eq!(rollback(index).unwrap().instruments, 10);
+    assert_eq!(Catalogue::open(index).unwrap().manifest().generation, 1);
+    assert!(matches!(rollback(index), Err(Error::NothingBefore { generation: 1, .. })));
+    publish(index, &universe(12), 100);
+    let path = index.join("generation-000001/part-000/rows.figis");
+    let good = fs::read(&path).unwrap();
+    fs::write(&path, &good[1..]).unwrap();
+    assert!(matches!(rollback(index), Err(Error::Damaged { .. })));
+    assert_eq!(Catalogue::open(index).unwrap().manifest().instruments, 12);
+    fs::write(&path, good).unwrap();
+    assert_eq!(rollback(index).unwrap().generation, 1);
 }
 
 #[test]
@@ -212,7 +256,7 @@ fn another_format_and_a_foreign_folder_are_refused() {
     let manifest = folder.path().join("generation-000001/manifest.toml");
     fs::write(&manifest, "format = 9\nshape = \"another\"\n").unwrap();
     let other = Catalogue::open(folder.path());
-    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 2, .. })));
+    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 3, .. })));
     fs::write(folder.path().join("CURRENT"), "../elsewhere\n").unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::Damaged { .. })));
 }

@@ -5,7 +5,6 @@
 //! hundred more. The others are small companies with a home market and, now and
 //! then, a line abroad. A market of one venue has a composite FIGI without a row.
 
-use super::Dump;
 use super::figis::{self, Figis};
 use super::identifiers::{self, Security};
 use super::issuer::Issuer;
@@ -16,12 +15,14 @@ use super::markets::{
 use super::names;
 use super::rng::{Random, scramble};
 use super::row::{Column, Row, push_number};
+use super::{Dump, Issue};
 
 /// Every how many share classes there is a large issuer's.
 pub(super) const LARGE_EVERY: u64 = 64;
 
 /// Writes the rows of the share class with that ordinal.
-pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
+pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
+    let &Issue { seed, ordinal, .. } = issue;
     let mut random = Random::of(seed, 4, ordinal);
     // Half of all shares existed when FIGIs were first given out.
     let year = 2010 + if random.one_in(2) { 0 } else { random.below(16) };
@@ -31,25 +32,28 @@ pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
     if ordinal.is_multiple_of(LARGE_EVERY) {
         let number = ordinal / LARGE_EVERY;
         let figis = figis::LARGE_EQUITIES.issue(year, number);
-        let mut share = ShareClass { seed, ordinal, row, figis, random, rows: 0, dump };
+        let security = Security::Share(ordinal);
+        let mut share = ShareClass { seed, ordinal, security, row, figis, random, rows: 0, dump };
         share.write_large(number);
     } else {
         let figis = figis::EQUITIES.issue(year, ordinal);
-        let mut share = ShareClass { seed, ordinal, row, figis, random, rows: 0, dump };
+        let security = Security::Share(ordinal);
+        let mut share = ShareClass { seed, ordinal, security, row, figis, random, rows: 0, dump };
         share.write_small();
     }
 }
 
 /// A share class on its way into the dump: what its rows share is in the row.
-struct ShareClass<'a> {
-    seed: u64,
-    ordinal: u64,
-    row: &'a mut Row,
-    figis: Figis,
-    random: Random,
+pub(super) struct ShareClass<'a> {
+    pub(super) seed: u64,
+    pub(super) ordinal: u64,
+    pub(super) security: Security,
+    pub(super) row: &'a mut Row,
+    pub(super) figis: Figis,
+    pub(super) random: Random,
     /// How many rows it has already.
-    rows: u64,
-    dump: &'a mut Dump,
+    pub(super) rows: u64,
+    pub(super) dump: &'a mut Dump,
 }
 
 impl ShareClass<'_> {
@@ -119,7 +123,7 @@ impl ShareClass<'_> {
             let legal_form = self.random.pick(market.legal_forms);
             names::push_company(text, legal_form, &mut self.random);
         });
-        if self.random.one_in(250) {
+        if self.random.one_in(100) {
             return self.write_unlisted();
         }
         let is_american = market.composite == "US";
@@ -197,23 +201,29 @@ impl ShareClass<'_> {
         }
     }
 
-    fn fill_identifiers(&mut self, country: &str) {
-        let share = Security::Share(self.ordinal);
-        identifiers::fill(self.row, country, share, self.seed);
+    /// Fills what belongs to the share class: its numbers and its FIGI.
+    pub(super) fn fill_identifiers(&mut self, country: &str) {
+        identifiers::fill(self.row, country, self.security, self.seed);
         if self.random.one_in(3) {
-            identifiers::fill_sedol(self.row, share, self.seed);
+            identifiers::fill_sedol(self.row, self.security, self.seed);
         }
         self.row.set(Column::ShareClass, &self.figis.take());
     }
 
     /// A ticker that begins like the name, and goes on by the number of the share.
-    fn ticker(&mut self, tickers: Tickers) -> Vec<u8> {
+    pub(super) fn ticker(&mut self, tickers: Tickers) -> Vec<u8> {
         let number = scramble(self.ordinal, 28, self.seed);
         tickers.draw(self.row.get(Column::Name), number, &mut self.random)
     }
 
     /// Writes the rows of one composite in a market that is there in full.
-    fn write_line(&mut self, composite: &str, venues: &[Venue], currency: &str, ticker: &[&[u8]]) {
+    pub(super) fn write_line(
+        &mut self,
+        composite: &str,
+        venues: &[Venue],
+        currency: &str,
+        ticker: &[&[u8]],
+    ) {
         self.write_composite(composite, venues.len() > 1, venues, currency, ticker);
     }
 
@@ -259,15 +269,16 @@ impl ShareClass<'_> {
     /// Writes the row under that FIGI, with a uniqueID of its own: `EQ` and sixteen
     /// digits, which tell company and security for the first row, and are a
     /// running number for the others.
-    fn push(&mut self, figi: &[u8]) {
-        let (is_first, ordinal) = (self.rows == 0, self.ordinal);
+    pub(super) fn push(&mut self, figi: &[u8]) {
+        let (is_first, ordinal, security) = (self.rows == 0, self.ordinal, self.security);
         let number = self.figis.running_number();
         self.rows += 1;
         self.row.set(Column::Figi, figi);
         self.row.fill(Column::UniqueId, |text| {
             text.extend_from_slice(b"EQ");
             if is_first {
-                push_number(text, 10_000_000 + ordinal, 10);
+                let company = if matches!(security, Security::Fund(_)) { 5_000_000_000 } else { 0 };
+                push_number(text, 10_000_000 + company + ordinal, 10);
                 text.extend_from_slice(b"001000");
             } else {
                 push_number(text, number, 16);

@@ -8,6 +8,8 @@
 
 use figdex_index::{FIGI_CHARS, check_digit};
 
+use super::identifiers::SECURITIES_MAX;
+
 /// The provider prefix of synthetic FIGIs. Issued ones start with `BBG` (and
 /// `KKG`, for crypto assets); a row that leaks from a test into a database must
 /// show at a glance, and to a program, that nobody issued it. The form is that
@@ -31,12 +33,23 @@ pub(super) struct Region {
     block: u64,
 }
 
-pub(super) const OPTIONS: Region = Region { start: 0, issues_max: 1 << 25, block: 1 << 7 };
-pub(super) const LARGE_EQUITIES: Region = OPTIONS.followed_by(1 << 22, 1 << 9);
-pub(super) const EQUITIES: Region = LARGE_EQUITIES.followed_by(1 << 28, 1 << 5);
-pub(super) const BONDS: Region = EQUITIES.followed_by(1 << 28, 1);
+pub(super) const OPTIONS: Region = Region { start: 0, issues_max: 1 << 26, block: 1 << 7 };
+pub(super) const LARGE_EQUITIES: Region = OPTIONS.followed_by(1 << 20, 1 << 9);
+pub(super) const EQUITIES: Region = LARGE_EQUITIES.followed_by(SECURITIES_MAX, 1 << 5);
+pub(super) const BONDS: Region = EQUITIES.followed_by(SECURITIES_MAX, 1);
+pub(super) const FUNDS: Region = BONDS.followed_by(SECURITIES_MAX, 1 << 4);
+pub(super) const WARRANTS: Region = FUNDS.followed_by(SECURITIES_MAX, 1 << 3);
+pub(super) const LOANS: Region = WARRANTS.followed_by(1 << 26, 1);
+pub(super) const MUNIS: Region = LOANS.followed_by(SECURITIES_MAX, 1);
+pub(super) const MORTGAGES: Region = MUNIS.followed_by(SECURITIES_MAX, 1);
+pub(super) const FUTURES: Region = MORTGAGES.followed_by(1 << 24, 1 << 6);
+pub(super) const INDICES: Region = FUTURES.followed_by(1 << 26, 1);
+pub(super) const GOVTS: Region = INDICES.followed_by(SECURITIES_MAX, 1);
+pub(super) const MONEY: Region = GOVTS.followed_by(1 << 26, 1);
+pub(super) const PREFERREDS: Region = MONEY.followed_by(SECURITIES_MAX, 1);
+pub(super) const CURRENCIES: Region = PREFERREDS.followed_by(1 << 26, 1);
 
-const YEAR_FIGIS: u64 = BONDS.followed_by(0, 0).start;
+const YEAR_FIGIS: u64 = CURRENCIES.followed_by(0, 0).start;
 
 const _: () = assert!((*YEARS.end() - *YEARS.start() + 1) * YEAR_FIGIS <= 31_u64.pow(8));
 
@@ -107,10 +120,11 @@ mod tests {
 
     #[test]
     fn the_blocks_of_neighbours_do_not_meet() {
-        for region in [OPTIONS, LARGE_EQUITIES, EQUITIES, BONDS] {
+        for region in [OPTIONS, LARGE_EQUITIES, EQUITIES, BONDS, FUTURES, CURRENCIES] {
             assert_eq!(region.issue(2010, 0).end, region.issue(2010, 1).next);
         }
-        assert_eq!(BONDS.issue(2010, BONDS.issues_max - 1).end, OPTIONS.issue(2011, 0).next);
+        let last = CURRENCIES.issue(2010, CURRENCIES.issues_max - 1);
+        assert_eq!(last.end, OPTIONS.issue(2011, 0).next);
     }
 
     #[test]

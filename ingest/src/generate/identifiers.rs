@@ -17,29 +17,48 @@ const ALPHANUMERIC: &[u8; 34] = b"0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 /// The alphabet of SEDOL: no vowels.
 const CONSONANTS: &[u8; 31] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
 
-/// Numbers of issues are below 2^29: nine decimal digits hold them.
+/// Numbers of securities are below 2^29: nine decimal digits hold them.
 const NUMBER_BITS: u32 = 29;
 
 /// The six characters of a CUSIP that name the issuer: three digits, three others.
 const CUSIP_ISSUERS: u64 = 1000 * 34 * 34 * 34;
 
-/// What is numbered; shares and debt look different in a CUSIP.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What is numbered: each kind by itself, from 0, below [`SECURITIES_MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Security {
-    /// The shares of the equity issue with this ordinal.
     Share(u64),
-    /// The bond with this ordinal.
     Bond(u64),
+    Fund(u64),
+    Warrant(u64),
+    Muni(u64),
+    Mortgage(u64),
+    Govt(u64),
+    Preferred(u64),
 }
 
+/// The most securities of a kind.
+pub(super) const SECURITIES_MAX: u64 = 1 << (NUMBER_BITS - 3);
+
 impl Security {
-    /// Even numbers for shares, odd ones for bonds: all are different.
+    /// The kinds take turns, so that all numbers are different.
     fn number(self, seed: u64) -> u64 {
-        let number = match self {
-            Self::Share(ordinal) => ordinal * 2,
-            Self::Bond(ordinal) => ordinal * 2 + 1,
+        let (turn, ordinal) = match self {
+            Self::Share(ordinal) => (0, ordinal),
+            Self::Bond(ordinal) => (1, ordinal),
+            Self::Fund(ordinal) => (2, ordinal),
+            Self::Warrant(ordinal) => (3, ordinal),
+            Self::Muni(ordinal) => (4, ordinal),
+            Self::Mortgage(ordinal) => (5, ordinal),
+            Self::Govt(ordinal) => (6, ordinal),
+            Self::Preferred(ordinal) => (7, ordinal),
         };
-        scramble(number, NUMBER_BITS, seed)
+        debug_assert!(ordinal < SECURITIES_MAX);
+        scramble(ordinal * 8 + turn, NUMBER_BITS, seed)
+    }
+
+    /// Shares and debt look different in a CUSIP.
+    const fn is_debt(self) -> bool {
+        matches!(self, Self::Bond(_) | Self::Muni(_) | Self::Mortgage(_) | Self::Govt(_))
     }
 }
 
@@ -51,7 +70,7 @@ pub(super) fn fill(row: &mut Row, country: &str, security: Security, seed: u64) 
     isin.extend_from_slice(country.as_bytes());
     match country {
         "US" | "CA" => {
-            let cusip = cusip(number, matches!(security, Security::Bond(_)));
+            let cusip = cusip(number, security.is_debt());
             row.set(Column::Cusip, &cusip);
             isin.extend_from_slice(&cusip);
         }
@@ -76,6 +95,10 @@ pub(super) fn fill(row: &mut Row, country: &str, security: Security, seed: u64) 
             row.set(Column::Wertpapier, &wkn);
             isin.extend_from_slice(b"000");
             isin.extend_from_slice(&wkn);
+        }
+        "IT" => {
+            row.fill(Column::Italy, |text| push_number(text, number % 1_000_000, 6));
+            push_number(&mut isin, number, 9);
         }
         "XS" => {
             row.fill(Column::Common, |text| push_number(text, number, 9));
@@ -150,9 +173,11 @@ mod tests {
     fn identifiers_are_admitted_and_unique() {
         let mut row = Row::new();
         let mut seen = HashSet::new();
-        for country in ["US", "CA", "KY", "GB", "DE", "XS", "JP"] {
-            for ordinal in (0..1_000).chain((1 << 28) - 1_000..1 << 28) {
-                for security in [Security::Share(ordinal), Security::Bond(ordinal)] {
+        for country in ["US", "CA", "KY", "GB", "DE", "IT", "XS", "JP"] {
+            for ordinal in (0..500).chain(SECURITIES_MAX - 500..SECURITIES_MAX) {
+                for security in
+                    [Security::Share(ordinal), Security::Bond(ordinal), Security::Muni(ordinal)]
+                {
                     row.clear();
                     fill(&mut row, country, security, 3);
                     for (column, id_type) in [
@@ -162,6 +187,7 @@ mod tests {
                         (Column::Sedol, IdType::Sedol),
                         (Column::Wertpapier, IdType::Wertpapier),
                         (Column::Common, IdType::Common),
+                        (Column::Italy, IdType::Italy),
                     ] {
                         let value = str::from_utf8(row.get(column)).unwrap();
                         assert!(

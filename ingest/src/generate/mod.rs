@@ -1,35 +1,55 @@
 //! A synthetic universe of any size, written as a canonical dump.
 //!
 //! Real dumps are licensed, and none is at hand where a build is tested or timed.
-//! This one has the shape of a real one as a firm holds it: shares with their
-//! composites and venues, option chains of seventeen rows a contract, bonds; the
-//! skew of listings, the frequencies of words, identifiers whose check digits
-//! hold. No value is that of an issued instrument (see `figis.rs`).
+//! This one has the shape of a real one: every kind of instrument in the share
+//! that it has ([`Mix`]), shares with their composites and venues, option chains
+//! with a row for each venue, debt, futures, indices; the skew of listings, the
+//! frequencies of words, identifiers whose check digits hold; and, on request,
+//! the faults that real dumps have ([`Dirt`]). No value is that of an issued
+//! instrument (see `figis.rs`).
 //!
 //! It promises the same bytes for the same seed, on every machine and in every
 //! release; a smaller dump is the beginning of a larger one, with the same mix of
 //! kinds; and memory that does not grow with the dump. For that, every *issue*
 //! (a share class, a stretch of an option chain, a bond) is made from the seed
-//! and its ordinal alone, and issues of all kinds take turns.
+//! and its ordinal alone, and the kind that lags behind its share is next.
 //!
-//! Each kind has a file, which makes the rows of one issue. Compressing, naming
-//! files and reading dumps are left to others.
+//! Each kind has a file, which makes the rows of one issue; `kinds.rs` is the
+//! table of them. Compressing, naming files and reading dumps are left to others.
 
 mod bond;
+mod currency;
 mod day;
+mod dirt;
 mod equity;
 mod figis;
+mod fund;
+mod future;
+mod govt;
 mod identifiers;
+mod indices;
 mod issuer;
+mod kinds;
+mod loan;
 mod markets;
+mod money;
+mod mortgage;
+mod muni;
 mod names;
 mod option;
+mod preferred;
 mod rng;
 mod row;
+mod terms;
+mod warrant;
 
 use std::io::{self, Write};
 
-use row::Row;
+pub use self::dirt::Dirt;
+use self::dirt::Soiler;
+pub use self::kinds::Mix;
+use self::kinds::{KINDS, Share};
+use self::row::Row;
 
 /// The layouts of a canonical dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,69 +63,83 @@ pub enum Format {
 /// Which universe, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Universe {
-    /// How many instruments to write.
+    /// How many rows to write; without dirt each is an instrument.
     pub count: u64,
     /// Another seed gives other companies, identifiers and terms. FIGIs of two
     /// seeds may be the same: they are not meant for one index.
     pub seed: u64,
+    /// The shares of the kinds.
+    pub mix: Mix,
+    /// How many rows have a fault.
+    pub dirt: Dirt,
 }
 
-/// One turn of the kinds: a stretch of four option contracts (68 rows), eleven
-/// share classes (some 25 rows) and ten bonds. That is the mix of a firm's own
-/// securities, two rows in three being options.
-const EQUITIES_PER_TURN: u64 = 11;
-const BONDS_PER_TURN: u64 = 10;
-
-/// How many turns there can be before a kind runs out of FIGIs: two and a half
-/// thousand million rows.
-const TURNS_MAX: u64 = figis::EQUITIES.issues_max / EQUITIES_PER_TURN;
-
-const _: () = assert!(
-    TURNS_MAX <= figis::OPTIONS.issues_max
-        && TURNS_MAX * BONDS_PER_TURN <= figis::BONDS.issues_max
-        && TURNS_MAX * EQUITIES_PER_TURN / equity::LARGE_EVERY <= figis::LARGE_EQUITIES.issues_max
-);
+impl Universe {
+    /// A clean universe as a firm holds it.
+    pub const fn new(count: u64, seed: u64) -> Self {
+        Self { count, seed, mix: Mix::Firm, dirt: Dirt::NONE }
+    }
+}
 
 /// How much is gathered before it is handed on, in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Writes exactly `universe.count` instruments.
+/// Writes exactly `universe.count` rows.
 ///
 /// # Errors
 /// Those of `out`; and [`io::ErrorKind::InvalidInput`] when the count is beyond
-/// the FIGIs that the universe has room for, some 2.5 thousand million.
+/// the FIGIs that the universe has room for, more than a thousand million.
 pub fn write(universe: &Universe, format: Format, out: &mut impl Write) -> io::Result<()> {
-    let mut dump = Dump { format, remaining: universe.count, text: Vec::new() };
+    let page = Page { format, remaining: universe.count, text: Vec::new() };
+    let soiler = Soiler::new(universe.seed, universe.dirt);
+    let mut dump = Dump { made: 0, soiler, page };
     if format == Format::Csv {
-        row::write_csv_header(&mut dump.text);
+        row::write_csv_header(&mut dump.page.text);
     }
     let mut row = Row::new();
-    for turn in 0..TURNS_MAX {
-        if dump.remaining == 0 {
-            break;
+    let mut shares = KINDS.each_ref().map(|kind| Share::new(kind, universe.mix));
+    while dump.page.remaining > 0 {
+        let (kind, share) = KINDS
+            .iter()
+            .zip(&mut shares)
+            .max_by_key(|(_, share)| share.lag(dump.made))
+            .expect("there are kinds");
+        if share.issues == kind.region.issues_max {
+            let what = format!("there are no more FIGIs for {}", kind.name);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        option::write(universe.seed, turn, &mut row, &mut dump);
-        for place in 0..EQUITIES_PER_TURN {
-            equity::write(universe.seed, turn * EQUITIES_PER_TURN + place, &mut row, &mut dump);
-            if place < BONDS_PER_TURN {
-                bond::write(universe.seed, turn * BONDS_PER_TURN + place, &mut row, &mut dump);
-            }
-        }
-        if dump.text.len() >= BUFFER_BYTES {
-            out.write_all(&dump.text)?;
-            dump.text.clear();
+        let made = dump.made;
+        let issue = Issue { seed: universe.seed, mix: universe.mix, ordinal: share.issues };
+        (kind.write)(&issue, &mut row, &mut dump);
+        share.issues += 1;
+        share.rows += dump.made - made;
+        if dump.page.text.len() >= BUFFER_BYTES {
+            out.write_all(&dump.page.text)?;
+            dump.page.text.clear();
         }
     }
-    out.write_all(&dump.text)?;
-    out.flush()?;
-    if dump.remaining > 0 {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "more instruments than FIGIs"));
-    }
-    Ok(())
+    out.write_all(&dump.page.text)?;
+    out.flush()
+}
+
+/// Which issue of a kind to make.
+struct Issue {
+    seed: u64,
+    mix: Mix,
+    /// From 0, for each kind by itself.
+    ordinal: u64,
 }
 
 /// Where the kinds put their rows.
 struct Dump {
+    /// Rows that the kinds made, wanted or not.
+    made: u64,
+    soiler: Soiler,
+    page: Page,
+}
+
+/// Rows as they are written.
+struct Page {
     format: Format,
     /// Rows still wanted: what an issue has beyond them is dropped.
     remaining: u64,
@@ -114,6 +148,16 @@ struct Dump {
 
 impl Dump {
     fn push(&mut self, row: &Row) {
+        self.made += 1;
+        match self.soiler.soil(self.made, row) {
+            None => self.page.write(row),
+            Some(rows) => rows.iter().for_each(|row| self.page.write(row)),
+        }
+    }
+}
+
+impl Page {
+    fn write(&mut self, row: &Row) {
         if self.remaining == 0 {
             return;
         }

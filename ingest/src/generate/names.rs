@@ -125,6 +125,12 @@ pub(super) fn push_company(text: &mut Vec<u8>, legal_form: &str, random: &mut Ra
     cut(text, start);
 }
 
+/// Appends a word of the vocabulary.
+pub(super) fn push_coined(text: &mut Vec<u8>, random: &mut Random) {
+    text.extend_from_slice(random.pick_by_rank(&ROOTS).as_bytes());
+    text.extend_from_slice(random.pick_by_rank(&ENDINGS).as_bytes());
+}
+
 /// Appends one of the words that say what a company does.
 pub(super) fn push_trade(text: &mut Vec<u8>, random: &mut Random) {
     text.extend_from_slice(random.pick_by_rank(&TRADES).as_bytes());
@@ -149,7 +155,8 @@ fn push_word(text: &mut Vec<u8>, start: usize, word: &str) {
     text.extend_from_slice(word.as_bytes());
 }
 
-fn cut_to(text: &mut Vec<u8>, start: usize, chars_max: usize) {
+/// Cuts the name that begins at `start` to so many characters.
+pub(super) fn cut_to(text: &mut Vec<u8>, start: usize, chars_max: usize) {
     let is_boundary = |byte: &u8| !matches!(byte, 0x80..=0xBF);
     let mut starts = (start..text.len()).filter(|&at| is_boundary(&text[at]));
     if let Some(end) = starts.nth(chars_max) {

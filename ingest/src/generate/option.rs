@@ -1,26 +1,41 @@
-//! US listed equity options: chains of contracts, and seventeen rows for each.
+//! US listed equity options: chains of contracts, and seventeen rows for each; of
+//! what a firm holds, the composite and five venues.
 //!
 //! One issue is a stretch of a chain: one expiration, two neighbouring strikes,
 //! calls and puts. Which underlying, expiration and strikes follows from the
-//! issue's ordinal by arithmetic, so that no contract comes twice; sixteen
-//! stretches in a row belong to one underlying, and half of all stretches fall
+//! issue's ordinal by arithmetic, so that no contract comes twice; many stretches
+//! in a row belong to one underlying, and half of all stretches fall
 //! to fewer than a thousand underlyings, as trading does.
 
-use super::Dump;
 use super::day::Day;
 use super::figis;
 use super::issuer::{Issuer, TIERS};
 use super::markets::OPTION_VENUES;
 use super::rng::Random;
 use super::row::{Column, Row, push_number, push_thousandths};
+use super::{Dump, Issue, Mix};
 
 /// How many underlyings each tier has. Every second stretch is of the first
 /// tier, every fourth of the second, every eighth of each of the others.
 const UNDERLYINGS: [u64; TIERS as usize] = [3072, 640, 256, 64];
 
-/// Stretches of one visit to an underlying: four expirations, four pairs of
-/// strikes.
-const VISIT: u64 = 16;
+/// Stretches of one visit to an underlying, four pairs of strikes for each of its
+/// expirations. They are so many that the large issuers, of which each mix has
+/// fewer than of options, are in a dump before options are written on them.
+const fn visit(mix: Mix) -> u64 {
+    match mix {
+        Mix::Firm => 96,
+        Mix::Full => 256,
+    }
+}
+
+/// How many of the venues of a contract are in a dump.
+const fn venues(mix: Mix) -> usize {
+    match mix {
+        Mix::Firm => 5,
+        Mix::Full => OPTION_VENUES.len(),
+    }
+}
 
 /// The bands of eight strikes, from the spot price outwards.
 const BANDS: [u64; 8] = [4, 3, 5, 2, 6, 1, 7, 0];
@@ -45,26 +60,28 @@ struct Stretch {
 impl Stretch {
     /// A bijection from ordinals: ordinal + 1 is an odd number times a power of
     /// two; the power is the tier, the rest counts the tier's stretches.
-    fn new(ordinal: u64) -> Self {
+    fn new(ordinal: u64, mix: Mix) -> Self {
         let number = ordinal + 1;
         let tier = u64::from(number.trailing_zeros()).min(TIERS - 1);
         let stretch = if tier < TIERS - 1 { number >> (tier + 1) } else { (number >> tier) - 1 };
         let underlyings = UNDERLYINGS[tier as usize];
-        let (slice, visits) = (stretch % VISIT, stretch / VISIT);
+        let length = visit(mix);
+        let (slice, visits) = (stretch % length, stretch / length);
         let (place, visit) = (visits % underlyings, visits / underlyings);
         let band = BANDS[(visit % 8) as usize];
         Self {
             tier,
             place,
-            expiration: visit / 8 * 4 + slice / 4,
+            expiration: visit / 8 * (length / 4) + slice / 4,
             strike: band * 8 + slice % 4 * 2,
         }
     }
 }
 
 /// Writes the rows of the stretch with that ordinal.
-pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
-    let stretch = Stretch::new(ordinal);
+pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
+    let &Issue { seed, mix, ordinal } = issue;
+    let stretch = Stretch::new(ordinal, mix);
     let issuer = Issuer::at(seed, stretch.tier, stretch.place);
     // What belongs to the underlying comes from a stream of the underlying.
     let mut random = Random::of(seed, 2, stretch.place * TIERS + stretch.tier);
@@ -95,7 +112,7 @@ pub(super) fn write(seed: u64, ordinal: u64, row: &mut Row, dump: &mut Dump) {
             row.set(Column::Composite, &composite);
             contract.fill_venue(row, "US", "");
             dump.push(row);
-            for venue in OPTION_VENUES {
+            for venue in &OPTION_VENUES[..venues(mix)] {
                 row.set(Column::Figi, &figis.take());
                 contract.fill_venue(row, venue.0, venue.1);
                 dump.push(row);
@@ -213,10 +230,13 @@ mod tests {
     #[test]
     fn no_stretch_comes_twice() {
         let mut seen = HashSet::new();
-        for ordinal in 0..300_000 {
-            let s = Stretch::new(ordinal);
-            assert!(s.strike <= 62 && s.strike.is_multiple_of(2));
-            assert!(seen.insert((s.tier, s.place, s.expiration, s.strike)), "{ordinal}");
+        for mix in [Mix::Firm, Mix::Full] {
+            for ordinal in 0..300_000 {
+                let s = Stretch::new(ordinal, mix);
+                assert!(s.strike <= 62 && s.strike.is_multiple_of(2));
+                assert!(seen.insert((s.tier, s.place, s.expiration, s.strike)), "{ordinal}");
+            }
+            seen.clear();
         }
     }
 

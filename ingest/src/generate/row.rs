@@ -68,6 +68,7 @@ columns! {
     Expiration = "expiration", Text;
     Maturity = "maturity", Text;
     Listed = "listed", Bare;
+    StateCode = "stateCode", Text;
     UniqueId = "uniqueID", Text;
     UniqueIdFutOpt = "uniqueIDFutOpt", Text;
     Isin = "ID_ISIN", Text;
@@ -84,9 +85,17 @@ columns! {
     TradingSystem = "TRADING_SYSTEM_IDENTIFIER", Text;
     Occ = "OCC_SYMBOL", Text;
     Opra = "OPRA_SYMBOL", Text;
+    Cusip8 = "ID_CUSIP_8_CHR", Text;
+    Italy = "ID_ITALY", Text;
+    ShortCode = "ID_SHORT_CODE", Text;
+    BaseTicker = "BASE_TICKER", Text;
+    VendorIndexCode = "VENDOR_INDEX_CODE", Text;
+    Bb8Chr = "ID_BB_8_CHR", Text;
+    Alias = "alias", Text;
 }
 
 /// The cells of one instrument, UTF-8. A blank cell is unknown.
+#[derive(Clone)]
 pub(super) struct Row {
     text: Vec<u8>,
     cells: [Cell; Column::ALL.len()],

@@ -8,15 +8,23 @@ use super::*;
 
 /// The rows of a dump.
 fn rows(count: u64, seed: u64) -> Vec<StringRecord> {
-    let text = text(count, seed, Format::Csv);
+    rows_of(&Universe::new(count, seed))
+}
+
+fn rows_of(universe: &Universe) -> Vec<StringRecord> {
+    let text = text_of(universe, Format::Csv);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     assert!(reader.headers().unwrap().iter().eq(Column::ALL.iter().map(|column| column.name())));
     reader.records().map(Result::unwrap).collect()
 }
 
 fn text(count: u64, seed: u64, format: Format) -> String {
+    text_of(&Universe::new(count, seed), format)
+}
+
+fn text_of(universe: &Universe, format: Format) -> String {
     let mut out = Vec::new();
-    write(&Universe { count, seed }, format, &mut out).unwrap();
+    write(universe, format, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -38,7 +46,7 @@ fn a_seed_gives_the_same_bytes_for_ever() {
     assert_eq!(text(2_000, 1, Format::Csv), text(2_000, 1, Format::Csv));
     assert_ne!(text(2_000, 1, Format::Csv), text(2_000, 2, Format::Csv));
     let digests = [Format::Csv, Format::JsonLines].map(|format| digest(&text(2_000, 1, format)));
-    assert_eq!(digests, [0x2D16_DA25_25B7_D160, 0x9E36_F45D_C5EB_ECEB], "{digests:#X?}");
+    assert_eq!(digests, [0xBE79_3ED0_13F0_676F, 0xE8F3_89E9_D49B_496F], "{digests:#X?}");
 }
 
 #[test]
@@ -83,6 +91,8 @@ fn both_layouts_say_the_same() {
 fn id_type(column: Column) -> Option<IdType> {
     match column {
         Column::Ticker => Some(IdType::Ticker),
+        Column::Composite => Some(IdType::CompositeBbGlobal),
+        Column::ShareClass => Some(IdType::ShareClassBbGlobal),
         Column::UniqueId => Some(IdType::BbUnique),
         Column::UniqueIdFutOpt => Some(IdType::UniqueFutOpt),
         _ => IdType::from_name(column.name()),
@@ -93,6 +103,8 @@ fn id_type(column: Column) -> Option<IdType> {
 fn every_cell_is_of_its_form_and_figis_are_unique() {
     let (mut figis, mut unique_ids) = (HashSet::new(), HashSet::new());
     let mut filled = HashSet::new();
+    // What is always there.
+    let mut id_types = HashSet::from([IdType::BbGlobal]);
     for row in rows(50_000, 11) {
         assert!(figis.insert(of(&row, Column::Figi).to_owned()), "{row:?} twice");
         let unique_id = of(&row, Column::UniqueId);
@@ -108,6 +120,7 @@ fn every_cell_is_of_its_form_and_figis_are_unique() {
             match column {
                 Column::Figi | Column::Composite | Column::ShareClass => {
                     Figi::parse(value).unwrap();
+                    id_types.extend(id_type(column));
                     assert!(value.starts_with("FDG"), "never taken for an issued one");
                 }
                 Column::Expiration | Column::Maturity => {
@@ -122,13 +135,17 @@ fn every_cell_is_of_its_form_and_figis_are_unique() {
                     let is_identifier = column.name().starts_with("ID_");
                     assert!(id_type(column).is_some() || !is_identifier, "{column:?}");
                     if let Some(id_type) = id_type(column) {
-                        id_type.admit(value).unwrap();
+                        assert!(id_type.admit(value).is_ok(), "{row:?}: {value}");
+                        id_types.insert(id_type);
                     }
                 }
             }
         }
     }
     assert_eq!(filled.len(), Column::ALL.len(), "every column is used: {filled:?}");
+    for id_type in IdType::ALL {
+        assert!(id_types.contains(&id_type), "no instrument has a {}", id_type.name());
+    }
 }
 
 /// Composite and share class are levels of the same security: all rows of a
@@ -141,10 +158,15 @@ fn levels_are_referenced_properly() {
     let figis: HashSet<&str> = rows.iter().map(|row| of(row, Column::Figi)).collect();
     for row in rows.iter().filter(|row| of(row, Column::MarketSector) == "Equity") {
         let class = of(row, Column::ShareClass);
-        let is_option = of(row, Column::SecurityType2) == "Option";
-        assert_eq!(class.is_empty(), is_option, "options have no share class");
+        let type2 = of(row, Column::SecurityType2);
+        let is_derivative = matches!(type2, "Option" | "Warrant" | "Certificate" | "Future");
+        assert_eq!(class.is_empty(), is_derivative, "derivatives have no share class: {row:?}");
         assert!(!figis.contains(class), "a share class is no row");
-        if !is_option {
+        if type2 == "Future" {
+            assert_eq!(of(row, Column::Composite), "");
+            continue;
+        }
+        if !is_derivative {
             let first = *classes.entry(class).or_insert(row);
             for column in [Column::Name, Column::Isin, Column::SecurityType] {
                 assert_eq!(of(row, column), of(first, column));
@@ -172,18 +194,23 @@ fn levels_are_referenced_properly() {
 }
 
 #[test]
-fn a_contract_has_a_composite_and_sixteen_venues() {
-    let rows = rows(20_000, 5);
+fn a_contract_has_a_composite_and_its_venues() {
+    for (mix, size) in [(Mix::Firm, 6), (Mix::Full, 17)] {
+        check_contracts(&rows_of(&Universe { mix, ..Universe::new(20_000, 5) }), size);
+    }
+}
+
+fn check_contracts(rows: &[StringRecord], size: usize) {
     let mut contracts: HashMap<&str, Vec<&StringRecord>> = HashMap::new();
-    for row in rows.iter().filter(|row| of(row, Column::SecurityType2) == "Option") {
+    for row in rows.iter().filter(|row| of(row, Column::SecurityType) == "Equity Option") {
         contracts.entry(of(row, Column::Occ)).or_default().push(row);
     }
     // The dump may end within the last contract.
-    let cut = contracts.values().filter(|rows| rows.len() != 17).count();
+    let cut = contracts.values().filter(|rows| rows.len() != size).count();
     assert!(cut <= 1 && contracts.len() > 500, "{cut} of {}", contracts.len());
-    for rows in contracts.values().filter(|rows| rows.len() == 17) {
+    for rows in contracts.values().filter(|rows| rows.len() == size) {
         let codes: HashSet<&str> = rows.iter().map(|row| of(row, Column::ExchCode)).collect();
-        assert!(codes.len() == 17 && of(rows[0], Column::ExchCode) == "US");
+        assert!(codes.len() == size && of(rows[0], Column::ExchCode) == "US");
         for row in rows {
             assert_eq!(of(row, Column::Composite), of(rows[0], Column::Figi));
             let (root, terms) = of(row, Column::Ticker).split_once(' ').unwrap();
@@ -198,22 +225,24 @@ fn a_contract_has_a_composite_and_sixteen_venues() {
     }
 }
 
-/// What an option is written on and who a bond is of can be looked up.
+/// What an option is written on can be looked up.
 #[test]
 fn underlyings_are_in_the_dump() {
-    let rows = rows(50_000, 5);
-    let shares: HashSet<&str> = rows
-        .iter()
-        .filter(|row| of(row, Column::ExchCode) == "US" && !of(row, Column::ShareClass).is_empty())
-        .map(|row| of(row, Column::Ticker))
-        .collect();
-    let underlyings: HashSet<&str> = rows
-        .iter()
-        .filter(|row| of(row, Column::SecurityType2) == "Option")
-        .filter_map(|row| of(row, Column::Ticker).split(' ').next())
-        .collect();
-    assert!(underlyings.len() > 20);
-    assert!(underlyings.is_subset(&shares), "{:?}", underlyings.difference(&shares));
+    for (mix, count) in [(Mix::Firm, 50_000), (Mix::Full, 100_000)] {
+        let rows = rows_of(&Universe { mix, ..Universe::new(count, 5) });
+        let is_us_share = |row: &&StringRecord| {
+            of(row, Column::ExchCode) == "US" && !of(row, Column::ShareClass).is_empty()
+        };
+        let shares: HashSet<&str> =
+            rows.iter().filter(is_us_share).map(|row| of(row, Column::Ticker)).collect();
+        let underlyings: HashSet<&str> = rows
+            .iter()
+            .filter(|row| of(row, Column::SecurityType) == "Equity Option")
+            .filter_map(|row| of(row, Column::Ticker).split(' ').next())
+            .collect();
+        assert!(underlyings.len() >= 8, "{}", underlyings.len());
+        assert!(underlyings.is_subset(&shares), "{:?}", underlyings.difference(&shares));
+    }
 }
 
 /// Identifiers of a share class or a bond are its own.
@@ -223,23 +252,86 @@ fn an_isin_is_of_one_security() {
     let mut owners: HashMap<&str, &str> = HashMap::new();
     for row in rows.iter().filter(|row| !of(row, Column::Isin).is_empty()) {
         let class = of(row, Column::ShareClass);
-        let owner = if class.is_empty() { of(row, Column::Figi) } else { class };
+        let levels = [class, of(row, Column::Composite), of(row, Column::Figi)];
+        let owner = levels.into_iter().find(|figi| !figi.is_empty()).unwrap();
         assert_eq!(*owners.entry(of(row, Column::Isin)).or_insert(owner), owner);
     }
     assert!(owners.len() > 5_000);
 }
 
+/// The kind of a row, as `universe.md` counts them.
+fn kind(row: &StringRecord) -> &'static str {
+    let (sector, type2) = (of(row, Column::MarketSector), of(row, Column::SecurityType2));
+    match (sector, of(row, Column::SecurityType), type2) {
+        (_, "Equity Option", _) => "options",
+        ("Equity", _, "Mutual Fund") => "funds",
+        ("Equity", _, "Warrant" | "Certificate") => "warrants",
+        (_, _, "Future" | "Option") => "futures",
+        ("Equity", ..) => "shares",
+        ("Corp", ..) if of(row, Column::Ticker).contains(" L ") => "loans",
+        ("Corp", ..) => "bonds",
+        ("Muni", ..) => "munis",
+        ("Mtge", ..) => "mortgages",
+        ("Index", ..) => "indices",
+        ("Govt", ..) => "governments",
+        ("M-Mkt", ..) => "money market",
+        ("Pfd", ..) => "preferreds",
+        ("Curncy", ..) => "currencies",
+        other => panic!("no kind: {other:?}"),
+    }
+}
+
+/// Of each kind, a beginning has the rows that the mix says, give or take the
+/// largest issue there is.
 #[test]
 fn every_beginning_has_the_mix_of_the_whole() {
-    let rows = rows(100_000, 42);
-    for count in [5_000, 20_000, 100_000] {
-        let per_cent = |column: Column, value: &str| {
-            rows[..count].iter().filter(|row| of(row, column) == value).count() * 100 / count
-        };
-        let options = per_cent(Column::SecurityType2, "Option");
-        let bonds = per_cent(Column::MarketSector, "Corp");
-        assert!((61..=69).contains(&options), "{options} % options of {count}");
-        assert!((8..=12).contains(&bonds), "{bonds} % bonds of {count}");
+    for mix in [Mix::Firm, Mix::Full] {
+        let rows = rows_of(&Universe { mix, ..Universe::new(60_000, 42) });
+        for count in [5_000, 20_000, 60_000] {
+            let mut counts: HashMap<&str, u64> = HashMap::new();
+            for row in &rows[..count as usize] {
+                *counts.entry(kind(row)).or_default() += 1;
+            }
+            for kind in &KINDS {
+                let wanted = kind.per_mille(mix) * count / 1000;
+                let found = counts.get(kind.name).copied().unwrap_or(0);
+                let issue = if kind.name == "shares" { 300 } else { 68 };
+                assert!(found.abs_diff(wanted) <= issue, "{}: {found} of {wanted}", kind.name);
+                assert!(found > 0, "{} of {count}", kind.name);
+            }
+        }
+    }
+}
+
+/// What is asked for as dirt is there, in its share, and nothing else changes.
+#[test]
+fn dirt_is_as_much_as_was_asked_for() {
+    let clean = rows(50_000, 7);
+    let dirty = rows_of(&Universe { dirt: "4%".parse().unwrap(), ..Universe::new(50_000, 7) });
+    assert_eq!(dirty.len(), 50_000, "a FIGI that comes twice counts twice");
+    let known: HashSet<Vec<&str>> = clean.iter().map(|row| row.iter().collect()).collect();
+    let other = dirty.iter().filter(|row| !known.contains(&row.iter().collect::<Vec<_>>())).count();
+    // A row that comes again as it was is no other row.
+    assert!((1_200..2_000).contains(&other), "{other}");
+    let count =
+        |fault: &dyn Fn(&StringRecord) -> bool| dirty.iter().filter(|row| fault(row)).count();
+    let figis: HashSet<&str> = dirty.iter().map(|row| of(row, Column::Figi)).collect();
+    for (fault, found) in [
+        ("no name", count(&|row| of(row, Column::Name).is_empty())),
+        ("twice", dirty.len() - figis.len()),
+        ("blanks", count(&|row| of(row, Column::Name).ends_with("   "))),
+        ("mojibake", count(&|row| of(row, Column::Name).contains("Ã"))),
+        ("stand-in", count(&|row| !of(row, Column::Figi).starts_with("FDG"))),
+        ("figi", count(&|row| Figi::parse(of(row, Column::Figi)).is_err())),
+        (
+            "isin",
+            count(&|row| {
+                let isin = of(row, Column::Isin);
+                !isin.is_empty() && IdType::Isin.admit(isin).is_err()
+            }),
+        ),
+    ] {
+        assert!(found > 10, "{fault}: {found}");
     }
 }
 
@@ -249,7 +341,7 @@ fn every_beginning_has_the_mix_of_the_whole() {
 fn listings_are_skewed() {
     let rows = rows(150_000, 42);
     let mut sizes: HashMap<&str, u32> = HashMap::new();
-    for row in rows.iter().filter(|row| !of(row, Column::ShareClass).is_empty()) {
+    for row in rows.iter().filter(|row| kind(row) == "shares") {
         *sizes.entry(of(row, Column::ShareClass)).or_default() += 1;
     }
     let mut sizes: Vec<u32> = sizes.into_values().collect();

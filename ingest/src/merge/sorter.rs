@@ -6,8 +6,8 @@ use figdex_index::Instrument;
 
 use super::Merged;
 use super::runs::{Run, RunMerge};
-use crate::derive::derive;
-use crate::error::Result;
+use crate::conflicts::{Conflicts, Union};
+use crate::error::{Error, Result};
 
 /// Instruments as bytes, and runs on disk of those that there was no room for.
 pub(super) struct Sorter {
@@ -83,35 +83,37 @@ impl Sorter {
 }
 
 impl Sorted {
-    /// Hands every instrument to `each`, in FIGI order, whole: merged, with what
-    /// derives from it. Tells what became of the rows, by input. It may be called
-    /// again, and hands out the same.
+    /// Hands every instrument to `each`, in FIGI order, merged, and tells what became
+    /// of the rows, by input. It may be called again, and hands out the same.
     ///
     /// # Errors
     /// Those of `each`, and of reading the runs.
     pub(crate) fn for_each(
         &self,
-        inputs: usize,
-        mut each: impl FnMut(Instrument) -> Result<()>,
+        conflicts: &mut Conflicts,
+        mut each: impl FnMut(Instrument, &mut Conflicts) -> Result<()>,
     ) -> Result<Vec<Merged>> {
-        let mut merged = vec![Merged::default(); inputs];
-        let mut current: Option<Instrument> = None;
+        let mut merged: Vec<Merged> = Vec::new();
+        let mut current: Option<Union> = None;
         let mut take = |input: u32, bytes: &[u8]| {
             let row = Instrument::decode(bytes).expect("the bytes are those that were written");
-            let merged = &mut merged[input as usize];
+            let input = input as usize;
+            if input >= merged.len() {
+                merged.resize(input + 1, Merged::default());
+            }
             match &mut current {
-                Some(current) if current.figi == row.figi => {
-                    merged.merged += 1;
-                    current.update(row);
+                Some(union) if union.instrument.figi == row.figi => {
+                    merged[input].merged += 1;
+                    union.update(input, row, conflicts);
                 }
                 _ => {
-                    merged.instruments += 1;
-                    if let Some(whole) = current.replace(row) {
-                        each(derived(whole))?;
+                    merged[input].instruments += 1;
+                    if let Some(whole) = current.replace(Union::new(input, row)) {
+                        each(whole.instrument, conflicts)?;
                     }
                 }
             }
-            Ok::<_, crate::error::Error>(())
+            Ok::<_, Error>(())
         };
         match self {
             Self::Memory { bytes, rows } => {
@@ -127,13 +129,8 @@ impl Sorted {
             }
         }
         if let Some(last) = current {
-            each(derived(last))?;
+            each(last.instrument, conflicts)?;
         }
         Ok(merged)
     }
-}
-
-fn derived(mut instrument: Instrument) -> Instrument {
-    derive(&mut instrument);
-    instrument
 }

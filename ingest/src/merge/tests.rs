@@ -2,6 +2,7 @@ use figdex_index::{Figi, check_digit};
 use proptest::prelude::*;
 
 use super::*;
+use crate::conflicts::Conflicts;
 
 fn figi(number: u32) -> Figi {
     let body = format!("BBG{number:08}");
@@ -23,11 +24,14 @@ fn merged(rows: &[(usize, Instrument)], memory_bytes: usize) -> (Vec<String>, Ve
     let sorted = merge.finish().unwrap();
     let pass = || {
         let mut names = Vec::new();
-        let merged = sorted.for_each(3, |instrument| {
+        let mut conflicts = Conflicts::new(["a", "b", "c"].map(String::from).to_vec());
+        let merged = sorted.for_each(&mut conflicts, |instrument, _| {
             names.push(format!("{} {}", instrument.figi, instrument.name.unwrap()));
             Ok(())
         });
-        (names, merged.unwrap())
+        let mut merged = merged.unwrap();
+        merged.resize(3, Merged::default());
+        (names, merged)
     };
     let first = pass();
     assert_eq!(pass(), first, "a second pass hands out the same");

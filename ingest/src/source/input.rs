@@ -45,6 +45,17 @@ impl Input {
         Ok(files.into_iter().map(Self::File).collect())
     }
 
+    /// Its size before it is unpacked, where it is known before it is read.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        match self {
+            Self::File(path) => {
+                path.metadata().ok().filter(std::fs::Metadata::is_file).map(|f| f.len())
+            }
+            Self::Stdin => None,
+            Self::Memory(_, bytes) => Some(bytes.len() as u64),
+        }
+    }
+
     /// How messages and reports name it.
     pub fn name(&self) -> String {
         match self {

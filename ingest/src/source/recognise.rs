@@ -103,7 +103,9 @@ impl Head<'_> {
         let named = ["csv", "tsv", "tab", "psv", "jsonl", "ndjson"];
         let is_named = self.ending.is_some_and(|ending| named.contains(&ending));
         let names = self.names(&canonical().description);
-        if is_named || names.iter().any(|name| name == "figi") {
+        // What a row of the canonical dump may be found by.
+        let keys = ["figi", "ID_ISIN", "ID_CUSIP", "ticker"];
+        if is_named || names.iter().any(|name| keys.contains(&name.as_str())) {
             return Ok(canonical().clone());
         }
         Err(format!(

@@ -1,0 +1,108 @@
+//! An index read back: every instrument as it was added, in FIGI order; and the
+//! proof that all of it is found.
+
+use std::collections::BTreeSet;
+
+use crate::catalogue::Catalogue;
+use crate::error::{Error, Result};
+use crate::identifiers::KeyKind;
+use crate::instrument::Instrument;
+use crate::part::Part;
+use crate::rank::rank;
+use crate::typed;
+use crate::vocabulary::{Property, Vocabulary};
+
+/// Of a key with more DocIds than this it is checked that it is there and how many
+/// it has in all, not one by one that each is there.
+const COMPARED_POSTINGS_MAX: usize = 64;
+
+impl Catalogue {
+    /// Hands every instrument to `each`, in FIGI order, as it was added.
+    ///
+    /// # Errors
+    /// The first of `each`, or [`Error::Damaged`].
+    pub fn instruments<E>(
+        &self,
+        mut each: impl FnMut(&Instrument) -> Result<(), E>,
+    ) -> Result<(), E>
+    where
+        E: From<Error>,
+    {
+        let parts = self.generation.parts.iter().zip(&self.manifest().parts);
+        for (part, entry) in parts {
+            let path = self.generation.path.join(&entry.folder);
+            part.for_each(&path, |_, instrument| each(&instrument))?;
+        }
+        Ok(())
+    }
+
+    /// Checks all that opening takes on trust: that FIGIs ascend, that every
+    /// identifier of every instrument finds it and that there are no more, and that
+    /// rows, fast fields and directory tell of the same instruments.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first contradiction.
+    pub fn verify(&self) -> Result<()> {
+        self.generation.verify()?;
+        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
+            let path = self.generation.path.join(&entry.folder);
+            let mut keys = 0;
+            part.for_each(&path, |doc, instrument| {
+                keys += agree(part, doc, &instrument, self.vocabulary()).map_err(|what| {
+                    Error::damaged(&path, format!("{}: {what}", instrument.figi))
+                })?;
+                Ok::<_, Error>(())
+            })?;
+            if keys != part.identifiers.count() {
+                let what = "the directory has other keys than the instruments make";
+                return Err(Error::damaged(&path, what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many keys an instrument has, if the companions of a part tell the same of
+/// it; if not, what.
+fn agree(
+    part: &Part,
+    doc: u32,
+    instrument: &Instrument,
+    vocabulary: &Vocabulary,
+) -> Result<u64, String> {
+    for property in Property::ALL {
+        let value = instrument.property(property);
+        let known = value.and_then(|value| vocabulary.admit(property, value));
+        if known.is_some() != value.is_some() || !part.columns.has(property, known, doc) {
+            return Err(format!("its fast field has another {}", property.name()));
+        }
+    }
+    let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
+    if part.columns.numbers(doc) != numbers {
+        return Err("its fast fields have other numbers".into());
+    }
+    if instrument.filter_dates() != part.columns.dates(doc) {
+        return Err("its fast fields have other dates".into());
+    }
+    if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
+        return Err("it is unlisted, and is not".into());
+    }
+    if part.columns.rank(doc) != Some(rank(instrument)) {
+        return Err("its rank is another's".into());
+    }
+    let of_ids = instrument.keys().map(|(id_type, value)| (KeyKind::Id(id_type), value));
+    let mut keys: BTreeSet<(KeyKind, String)> =
+        of_ids.map(|(kind, value)| (kind, value.as_str().to_owned())).collect();
+    keys.extend(typed::keys(instrument));
+    for (kind, text) in &keys {
+        let mut found = part.identifiers.find(*kind, text);
+        let is_found = match found.len() {
+            0..=COMPARED_POSTINGS_MAX => found.any(|found| found == doc),
+            _ => true,
+        };
+        if !is_found {
+            return Err(format!("its identifier {text} does not find it"));
+        }
+    }
+    Ok(keys.len() as u64)
+}

@@ -1,0 +1,196 @@
+//! The faults of real dumps, on request: what a build must survive and tell.
+//!
+//! Each fault is one that was seen: a name that is missing, a FIGI that comes
+//! twice, trailing blanks, an ISIN of the depositary receipt on the ordinary line,
+//! text that was decoded twice, wrong check digits, and stand-ins that look like
+//! FIGIs. Which rows have one follows from the seed and the row's number alone.
+
+use std::str::FromStr;
+
+use super::rng::Random;
+use super::row::{Column, Row};
+
+/// How many rows have a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dirt {
+    /// Of a million rows.
+    per_million: u64,
+}
+
+impl Dirt {
+    /// No row has.
+    pub const NONE: Self = Self { per_million: 0 };
+
+    const MILLION: u64 = 1_000_000;
+}
+
+impl FromStr for Dirt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+        match percent.filter(|percent| (0.0..=100.0).contains(percent)) {
+            // A percentage of a million is ten thousand.
+            Some(percent) => Ok(Self { per_million: (percent * 10_000.0).round() as u64 }),
+            None => Err(format!("{text:?} is no percentage like 1%")),
+        }
+    }
+}
+
+/// A fault, and how many of a hundred dirty rows have it.
+const FAULTS: [(Fault, u64); 9] = [
+    (Fault::NoName, 45),
+    (Fault::FigiTwice, 15),
+    (Fault::OtherValues, 10),
+    (Fault::TrailingBlanks, 10),
+    (Fault::Mojibake, 6),
+    (Fault::IsinOfAnother, 5),
+    (Fault::IsinCheckDigit, 4),
+    (Fault::FigiCheckDigit, 3),
+    (Fault::StandIn, 2),
+];
+
+#[derive(Clone, Copy)]
+enum Fault {
+    NoName,
+    /// The row comes again as it is.
+    FigiTwice,
+    /// The row comes again and says otherwise.
+    OtherValues,
+    TrailingBlanks,
+    Mojibake,
+    IsinOfAnother,
+    IsinCheckDigit,
+    FigiCheckDigit,
+    StandIn,
+}
+
+/// Makes rows dirty.
+pub(super) struct Soiler {
+    seed: u64,
+    dirt: Dirt,
+    /// The ISIN of a row before: it is not that of the row at hand.
+    isin: Vec<u8>,
+    rows: [Row; 2],
+}
+
+impl Soiler {
+    pub(super) const fn new(seed: u64, dirt: Dirt) -> Self {
+        Self { seed, dirt, isin: Vec::new(), rows: [Row::new(), Row::new()] }
+    }
+
+    /// What to write instead of the row with that number; `None` where it is clean.
+    pub(super) fn soil(&mut self, number: u64, row: &Row) -> Option<&[Row]> {
+        if self.dirt == Dirt::NONE {
+            return None;
+        }
+        let mut random = Random::of(self.seed, 15, number);
+        if random.below(Dirt::MILLION) >= self.dirt.per_million {
+            if number.is_multiple_of(64) && !row.get(Column::Isin).is_empty() {
+                self.isin.clear();
+                self.isin.extend_from_slice(row.get(Column::Isin));
+            }
+            return None;
+        }
+        self.rows[0].clone_from(row);
+        let [first, second] = &mut self.rows;
+        match draw(&mut random) {
+            Fault::NoName => first.set(Column::Name, b""),
+            Fault::FigiTwice => {
+                second.clone_from(row);
+                return Some(&self.rows);
+            }
+            Fault::OtherValues => {
+                second.clone_from(row);
+                append(second, Column::Name, b" (OLD)");
+                second.set(Column::Currency, b"EUR");
+                return Some(&self.rows);
+            }
+            Fault::TrailingBlanks => {
+                for column in [Column::Ticker, Column::Name, Column::Isin] {
+                    if !first.get(column).is_empty() {
+                        append(first, column, b"   ");
+                    }
+                }
+            }
+            Fault::Mojibake => mojibake(first),
+            Fault::IsinOfAnother => first.set(Column::Isin, &self.isin),
+            Fault::IsinCheckDigit => other_check_digit(first, Column::Isin),
+            Fault::FigiCheckDigit => other_check_digit(first, Column::Figi),
+            Fault::StandIn => {
+                let figi = row.get(Column::Figi);
+                first.fill(Column::Figi, |text| {
+                    text.extend_from_slice(random.pick(&[b"TCS", b"FUT"]));
+                    text.extend_from_slice(&figi[3..]);
+                });
+            }
+        }
+        Some(&self.rows[..1])
+    }
+}
+
+fn draw(random: &mut Random) -> Fault {
+    let mut rest = random.below(100);
+    for (fault, weight) in FAULTS {
+        if rest < weight {
+            return fault;
+        }
+        rest -= weight;
+    }
+    Fault::NoName
+}
+
+fn append(row: &mut Row, column: Column, suffix: &[u8]) {
+    let value = row.get(column).to_vec();
+    row.fill(column, |text| {
+        text.extend_from_slice(&value);
+        text.extend_from_slice(suffix);
+    });
+}
+
+/// The name as it looks when its UTF-8 was taken for Latin-1; an accent is put
+/// into a name that has none.
+fn mojibake(row: &mut Row) {
+    let name = String::from_utf8_lossy(row.get(Column::Name)).into_owned();
+    let name = if name.is_ascii() { name.replacen('A', "Á", 1) } else { name };
+    row.fill(Column::Name, |text| {
+        for byte in name.bytes() {
+            // Latin-1 has control characters where Windows-1252 has signs, and
+            // what they become is a question mark as often as not.
+            let character = if (0x80..0xA0).contains(&byte) { '?' } else { char::from(byte) };
+            text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+    });
+}
+
+fn other_check_digit(row: &mut Row, column: Column) {
+    let mut value = row.get(column).to_vec();
+    if let Some(digit) = value.last_mut() {
+        *digit = b'0' + (*digit - b'0' + 1) % 10;
+    }
+    row.set(column, &value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dirt_is_a_percentage() {
+        assert_eq!("1%".parse(), Ok(Dirt { per_million: 10_000 }));
+        assert_eq!("0.05%".parse(), Ok(Dirt { per_million: 500 }));
+        assert_eq!("0%".parse(), Ok(Dirt::NONE));
+        for wrong in ["1", "-1%", "101%", "%", "much"] {
+            assert!(wrong.parse::<Dirt>().is_err(), "{wrong}");
+        }
+        assert_eq!(FAULTS.iter().map(|(_, weight)| weight).sum::<u64>(), 100);
+    }
+
+    #[test]
+    fn a_text_that_was_decoded_twice() {
+        let mut row = Row::new();
+        row.set(Column::Name, "CRÉDIT".as_bytes());
+        mojibake(&mut row);
+        assert_eq!(str::from_utf8(row.get(Column::Name)), Ok("CRÃ?DIT"));
+    }
+}

@@ -1,0 +1,98 @@
+//! Warrants and certificates: of houses that write them by the thousand, on the
+//! large issuers and on indices, each on a composite and some venues in Germany.
+
+use super::figis::{self, YEARS};
+use super::identifiers::{self, Security};
+use super::issuer::Issuer;
+use super::markets::Venue;
+use super::names;
+use super::rng::Random;
+use super::row::{Column, Row, push_number, push_thousandths};
+use super::terms::maturity;
+use super::{Dump, Issue};
+
+/// The houses, cut to the seven characters that names have room for.
+const HOUSES: [&str; 12] = [
+    "NORDSEC", "RHEIN B", "HANSE T", "ALP BNK", "SOC PAR", "VALTORE", "GLOB SA", "UNI CRD",
+    "CENT KA", "BQ LYON", "MERC   ", "TB     ",
+];
+
+const VENUES: [Venue; 3] = [Venue("GF", "XFRA"), Venue("GS", "XSTU"), Venue("GW", "")];
+
+const INDICES: [&str; 8] = [
+    "DAX INDEX",
+    "EURO STOXX 50",
+    "S&P 500",
+    "NASDAQ 100",
+    "TECDAX PERFORMANCE",
+    "DOW INDUSTRIAL",
+    "NIKKEI 225",
+    "MDAX",
+];
+
+/// Writes the warrant with that ordinal.
+pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
+    let &Issue { seed, ordinal, .. } = issue;
+    let mut random = Random::of(seed, 6, ordinal);
+    let year = YEARS.start() + random.below(16);
+    let mut figis = figis::WARRANTS.issue(year, ordinal);
+    let (security_type, security_type2, on_index) = match random.below(20) {
+        0..14 => ("Equity WRT", "Warrant", false),
+        14..17 => ("Index WRT", "Warrant", true),
+        _ => ("German Cert", "Certificate", random.one_in(2)),
+    };
+    let is_warrant = security_type2 == "Warrant";
+    let is_call = !random.one_in(3);
+    let expiration = maturity(year + 1 + random.below(2), &mut random);
+
+    row.clear();
+    row.set(Column::MarketSector, b"Equity");
+    row.set(Column::SecurityType, security_type.as_bytes());
+    row.set(Column::SecurityType2, security_type2.as_bytes());
+    row.set(Column::Currency, b"EUR");
+    row.set(Column::Listed, b"true");
+    row.fill(Column::Name, |text| {
+        let start = text.len();
+        text.extend_from_slice(random.pick_by_rank(&HOUSES).as_bytes());
+        text.extend_from_slice(match (is_warrant, is_call) {
+            (true, true) => b"-CW",
+            (true, false) => b"-PW",
+            (false, _) => b"-CT",
+        });
+        push_number(text, expiration.year % 100, 2);
+        text.push(b' ');
+        match on_index {
+            true => text.extend_from_slice(random.pick_by_rank(&INDICES).as_bytes()),
+            false => Issuer::numbered(seed, random.rank(1 << 12)).push_name(text),
+        }
+        names::cut(text, start);
+    });
+    row.fill(Column::Expiration, |text| expiration.push_iso(text));
+    if is_warrant {
+        row.set(Column::OptionType, if is_call { b"Call" } else { b"Put" });
+        let strike = 500 * (1 + random.below(600));
+        row.fill(Column::Strike, |text| push_thousandths(text, strike));
+        row.set(Column::ContractSize, random.pick(&[&b"0.1"[..], b"1", b"0.01"]));
+    }
+    identifiers::fill(row, "DE", Security::Warrant(ordinal), seed);
+    row.copy(Column::Wertpapier, Column::Ticker);
+    row.copy(Column::Ticker, Column::Description);
+    row.copy(Column::Ticker, Column::ExchSymbol);
+
+    let composite = figis.take();
+    row.set(Column::Composite, &composite);
+    let venues = 1 + random.below(3) as usize;
+    for (place, Venue(exch_code, mic)) in
+        [Venue("GR", "")].iter().chain(&VENUES[..venues]).enumerate()
+    {
+        row.set(Column::Figi, &if place == 0 { composite } else { figis.take() });
+        let number = figis.running_number();
+        row.set(Column::ExchCode, exch_code.as_bytes());
+        row.set(Column::MicCode, mic.as_bytes());
+        row.fill(Column::UniqueId, |text| {
+            text.extend_from_slice(b"EW");
+            push_number(text, number, 16);
+        });
+        dump.push(row);
+    }
+}

@@ -1,0 +1,110 @@
+//! The commands about an index that is there: `rollback`, `inspect`, `verify` and
+//! `export`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use figdex_index::Catalogue;
+use figdex_ingest::export::{self, ExportError};
+use figdex_ingest::inspect::Inspection;
+
+use crate::output;
+
+#[derive(Args)]
+pub(crate) struct RollbackFlags {
+    /// The folder of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct InspectFlags {
+    /// The folder of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+    /// Tell it as JSON, whole
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyFlags {
+    /// The folder of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportFlags {
+    /// The folder of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The layout
+    #[arg(long, default_value = "csv")]
+    format: Layout,
+    /// Write the lists of allowed values into this folder too, for `build --values`
+    #[arg(long, value_name = "DIR")]
+    values: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Layout {
+    Csv,
+    Jsonl,
+}
+
+pub(crate) fn rollback(flags: &RollbackFlags) -> anyhow::Result<()> {
+    let manifest = figdex_index::rollback(&flags.index)?;
+    println!(
+        "published generation {} again: {} instruments, built at {}",
+        manifest.generation, manifest.instruments, manifest.built_at
+    );
+    Ok(())
+}
+
+pub(crate) fn inspect(flags: &InspectFlags) -> anyhow::Result<()> {
+    let inspection = Inspection::of(&flags.index)?;
+    output::write(None, |out| {
+        if flags.json {
+            serde_json::to_writer_pretty(&mut *out, &inspection)?;
+            writeln!(out)
+        } else {
+            write!(out, "{inspection}")
+        }
+    })
+}
+
+pub(crate) fn verify(flags: &VerifyFlags) -> anyhow::Result<()> {
+    let catalogue = Catalogue::open(&flags.index)?;
+    catalogue.verify()?;
+    let manifest = catalogue.manifest();
+    println!(
+        "generation {} is whole: {} instruments, {} bytes",
+        manifest.generation,
+        manifest.instruments,
+        manifest.bytes()
+    );
+    Ok(())
+}
+
+pub(crate) fn export(flags: &ExportFlags) -> anyhow::Result<()> {
+    let catalogue = Catalogue::open(&flags.index)?;
+    if let Some(folder) = &flags.values {
+        export::write_values(catalogue.vocabulary(), folder)
+            .with_context(|| format!("writing {}", folder.display()))?;
+    }
+    let format = match flags.format {
+        Layout::Csv => export::Format::Csv,
+        Layout::Jsonl => export::Format::JsonLines,
+    };
+    output::write(flags.out.as_deref(), |out| {
+        export::write(&catalogue, format, out).map_err(|error| match error {
+            ExportError::Write(error) => error.into(),
+            error => anyhow::Error::from(error),
+        })
+    })
+}

@@ -1,0 +1,44 @@
+//! Where a command writes what it makes: a file, or standard output.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Context as _;
+
+/// Lets `write` write into a file, or to standard output when none is named.
+pub(crate) fn write<E>(
+    path: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+) -> anyhow::Result<()>
+where
+    E: Into<anyhow::Error>,
+{
+    match path {
+        Some(path) => {
+            let written = || {
+                let mut out = BufWriter::new(File::create(path)?);
+                write(&mut out).map_err(Into::into)?;
+                out.flush()?;
+                Ok::<_, anyhow::Error>(())
+            };
+            written().with_context(|| format!("writing {}", path.display()))
+        }
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let written = write(&mut out).map_err(Into::into);
+            match written.and_then(|()| Ok(out.flush()?)) {
+                // Who reads the pipe has seen enough, as `head` has.
+                Err(error) if is_broken_pipe(&error) => Ok(()),
+                written => written.context("writing to standard output"),
+            }
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let cause = cause.downcast_ref::<io::Error>();
+        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

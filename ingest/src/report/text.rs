@@ -1,0 +1,221 @@
+//! The report for people: a table of rows that adds up, then whatever needs a
+//! look, each with a place to look at.
+
+use std::fmt;
+
+use super::{Counts, EnrichCounts, Published, Report, Tally};
+use crate::conflicts::{Said, Sample};
+
+/// A longer name is shown by its end, which tells files of one folder apart.
+const NAME_CHARS_MAX: usize = 48;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_rows(f)?;
+        self.write_faults(f)?;
+        self.write_conflicts(f)?;
+        if !self.filled.is_empty() {
+            writeln!(f, "\nfields filled by --enrich")?;
+            for (column, count) in &self.filled {
+                writeln!(f, "{:>12}  {}", grouped(*count), column.name())?;
+            }
+        }
+        if !self.from_exchanges.is_empty() {
+            writeln!(f, "\nfields filled by --exchanges")?;
+            for (column, count) in &self.from_exchanges {
+                writeln!(f, "{:>12}  {}", grouped(*count), column.name())?;
+            }
+        }
+        self.write_ignored(f)?;
+        if let Some(path) = &self.rejects_file {
+            writeln!(f, "\nwhat was not taken is kept in {}", path.display())?;
+        }
+        if let Some(Published { generation, instruments, bytes }) = &self.published {
+            writeln!(
+                f,
+                "\npublished generation {generation}: {} instruments in {} ({} bytes each), {:.1} s",
+                grouped(*instruments),
+                size(*bytes),
+                grouped(bytes / instruments.max(&1)),
+                self.elapsed.as_secs_f64()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cells = |counts: &Counts| {
+            let Counts { read, instruments, merged, rejected, skipped } = *counts;
+            [read, instruments, merged, rejected, skipped]
+        };
+        let mut rows: Vec<(&str, _)> =
+            self.inputs.iter().map(|input| (&*input.name, cells(&input.counts))).collect();
+        if rows.len() > 1 {
+            rows.push(("in all", cells(&self.total())));
+        }
+        table(f, "input", ["read", "instruments", "merged", "rejected", "skipped"], &rows)?;
+        if self.enrich.is_empty() {
+            return Ok(());
+        }
+        let cells = |counts: &EnrichCounts| {
+            let EnrichCounts { read, enriched, unmatched, ambiguous, rejected, skipped } = *counts;
+            [read, enriched, unmatched, ambiguous, rejected, skipped]
+        };
+        let mut rows: Vec<(&str, _)> =
+            self.enrich.iter().map(|input| (&*input.name, cells(&input.counts))).collect();
+        if rows.len() > 1 {
+            rows.push(("in all", cells(&self.enrich_total())));
+        }
+        writeln!(f)?;
+        let heads = ["read", "enriched", "unmatched", "ambiguous", "rejected", "skipped"];
+        table(f, "enriched with", heads, &rows)
+    }
+
+    fn write_faults(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reasons = |f: &mut fmt::Formatter<'_>, title: &str, lines: Vec<(String, &Tally)>| {
+            if !lines.is_empty() {
+                writeln!(f, "\n{title}")?;
+            }
+            for (reason, Tally { count, first }) in lines {
+                writeln!(f, "{:>12}  {reason} (first: {first})", grouped(*count))?;
+            }
+            Ok(())
+        };
+        let whole = |(reason, tally): (&&str, _)| ((*reason).to_owned(), tally);
+        reasons(f, "rejected rows", self.reasons.iter().map(whole).collect())?;
+        reasons(f, "rows that enriched nothing", self.not_joined.iter().map(whole).collect())?;
+        let dropped = self.dropped.iter();
+        let dropped = dropped
+            .map(|((column, reason), tally)| (format!("{}: {reason}", column.name()), tally));
+        reasons(f, "dropped cells", dropped.collect())
+    }
+
+    fn write_conflicts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.conflicts.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nconflicts: rows of one instrument that say different things")?;
+        for (column, conflict) in &self.conflicts {
+            writeln!(f, "{:>12}  {}", grouped(conflict.count), column.name())?;
+            for Sample { figi, kept, lost } in &conflict.samples {
+                let said = |Said { value, input }: &Said| match input {
+                    Some(input) => format!("{value:?} of {}", end_of(input)),
+                    None => format!("{value:?}"),
+                };
+                writeln!(f, "{:14}{figi}: {}, not {}", "", said(kept), said(lost))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_ignored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inputs = self.inputs.iter().map(|input| (&input.name, &input.unknown_columns));
+        let enrich = self.enrich.iter().map(|input| (&input.name, &input.unknown_columns));
+        let ignored: Vec<_> = inputs.chain(enrich).filter(|(_, names)| !names.is_empty()).collect();
+        if !ignored.is_empty() {
+            writeln!(f, "\nignored columns")?;
+        }
+        for (input, names) in ignored {
+            writeln!(f, "  {}: {}", end_of(input), names.join(", "))?;
+        }
+        let absent = self.inputs.iter().filter(|input| !input.absent_columns.is_empty());
+        for (place, input) in absent.enumerate() {
+            if place == 0 {
+                writeln!(f, "\ncolumns of its format that an input lacks")?;
+            }
+            let names = input.absent_columns.join(", ");
+            writeln!(f, "  {} ({}): {names}", end_of(&input.name), input.format)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a table: names to the left, numbers to the right, a column as wide as
+/// its widest cell.
+fn table<const N: usize>(
+    f: &mut fmt::Formatter<'_>,
+    title: &str,
+    heads: [&str; N],
+    rows: &[(&str, [u64; N])],
+) -> fmt::Result {
+    let rows: Vec<(String, [String; N])> =
+        rows.iter().map(|(name, cells)| (end_of(name), cells.map(grouped))).collect();
+    let names = rows.iter().map(|(name, _)| name.chars().count());
+    let name_width = names.chain([title.len()]).max().expect("there is a title");
+    let widths: [usize; N] = std::array::from_fn(|place| {
+        let cells = rows.iter().map(|(_, cells)| cells[place].len());
+        cells.chain([heads[place].len()]).max().expect("there is a head")
+    });
+    let mut line = |name: &str, cells: [&str; N]| {
+        write!(f, "{name:name_width$}")?;
+        for (cell, width) in cells.into_iter().zip(widths) {
+            write!(f, "  {cell:>width$}")?;
+        }
+        writeln!(f)
+    };
+    line(title, heads)?;
+    for (name, cells) in &rows {
+        line(name, cells.each_ref().map(String::as_str))?;
+    }
+    Ok(())
+}
+
+/// The number as people read it: 1234567 is `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes in the unit that a person would choose.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} bytes");
+    }
+    let mut number = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while number >= 1000.0 && unit + 1 < UNITS.len() {
+        number /= 1000.0;
+        unit += 1;
+    }
+    format!("{number:.1} {}", UNITS[unit])
+}
+
+fn end_of(name: &str) -> String {
+    let chars = name.chars().count();
+    if chars <= NAME_CHARS_MAX {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(chars + 1 - NAME_CHARS_MAX).collect();
+    format!("…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_are_for_people() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_345_678, "12,345,678")]
+        {
+            assert_eq!(grouped(number), text);
+        }
+        for (bytes, text) in
+            [(999, "999 bytes"), (12_345_678, "12.3 MB"), (4_000_000_000, "4.0 GB")]
+        {
+            assert_eq!(size(bytes), text);
+        }
+        let long = "folder/".repeat(10) + "dump.csv";
+        assert_eq!(end_of(&long).chars().count(), NAME_CHARS_MAX);
+        assert!(end_of(&long).ends_with("/dump.csv"));
+    }
+}

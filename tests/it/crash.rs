@@ -1,0 +1,243 @@
+//! What a builder leaves behind when it is killed, when the disk is full, and when
+//! there are two: always an index that serves, and never anything half-made for long.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use figdex_index::Catalogue;
+use figdex_ingest::generate::Format;
+
+use crate::support::{generated, ingest, program};
+
+const OLD: &str = "figi,ticker\nBBG000BPH459,OLD\n";
+const NEW_COUNT: u64 = 1_000;
+
+/// A folder with two dumps, and an index of the old one.
+fn desk() -> tempfile::TempDir {
+    let desk = tempfile::tempdir().unwrap();
+    fs::write(desk.path().join("old.csv"), OLD).unwrap();
+    fs::write(desk.path().join("new.csv"), generated(NEW_COUNT, Format::Csv)).unwrap();
+    desk
+}
+
+fn build(folder: &Path, dump: &str, index: &str) -> (i32, String) {
+    let (code, _, error) = ingest(folder, &["build", dump, "--index", index]);
+    (code, error)
+}
+
+fn instruments(index: &Path) -> u64 {
+    Catalogue::open(index).unwrap().manifest().instruments
+}
+
+/// What lies in the folder of an index but is neither pointer, lock nor generation.
+fn half_made(index: &Path) -> Vec<String> {
+    let names = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    let is_whole = |name: &str| {
+        let number = name.strip_prefix("generation-");
+        let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        matches!(name, "CURRENT" | "LOCK")
+            || number.is_some() && index.join(name).join("manifest.toml.sha256").exists()
+    };
+    names.filter(|name| !is_whole(name)).collect()
+}
+
+/// Fifty kills, spread over the time that a build takes.
+#[test]
+fn a_kill_at_any_moment_leaves_an_index_that_serves() {
+    let desk = desk();
+    let index = desk.path().join("index");
+    let start = Instant::now();
+    assert_eq!(build(desk.path(), "new.csv", "index").0, 0);
+    let whole = start.elapsed();
+    assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
+    let (mut finished, mut left) = (0, 0);
+    // Any odd start gives numbers that look random, and the same ones every time.
+    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+    for kill in 0..50 {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let jitter = (random >> 40) as f64 / (1 << 24) as f64;
+        let moment = whole.mul_f64((f64::from(kill) + jitter) / 50.0 * 1.1);
+        let mut child = Command::new(program())
+            .current_dir(desk.path())
+            .args(["build", "new.csv", "--index", "index"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(moment);
+        let ended = child.try_wait().unwrap().is_some();
+        // SIGKILL, which nobody can catch.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = instruments(&index);
+        assert!(found == NEW_COUNT || found == 1 && !ended, "{found} instruments at {moment:?}");
+        left += u32::from(!half_made(&index).is_empty());
+        finished += u32::from(ended);
+        if found == NEW_COUNT {
+            assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
+            assert_eq!(half_made(&index), [""; 0], "after the kill at {moment:?}");
+        }
+    }
+    assert!(left > 5, "of 50 kills only {left} came while a generation was being built");
+    eprintln!("50 kills over {whole:?}: {left} left something unfinished, {finished} came late");
+
+    // A run that fails tidies up as well as one that publishes.
+    fs::create_dir(index.join("generation-009999.new")).unwrap();
+    fs::write(index.join("CURRENT.new"), "gen").unwrap();
+    fs::write(desk.path().join("bad.csv"), "figi\nBBG000BLNNH5\n").unwrap();
+    assert_eq!(build(desk.path(), "bad.csv", "index").0, 1);
+    assert_eq!(half_made(&index), [""; 0]);
+    assert_eq!(instruments(&index), 1);
+}
+
+/// Of builders that start together, those that find the lock taken say so at once;
+/// what the others publish is whole.
+#[test]
+fn two_builders_never_meet() {
+    let desk = desk();
+    let children: Vec<_> = (0..4)
+        .map(|_| {
+            Command::new(program())
+                .current_dir(desk.path())
+                .args(["build", "new.csv", "--index", "index"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut published = 0;
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        match output.status.code() {
+            Some(0) => published += 1,
+            code => {
+                assert_eq!(code, Some(1), "{error}");
+                assert_eq!(
+                    error, "figdex-ingest: index is locked: another build is running\n",
+                    "it ends before it reads anything"
+                );
+            }
+        }
+    }
+    let catalogue = Catalogue::open(&desk.path().join("index")).unwrap();
+    assert!(published >= 1);
+    assert_eq!(catalogue.manifest().generation, published);
+
+    // Whoever holds the lock, it is not only builds of one program that respect it.
+    let lock = figdex_index::BuildLock::acquire(&desk.path().join("index")).unwrap();
+    for arguments in [&["build", "old.csv", "--index", "index"][..], &["rollback", "index"]] {
+        let (code, _, error) = ingest(desk.path(), arguments);
+        assert_eq!((code, error.contains("locked")), (1, true), "{error}");
+    }
+    drop(lock);
+    assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
+}
+
+/// A file system of so many kilobytes, for as long as this lives.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None` where only root may mount one, on whose machine that may be.
+    fn mount(path: PathBuf) -> Option<Self> {
+        fs::create_dir(&path).unwrap();
+        let mount = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&path).output();
+        if mount.is_ok_and(|mount| mount.status.success()) {
+            return Some(Self(path));
+        }
+        let is_required = std::env::var_os("FIGDEX_REQUIRE_SMALL_DISK").is_some();
+        assert!(!is_required, "FIGDEX_REQUIRE_SMALL_DISK is set, and no tmpfs can be mounted");
+        eprintln!("skipped: a small disk can be mounted by root alone");
+        None
+    }
+
+    fn resize(&self, kilobytes: u64) {
+        let size = format!("remount,size={kilobytes}k");
+        let remount = Command::new("mount").arg("-o").arg(size).arg(&self.0).status().unwrap();
+        assert!(remount.success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.0).status();
+        assert!(unmounted.unwrap().success() || std::thread::panicking());
+    }
+}
+
+/// Wherever in a build the disk fills up, the old index stands alone and serves; and
+/// the build says beforehand that it will.
+#[test]
+fn a_full_disk_ends_a_build_cleanly() {
+    let desk = desk();
+    let Some(disk) = SmallDisk::mount(desk.path().join("small")) else { return };
+    let index = desk.path().join("small/index");
+    let try_build: &[&str] = &["build", "new.csv", "--index", "small/index", "--skip-space-check"];
+    assert_eq!(build(desk.path(), "old.csv", "small/index").0, 0);
+    let old_kilobytes = disk_usage(&index);
+    assert_eq!(ingest(desk.path(), try_build).0, 0);
+    let whole_kilobytes = disk_usage(&index) - old_kilobytes;
+    assert_eq!(ingest(desk.path(), &["rollback", "small/index"]).0, 0);
+    // The next build removes what was taken back, before it begins or when it ends.
+    assert_eq!(build(desk.path(), "old.csv", "small/index").0, 0);
+    let old_kilobytes = disk_usage(&index);
+
+    let mut failed = 0;
+    for step in 0..10 {
+        disk.resize(old_kilobytes + whole_kilobytes * step / 9);
+        let (code, _, error) = ingest(desk.path(), try_build);
+        if code == 0 {
+            assert!(step > 5, "it cannot have fitted");
+            assert_eq!(instruments(&index), NEW_COUNT);
+            break;
+        }
+        failed += 1;
+        assert_eq!(code, 1, "{error}");
+        assert!(error.contains("No space left on device"), "{error}");
+        assert_eq!(half_made(&index), [""; 0]);
+        assert_eq!((instruments(&index), disk_usage(&index)), (1, old_kilobytes), "step {step}");
+    }
+    assert!(failed > 5, "{failed}");
+
+    disk.resize(old_kilobytes + whole_kilobytes / 4);
+    let (code, error) = build(desk.path(), "new.csv", "small/index");
+    assert_eq!(code, 1);
+    assert!(error.contains(" free, and the index needs about "), "{error}");
+}
+
+/// What the folder takes on its disk, as the disk counts it.
+fn disk_usage(folder: &Path) -> u64 {
+    let output = Command::new("df").args(["-k", "--output=used"]).arg(folder).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().last().unwrap().trim().parse().unwrap()
+}
+
+/// What is cut or flipped in a published generation is noticed by whoever opens it,
+/// and `verify` names the file.
+#[test]
+fn verify_names_what_is_broken() {
+    let desk = desk();
+    assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
+    let (code, told, _) = ingest(desk.path(), &["verify", "index"]);
+    assert_eq!(code, 0);
+    assert!(told.starts_with("generation 1 is whole: 1 instruments"), "{told}");
+    let start = Instant::now();
+    for name in ["manifest.toml", "part-000/rows.figis", "part-000/segment/meta.json"] {
+        let path = desk.path().join("index/generation-000001").join(name);
+        let good = fs::read(&path).unwrap();
+        let mut flipped = good.clone();
+        flipped[good.len() / 2] ^= 0x10;
+        for bad in [&flipped[..], &good[..good.len() / 2]] {
+            fs::write(&path, bad).unwrap();
+            let (code, told, error) = ingest(desk.path(), &["verify", "index"]);
+            assert_eq!((code, &*told), (1, ""), "{name}");
+            assert!(error.contains(name) && error.contains("damaged"), "{name}: {error}");
+        }
+        fs::write(&path, good).unwrap();
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
+}

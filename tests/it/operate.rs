@@ -1,0 +1,146 @@
+//! The commands about an index that is there: what `inspect` tells, that an export
+//! loses nothing, and that `--keep` and `rollback` do as they say.
+
+use std::fs;
+
+use figdex_index::{Catalogue, Error};
+use figdex_ingest::generate::Format;
+use serde_json::{Value, json};
+
+use crate::support::{generated, ingest};
+
+/// Rows with everything that an index has no use for when it answers.
+const ODD: &str = concat!(
+    r#"{"figi":"BBG000BLNNH6","ticker":"IBM","marketSector":"Equity","listed":false,"#,
+    r#""alias":["Big Blue","a \"quoted\", one"],"ID_ISIN":["US4592001014","JP3633400001"]}"#,
+    "\n",
+    r#"{"figi":"BBG000B9XRY4","ticker":" aapl ","expiration":"2030-01-01","name":"two\nlines"}"#,
+    "\n",
+    r#"{"figi":"BBG000BPH459","maturity":"2030-01-01","listed":true,"strike":0.30000000000000004,"#,
+    r#""coupon":2.2250738585072014e-308,"stateCode":"NY","metadata":"Metadata N/A"}"#,
+    "\n",
+    r#"{"figi":"BBG001S5S399","expiration":"2030-01-01","maturity":"2030-01-01","uniqueID":"x y"}"#,
+    "\n",
+);
+
+/// Build → export → build gives the same instruments, in either layout.
+#[test]
+fn an_export_is_the_same_index_again() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("generated.csv"), generated(1_500, Format::Csv)).unwrap();
+    fs::write(folder.join("odd.jsonl"), ODD).unwrap();
+    fs::create_dir(folder.join("lists")).unwrap();
+    fs::write(folder.join("lists/exchCode.json"), r#"{"values":["NOWHERE"]}"#).unwrap();
+    let run = |arguments: &str| {
+        let arguments: Vec<_> = arguments.split(' ').collect();
+        let (code, told, error) = ingest(folder, &arguments);
+        assert_eq!(code, 0, "{arguments:?} {error}");
+        told
+    };
+    run("build generated.csv odd.jsonl --strict --values lists --index first");
+    run("export first --out first.csv --values values");
+    run("export first --out first.jsonl --format jsonl");
+    for dump in ["first.csv", "first.jsonl"] {
+        let report = run(&format!("build {dump} --strict --values values --index second"));
+        assert!(!report.contains("dropped") && !report.contains("ignored"), "{report}");
+        let [first, second] = ["first", "second"].map(|index| {
+            let catalogue = Catalogue::open(&folder.join(index)).unwrap();
+            let mut instruments = Vec::new();
+            let read = catalogue.instruments(|instrument| {
+                instruments.push(instrument.clone());
+                Ok::<_, Error>(())
+            });
+            read.unwrap();
+            (instruments, catalogue.vocabulary().clone())
+        });
+        assert_eq!(first.0.len(), 1_504);
+        assert!(first == second, "an index of {dump} is another");
+        assert_eq!(run("export second"), fs::read_to_string(folder.join("first.csv")).unwrap());
+        run("verify second");
+    }
+}
+
+/// CSV has no way to write a `;` within one of several values; JSON lines do.
+#[test]
+fn what_csv_cannot_say_is_refused() {
+    let desk = tempfile::tempdir().unwrap();
+    let dump = r#"{"figi":"BBG000BLNNH6","alias":["a;b"]}"#;
+    fs::write(desk.path().join("dump.jsonl"), dump).unwrap();
+    assert_eq!(ingest(desk.path(), &["build", "dump.jsonl", "--index", "index"]).0, 0);
+    let (code, _, error) = ingest(desk.path(), &["export", "index"]);
+    assert_eq!(code, 1);
+    assert!(error.contains("BBG000BLNNH6 has a value with ';' in alias"), "{error}");
+    let (code, told, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
+    assert_eq!((code, &*told), (0, "{\"figi\":\"BBG000BLNNH6\",\"alias\":\"a;b\"}\n"));
+}
+
+#[test]
+fn inspecting() {
+    let desk = tempfile::tempdir().unwrap();
+    fs::write(desk.path().join("odd.jsonl"), ODD).unwrap();
+    assert_eq!(ingest(desk.path(), &["build", "odd.jsonl", "--index", "index"]).0, 0);
+    let (code, told, _) = ingest(desk.path(), &["inspect", "index", "--json"]);
+    assert_eq!(code, 0);
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!((&told["instruments"], &told["parts"]), (&json!(4), &json!(1)));
+    assert_eq!(told["values"]["marketSector"], json!([{"value": "Equity", "instruments": 1}]));
+    assert_eq!(told["sources"][0]["name"], "odd.jsonl");
+    assert_eq!(told["sources"][0]["rows"], 4);
+    let components = told["components"].as_object().unwrap().values();
+    let sum: u64 = components.map(|bytes| bytes.as_u64().unwrap()).sum();
+    assert_eq!(told["bytes"], sum);
+    let filled = told["filled"].as_array().unwrap();
+    for (column, instruments) in [
+        ("figi", 4),
+        ("ticker", 2),
+        ("expiration", 2),
+        ("maturity", 2),
+        ("listed", 2),
+        ("alias", 1),
+        ("ID_ISIN", 1),
+        ("marketSector", 1),
+        ("currency", 0),
+    ] {
+        let expected = json!({"column": column, "instruments": instruments});
+        assert!(filled.contains(&expected), "{expected} {filled:?}");
+    }
+    let (code, told, _) = ingest(desk.path(), &["inspect", "index"]);
+    assert_eq!(code, 0);
+    for line in [
+        "4 instruments in one part; ",
+        "             1      25.00 %  Equity\n             3      75.00 %  without\n",
+        "             2      50.00 %  listed\n",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    let (code, _, error) = ingest(desk.path(), &["inspect", "."]);
+    assert_eq!((code, &*error), (1, "figdex-ingest: . is not an index (it has no file CURRENT)\n"));
+}
+
+#[test]
+fn keeping_and_rolling_back() {
+    let desk = tempfile::tempdir().unwrap();
+    for (name, ticker) in [("a.csv", "A"), ("b.csv", "B"), ("c.csv", "C")] {
+        let dump = format!("figi,ticker\nBBG000BLNNH6,{ticker}\n");
+        fs::write(desk.path().join(name), dump).unwrap();
+        let build = ["build", name, "--index", "index", "--keep", "2"];
+        assert_eq!(ingest(desk.path(), &build).0, 0);
+    }
+    let (_, told, _) = ingest(desk.path(), &["inspect", "index"]);
+    assert!(told.contains("\nalso in the folder: generation 1, 2\n"), "{told}");
+    for (generation, ticker) in [(2, "B"), (1, "A")] {
+        let (code, told, _) = ingest(desk.path(), &["rollback", "index"]);
+        assert_eq!(code, 0);
+        let expected = format!("published generation {generation} again: 1 instruments, built at ");
+        assert!(told.starts_with(&expected), "{told}");
+        let (_, dump, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
+        assert!(dump.contains(&format!("\"ticker\":\"{ticker}\"")), "{dump}");
+    }
+    let (code, _, error) = ingest(desk.path(), &["rollback", "index"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        error,
+        "figdex-ingest: index has no generation before 1: there is nothing to go back to\n"
+    );
+}

@@ -1,0 +1,348 @@
+//! New generations under load, over real TCP: no request fails, no answer is of two
+//! generations, no old one stays in memory; and what the program itself does with a
+//! broken one, with SIGHUP and after a rollback.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use figdex::config::Settings;
+use figdex::{State, reload, serve, service};
+use figdex_index::{Catalogue, check_digit};
+use figdex_ingest::Input;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::support::{build_of, ingest};
+
+const INSTRUMENTS: u32 = 250;
+const GENERATIONS: u64 = 10;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A dump whose every name tells its generation, as one exchange code does.
+fn dump(generation: u64) -> String {
+    let rows = (0..INSTRUMENTS).map(|number| {
+        let body = format!("BBG{number:08}");
+        let digit = check_digit::double_add_double(body.as_bytes()).unwrap();
+        let exch_code = if number == 0 { format!("G{generation}") } else { "US".to_owned() };
+        format!("{body}{digit},T,MARK {generation},{exch_code}\n")
+    });
+    format!("figi,ticker,name,exchCode\n{}", rows.collect::<String>())
+}
+
+fn publish(index: &Path, generation: u64) {
+    let input = Input::Memory("dump", dump(generation).into_bytes().into());
+    let report = build_of(vec![input], index).run(&mut |_| {}).unwrap();
+    assert_eq!(report.published.unwrap().generation, generation);
+}
+
+/// A connection that stays.
+struct Client(BufReader<TcpStream>);
+
+impl Client {
+    fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    /// The answer's body; anything but a 200 is a failure.
+    fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.0.get_mut().write_all(request.as_bytes()).unwrap();
+        let (mut head, mut length) = (String::new(), 0);
+        while !head.ends_with("\r\n\r\n") {
+            let line = head.len();
+            assert!(self.0.read_line(&mut head).unwrap() > 0, "cut off: {head}");
+            if let Some(value) = head[line..].to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).unwrap();
+        let text = String::from_utf8(body).unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 "), "{method} {path}: {head}{text}");
+        serde_json::from_str(&text).unwrap_or(Value::String(text))
+    }
+
+    fn post(&mut self, path: &str, body: &Value) -> Value {
+        self.ask("POST", path, &body.to_string())
+    }
+}
+
+/// The generation that all rows of an answer are of.
+fn mark(rows: &Value) -> u64 {
+    let rows = rows["data"].as_array().unwrap_or_else(|| panic!("{rows}"));
+    let names: BTreeSet<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 1, "one answer of two generations: {names:?}");
+    names.first().unwrap().strip_prefix("MARK ").unwrap().parse().unwrap()
+}
+
+/// Maps: two jobs of one request are of one generation too.
+fn map(client: &mut Client) -> u64 {
+    let job = json!({"idType": "TICKER", "idValue": "T"});
+    let answers = client.post("/v3/mapping", &json!([job, job]));
+    let rows = |answer: usize| answers[answer]["data"].as_array().unwrap().len();
+    assert_eq!((rows(0), rows(1)), (INSTRUMENTS as usize, INSTRUMENTS as usize));
+    assert_eq!(mark(&answers[0]), mark(&answers[1]));
+    mark(&answers[0])
+}
+
+/// Pages through all of it: cursors survive a reload, so that the pages make up the
+/// whole although a new generation may come between any two.
+fn page(client: &mut Client, path: &str) -> u64 {
+    let mut body = json!({"query": "mark"});
+    let mut figis = Vec::new();
+    loop {
+        let answer = client.post(path, &body);
+        assert!(answer.get("error").is_none(), "{answer}");
+        if path.ends_with("filter") {
+            assert_eq!(answer["total"], INSTRUMENTS);
+        }
+        let rows = answer["data"].as_array().unwrap();
+        figis.extend(rows.iter().map(|row| row["figi"].as_str().unwrap().to_owned()));
+        let generation = mark(&answer);
+        match answer.get("next") {
+            Some(next) => body["start"] = next.clone(),
+            None => {
+                assert_eq!(figis.len(), INSTRUMENTS as usize);
+                assert!(figis.is_sorted(), "rows of one rank are in FIGI order");
+                return generation;
+            }
+        }
+    }
+}
+
+/// The values that are served follow, and the server is ready throughout.
+fn values(client: &mut Client) -> u64 {
+    let marks = |list: &Value| {
+        let values = list.as_array().unwrap().iter().map(|value| value.as_str().unwrap());
+        let marks: Vec<u64> =
+            values.filter_map(|value| value.strip_prefix('G')?.parse().ok()).collect();
+        assert_eq!(marks.len(), 1, "{list}");
+        marks[0]
+    };
+    let served = client.ask("GET", "/v3/mapping/values/exchCode", "");
+    assert_eq!(client.ask("GET", "/readyz", ""), "ready\n");
+    marks(&served["values"])
+}
+
+#[test]
+fn ten_generations_under_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    publish(&index, 1);
+    let settings = Settings {
+        reload_period: Duration::from_millis(20),
+        turns: Some(2),
+        ..Settings::default()
+    };
+    let state = Arc::new(State::new(Catalogue::open(&index).unwrap(), settings));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = runtime.spawn(serve(listener, service(state.clone()), async {
+        stopped.await.ok();
+    }));
+    let hangup = runtime.block_on(async { signal(SignalKind::hangup()) }).unwrap();
+    runtime.spawn(reload::follow(state.clone(), index.clone(), hangup));
+
+    let old = Mutex::new(Vec::<Weak<Catalogue>>::new());
+    let (asked, done) = (AtomicU64::new(0), AtomicBool::new(false));
+    let clients: [fn(&mut Client) -> u64; 4] =
+        [map, |client| page(client, "/v3/filter"), |client| page(client, "/v3/search"), values];
+    std::thread::scope(|scope| {
+        for ask in clients {
+            let (asked, done) = (&asked, &done);
+            scope.spawn(move || {
+                let mut client = Client::connect(address);
+                let (mut last, mut seen) = (0, BTreeSet::new());
+                while !done.load(Ordering::Relaxed) {
+                    let generation = ask(&mut client);
+                    assert!(generation >= last, "{generation} after {last}");
+                    last = generation;
+                    seen.insert(generation);
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+                assert!(seen.len() > 3, "only generations {seen:?} were seen");
+            });
+        }
+        let publisher = scope.spawn(|| {
+            for generation in 2..=GENERATIONS + 1 {
+                old.lock().push(Arc::downgrade(&state.catalogue()));
+                publish(&index, generation);
+                let start = Instant::now();
+                while state.catalogue().manifest().generation != generation {
+                    assert!(start.elapsed() < PATIENCE, "generation {generation} never came");
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                // Everyone meets it before the next one comes.
+                let before = asked.load(Ordering::Relaxed);
+                while asked.load(Ordering::Relaxed) < before + 8 && start.elapsed() < PATIENCE {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
+        });
+        let published = publisher.join();
+        done.store(true, Ordering::Relaxed);
+        published.unwrap();
+    });
+    eprintln!("{} answers while {GENERATIONS} generations came", asked.load(Ordering::Relaxed));
+
+    let start = Instant::now();
+    while old.lock().iter().any(|catalogue| catalogue.strong_count() > 0) {
+        assert!(start.elapsed() < PATIENCE, "an old generation is still in memory");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // The system's own account, where it gives one: nothing old is mapped.
+    if let Ok(maps) = fs::read_to_string("/proc/self/maps") {
+        let index = index.to_str().unwrap();
+        let current = format!("generation-{:06}/", GENERATIONS + 1);
+        let mapped: Vec<_> = maps.lines().filter(|line| line.contains(index)).collect();
+        assert!(mapped.iter().any(|line| line.contains(&current)));
+        let rest: Vec<_> = mapped.iter().filter(|line| !line.contains(&current)).collect();
+        assert!(rest.is_empty(), "{rest:#?}");
+    }
+    stop.send(()).unwrap();
+    runtime.block_on(serving).unwrap();
+}
+
+/// The program itself, with what it logs.
+struct Program {
+    child: Child,
+    address: SocketAddr,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program {
+    fn start(index: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_figdex"))
+            .args(["--listen", "127.0.0.1:0", "--no-limits", "--index"])
+            .arg(index)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let kept = log.clone();
+        std::thread::spawn(move || lines.for_each(|line| kept.lock().push(line.unwrap())));
+        let mut program = Self { child, address: "127.0.0.1:0".parse().unwrap(), log };
+        let line = program.wait_for("serving on http://", 1);
+        program.address = line.rsplit("http://").next().unwrap().parse().unwrap();
+        program
+    }
+
+    fn count(&self, text: &str) -> usize {
+        self.log.lock().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// Waits until so many lines with `text` were logged; the last of them.
+    fn wait_for(&self, text: &str, count: usize) -> String {
+        let start = Instant::now();
+        while self.count(text) < count {
+            assert!(start.elapsed() < PATIENCE, "{count} × {text:?} in {:#?}", self.log.lock());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let log = self.log.lock();
+        log.iter().rfind(|line| line.contains(text)).unwrap().clone()
+    }
+
+    fn generation(&self) -> u64 {
+        let mut client = Client::connect(self.address);
+        assert_eq!(values(&mut client), map(&mut client));
+        map(&mut client)
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Gone already, unless the test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let [index, staging] = ["index", "staging"].map(|name| folder.path().join(name));
+    publish(&index, 1);
+    let mut program = Program::start(&index);
+    assert_eq!(program.generation(), 1);
+    publish(&index, 2);
+    program.wait_for("took up a new generation", 1);
+    assert_eq!(program.generation(), 2);
+
+    // The third is built elsewhere, broken on the way, and published as a copy.
+    copy(&index, &staging);
+    publish(&staging, 3);
+    let third = Path::new("generation-000003");
+    let names = Path::new("part-000/rows.figis");
+    let good = fs::read(staging.join(third).join(names)).unwrap();
+    copy(&staging.join(third), &index.join(third));
+    fs::write(index.join(third).join(names), &good[1..]).unwrap();
+    fs::rename(staging.join("CURRENT"), index.join("CURRENT")).unwrap();
+    let refusal = "the new generation is refused";
+    let told = program.wait_for(refusal, 1);
+    assert!(told.contains("rows.figis is damaged: it has "), "{told}");
+    assert_eq!(program.generation(), 2);
+    program.signal("-HUP");
+    program.wait_for(refusal, 2);
+    // It is told once each time somebody asks, and not at every look.
+    std::thread::sleep(Duration::from_millis(2_300));
+    assert_eq!(program.count(refusal), 2, "{:#?}", program.log.lock());
+
+    fs::write(index.join(third).join(names), good).unwrap();
+    program.signal("-HUP");
+    program.wait_for("took up a new generation", 2);
+    assert_eq!(program.generation(), 3);
+    program.signal("-HUP");
+    program.wait_for("the published generation is served", 1);
+
+    let (code, _, error) = ingest(folder.path(), &["rollback", "index"]);
+    assert_eq!(code, 0, "{error}");
+    program.wait_for("took up a new generation", 3);
+    assert_eq!(program.generation(), 2);
+
+    // A folder that is emptied serves on, and one that is built anew is a new index.
+    fs::remove_file(index.join("CURRENT")).unwrap();
+    program.wait_for("no published generation is found", 1);
+    assert_eq!(program.generation(), 2);
+    fs::remove_dir_all(&index).unwrap();
+    publish(&index, 1);
+    program.wait_for("took up a new generation", 4);
+    assert_eq!(program.generation(), 1);
+    program.signal("-TERM");
+    assert_eq!(program.child.wait().unwrap().code(), Some(0));
+}
