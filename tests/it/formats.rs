@@ -354,11 +354,14 @@ fn exchanges_fill_what_answers_lack() {
     finds(&server, &job("BBG000B9XRY4"), &json!({"exchCode": "LN"}));
 }
 
+/// A file, its format, the counts, and rejects by reason.
+type RealDump = (&'static str, &'static str, [u64; 5], &'static [(&'static str, u64)]);
+
 /// The makers' own files: recognised, and every row accounted for.
 #[test]
 fn real_dumps() {
     let Some(data) = real_data() else { return };
-    let cases: [(&str, &str, [u64; 5], &[(&str, u64)]); 8] = [
+    let cases: [RealDump; 8] = [
         (
             "dumps/freeticker-etf-verification.csv",
             "free-ticker",
@@ -512,7 +515,7 @@ fn what_may_be_either_is_refused() {
     });
     let build = Build {
         format: Some(Format::read_all(&files).unwrap()),
-        ..Build::new(vec![memory("F\nx\n")], &folder.path().join("index"))
+        ..Build::new(vec![memory("F\nx\n")], folder.path().join("index"))
     };
     let error = build.run(&mut |_| {}).unwrap_err().to_string();
     assert!(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use figdex_index::Catalogue;
-use figdex_ingest::{Build, Input};
+use figdex_ingest::{Build, Format, Input};
 use proptest::prelude::*;
 
 use crate::support::{Server, build_of, figis, program};
@@ -369,16 +369,19 @@ proptest! {
             ".{0,20}",
             "[\",;\r\n]{0,5}",
         ], 0..12),
-        json in any::<bool>(),
+        shape in 0..3,
+        name in proptest::sample::select(Format::names().collect::<Vec<_>>()),
     ) {
-        let dump = match json {
-            false => format!("{HEADER}{}", lines.join("\n")),
-            true => lines.iter().map(|line| format!("{{\"figi\":\"{line}\"}}\n")).collect(),
+        let (name, dump) = match shape {
+            0 => ("csv", format!("{HEADER}{}", lines.join("\n"))),
+            1 => ("jsonl", lines.iter().map(|line| format!("{{\"figi\":\"{line}\"}}\n")).collect()),
+            // Of another format, or of none.
+            _ => (name, lines.join("\n")),
         };
         let folder = tempfile::tempdir().unwrap();
         let build = Build {
             max_rejects: figdex_ingest::MaxRejects::Percent(100.0),
-            format: Some(if json { "jsonl" } else { "csv" }.parse().unwrap()),
+            format: Some(name.parse().unwrap()),
             ..build_of(vec![Input::Memory("dump", dump.into_bytes().into())], &folder.path().join("index"))
         };
         if let Ok(report) = build.run(&mut |_| {}) {

@@ -6,6 +6,7 @@ mod builtin;
 pub(crate) mod description;
 mod parse;
 mod transform;
+mod walk;
 
 use std::fmt;
 use std::fs;

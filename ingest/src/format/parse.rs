@@ -4,22 +4,15 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeArray, DeInteger, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
 
 use super::description::{
     Conditions, Container, DelimitedLayout, Description, Encoding, Feed, From, Path, Recognise,
     Test, TestKind, Way, Wildcard,
 };
 use super::transform::{NumberForm, Transform, is_date_form};
+use super::walk::{Fault, Value, Walk, source, unknown};
 use crate::row::Column;
-
-/// What is wrong with a columns file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// From 1.
-    pub(crate) line: usize,
-    pub(crate) what: String,
-}
 
 /// Reads a columns file.
 ///
@@ -27,7 +20,7 @@ pub(crate) struct Fault {
 /// All its faults, in the order of their lines.
 pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut walk = Walk { text, faults: Vec::new() };
+    let mut walk = Walk::new(text);
     for error in &errors {
         walk.fault(error.span().unwrap_or_default(), error.message());
     }
@@ -36,28 +29,11 @@ pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
         return Err(walk.told());
     }
     let description = walk.description(table.get_ref());
-    if walk.faults.is_empty() { Ok(description) } else { Err(walk.told()) }
+    let faults = walk.told();
+    if faults.is_empty() { Ok(description) } else { Err(faults) }
 }
-
-struct Walk<'a> {
-    text: &'a str,
-    faults: Vec<Fault>,
-}
-
-type Value<'a> = Spanned<DeValue<'a>>;
 
 impl Walk<'_> {
-    fn fault(&mut self, span: Range<usize>, what: impl Into<String>) {
-        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        self.faults.push(Fault { line, what: what.into() });
-    }
-
-    fn told(mut self) -> Vec<Fault> {
-        self.faults.sort_by_key(|fault| fault.line);
-        self.faults
-    }
-
     fn description(&mut self, table: &DeTable<'_>) -> Description {
         let mut description = Description {
             container: None,
@@ -321,75 +297,6 @@ impl Walk<'_> {
         self.fault(value.span(), "`delimiter` is one byte, neither a quote nor a line end");
         None
     }
-
-    fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
-        let text = value.get_ref().as_str().map(String::from);
-        if text.is_none() {
-            self.fault(value.span(), format!("{name} is a text, not {}", kind(value)));
-        }
-        text
-    }
-
-    /// A text, or an array of texts.
-    fn texts_of(&mut self, value: &Value<'_>, name: &str) -> Vec<String> {
-        match value.get_ref() {
-            DeValue::String(text) => vec![text.to_string()],
-            DeValue::Array(texts) => {
-                texts.iter().filter_map(|text| self.text_of(text, name)).collect()
-            }
-            _ => {
-                let what = format!("{name} is a text or an array of texts, not {}", kind(value));
-                self.fault(value.span(), what);
-                Vec::new()
-            }
-        }
-    }
-
-    fn truth_of(&mut self, value: &Value<'_>, name: &str) -> bool {
-        value.get_ref().as_bool().unwrap_or_else(|| {
-            self.fault(value.span(), format!("{name} is true or false, not {}", kind(value)));
-            false
-        })
-    }
-
-    fn count_of(&mut self, value: &Value<'_>, name: &str) -> u64 {
-        let digits = value.get_ref().as_integer().map(DeInteger::as_str);
-        digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| {
-            self.fault(value.span(), format!("{name} is a number of lines"));
-            0
-        })
-    }
-
-    fn word_of<T: Copy>(
-        &mut self,
-        value: &Value<'_>,
-        name: &str,
-        words: &[(&str, T)],
-    ) -> Option<T> {
-        let text = self.text_of(value, name)?;
-        let known = words.iter().find(|(word, _)| *word == text);
-        if known.is_none() {
-            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            self.fault(value.span(), format!("{name} is one of {}", words.join(", ")));
-        }
-        known.map(|(_, meaning)| *meaning)
-    }
-
-    fn table_of<'v, 'i>(&mut self, value: &'v Value<'i>, name: &str) -> Option<&'v DeTable<'i>> {
-        let table = value.get_ref().as_table();
-        if table.is_none() {
-            self.fault(value.span(), format!("{name} is a table, not {}", kind(value)));
-        }
-        table
-    }
-
-    fn array_of<'v, 'i>(&mut self, value: &'v Value<'i>, name: &str) -> Option<&'v DeArray<'i>> {
-        let array = value.get_ref().as_array();
-        if array.is_none() {
-            self.fault(value.span(), format!("{name} is an array, not {}", kind(value)));
-        }
-        array
-    }
 }
 
 const CONTAINERS: [(&str, Container); 4] = [
@@ -437,30 +344,6 @@ const WAY_KEYS: [&str; 12] = [
     "number",
     "separator",
 ];
-
-fn unknown(key: &str, known: &[&str]) -> String {
-    format!("unknown key `{key}`; there are {}", known.join(", "))
-}
-
-/// A source's name, or its number.
-fn source(value: &Value<'_>) -> Option<String> {
-    match value.get_ref() {
-        DeValue::String(name) if !name.is_empty() => Some(name.to_string()),
-        DeValue::Integer(number) => Some(number.as_str().to_owned()),
-        _ => None,
-    }
-}
-
-fn kind(value: &Value<'_>) -> &'static str {
-    match value.get_ref() {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "an array",
-        DeValue::Table(_) => "a table",
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::record::{Names, Record, RecordValue, Slot};
-use crate::format::Description;
 use crate::format::description::{Conditions, From, Test};
+use crate::format::{Description, Transform};
 use crate::row::{CellKind, Column, Row};
 
 /// Separates the values of a delimited cell that may hold several.
@@ -38,6 +38,8 @@ struct Way {
     /// `None` for a constant.
     slot: Option<Slot>,
     conditions: Vec<Asked>,
+    /// Values are taken as they are, as most are.
+    plain: bool,
 }
 
 /// What must hold of a slot's values.
@@ -64,6 +66,7 @@ impl Plan {
                             From::Constant(_) => None,
                         },
                         conditions: sources.asked(&way.conditions),
+                        plain: way.transform.is_none(),
                     })
                     .collect(),
             })
@@ -183,9 +186,10 @@ impl Plan {
                     }
                     (Some(slot), _) => {
                         let separator = told.transform.separator.as_deref().or(self.separator);
+                        let transform = (!way.plain).then_some(&told.transform);
                         let mut given = false;
                         for value in record.of(slot) {
-                            given |= cells(row, feed.column, value, &told.transform, separator);
+                            given |= cells(row, feed.column, value, transform, separator);
                         }
                         given
                     }
@@ -205,7 +209,7 @@ fn cells(
     row: &mut Row,
     column: Column,
     value: RecordValue<'_>,
-    transform: &crate::format::Transform,
+    transform: Option<&Transform>,
     separator: Option<&str>,
 ) -> bool {
     if let CellKind::Fault(_) = value.kind {
@@ -214,14 +218,10 @@ fn cells(
     if value.entry && !column.is_list() {
         return row.push(column, value.text, CellKind::Fault("a nested value"));
     }
-    let cell = |row: &mut Row, text: &str| {
-        if transform.is_none() {
-            return row.push(column, text, value.kind);
-        }
-        match transform.apply(text) {
-            Ok(cell) => row.push(column, &cell, value.kind),
-            Err(fault) => row.push(column, text, CellKind::Fault(fault)),
-        }
+    let cell = |row: &mut Row, text: &str| match transform.map(|steps| steps.apply(text)) {
+        None => row.push(column, text, value.kind),
+        Some(Ok(cell)) => row.push(column, &cell, value.kind),
+        Some(Err(fault)) => row.push(column, text, CellKind::Fault(fault)),
     };
     match separator.filter(|_| column.is_list()) {
         Some(separator) => {

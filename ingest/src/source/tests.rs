@@ -49,6 +49,13 @@ fn fault(description: &str, content: &str, expected: &str) {
 
 const COLUMNS: &str = "\n[columns]\nfigi = \"F\"\nticker = \"T\"\n";
 
+/// A dump may be read on a thread of its own.
+#[test]
+fn a_source_may_be_sent() {
+    fn is_send<T: Send>() {}
+    is_send::<Source>();
+}
+
 #[test]
 fn a_header_below_other_lines_and_lines_that_are_no_records() {
     check(
