@@ -328,9 +328,9 @@ fn absent_and_ignored_columns_are_told() {
     let input = &server.report.inputs[0];
     assert_eq!(input.absent_columns, ["Nmae", "Title"]);
     assert_eq!(input.unknown_columns, ["Name"]);
-    assert!(
-        server.report.to_string().contains("columns that dump lacks of its format: Nmae, Title")
-    );
+    let told = server.report.to_string();
+    assert!(told.contains("\ncolumns of its format that an input lacks\n  dump"), "{told}");
+    assert!(told.contains("Nmae, Title"), "{told}");
 }
 
 /// `--exchanges`: one-to-one pairs fill the other's place; the report counts them.
@@ -348,7 +348,9 @@ fn exchanges_fill_what_answers_lack() {
         exchanges: Some(table),
         ..Build::new(vec![memory(dump)], index)
     });
-    assert!(server.report.to_string().contains("filled from the exchanges: exchCode 1, micCode 1"));
+    let told = server.report.to_string();
+    let filled = "fields filled by --exchanges\n           1  exchCode\n           1  micCode";
+    assert!(told.contains(filled), "{told}");
     let job = |figi: &str| json!({"idType": "ID_BB_GLOBAL", "idValue": figi, "micCode": "XLON"});
     finds(&server, &job("BBG000BLNNH6"), &json!({"exchCode": "LN"}));
     finds(&server, &job("BBG000B9XRY4"), &json!({"exchCode": "LN"}));
