@@ -47,6 +47,7 @@ pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Ins
             dropped.push(Dropped { column: cell.column, reason });
         }
     }
+    fill_fields(&mut instrument, row);
     settle_field_types(&mut instrument, dropped);
     instrument
 }
@@ -78,7 +79,10 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
         Column::Expiration => instrument.expiration = Some(date(value)?),
         Column::Maturity => instrument.maturity = Some(date(value)?),
         Column::Listed => {
-            instrument.listed = Some(value.parse().map_err(|_| "neither true nor false")?);
+            // Also `True`, as Python writes it: an equity whose cell was dropped would be
+            // listed.
+            let listed = value.to_ascii_lowercase().parse();
+            instrument.listed = Some(listed.map_err(|_| "neither true nor false")?);
         }
         Column::Metadata => instrument.metadata = Some(text(value, TEXT_BYTES_MAX)?),
         Column::UniqueId => instrument.unique_id = Some(text(value, TEXT_BYTES_MAX)?),
@@ -107,6 +111,23 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
         }
     }
     Ok(())
+}
+
+/// Three idTypes are result fields as well. Where the row gives a field in no other
+/// way, it is as the identifier was written, not in the spelling of the index.
+fn fill_fields(instrument: &mut Instrument, row: &Row) {
+    for cell in row.cells() {
+        let Column::Identifier(id_type) = cell.column else { continue };
+        let field = match id_type {
+            IdType::BbUnique => &mut instrument.unique_id,
+            IdType::UniqueFutOpt => &mut instrument.unique_id_fut_opt,
+            IdType::Ticker => &mut instrument.ticker,
+            _ => continue,
+        };
+        if field.is_none() && id_type.admit(cell.value).is_ok() {
+            *field = Some(cell.value.to_owned());
+        }
+    }
 }
 
 /// Four idTypes are fields of the row under another name. As columns they fill
@@ -215,6 +236,23 @@ mod tests {
                 "ID_ISIN: not of the form of its idType",
             ]
         );
+    }
+
+    /// Decisions, "Derived at ingestion": "the stored value", as it was written.
+    #[test]
+    fn a_field_that_only_an_identifier_gives_keeps_its_spelling() {
+        let (instrument, dropped) = normalized(&[
+            IBM,
+            ("ID_BB_UNIQUE", "abcX"),
+            ("UNIQUE_ID_FUT_OPT", "IBM US Equity"),
+            ("TICKER", "brk/b"),
+            ("listed", "False"),
+        ]);
+        let instrument = instrument.unwrap();
+        assert_eq!(instrument.unique_id.as_deref(), Some("abcX"));
+        assert_eq!(instrument.unique_id_fut_opt.as_deref(), Some("IBM US Equity"));
+        assert_eq!((instrument.ticker.as_deref(), instrument.listed), (Some("brk/b"), Some(false)));
+        assert!(dropped.is_empty(), "{dropped:?}");
     }
 
     #[test]

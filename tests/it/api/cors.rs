@@ -64,9 +64,13 @@ fn a_preflight() {
 #[test]
 fn a_preflight_of_the_values() {
     let headers = [("origin", APP), ("access-control-request-method", "GET")];
-    let answer = server(&[APP]).request("OPTIONS", "/v3/mapping/values/currency", &headers, "");
-    assert_eq!(answer.status, 204);
-    assert_eq!(answer.header("access-control-allow-methods"), "GET");
+    let server = server(&[APP]);
+    for path in ["/v3/mapping/values/currency", "/schema", "/v2/schema"] {
+        let answer = server.request("OPTIONS", path, &headers, "");
+        assert_eq!(answer.status, 204, "{path}");
+        assert_eq!(answer.header("access-control-allow-methods"), "GET", "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), APP, "{path}");
+    }
 }
 
 /// Answers and errors can be read by the page, with their rate-limit headers.

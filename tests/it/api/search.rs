@@ -1,5 +1,6 @@
 //! Contract, "POST /v3/search" and "Search request"; decisions, "Matching".
 
+use figdex::config::{SearchEnvelope, Settings, UnknownEnum};
 use serde_json::{Value, json};
 
 use super::figi;
@@ -361,5 +362,42 @@ fn versions() {
     for path in ["/v3/search", "/v3/filter", "/v2/search"] {
         let answer = server.request("GET", path, &[], "");
         assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")), "{path}");
+    }
+}
+
+/// `--unknown-enum no-match`: a value outside its set finds nothing, in every
+/// endpoint, and the faults of other fields are told all the same; with
+/// `--search-envelope array` an answer is an array of one.
+#[test]
+fn the_other_choices() {
+    let settings = Settings {
+        unknown_enum: UnknownEnum::NoMatch,
+        search_envelope: SearchEnvelope::Array,
+        ..Settings::default()
+    };
+    let server = server().with_settings(settings);
+    for (path, body, expected) in [
+        ("/v3/search", r#"{"exchCode":"XX"}"#, r#"[{"data":[]}]"#),
+        ("/v3/filter", r#"{"query":"apple","currency":5}"#, r#"[{"data":[],"total":0}]"#),
+        ("/v2/search", r#"{"marketSecDes":"equity"}"#, r#"[{"data":[]}]"#),
+        ("/v3/search", r#"{"exchCode":"XX","start":"x"}"#, r#"[{"error":"Invalid start value."}]"#),
+        (
+            "/v3/filter",
+            r#"{"exchCode":"XX","strike":[2,1]}"#,
+            r#"[{"error":"strike: the first entry must not be greater than the second."}]"#,
+        ),
+        (
+            "/v3/mapping",
+            r#"[{"idType":"TICKER","idValue":"AAPL","exchCode":"XX"},{"idType":"X"}]"#,
+            r#"[{"warning":"No identifier found."},{"error":"Invalid value for idType."}]"#,
+        ),
+        (
+            "/v1/mapping",
+            r#"[{"idType":"TICKER","idValue":"AAPL","securityType2":"option"}]"#,
+            r#"[{"error":"No identifier found."}]"#,
+        ),
+    ] {
+        let answer = server.post(path, body);
+        assert_eq!((answer.status, &*answer.body), (200, expected), "{path} {body}");
     }
 }
