@@ -93,9 +93,7 @@ impl Part {
         }
         self.identifiers.verify(path, count)
     }
-}
 
-impl Part {
     /// Hands on every instrument, whole, in FIGI order, with its DocId.
     pub(crate) fn for_each<E: From<Error>>(
         &self,
