@@ -66,10 +66,10 @@ impl Sorter {
         Ok(Sorted::Runs(self.runs))
     }
 
-    /// Buffers double when they grow, so that what they hold is up to twice what
-    /// is in them; capacity is what counts.
+    /// What is in the buffers, not what they could hold: after a spill they keep their
+    /// room, and pages that were never written take no memory.
     fn used(&self) -> usize {
-        self.bytes.capacity() + self.rows.capacity() * size_of::<RowPlace>()
+        self.bytes.len() + self.rows.len() * size_of::<RowPlace>()
     }
 
     fn spill(&mut self) -> Result<()> {

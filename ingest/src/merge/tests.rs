@@ -61,6 +61,25 @@ fn nothing_is_merged_from_nothing() {
     assert_eq!(merged(&[], 1 << 20), (vec![], vec![Merged::default(); 3]));
 }
 
+/// A run is as large as memory allows: a run for each row would be right, and never
+/// end.
+#[test]
+fn runs_are_few() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut merge = Merge::start(scratch.path().to_owned(), 20_000);
+    let mut bytes = Vec::new();
+    for number in 0..5_000 {
+        let instrument = row(number, "a name as long as most");
+        instrument.encode(&mut bytes);
+        merge.add(0, instrument);
+    }
+    let sorted = merge.finish().unwrap();
+    let runs = scratch.path().read_dir().unwrap().count();
+    let used = bytes.len() + 5_000 * size_of::<sorter::RowPlace>();
+    assert!(10 < runs && runs <= used / 20_000 + 1, "{runs} runs of {used} bytes");
+    drop(sorted);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
