@@ -45,8 +45,8 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     .await
 }
 
-/// The rows that are written on the thread that serves everyone: half a millisecond's
-/// work.
+/// The rows that are written on the thread that serves everyone: less than a
+/// millisecond's work, at 0.4 to 0.9 µs a row (engine, decision 5).
 const INLINE_ROWS_MAX: usize = 1_000;
 
 /// What the answer to a request depends on, beside its body.

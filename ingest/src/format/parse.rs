@@ -55,6 +55,8 @@ impl Walk<'_> {
                     description.container = self.word_of(value, "format", &CONTAINERS);
                 }
                 "encoding" => {
+                    // Where it is no such word, a fault is noted, and nothing is read by
+                    // a description that has one.
                     let encoding = self.word_of(value, "encoding", &ENCODINGS);
                     description.encoding = encoding.unwrap_or_default();
                 }
@@ -170,6 +172,7 @@ impl Walk<'_> {
                     None => self.fault(value.span(), "`from` is a name or a number"),
                 },
                 "value" => {
+                    // Where it is no text, a fault is noted, as above.
                     let text = self.text_of(value, "value").unwrap_or_default();
                     from = Some(From::Constant(text));
                 }
@@ -180,6 +183,7 @@ impl Walk<'_> {
                 "upper" => transform.upper = self.truth_of(value, "upper"),
                 "values" => {
                     for (theirs, ours) in self.table_of(value, "values").into_iter().flatten() {
+                        // Here too.
                         let ours = self.text_of(ours, "each of `values`").unwrap_or_default();
                         transform.values.insert(theirs.get_ref().to_string(), ours);
                     }
