@@ -89,15 +89,5 @@ fn build(dump: &[u8], index: &Path) {
     assert_eq!(report.total().instruments, UNIVERSE.count);
 }
 
-/// A whole build, dump to published generation.
-fn builds(criterion: &mut Criterion) {
-    let folder = tempfile::tempdir().expect("a folder for the index");
-    let dump = dump();
-    let mut group = criterion.benchmark_group("build/csv");
-    group.throughput(Throughput::Elements(UNIVERSE.count)).sample_size(10);
-    group.bench_function("100k", |bencher| bencher.iter(|| build(&dump, folder.path())));
-    group.finish();
-}
-
-criterion_group!(benches, lookups, builds);
+criterion_group!(benches, lookups);
 criterion_main!(benches);

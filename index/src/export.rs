@@ -1,8 +1,6 @@
 //! An index read back: every instrument as it was added, in FIGI order; and the
 //! proof that all of it is found.
 
-use std::collections::BTreeSet;
-
 use crate::catalogue::Catalogue;
 use crate::error::{Error, Result};
 use crate::identifiers::KeyKind;
@@ -91,9 +89,11 @@ fn agree(
         return Err("its rank is another's".into());
     }
     let of_ids = instrument.keys().map(|(id_type, value)| (KeyKind::Id(id_type), value));
-    let mut keys: BTreeSet<(KeyKind, String)> =
+    let mut keys: Vec<(KeyKind, String)> =
         of_ids.map(|(kind, value)| (kind, value.as_str().to_owned())).collect();
     keys.extend(typed::keys(instrument));
+    keys.sort_unstable();
+    keys.dedup();
     for (kind, text) in &keys {
         let mut found = part.identifiers.find(*kind, text);
         let is_found = match found.len() {

@@ -14,17 +14,19 @@
 //! one that is once in 10^16 questions; of two keys that are there and would be
 //! taken for each other, the build says so and must take another seed.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+mod pairs;
+mod writer;
+
 use std::path::Path;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+pub(crate) use self::writer::IdentifiersWriter;
 
 use crate::error::{Error, Result};
 use crate::id_type::{ID_VALUE_BYTES_MAX, IdType};
 use crate::mapped::{Mapped, u32_at, u64_at};
-use crate::record::{put_number, take_number};
+use crate::record::take_number;
 
 const RADIX: &str = "identifiers.radix";
 const ENTRIES: &str = "identifiers.entries";
@@ -55,132 +57,13 @@ pub(crate) enum KeyKind {
     SqueezedTicker,
 }
 
-/// Collects the keys of one part.
-pub(crate) struct IdentifiersWriter {
-    hash_seed: u64,
-    pairs: Vec<Pair>,
-    key: Vec<u8>,
-}
-
-/// That a DocId is found under a key. Sorted by these fields, in this order: keys
-/// by hash, DocIds of a key ascending.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Pair {
-    hash: Hash,
-    doc: u32,
-}
-
 /// What is kept of a key's hash.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hash {
     /// The bits that lead to a place in the radix table, and more.
     leading: u32,
     /// The [`ENTRY_HASH_BITS`] that are compared.
     compared: u64,
-}
-
-impl IdentifiersWriter {
-    pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { hash_seed, pairs: Vec::new(), key: Vec::new() }
-    }
-
-    pub(crate) fn add(&mut self, kind: KeyKind, text: &str, doc: u32) {
-        write_key(&mut self.key, kind, text);
-        self.pairs.push(Pair { hash: Hash::of(&self.key, self.hash_seed), doc });
-    }
-
-    pub(crate) fn finish(mut self, part: &Path) -> Result<()> {
-        self.pairs.sort_unstable();
-        self.pairs.dedup();
-        let create = |name: &str| {
-            let path = part.join(name);
-            File::create_new(&path).map(BufWriter::new).map_err(Error::io(&path))
-        };
-        let mut entries = create(ENTRIES)?;
-        let mut lists = Lists::default();
-        let mut leading = Vec::new();
-        for key in self.pairs.chunk_by(|a, b| a.hash == b.hash) {
-            let (count, value) = match key {
-                [only] => (1, only.doc),
-                several => lists.put(several)?,
-            };
-            let hash_and_count = key[0].hash.compared << 8 | count;
-            entries.write_all(&hash_and_count.to_le_bytes()).map_err(Error::io(part))?;
-            entries.write_all(&value.to_le_bytes()).map_err(Error::io(part))?;
-            leading.push(key[0].hash.leading);
-        }
-        let bits = radix_bits(leading.len());
-        self.refuse_ambiguous(bits)?;
-        let mut radix = create(RADIX)?;
-        let mut first = 0;
-        for prefix in 0..=(1_u64 << bits) {
-            while first < leading.len() && radix_of(leading[first], bits) < prefix {
-                first += 1;
-            }
-            let first = u32::try_from(first).map_err(|_| Error::PartTooLarge("identifiers"))?;
-            radix.write_all(&first.to_le_bytes()).map_err(Error::io(part))?;
-        }
-        for file in [entries, radix] {
-            file.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
-        }
-        let path = part.join(POSTINGS);
-        std::fs::write(&path, lists.bytes).map_err(Error::io(&path))
-    }
-
-    /// Two keys of which an entry would not tell which it is: they lie in one place
-    /// of the radix table and agree in the bits that are compared.
-    fn refuse_ambiguous(&self, bits: u32) -> Result<()> {
-        let place = |pair: &Pair| radix_of(pair.hash.leading, bits);
-        let mut same_place = self.pairs.chunk_by(|a, b| place(a) == place(b));
-        let is_ambiguous = |pairs: &[Pair]| {
-            let hashes = pairs.chunk_by(|a, b| a.hash == b.hash).map(|key| key[0].hash.compared);
-            let mut hashes: Vec<u64> = hashes.collect();
-            hashes.sort_unstable();
-            hashes.windows(2).any(|pair| pair[0] == pair[1])
-        };
-        if same_place.any(is_ambiguous) {
-            return Err(Error::HashSeed);
-        }
-        Ok(())
-    }
-}
-
-/// Lists of DocIds, each once.
-#[derive(Default)]
-struct Lists {
-    bytes: Vec<u8>,
-    /// Where the list of this hash was put last, and where it ends.
-    known: HashMap<u64, (u32, u32)>,
-    list: Vec<u8>,
-}
-
-impl Lists {
-    /// The list of a key's DocIds: its count as an entry has it, and its place.
-    fn put(&mut self, key: &[Pair]) -> Result<(u64, u32)> {
-        self.list.clear();
-        let count = (key.len() as u64).min(COUNT_IN_LIST);
-        if count == COUNT_IN_LIST {
-            put_number(&mut self.list, key.len());
-        }
-        let mut last = 0;
-        for pair in key {
-            put_number(&mut self.list, (pair.doc - last) as usize);
-            last = pair.doc;
-        }
-        let hash = xxh3_64(&self.list);
-        if let Some(&(start, end)) = self.known.get(&hash)
-            && self.bytes[start as usize..end as usize] == self.list[..]
-        {
-            return Ok((count, start));
-        }
-        let place = |bytes: usize| {
-            u32::try_from(bytes).map_err(|_| Error::PartTooLarge("bytes of posting lists"))
-        };
-        let start = place(self.bytes.len())?;
-        self.bytes.extend_from_slice(&self.list);
-        self.known.insert(hash, (start, place(self.bytes.len())?));
-        Ok((count, start))
-    }
 }
 
 impl Hash {
@@ -299,6 +182,21 @@ impl Identifiers {
         Ok(())
     }
 
+    /// Whether two keys lie in one place of the radix table and agree in the bits that
+    /// are compared: an entry would not tell which of them it is.
+    fn is_ambiguous(&self) -> bool {
+        let mut compared = Vec::new();
+        (0..self.radix.len() / 4 - 1).any(|place| {
+            let entries = self.radix.u32_at(0, place)..self.radix.u32_at(0, place + 1);
+            compared.clear();
+            compared.extend(
+                entries.map(|index| u64_at(&self.entries, index as usize * ENTRY_BYTES) >> 8),
+            );
+            compared.sort_unstable();
+            compared.windows(2).any(|pair| pair[0] == pair[1])
+        })
+    }
+
     /// How many DocIds all keys have together.
     pub(crate) fn count(&self) -> u64 {
         let entries = self.entries.chunks_exact(ENTRY_BYTES);
@@ -348,11 +246,11 @@ mod tests {
 
     fn build(keys: &[(KeyKind, String, u32)]) -> (tempfile::TempDir, Identifiers) {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = IdentifiersWriter::new(7);
+        let mut writer = IdentifiersWriter::new(folder.path(), 7);
         for (kind, text, doc) in keys {
-            writer.add(*kind, text, *doc);
+            writer.add(*kind, text, *doc).unwrap();
         }
-        writer.finish(folder.path()).unwrap();
+        writer.finish().unwrap();
         let identifiers = Identifiers::open(folder.path(), 7).unwrap();
         (folder, identifiers)
     }
@@ -361,6 +259,19 @@ mod tests {
     fn an_empty_directory_finds_nothing() {
         let (_folder, identifiers) = build(&[]);
         assert_eq!(identifiers.find(KeyKind::Id(IdType::Ticker), "IBM").len(), 0);
+    }
+
+    /// The build refuses it ([`Error::HashSeed`]), since no entry would tell which of
+    /// the two keys is meant.
+    #[test]
+    fn two_keys_that_compare_alike_are_found() {
+        let (folder, one) = build(&[(KeyKind::Squeezed, "a".into(), 1)]);
+        assert!(!one.is_ambiguous());
+        let entry = std::fs::read(folder.path().join(ENTRIES)).unwrap();
+        std::fs::write(folder.path().join(ENTRIES), [&entry[..], &entry].concat()).unwrap();
+        let radix = [0_u32, 2].map(u32::to_le_bytes).concat();
+        std::fs::write(folder.path().join(RADIX), radix).unwrap();
+        assert!(Identifiers::open(folder.path(), 7).unwrap().is_ambiguous());
     }
 
     /// A list of many DocIds begins with its count; equal lists are one.

@@ -143,7 +143,10 @@ impl PartWriter {
         let (schema, fields) = schema::schema();
         let settings = IndexSettings {
             sort_by_field: Some(IndexSortByField { field: schema::FIGI.into(), order: Order::Asc }),
-            docstore_compression: Compressor::None,
+            // Documents are empty, and the store still has five bytes for each; they are
+            // all alike.
+            docstore_compression: Compressor::Lz4,
+            docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
         };
         let index =
@@ -156,13 +159,13 @@ impl PartWriter {
         let rows = Worker::start(RowsWriter::create(path)?, move |rows, instrument| {
             rows.add(instrument, &part)
         });
-        let identifiers = (IdentifiersWriter::new(options.hash_seed), 0);
+        let identifiers = (IdentifiersWriter::new(path, options.hash_seed), 0);
         let identifiers = Worker::start(identifiers, |(identifiers, doc), instrument| {
             for (id_type, id_value) in instrument.keys() {
-                identifiers.add(KeyKind::Id(id_type), id_value.as_str(), *doc);
+                identifiers.add(KeyKind::Id(id_type), id_value.as_str(), *doc)?;
             }
             for (kind, text) in typed::keys(instrument) {
-                identifiers.add(kind, &text, *doc);
+                identifiers.add(kind, &text, *doc)?;
             }
             *doc += 1;
             Ok(())
@@ -210,7 +213,7 @@ impl PartWriter {
             std::thread::spawn(move || {
                 rows.finish()?.finish(&path)?;
                 extras.finish()?.finish(&path)?;
-                identifiers.finish()?.0.finish(&path)
+                identifiers.finish()?.0.finish()
             })
         };
         let finish_segment = || -> Result<()> {

@@ -161,7 +161,7 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut number: usize) {
     out.push(number as u8);
 }
 
-fn put_text(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_number(out, text.len());
     out.extend_from_slice(text.as_bytes());
 }
@@ -184,7 +184,7 @@ pub(crate) fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
-fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
+pub(crate) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     let length = take_number(bytes)?;
     let (text, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;

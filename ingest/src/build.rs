@@ -34,6 +34,8 @@ pub struct Build {
     pub index: PathBuf,
     /// The format of every input; without one it is recognised.
     pub format: Option<Format>,
+    /// The format of every dump to enrich with; without one it is recognised.
+    pub enrich_format: Option<Format>,
     /// A table of exchanges, which fills MICs from exchange codes and back.
     pub exchanges: Option<PathBuf>,
     /// A folder of value lists.
@@ -70,9 +72,9 @@ const SEGMENT_SHARE: usize = 4;
 /// The share that the companions of a part have.
 const PART_SHARE: usize = 2;
 
-/// What they take for an instrument, in bytes: 16 for each of about seven keys,
-/// lines and texts that are kept once, and tables.
-const PART_BYTES_PER_INSTRUMENT: usize = 200;
+/// What they take for an instrument, in bytes: lines and texts that are kept once,
+/// and the tables by which they are found again.
+const PART_BYTES_PER_INSTRUMENT: usize = 100;
 
 /// The most instruments in a part, however much memory there is.
 const PART_INSTRUMENTS_MAX: usize = 16_000_000;
@@ -175,6 +177,7 @@ impl Build {
             enrich: Vec::new(),
             index: index.into(),
             format: None,
+            enrich_format: None,
             exchanges: None,
             values: None,
             rejects: None,
@@ -347,14 +350,16 @@ impl Build {
                 bytes: bytes_before + bytes,
                 bytes_total,
             };
-            let source =
-                enrich::read(input, &mut enrichment, &mut rejects, report, &mut |bytes| {
-                    rows += 1;
-                    clock.tick(rows, || told(rows, bytes));
-                })?;
-            (clock.progress)(told(rows, source.bytes));
-            bytes_before += source.bytes;
-            sources.push(source);
+            let mut read = |bytes| {
+                rows += 1;
+                clock.tick(rows, || told(rows, bytes));
+            };
+            let source = Source::open_without_figi(input, self.enrich_format.as_ref())?;
+            let entry =
+                enrich::read(source, &name, &mut enrichment, &mut rejects, report, &mut read)?;
+            (clock.progress)(told(rows, entry.bytes));
+            bytes_before += entry.bytes;
+            sources.push(entry);
         }
         report.enrich = enrichment.accounts().to_vec();
         Ok(Read { sorted: merge.finish()?, enrichment, rejects, sources })

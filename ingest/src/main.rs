@@ -57,6 +57,12 @@ struct BuildFlags {
     /// the most
     #[arg(long, value_name = "FILE")]
     enrich: Vec<PathBuf>,
+    /// Format of the dumps to enrich with, by name; recognised when not given
+    #[arg(long, value_name = "NAME", requires = "enrich")]
+    enrich_format: Option<Format>,
+    /// Format of the dumps to enrich with, as a columns file describes it
+    #[arg(long, value_name = "FILE", requires = "enrich", conflicts_with = "enrich_format")]
+    enrich_columns: Vec<PathBuf>,
     /// Format of the inputs, by name (a wrong one lists them); recognised when not
     /// given
     #[arg(long, value_name = "NAME")]
@@ -204,15 +210,18 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
         anyhow::bail!("standard input (-) is given twice: it can be read once");
     }
-    let format = match &flags.columns[..] {
-        [] => flags.format,
-        files => Some(Format::read_all(files)?),
+    let described = |by_name, files: &[PathBuf]| match files {
+        [] => Ok(by_name),
+        files => Format::read_all(files).map(Some),
     };
+    let format = described(flags.format, &flags.columns)?;
+    let enrich_format = described(flags.enrich_format, &flags.enrich_columns)?;
     let build = Build {
         inputs,
         enrich,
         index: flags.index,
         format,
+        enrich_format,
         exchanges: flags.exchanges,
         values: flags.values,
         rejects: flags.rejects,

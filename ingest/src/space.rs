@@ -16,8 +16,9 @@ const UNPACKED: u64 = 5;
 /// How much smaller an index is than the dump it is made of, about.
 const INDEXED: u64 = 2;
 
-/// What a build writes for the time being, beside the index itself: a third of it.
-const WORKING_ROOM: (u64, u64) = (4, 3);
+/// What a build writes for the time being, beside the index itself: the identifiers
+/// of a part before they are sorted, which are as much again if there is one part.
+const WORKING_ROOM: (u64, u64) = (2, 1);
 
 /// Checks that the disk of the index folder, which is there, can take an index of
 /// these inputs, and what is sorted on the disk when it exceeds so much memory.

@@ -187,6 +187,26 @@ fn other_dumps_enrich_and_are_accounted_for() {
     assert!(!desk.0.path().join("report.json").exists());
 }
 
+/// Commands, "Other dumps are described to the program by a columns file": those to
+/// enrich with too, and apart from the others.
+#[test]
+fn a_dump_to_enrich_with_has_a_format_of_its_own() {
+    let desk = Desk::new();
+    desk.write("dump.csv", format!("{HEADER}{IBM}"));
+    desk.write("cusips.txt", "US4592001014~459200101\n");
+    desk.write(
+        "cusips.toml",
+        "format = 'delimited'\ndelimiter = '~'\nheader = false\n\
+         [columns]\nID_ISIN = 1\nID_CUSIP = 2\n",
+    );
+    let flags = ["dump.csv", "--enrich", "cusips.txt", "--enrich-columns", "cusips.toml"];
+    let (code, report, error) = desk.build(&flags, b"");
+    assert_eq!(code, 0, "{report}{error}");
+    assert!(report.contains("fields filled by --enrich\n           1  ID_CUSIP\n"), "{report}");
+    let (code, _, error) = desk.build(&["dump.csv", "--enrich-format", "csv"], b"");
+    assert!(code == 2 && error.contains("--enrich"), "{error}");
+}
+
 /// Who says `--quiet` sees faults only.
 #[test]
 fn quiet_prints_nothing_but_faults() {

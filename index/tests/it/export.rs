@@ -4,11 +4,14 @@
 use std::fs;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Date, Error, Figi, IdType, Instrument, Property, hex};
+use figdex_index::{
+    BuildOptions, Catalogue, Date, Error, Figi, Filters, IdType, Instrument, Keywords, Property,
+    Search, hex,
+};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{figi, publish, universe};
+use crate::support::{figi, options, publish, publish_with, universe};
 
 fn read_back(catalogue: &Catalogue) -> Vec<Instrument> {
     let mut instruments = Vec::new();
@@ -74,6 +77,29 @@ proptest! {
         let catalogue = publish(folder.path(), &instruments, part_instruments_max);
         prop_assert_eq!(read_back(&catalogue), instruments);
         catalogue.verify().unwrap();
+    }
+}
+
+/// Commands, "the same result on any number of threads": each of them writes segments
+/// of its own, which are then made one.
+#[test]
+fn any_number_of_threads_makes_the_same() {
+    let instruments = universe(3_000);
+    let ibm = Search { keywords: Keywords::parse("ibm").ok(), filters: Filters::default() };
+    let answers = |threads: usize| {
+        let folder = tempfile::tempdir().unwrap();
+        let options = BuildOptions { threads, segment_memory_bytes: threads << 24, ..options() };
+        let catalogue = publish_with(folder.path(), &instruments, options);
+        catalogue.verify().unwrap();
+        let first = catalogue.search(&ibm, None, 100).unwrap();
+        let second = catalogue.search(&ibm, first.next, 100).unwrap();
+        (read_back(&catalogue), first, second, catalogue.count(&ibm).unwrap())
+    };
+    let one = answers(1);
+    assert_eq!(one.0, instruments);
+    assert!(one.2.hits.len() == 100, "{:?}", one.2);
+    for threads in [2, 3, 5] {
+        assert_eq!(answers(threads), one, "{threads} threads");
     }
 }
 

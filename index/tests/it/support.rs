@@ -45,11 +45,19 @@ pub(crate) fn publish(
     instruments: &[Instrument],
     part_instruments_max: u32,
 ) -> Catalogue {
-    let options = BuildOptions {
-        part_instruments_max,
-        segment_memory_bytes: 32 << 20,
-        ..BuildOptions::default()
-    };
+    publish_with(index, instruments, BuildOptions { part_instruments_max, ..options() })
+}
+
+/// Options that suit a small universe.
+pub(crate) fn options() -> BuildOptions {
+    BuildOptions { segment_memory_bytes: 32 << 20, ..BuildOptions::default() }
+}
+
+pub(crate) fn publish_with(
+    index: &Path,
+    instruments: &[Instrument],
+    options: BuildOptions,
+) -> Catalogue {
     let mut builder = Builder::create(index, options).unwrap();
     for instrument in instruments {
         builder.add(instrument.clone()).unwrap();

@@ -8,19 +8,18 @@ use crate::normalize::Dropped;
 use crate::rejects::Rejects;
 use crate::report::Report;
 use crate::row::Row;
-use crate::source::{Input, Next, Source};
+use crate::source::{Next, Source};
 
-/// Reads every row of the input; tells `read` of each, and of the bytes so far.
+/// Reads every row of an input of that name; tells `read` of each, and of the bytes so far.
 pub(crate) fn read(
-    input: &Input,
+    mut source: Source,
+    name: &str,
     enrichment: &mut Enrichment,
     rejects: &mut Rejects,
     report: &mut Report,
     read: &mut dyn FnMut(u64),
 ) -> Result<SourceEntry> {
-    let name = input.name();
-    let mut source = Source::open_without_figi(input, None)?;
-    enrichment.begin(name.clone());
+    enrichment.begin(name.to_owned());
     let mut row = Row::default();
     let mut dropped: Vec<Dropped> = Vec::new();
     loop {
@@ -40,17 +39,17 @@ pub(crate) fn read(
         read(source.meter().bytes());
         if let Err(reason) = taken {
             counts.rejected += 1;
-            rejects.keep(&name, &row, None, &reason.to_string())?;
-            report.reasons.entry(reason.kind()).or_default().add(&name, row.line);
+            rejects.keep(name, &row, None, &reason.to_string())?;
+            report.reasons.entry(reason.kind()).or_default().add(name, row.line);
         }
         for Dropped { column, reason } in dropped.drain(..) {
-            rejects.keep(&name, &row, Some(column), reason)?;
-            report.dropped.entry((column, reason)).or_default().add(&name, row.line);
+            rejects.keep(name, &row, Some(column), reason)?;
+            report.dropped.entry((column, reason)).or_default().add(name, row.line);
         }
     }
     let account = enrichment.account();
     account.unknown_columns = source.unknown_columns().to_vec();
     let rows = account.counts.read;
     let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
-    Ok(SourceEntry { name, bytes, sha256, rows })
+    Ok(SourceEntry { name: name.to_owned(), bytes, sha256, rows })
 }

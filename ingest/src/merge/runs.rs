@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -14,6 +15,11 @@ use crate::error::{Error, Result};
 /// Bytes that are read of a run at a time: large, because a disk's head would
 /// otherwise move between the runs for every few rows.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// Runs that are merged at a time: each is an open file, and a process may have 1,024
+/// of these where nobody asked for more. Half of them is the most; and as few as two
+/// make some progress.
+const OPEN_RUNS: RangeInclusive<usize> = 2..=512;
 
 /// A run on disk. The file goes when the run does.
 pub(crate) struct Run {
@@ -36,6 +42,29 @@ struct RunReader<'a> {
     row: Vec<u8>,
 }
 
+/// Merges neighbours among the runs until there are few enough to be merged at once,
+/// within so many bytes of memory.
+pub(super) fn fewer(mut runs: Vec<Run>, scratch: &Path, memory_bytes: usize) -> Result<Vec<Run>> {
+    let open = (memory_bytes / BUFFER_BYTES).clamp(*OPEN_RUNS.start(), *OPEN_RUNS.end());
+    let mut round = 0;
+    while runs.len() > open {
+        round += 1;
+        let mut longer = Vec::new();
+        let mut rest = runs.into_iter().peekable();
+        while rest.peek().is_some() {
+            let few: Vec<Run> = rest.by_ref().take(open).collect();
+            let mut run = RunWriter::create(scratch, round, longer.len())?;
+            let mut rows = RunMerge::open(&few)?;
+            while let Some((input, row)) = rows.next()? {
+                run.add(input, row)?;
+            }
+            longer.push(run.finish()?);
+        }
+        runs = longer;
+    }
+    Ok(runs)
+}
+
 impl Run {
     /// Writes rows, which come in order, as the `number`-th run of a folder.
     pub(super) fn write<'a>(
@@ -43,20 +72,41 @@ impl Run {
         number: usize,
         rows: impl Iterator<Item = (u32, &'a [u8])>,
     ) -> Result<Self> {
+        let mut run = RunWriter::create(scratch, 0, number)?;
+        for (input, row) in rows {
+            run.add(input, row)?;
+        }
+        run.finish()
+    }
+}
+
+/// A run that is being written.
+struct RunWriter {
+    run: Run,
+    file: BufWriter<File>,
+}
+
+impl RunWriter {
+    fn create(scratch: &Path, round: usize, number: usize) -> Result<Self> {
         fs::create_dir_all(scratch).map_err(Error::file(&scratch.display()))?;
-        let run = Self { path: scratch.join(format!("run-{number:06}")) };
-        let write = || {
-            let mut file = BufWriter::with_capacity(BUFFER_BYTES, File::create_new(&run.path)?);
-            for (input, row) in rows {
-                let length = u32::try_from(row.len()).map_err(io::Error::other)?;
-                file.write_all(&input.to_le_bytes())?;
-                file.write_all(&length.to_le_bytes())?;
-                file.write_all(row)?;
-            }
-            file.flush()
+        let path = scratch.join(format!("run-{round}-{number:06}"));
+        let file = File::create_new(&path).map_err(Error::file(&path.display()))?;
+        Ok(Self { run: Run { path }, file: BufWriter::with_capacity(BUFFER_BYTES, file) })
+    }
+
+    fn add(&mut self, input: u32, row: &[u8]) -> Result<()> {
+        let mut write = || {
+            let length = u32::try_from(row.len()).map_err(io::Error::other)?;
+            self.file.write_all(&input.to_le_bytes())?;
+            self.file.write_all(&length.to_le_bytes())?;
+            self.file.write_all(row)
         };
-        write().map_err(Error::file(&run.path.display()))?;
-        Ok(run)
+        write().map_err(Error::file(&self.run.path.display()))
+    }
+
+    fn finish(mut self) -> Result<Run> {
+        self.file.flush().map_err(Error::file(&self.run.path.display()))?;
+        Ok(self.run)
     }
 }
 

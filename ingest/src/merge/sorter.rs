@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use figdex_index::Instrument;
 
 use super::Merged;
-use super::runs::{Run, RunMerge};
+use super::runs::{self, Run, RunMerge};
 use crate::conflicts::{Conflicts, Union};
 use crate::error::{Error, Result};
 
@@ -63,7 +63,8 @@ impl Sorter {
             return Ok(Sorted::Memory { bytes: self.bytes, rows: self.rows });
         }
         self.spill()?;
-        Ok(Sorted::Runs(self.runs))
+        let Self { scratch, memory_bytes, runs, .. } = self;
+        Ok(Sorted::Runs(runs::fewer(runs, &scratch, memory_bytes)?))
     }
 
     /// What is in the buffers, not what they could hold: after a spill they keep their
