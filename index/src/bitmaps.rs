@@ -188,7 +188,11 @@ impl<'a> Bitmap<'a> {
     /// The rows of a chunk.
     pub(crate) fn container(self, chunk: u32) -> Container<'a> {
         let index = self.first_from(chunk);
-        if index < self.len() && self.chunk(index) == chunk { self.at(index) } else { Container::None }
+        if index < self.len() && self.chunk(index) == chunk {
+            self.at(index)
+        } else {
+            Container::None
+        }
     }
 
     /// The first chunk from that one on in which there are rows.
@@ -245,7 +249,9 @@ impl<'a> Bitmap<'a> {
         let start = u64_at(self.entries, index * ENTRY_BYTES + 8) as usize;
         match count {
             0 => Container::None,
-            1..=LOW_HALVES_MAX => Container::LowHalves(self.bytes[start..][..2 * count].as_chunks().0),
+            1..=LOW_HALVES_MAX => {
+                Container::LowHalves(self.bytes[start..][..2 * count].as_chunks().0)
+            }
             _ if count == CHUNK_DOCS as usize => Container::All,
             _ => Container::Bits(self.bytes[start..][..BITS_BYTES].as_chunks().0),
         }

@@ -12,9 +12,11 @@ use crate::identifiers::KeyKind;
 use crate::manifest::Manifest;
 use crate::matches::Matches;
 use crate::part::Part;
+use crate::plan::Plan;
 use crate::query::{Lookup, Place, Search};
 use crate::rank::RANK_END;
 use crate::rows::Row;
+use crate::totals::Totals;
 use crate::vocabulary::Vocabulary;
 
 /// One generation of an index, ready to answer. Answers of one catalogue agree
@@ -22,6 +24,7 @@ use crate::vocabulary::Vocabulary;
 pub struct Catalogue {
     pub(crate) generation: Generation,
     publication: Publication,
+    totals: Totals,
 }
 
 /// A row that answers a question: its part and its DocId there.
@@ -43,6 +46,36 @@ pub struct Page<P> {
     pub next: Option<P>,
 }
 
+/// How much work an answer may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// So little that it may be done on a thread that serves everyone: a few tenths of a
+    /// millisecond.
+    Little,
+    /// Whatever it takes.
+    Any,
+}
+
+/// Blocks of 4,096 rows that are looked into with little effort, each in a tenth of a
+/// microsecond for a bitmap, and one for an interval.
+const LITTLE_BLOCKS: u32 = 512;
+
+/// Rows that are walked to with little effort, each in some twenty nanoseconds.
+const LITTLE_ROWS: u64 = 4096;
+
+impl Effort {
+    fn blocks_max(self) -> u32 {
+        match self {
+            Self::Little => LITTLE_BLOCKS,
+            Self::Any => u32::MAX,
+        }
+    }
+
+    fn allows(self, plan: &Plan) -> bool {
+        self == Self::Any || plan.walked_max() <= LITTLE_ROWS
+    }
+}
+
 /// More rows match than the caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {hits_max} instruments match")]
@@ -60,7 +93,7 @@ impl Catalogue {
     pub fn open(index: &Path) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = Generation::open(&publication.path(index))?;
-        Ok(Self { generation, publication })
+        Ok(Self { generation, publication, totals: Totals::default() })
     }
 
     /// What it was opened from: another one in its folder means that a new generation
@@ -108,53 +141,94 @@ impl Catalogue {
         Ok(hits)
     }
 
-    /// The next rows that answer a search after `after`, in FIGI order.
+    /// The next rows that answer a search after `after`, in FIGI order; `None` when that
+    /// takes more than `effort`.
+    ///
+    /// # Errors
+    /// When the index cannot be read, which a verified one can.
     pub fn filter(
         &self,
         search: &Search,
         after: Option<Figi>,
         hits_max: usize,
-    ) -> Result<Page<Figi>> {
+        effort: Effort,
+    ) -> Result<Option<Page<Figi>>> {
         let mut hits = Vec::with_capacity(hits_max);
+        let mut blocks_left = effort.blocks_max();
         for (number, part) in (0..).zip(&self.generation.parts) {
             let first = after.map_or(0, |after| part.rows.first_after(after));
             if first == part.rows.len() as u32 {
                 continue;
             }
-            let mut matches = Matches::new(part, search, self.vocabulary())?;
+            let plan = self.plan(part, search)?;
+            if !effort.allows(&plan) {
+                return Ok(None);
+            }
+            let mut matches = Matches::new(part, plan, blocks_left)?;
             matches.seek(first);
-            for doc in matches {
+            for doc in matches.by_ref() {
                 if hits.len() == hits_max {
                     let next = hits.last().map(|last| self.row(*last).figi);
-                    return Ok(Page { hits, next });
+                    return Ok(Some(Page { hits, next }));
                 }
                 hits.push(Hit { part: number, doc });
             }
+            match matches.blocks_left() {
+                Some(left) => blocks_left = left,
+                None => return Ok(None),
+            }
         }
-        Ok(Page { hits, next: None })
+        Ok(Some(Page { hits, next: None }))
     }
 
-    /// How many rows answer a search.
-    pub fn count(&self, search: &Search) -> Result<u64> {
-        let counts = self.generation.parts.iter().map(|part| {
-            let matches = Matches::new(part, search, self.vocabulary())?;
-            Ok(matches.count())
-        });
-        counts.sum()
+    /// How many rows answer a search; `None` when counting takes more than `effort`.
+    /// What was counted once is remembered.
+    ///
+    /// # Errors
+    /// When the index cannot be read, which a verified one can.
+    pub fn count(&self, search: &Search, effort: Effort) -> Result<Option<u64>> {
+        if let Some(total) = self.totals.get(search) {
+            return Ok(Some(total));
+        }
+        let mut total = 0;
+        let mut blocks_left = effort.blocks_max();
+        for part in &self.generation.parts {
+            let plan = self.plan(part, search)?;
+            if !effort.allows(&plan) {
+                return Ok(None);
+            }
+            let mut matches = Matches::new(part, plan, blocks_left)?;
+            total += matches.count_all();
+            match matches.blocks_left() {
+                Some(left) => blocks_left = left,
+                None => return Ok(None),
+            }
+        }
+        self.totals.remember(search, total);
+        Ok(Some(total))
     }
 
-    /// The next rows that answer a search after `after`, those first that a
-    /// person would want first.
+    /// The next rows that answer a search after `after`, those first that a person would
+    /// want first; `None` when that takes more than `effort`.
+    ///
+    /// # Errors
+    /// When the index cannot be read, which a verified one can.
     pub fn search(
         &self,
         search: &Search,
         after: Option<Place>,
         hits_max: usize,
-    ) -> Result<Page<Place>> {
+        effort: Effort,
+    ) -> Result<Option<Page<Place>>> {
         // The greatest is on top; one more than asked for tells whether more follow.
         let mut best: BinaryHeap<(u32, Hit)> = BinaryHeap::with_capacity(hits_max + 2);
+        let mut blocks_left = effort.blocks_max();
         for (number, part) in (0..).zip(&self.generation.parts) {
-            let mut matches = Matches::new(part, search, self.vocabulary())?;
+            let plan = self.plan(part, search)?;
+            if !effort.allows(&plan) {
+                return Ok(None);
+            }
+            let mut matches = Matches::new(part, plan, blocks_left)?;
             while let Some(doc) = matches.next() {
                 let rank = part.columns.rank(doc).expect("verified: every row has a rank");
                 let standing = matches.tier(doc) as u32 * RANK_END as u32 + rank as u32;
@@ -175,13 +249,39 @@ impl Catalogue {
                     best.pop();
                 }
             }
+            match matches.blocks_left() {
+                Some(left) => blocks_left = left,
+                None => return Ok(None),
+            }
         }
         let mut best = best.into_sorted_vec();
         let more = best.len() > hits_max;
         best.truncate(hits_max);
         let last = best.last().filter(|_| more);
         let next = last.map(|&(standing, hit)| Place { standing, figi: self.row(hit).figi });
-        Ok(Page { hits: best.into_iter().map(|(_, hit)| hit).collect(), next })
+        Ok(Some(Page { hits: best.into_iter().map(|(_, hit)| hit).collect(), next }))
+    }
+
+    /// How each part answers a search, for people.
+    ///
+    /// # Errors
+    /// When the index cannot be read, which a verified one can.
+    pub fn explain(&self, search: &Search) -> Result<String> {
+        let mut told = String::new();
+        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
+            let plan = self.plan(part, search)?;
+            told += &format!(
+                "{}: {} rows\n{}",
+                entry.folder,
+                part.rows.len(),
+                plan.told(self.vocabulary())
+            );
+        }
+        Ok(told)
+    }
+
+    fn plan(&self, part: &Part, search: &Search) -> Result<Plan> {
+        Plan::new(part, search, self.vocabulary())
     }
 
     /// The row of a hit.

@@ -96,15 +96,6 @@ impl Columns {
         terms.column.first(doc) == ordinal.flatten() && ordinal != Some(None)
     }
 
-    /// Whether every document of the part passes all of `filters`, as far as that
-    /// is seen without looking at one.
-    pub(crate) fn pass_all(&self, filters: &Filters) -> bool {
-        let demands_nothing = Filters { include_unlisted_equities: true, ..Filters::default() };
-        let asked = Filters { include_unlisted_equities: true, ..filters.clone() };
-        asked == demands_nothing
-            && (filters.include_unlisted_equities || self.unlisted_equity.is_none())
-    }
-
     /// Whether the document passes all of `filters`.
     pub(crate) fn pass(&self, filters: &Filters, doc: u32) -> bool {
         let known = |known: Known| {

@@ -45,12 +45,19 @@ impl Catalogue {
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = self.generation.path.join(&entry.folder);
             let mut keys = 0;
+            let mut in_bitmaps = 0;
             part.for_each(&path, |doc, instrument| {
                 keys += agree(part, doc, &instrument, self.vocabulary()).map_err(|what| {
                     Error::damaged(&path, format!("{}: {what}", instrument.figi))
                 })?;
+                in_bitmaps +=
+                    Property::ALL.into_iter().filter_map(|it| instrument.property(it)).count()
+                        + usize::from(instrument.is_unlisted_equity());
                 Ok::<_, Error>(())
             })?;
+            if in_bitmaps as u64 != part.bitmaps.rows() {
+                return Err(Error::damaged(&path, "bitmaps have rows that have not their value"));
+            }
             if keys != part.identifiers.count() {
                 let what = "the directory has other keys than the instruments make";
                 return Err(Error::damaged(&path, what));
@@ -74,6 +81,10 @@ fn agree(
         if known.is_some() != value.is_some() || !part.columns.has(property, known, doc) {
             return Err(format!("its fast field has another {}", property.name()));
         }
+        let bitmap = known.and_then(|known| part.bitmaps.of(known));
+        if known.is_some() && bitmap.is_none_or(|bitmap| !bitmap.contains(doc)) {
+            return Err(format!("the bitmap of its {} lacks it", property.name()));
+        }
     }
     let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
     if part.columns.numbers(doc) != numbers {
@@ -81,6 +92,13 @@ fn agree(
     }
     if instrument.filter_dates() != part.columns.dates(doc) {
         return Err("its fast fields have other dates".into());
+    }
+    if !part.numbers.are_of(instrument, doc) {
+        return Err("its ordinals are of other numbers or dates".into());
+    }
+    let unlisted = part.bitmaps.unlisted_equities();
+    if instrument.is_unlisted_equity() != unlisted.is_some_and(|bitmap| bitmap.contains(doc)) {
+        return Err("the bitmap of unlisted equities is wrong about it".into());
     }
     if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
         return Err("it is unlisted, and is not".into());

@@ -1,6 +1,8 @@
 //! Intervals that cannot be wrong: the contract's "Interval rules" hold from
 //! construction on.
 
+use std::hash::{Hash, Hasher};
+
 use crate::date::Date;
 
 /// Numbers from `low` to `high`, both included; a missing bound is open.
@@ -12,7 +14,7 @@ pub struct NumberInterval {
 }
 
 /// Days from `first` to `last`, both included, never more than a year apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DateInterval {
     first: Date,
     last: Date,
@@ -35,6 +37,15 @@ pub enum IntervalError {
     NotANumber,
 }
 
+/// Its ends are finite, so that each is equal to itself.
+impl Eq for NumberInterval {}
+
+impl Hash for NumberInterval {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        [self.low, self.high].map(|bound| bound.map(f64::to_bits)).hash(state);
+    }
+}
+
 impl NumberInterval {
     /// `[low, high]`, where `None` is the contract's null.
     pub fn new(low: Option<f64>, high: Option<f64>) -> Result<Self, IntervalError> {
@@ -44,7 +55,8 @@ impl NumberInterval {
         match (low, high) {
             (None, None) => Err(IntervalError::Empty),
             (Some(low), Some(high)) if low > high => Err(IntervalError::Inverted),
-            _ => Ok(Self { low, high }),
+            // -0 is 0, also where bits are compared.
+            _ => Ok(Self { low: low.map(|low| low + 0.0), high: high.map(|high| high + 0.0) }),
         }
     }
 

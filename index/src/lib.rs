@@ -34,6 +34,7 @@
 //! # }
 //! ```
 
+mod bitmaps;
 mod builder;
 mod catalogue;
 pub mod check_digit;
@@ -55,22 +56,26 @@ mod inventory;
 mod manifest;
 mod mapped;
 mod matches;
+mod numbers;
 mod part;
+mod plan;
 mod query;
 mod rank;
 mod record;
 mod rows;
 mod schema;
+mod selection;
 mod template;
 mod texts;
 mod tokenizer;
+mod totals;
 mod typed;
 mod vocabulary;
 mod words;
 mod worker;
 
 pub use builder::{BuildOptions, Builder};
-pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
+pub use catalogue::{Catalogue, Effort, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use figi::{FIGI_CHARS, Figi, FigiError};

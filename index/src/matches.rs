@@ -1,32 +1,37 @@
-//! The rows of one part that answer a search, in DocId order.
-//!
-//! One plan serves every search. Something selective **drives**: the posting lists
-//! of the key words, or else the rarest of the demanded values, or else all rows.
-//! The columns **verify** what the driver did not settle (engine, decision 3). Rows
-//! that the whole text identifies are few and join from the identifier directory.
+//! The rows of one part that answer a search, in DocId order: a plan carried out.
 
-use tantivy::query::{AllQuery, BooleanQuery, EnableScoring, Occur, Query, Scorer, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Scorer, TermQuery};
+use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, TERMINATED, Term};
 
 use crate::error::Result;
 use crate::part::Part;
-use crate::query::{Filters, Keywords, Search, Word};
-use crate::typed;
-use crate::vocabulary::{Known, Vocabulary};
+use crate::plan::{Counter, Driver, Plan, Way};
+use crate::query::{Filters, Word};
+use crate::selection::Selection;
 
 /// The DocIds of the rows that match, ascending, each once.
 pub(crate) struct Matches<'a> {
-    part: &'a Part,
-    driver: Box<dyn Scorer>,
-    /// What is left to verify of the driver's rows.
-    filters: Filters,
-    /// Rows that carry the whole text as an identifier and pass the filters,
-    /// ascending, and how many of them were handed out.
+    source: Source<'a>,
+    counter: Counter,
+    /// Rows that carry the whole text as an identifier, ascending, and how many of
+    /// them were handed out.
     identified: Vec<u32>,
     identified_done: usize,
-    /// Rows whose ticker is the whole text, ascending; they need not match.
     tickers: Vec<u32>,
+}
+
+/// What the driver gives, with all that was left to verify.
+enum Source<'a> {
+    Words(Vec<Walk<'a>>),
+    Selection(Selection<'a>),
+}
+
+/// The rows of one way.
+struct Walk<'a> {
+    part: &'a Part,
+    scorer: Box<dyn Scorer>,
+    verified: Filters,
 }
 
 /// How a row came to match; the earlier, the more surely it is what was meant.
@@ -41,43 +46,45 @@ pub(crate) enum Tier {
 }
 
 impl<'a> Matches<'a> {
-    pub(crate) fn new(part: &'a Part, search: &Search, vocabulary: &Vocabulary) -> Result<Self> {
-        let mut filters = search.filters.clone();
-        let (mut identified, mut tickers) = (Vec::new(), Vec::new());
-        let driver = match &search.keywords {
-            Some(keywords) => {
-                identified = typed::identified(part, keywords);
-                identified.retain(|&doc| part.columns.pass(&filters, doc));
-                tickers = typed::tickers(part, keywords, vocabulary);
-                all_words(part, keywords, vocabulary)
+    /// Carries the plan out, and looks into so many blocks of rows at the most.
+    pub(crate) fn new(part: &'a Part, plan: Plan, blocks_max: u32) -> Result<Self> {
+        let Plan { driver, identified, tickers, counter } = plan;
+        let source = match driver {
+            Driver::Nothing => Source::Words(Vec::new()),
+            Driver::Words(ways) => {
+                let walks = ways.into_iter().map(|way| Walk::new(part, way));
+                Source::Words(walks.collect::<Result<_>>()?)
             }
-            None => match rarest(part, &filters, vocabulary)? {
-                Some(known) => {
-                    filters.known.release(known.property());
-                    one_term(value_term(part, known, vocabulary))
-                }
-                None => Box::new(AllQuery),
-            },
+            Driver::Filters { demanded, excluded, intervals } => {
+                let demanded = demanded.into_iter().filter_map(|(known, _)| part.bitmaps.of(known));
+                Source::Selection(Selection::new(
+                    part.rows.len() as u32,
+                    demanded.collect(),
+                    excluded.and_then(|_| part.bitmaps.unlisted_equities()),
+                    part.numbers.intervals(&intervals),
+                    blocks_max,
+                ))
+            }
         };
-        let weight = driver.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
-        let driver = weight.scorer(&part.segment, 1.0)?;
-        Ok(Self { part, driver, filters, identified, identified_done: 0, tickers })
+        Ok(Self { source, counter, identified, identified_done: 0, tickers })
     }
 
-    /// Leaves out the rows before `doc`.
+    /// Leaves out the rows before `doc`. Only before the first row was taken.
     pub(crate) fn seek(&mut self, doc: u32) {
-        if self.driver.doc() < doc {
-            self.driver.seek(doc);
+        match &mut self.source {
+            Source::Words(walks) => walks.iter_mut().for_each(|walk| walk.seek(doc)),
+            Source::Selection(selection) => selection.seek(doc),
         }
         self.identified_done = self.identified.partition_point(|&identified| identified < doc);
     }
 
-    /// How many rows are left.
-    pub(crate) fn count(mut self) -> u64 {
-        if self.identified.is_empty() && self.part.columns.pass_all(&self.filters) {
-            return u64::from(self.driver.count_including_deleted());
+    /// How many rows there are. Only before the first row was taken.
+    pub(crate) fn count_all(&mut self) -> u64 {
+        match (self.counter, &mut self.source) {
+            (Counter::Statistics(rows), _) => u64::from(rows),
+            (Counter::Blocks, Source::Selection(selection)) => selection.count_left(),
+            _ => self.by_ref().map(|_| 1).sum(),
         }
-        self.by_ref().map(|_| 1).sum()
     }
 
     /// How a row that was handed out came to match.
@@ -90,82 +97,81 @@ impl<'a> Matches<'a> {
             Tier::Words
         }
     }
+
+    /// How many more blocks may be looked into; `None` when it ended for want of them,
+    /// and rows may be missing.
+    pub(crate) fn blocks_left(&self) -> Option<u32> {
+        match &self.source {
+            Source::Words(_) => Some(u32::MAX),
+            Source::Selection(selection) => selection.blocks_left(),
+        }
+    }
 }
 
 impl Iterator for Matches<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        let mut driven = self.driver.doc();
-        while driven != TERMINATED && !self.part.columns.pass(&self.filters, driven) {
-            driven = self.driver.advance();
-        }
-        if let Some(&identified) = self.identified.get(self.identified_done)
-            && identified <= driven
-        {
-            self.identified_done += 1;
-            if identified == driven {
-                self.driver.advance();
+        let walks = match &mut self.source {
+            Source::Selection(selection) => return selection.next(),
+            Source::Words(walks) => walks,
+        };
+        let identified = self.identified.get(self.identified_done).copied();
+        let docs = walks.iter().map(|walk| walk.scorer.doc());
+        let doc = docs.chain(identified).min().filter(|doc| *doc != TERMINATED)?;
+        for walk in walks {
+            if walk.scorer.doc() == doc {
+                walk.advance();
             }
-            return Some(identified);
         }
-        if driven == TERMINATED {
-            return None;
-        }
-        self.driver.advance();
-        Some(driven)
+        self.identified_done += usize::from(identified == Some(doc));
+        Some(doc)
     }
 }
 
-/// The rows that hold every word, where the last of several words may be the
-/// row's exchange code instead (decisions, "A query").
-fn all_words(part: &Part, keywords: &Keywords, vocabulary: &Vocabulary) -> Box<dyn Query> {
-    let words = keywords.words();
-    let mut clauses: Vec<_> = words.iter().map(|word| one_word(part, word)).collect();
-    if let [_, .., last] = words {
-        let meant = last.exch_codes(vocabulary);
-        let meant = meant.map(|known| one_term(value_term(part, known, vocabulary)));
-        let held = clauses.pop();
-        clauses.push(joined(Occur::Should, held.into_iter().chain(meant).collect()));
+impl<'a> Walk<'a> {
+    fn new(part: &'a Part, way: Way) -> Result<Self> {
+        let words = way.words.iter().map(|word| one_word(part, word));
+        let query = joined(Occur::Must, words.collect());
+        let weight = query.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
+        let scorer = weight.scorer(&part.segment, 1.0)?;
+        let mut walk = Self { part, scorer, verified: way.verified };
+        walk.verify();
+        Ok(walk)
     }
-    joined(Occur::Must, clauses)
+
+    fn seek(&mut self, doc: u32) {
+        if self.scorer.doc() < doc {
+            self.scorer.seek(doc);
+            self.verify();
+        }
+    }
+
+    fn advance(&mut self) {
+        self.scorer.advance();
+        self.verify();
+    }
+
+    /// Goes on to the first row that passes, from the one at hand on.
+    fn verify(&mut self) {
+        let mut doc = self.scorer.doc();
+        while doc != TERMINATED && !self.part.columns.pass(&self.verified, doc) {
+            doc = self.scorer.advance();
+        }
+    }
 }
 
 /// The rows that hold a word: its squeezed form, or all its runs.
 fn one_word(part: &Part, word: &Word) -> Box<dyn Query> {
-    let term = |text: &str| one_term(word_term(part.fields.words, text));
+    let term = |text: &str| -> Box<dyn Query> {
+        let term = Term::from_field_text(part.fields.words, text);
+        Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+    };
     let runs = joined(Occur::Must, word.runs.iter().map(|run| term(run)).collect());
     if word.runs.len() < 2 {
         return runs;
     }
     joined(Occur::Should, vec![term(&word.squeezed), runs])
-}
-
-/// Of the demanded values the one that the fewest rows have.
-fn rarest(part: &Part, filters: &Filters, vocabulary: &Vocabulary) -> Result<Option<Known>> {
-    let mut rarest = None;
-    for known in filters.known.iter() {
-        let term = value_term(part, known, vocabulary);
-        let postings = part.segment.inverted_index(term.field())?;
-        let count = postings.doc_freq(&term).map_err(tantivy::TantivyError::from)?;
-        if rarest.is_none_or(|(least, _)| count < least) {
-            rarest = Some((count, known));
-        }
-    }
-    Ok(rarest.map(|(_, known)| known))
-}
-
-fn value_term(part: &Part, known: Known, vocabulary: &Vocabulary) -> Term {
-    let field = part.fields.properties[known.property() as usize];
-    Term::from_field_text(field, vocabulary.text(known))
-}
-
-fn word_term(field: Field, text: &str) -> Term {
-    Term::from_field_text(field, text)
-}
-
-fn one_term(term: Term) -> Box<dyn Query> {
-    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
 }
 
 /// Clauses joined by one kind of occurrence; a single one stands for itself, and

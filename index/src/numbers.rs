@@ -48,7 +48,6 @@ enum Width {
 /// What an interval asks of a column.
 #[derive(Clone)]
 pub(crate) struct Interval<'a> {
-    pub(crate) name: &'static str,
     column: &'a Column,
     ordinals: Range<u32>,
 }
@@ -90,10 +89,9 @@ impl Numbers {
             interval.map(|days| (Some(of_day(days.first())), Some(of_day(days.last()))))
         });
         let asked = numbers.into_iter().chain(dates);
-        let columns = NAMES.into_iter().zip(&self.0);
-        let intervals = columns.zip(asked).filter_map(|((name, column), asked)| {
+        let intervals = self.0.iter().zip(asked).filter_map(|(column, asked)| {
             let (low, high) = asked?;
-            Some(Interval { name, column, ordinals: column.range(low, high) })
+            Some(Interval { column, ordinals: column.range(low, high) })
         });
         intervals.collect()
     }
@@ -234,9 +232,11 @@ fn passing<const BYTES: usize, T: Ordinal>(
     }
     // Eight bytes of 0 or 1 become eight bits: each factor's bit moves one of them to
     // its place in the highest byte, and no two meet.
-    let eights = flags.as_chunks::<8>().0.iter().map(|eight| {
-        u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    });
+    let eights = flags
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|eight| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56);
     eights.rev().fold(0, |bits, eight| bits << 8 | eight)
 }
 
@@ -309,12 +309,9 @@ mod tests {
     /// Each width: as many distinct values as it holds, and one more.
     #[test]
     fn every_width() {
-        for (count, width) in [
-            (255, Width::One),
-            (256, Width::Two),
-            (65_535, Width::Two),
-            (65_536, Width::Four),
-        ] {
+        for (count, width) in
+            [(255, Width::One), (256, Width::Two), (65_535, Width::Two), (65_536, Width::Four)]
+        {
             let instruments: Vec<_> =
                 (0..count).map(|number| instrument(Some(f64::from(number)), None)).collect();
             let (_folder, numbers) = build(&instruments);
@@ -329,7 +326,11 @@ mod tests {
                 let strike = NumberInterval::new(low.or(Some(0.0)), high).ok();
                 let filters = Filters { strike, ..Filters::default() };
                 let expected: Vec<u32> = (first..count as u32).collect();
-                assert_eq!(passing(&numbers, count as usize, &filters), expected, "{low:?} {high:?}");
+                assert_eq!(
+                    passing(&numbers, count as usize, &filters),
+                    expected,
+                    "{low:?} {high:?}"
+                );
             }
         }
     }

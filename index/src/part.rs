@@ -10,6 +10,7 @@ use tantivy::indexer::{NoMergePolicy, UserOperation};
 use tantivy::store::Compressor;
 use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
 
+use crate::bitmaps::{Bitmaps, BitmapsWriter};
 use crate::builder::BuildOptions;
 use crate::columns::Columns;
 use crate::document::document;
@@ -20,6 +21,7 @@ use crate::folder::sync;
 use crate::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
 use crate::instrument::Instrument;
 use crate::manifest::{FileEntry, PartEntry};
+use crate::numbers::{Numbers, NumbersWriter};
 use crate::rank::RANK_END;
 use crate::rows::{Rows, RowsWriter};
 use crate::schema::{self, Fields};
@@ -35,6 +37,8 @@ const SEGMENT: &str = "segment";
 pub(crate) struct Part {
     pub(crate) rows: Rows,
     pub(crate) identifiers: Identifiers,
+    pub(crate) bitmaps: Bitmaps,
+    pub(crate) numbers: Numbers,
     pub(crate) columns: Columns,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
@@ -67,6 +71,8 @@ impl Part {
         }
         let extras = Extras::open(path, rows.len())?;
         Ok(Self {
+            bitmaps: Bitmaps::open(path, vocabulary)?,
+            numbers: Numbers::open(path, rows.len())?,
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             rows,
@@ -91,6 +97,8 @@ impl Part {
                 return Err(Error::damaged(path, format!("DocId {doc} has no rank")));
             }
         }
+        self.bitmaps.verify(path, count)?;
+        self.numbers.verify(path)?;
         self.identifiers.verify(path, count)
     }
 
@@ -117,8 +125,8 @@ impl Part {
     }
 }
 
-/// A part that is being built: the segment, the rows, the identifiers and the
-/// extras take the same instruments in, each on a thread of its own.
+/// A part that is being built: the segment and its companions take the same
+/// instruments in, each on a thread of its own.
 pub(crate) struct PartWriter {
     path: PathBuf,
     fields: Fields,
@@ -126,6 +134,7 @@ pub(crate) struct PartWriter {
     rows: Worker<RowsWriter>,
     identifiers: Worker<(IdentifiersWriter, u32)>,
     extras: Worker<ExtrasWriter>,
+    filters: Worker<(BitmapsWriter, NumbersWriter)>,
     batch: Vec<Instrument>,
     count: u32,
     first: Option<Figi>,
@@ -174,6 +183,11 @@ impl PartWriter {
         let extras = Worker::start(ExtrasWriter::create(path)?, move |extras, instrument| {
             extras.add(instrument, &part)
         });
+        let filters = (BitmapsWriter::create(path)?, NumbersWriter::create(path)?);
+        let filters = Worker::start(filters, |(bitmaps, numbers), instrument| {
+            bitmaps.add(instrument)?;
+            numbers.add(instrument)
+        });
         Ok(Self {
             path: path.to_owned(),
             fields,
@@ -181,6 +195,7 @@ impl PartWriter {
             rows,
             identifiers,
             extras,
+            filters,
             batch: Vec::with_capacity(BATCH),
             count: 0,
             first: None,
@@ -206,13 +221,16 @@ impl PartWriter {
     /// Writes all that is left, makes the segments one, and describes the files.
     pub(crate) fn finish(mut self, folder: String) -> Result<PartEntry> {
         self.send()?;
-        let Self { path, mut segment, rows, identifiers, extras, .. } = self;
+        let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
         // The companions go on while the segment is finished.
         let companions = {
             let path = path.clone();
             std::thread::spawn(move || {
                 rows.finish()?.finish(&path)?;
                 extras.finish()?.finish(&path)?;
+                let (bitmaps, numbers) = filters.finish()?;
+                bitmaps.finish()?;
+                numbers.finish()?;
                 identifiers.finish()?.0.finish()
             })
         };
@@ -254,6 +272,7 @@ impl PartWriter {
         let batch = Arc::new(batch);
         Ok(self.rows.send(batch.clone())
             & self.identifiers.send(batch.clone())
+            & self.filters.send(batch.clone())
             & self.extras.send(batch))
     }
 }

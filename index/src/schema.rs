@@ -1,6 +1,5 @@
-//! The tantivy schema of a part: every filterable property as a fast field, and
-//! as a raw term where it is enum-like. Nothing is stored: result rows come from
-//! the packed rows.
+//! The tantivy schema of a part: the key words, and every filterable property as a
+//! fast field. Nothing is stored: result rows come from the packed rows.
 //!
 //! With `document` and `columns` the only place that spells a field name.
 
@@ -47,13 +46,8 @@ pub(crate) struct Fields {
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = || NumericOptions::default().set_fast();
-    // Frequencies, though they are always 1: block-max pruning takes a filter
-    // into a keyword query only if all its clauses read them (engine, decision 6).
-    let term = TextFieldIndexing::default()
-        .set_tokenizer("raw")
-        .set_fieldnorms(false)
-        .set_index_option(IndexRecordOption::WithFreqs);
-    let term = TextOptions::default().set_indexing_options(term).set_fast("raw");
+    // No terms: the bitmaps drive and count, in less room.
+    let value = TextOptions::default().set_fast("raw");
     // DocIds alone: the order of a search is the rank's affair, not the frequencies'.
     let words = TextFieldIndexing::default()
         .set_tokenizer(WORDS)
@@ -63,7 +57,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
     let fields = Fields {
         figi: builder.add_u64_field(FIGI, fast()),
         properties: Property::ALL
-            .map(|property| builder.add_text_field(property.name(), term.clone())),
+            .map(|property| builder.add_text_field(property.name(), value.clone())),
         strike: builder.add_f64_field(STRIKE, fast()),
         contract_size: builder.add_f64_field(CONTRACT_SIZE, fast()),
         coupon: builder.add_f64_field(COUPON, fast()),

@@ -25,20 +25,33 @@ pub(crate) struct Selection<'a> {
     first: u32,
     /// Where the next block begins; `docs` or beyond when there is none.
     next: u32,
-    blocks: u32,
+    /// So many more blocks may be looked into.
+    blocks_left: u32,
+    is_cut: bool,
 }
 
 impl<'a> Selection<'a> {
-    /// Of a part with so many rows. The rarest bitmap is best the first.
+    /// Of a part with so many rows. The rarest bitmap is best the first. It ends when so
+    /// many blocks were looked into.
     pub(crate) fn new(
         docs: u32,
         demanded: Vec<Bitmap<'a>>,
         excluded: Option<Bitmap<'a>>,
         intervals: Vec<Interval<'a>>,
+        blocks_max: u32,
     ) -> Self {
         let next = if intervals.iter().any(Interval::is_empty) { docs } else { 0 };
-        let rows = [0; WORDS];
-        Self { docs, demanded, excluded, intervals, rows, first: 0, next, blocks: 0 }
+        Self {
+            docs,
+            demanded,
+            excluded,
+            intervals,
+            rows: [0; WORDS],
+            first: 0,
+            next,
+            blocks_left: blocks_max,
+            is_cut: false,
+        }
     }
 
     /// Leaves out the rows before `doc`. Only before the first row was taken.
@@ -57,7 +70,7 @@ impl<'a> Selection<'a> {
     }
 
     /// How many rows are left.
-    pub(crate) fn count(&mut self) -> u64 {
+    pub(crate) fn count_left(&mut self) -> u64 {
         let mut count = ones(&self.rows);
         while self.advance() {
             count += ones(&self.rows);
@@ -66,9 +79,9 @@ impl<'a> Selection<'a> {
         count
     }
 
-    /// How many blocks were looked into: the work that was done.
-    pub(crate) fn blocks(&self) -> u32 {
-        self.blocks
+    /// How many more blocks it may look into; `None` when it ended for want of them.
+    pub(crate) fn blocks_left(&self) -> Option<u32> {
+        (!self.is_cut).then_some(self.blocks_left)
     }
 
     /// Goes to the next block that has rows; `false` when there is none.
@@ -88,9 +101,13 @@ impl<'a> Selection<'a> {
                 self.next = common.map_or(self.docs, |chunk| chunk * CHUNK_DOCS);
                 continue;
             }
+            self.is_cut = self.blocks_left == 0;
+            if self.is_cut {
+                return false;
+            }
+            self.blocks_left -= 1;
             self.first = self.next;
-            self.next += BLOCK_DOCS;
-            self.blocks += 1;
+            self.next = self.next.saturating_add(BLOCK_DOCS);
             self.fill();
             if self.rows.iter().any(|word| *word != 0) {
                 return true;
@@ -169,4 +186,136 @@ fn combine(rows: &mut Block, container: Container<'_>, low: u32, join: impl Fn(u
 
 fn ones(rows: &Block) -> u64 {
     rows.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bitmaps::{Bitmaps, BitmapsWriter};
+    use crate::figi::Figi;
+    use crate::instrument::Instrument;
+    use crate::interval::NumberInterval;
+    use crate::numbers::{Numbers, NumbersWriter};
+    use crate::query::Filters;
+    use crate::vocabulary::{Property, Vocabulary};
+
+    /// Two chunks, a third with a whole block, and one with less than that.
+    const DOCS: u32 = 2 * CHUNK_DOCS + BLOCK_DOCS + 100;
+
+    /// Each value's rows lie in another way: everywhere, in one chunk, far apart, …
+    const VALUES: [(Property, &str, fn(u32) -> bool); 6] = [
+        (Property::ExchCode, "US", |doc| doc % 3 != 0),
+        (Property::ExchCode, "GR", |doc| doc % 3 == 0 && doc < 500),
+        (Property::MicCode, "XNYS", |doc| doc / CHUNK_DOCS == 1),
+        (Property::Currency, "USD", |doc| doc % 10_007 == 5),
+        (Property::SecurityType, "Fund", |doc| (BLOCK_DOCS - 1..BLOCK_DOCS + 2).contains(&doc)),
+        (Property::OptionType, "Put", |doc| doc == DOCS - 1),
+    ];
+
+    fn is_unlisted(doc: u32) -> bool {
+        doc % 5 == 1
+    }
+
+    fn strike(doc: u32) -> Option<f64> {
+        (doc % 7 != 0).then(|| f64::from(doc % 100))
+    }
+
+    struct Part {
+        _folder: tempfile::TempDir,
+        bitmaps: Bitmaps,
+        numbers: Numbers,
+        vocabulary: Vocabulary,
+    }
+
+    static PART: LazyLock<Part> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bitmaps = BitmapsWriter::create(folder.path()).unwrap();
+        let mut numbers = NumbersWriter::create(folder.path()).unwrap();
+        let mut instrument = Instrument::new(Figi::parse("BBG000BLNNH6").unwrap());
+        for doc in 0..DOCS {
+            instrument.properties = Default::default();
+            for (property, value, has) in VALUES {
+                if has(doc) {
+                    instrument.properties[property as usize] = Some(value.to_owned());
+                }
+            }
+            instrument.properties[Property::MarketSecDes as usize] = Some("Equity".to_owned());
+            instrument.listed = Some(!is_unlisted(doc));
+            instrument.strike = strike(doc);
+            bitmaps.add(&instrument).unwrap();
+            numbers.add(&instrument).unwrap();
+        }
+        bitmaps.finish().unwrap();
+        numbers.finish().unwrap();
+        let values = VALUES.map(|(property, value, _)| (property, value.to_owned()));
+        let vocabulary = Vocabulary::new(values);
+        Part {
+            bitmaps: Bitmaps::open(folder.path(), &vocabulary).unwrap(),
+            numbers: Numbers::open(folder.path(), DOCS as usize).unwrap(),
+            vocabulary,
+            _folder: folder,
+        }
+    });
+
+    #[test]
+    fn it_ends_when_it_may_do_no_more() {
+        let select = |blocks_max| Selection::new(DOCS, Vec::new(), None, Vec::new(), blocks_max);
+        let mut selection = select(2);
+        assert_eq!(selection.by_ref().last(), Some(2 * BLOCK_DOCS - 1));
+        assert_eq!(selection.blocks_left(), None);
+        let blocks = DOCS.div_ceil(BLOCK_DOCS);
+        let mut selection = select(blocks);
+        assert_eq!(selection.count_left(), u64::from(DOCS));
+        assert_eq!(selection.blocks_left(), Some(0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// As asking every row.
+        #[test]
+        fn it_selects_what_a_scan_does(
+            asked in proptest::sample::subsequence(VALUES.to_vec(), 0..3),
+            with_unlisted in any::<bool>(),
+            strikes in proptest::option::of((0_u8..100, 0_u8..40)),
+            from in prop_oneof![Just(0), 0..=DOCS, Just(CHUNK_DOCS), Just(DOCS)],
+        ) {
+            let interval = strikes.map(|(low, span)| {
+                let (low, span) = (f64::from(low), f64::from(span));
+                NumberInterval::new(Some(low), Some(low + span)).unwrap()
+            });
+            let expected = |doc: u32| {
+                asked.iter().all(|(_, _, has)| has(doc))
+                    && (with_unlisted || !is_unlisted(doc))
+                    && interval.is_none_or(|asked| {
+                        strike(doc).is_some_and(|strike| asked.contains(strike))
+                    })
+            };
+            let select = || {
+                let demanded = asked.iter().map(|(property, value, _)| {
+                    let known = PART.vocabulary.admit(*property, value).unwrap();
+                    PART.bitmaps.of(known).expect("every value has rows")
+                });
+                let demanded = demanded.collect();
+                let excluded = PART.bitmaps.unlisted_equities().filter(|_| !with_unlisted);
+                let filters = Filters { strike: interval, ..Filters::default() };
+                let intervals = PART.numbers.intervals(&filters);
+                let mut selection = Selection::new(DOCS, demanded, excluded, intervals, u32::MAX);
+                selection.seek(from);
+                selection
+            };
+            let all: Vec<u32> = (from..DOCS).filter(|doc| expected(*doc)).collect();
+            prop_assert_eq!(select().count_left(), all.len() as u64);
+            let mut selection = select();
+            let page: Vec<u32> = selection.by_ref().take(101).collect();
+            prop_assert_eq!(&page[..], &all[..page.len()]);
+            prop_assert!(page.len() == 101 || page.len() == all.len());
+            prop_assert_eq!(selection.count_left() as usize, all.len() - page.len());
+            prop_assert!(selection.blocks_left().is_some());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Place, Search};
+use figdex_index::{Catalogue, Effort, Hit, Place, Search};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 
@@ -29,91 +29,109 @@ pub(super) fn version(has: fn(Version) -> bool) -> BoxedFilter<(Version,)> {
     warp::path::param().and_then(check).boxed()
 }
 
-/// The answer to a body. It is heavy: common words match many rows.
+/// The answer to a body: at once when it takes little, and else when its turn comes,
+/// for common words match many rows.
 pub(super) async fn answer(
     endpoint: Endpoint,
     version: Version,
     body: Vec<u8>,
     state: &Arc<State>,
 ) -> Result<Vec<u8>, ApiError> {
-    let (catalogue, settings) = (state.catalogue(), state.settings().clone());
-    state.blocking(move || write(endpoint, version, &body, &settings, &catalogue)).await?
-}
-
-fn write(
-    endpoint: Endpoint,
-    version: Version,
-    body: &[u8],
-    settings: &Settings,
-    catalogue: &Catalogue,
-) -> Result<Vec<u8>, ApiError> {
-    let request = SearchRequest::parse(body, version)?;
-    let vocabulary = catalogue.vocabulary();
-    if settings.unknown_enum == UnknownEnum::Reject && !request.enum_fields_hold(vocabulary) {
-        return Err(ApiError::InvalidEnumField);
+    let question = Question { endpoint, version, body, catalogue: state.catalogue() };
+    let settings = state.settings();
+    if let Some(answer) = question.answer(settings, Effort::Little)? {
+        return Ok(answer);
     }
-    let answer = find(endpoint, version, &request, catalogue)?;
-    let mut out = Vec::with_capacity(256 * PAGE_ROWS_MAX);
-    wire::page(&mut out, version, settings.search_envelope, catalogue, &answer);
-    Ok(out)
+    let settings = settings.clone();
+    let answer = state.blocking(move || question.answer(&settings, Effort::Any)).await??;
+    answer.ok_or_else(|| unreachable!("any effort is allowed"))
 }
 
-fn find(
+/// What an answer depends on, beside the settings.
+struct Question {
     endpoint: Endpoint,
     version: Version,
-    request: &SearchRequest<'_>,
-    catalogue: &Catalogue,
-) -> Result<PageAnswer, ApiError> {
-    let checked = request.check(catalogue.vocabulary());
-    let (search, start) = match checked.and_then(|search| Ok((search, request.start()?))) {
-        Ok((Some(search), start)) => (search, start),
-        // Of what finds nothing there is no second page.
-        Ok((None, Some(_))) => return Ok(PageAnswer::Error(INVALID_START.into())),
-        Ok((None, None)) => {
-            let total = (endpoint == Endpoint::Filter).then_some(0);
-            return Ok(PageAnswer::Rows { hits: Vec::new(), next: None, total });
+    body: Vec<u8>,
+    catalogue: Arc<Catalogue>,
+}
+
+impl Question {
+    /// The answer; `None` when it takes more than `effort`.
+    fn answer(&self, settings: &Settings, effort: Effort) -> Result<Option<Vec<u8>>, ApiError> {
+        let request = SearchRequest::parse(&self.body, self.version)?;
+        let vocabulary = self.catalogue.vocabulary();
+        if settings.unknown_enum == UnknownEnum::Reject && !request.enum_fields_hold(vocabulary) {
+            return Err(ApiError::InvalidEnumField);
         }
-        Err(fault) => return Ok(PageAnswer::Error(fault)),
-    };
-    let query = QueryDigest::new(endpoint.name(version), &search, catalogue.vocabulary());
-    let after = match start.map(|start| Cursor::decode(&start, query)) {
-        None => None,
-        Some(Some(cursor)) => Some(cursor),
-        Some(None) => return Ok(PageAnswer::Error(INVALID_START.into())),
-    };
-    let pages = after.map_or(0, |cursor| cursor.pages) + 1;
-    let (hits, next, total) = page(endpoint, &search, after.map(|cursor| cursor.place), catalogue)
-        .map_err(|error| {
+        let Some(answer) = self.find(&request, effort)? else { return Ok(None) };
+        let mut out = Vec::with_capacity(256 * PAGE_ROWS_MAX);
+        wire::page(&mut out, self.version, settings.search_envelope, &self.catalogue, &answer);
+        Ok(Some(out))
+    }
+
+    fn find(
+        &self,
+        request: &SearchRequest<'_>,
+        effort: Effort,
+    ) -> Result<Option<PageAnswer>, ApiError> {
+        let vocabulary = self.catalogue.vocabulary();
+        let checked = request.check(vocabulary);
+        let (search, start) = match checked.and_then(|search| Ok((search, request.start()?))) {
+            Ok((Some(search), start)) => (search, start),
+            // Of what finds nothing there is no second page.
+            Ok((None, Some(_))) => return Ok(Some(PageAnswer::Error(INVALID_START.into()))),
+            Ok((None, None)) => {
+                let total = (self.endpoint == Endpoint::Filter).then_some(0);
+                return Ok(Some(PageAnswer::Rows { hits: Vec::new(), next: None, total }));
+            }
+            Err(fault) => return Ok(Some(PageAnswer::Error(fault))),
+        };
+        let query = QueryDigest::new(self.endpoint.name(self.version), &search, vocabulary);
+        let after = match start.map(|start| Cursor::decode(&start, query)) {
+            None => None,
+            Some(Some(cursor)) => Some(cursor),
+            Some(None) => return Ok(Some(PageAnswer::Error(INVALID_START.into()))),
+        };
+        let pages = after.map_or(0, |cursor| cursor.pages) + 1;
+        let found = self.page(&search, after.map(|cursor| cursor.place), effort);
+        let found = found.map_err(|error| {
             tracing::error!(%error, "a search failed");
             ApiError::Internal
         })?;
-    let next = next.filter(|_| pages < PAGES_MAX);
-    let next = next.map(|place| Cursor { pages, place }.encode(query));
-    Ok(PageAnswer::Rows { hits, next, total })
+        let Some((hits, next, total)) = found else { return Ok(None) };
+        let next = next.filter(|_| pages < PAGES_MAX);
+        let next = next.map(|place| Cursor { pages, place }.encode(query));
+        Ok(Some(PageAnswer::Rows { hits, next, total }))
+    }
+
+    fn page(
+        &self,
+        search: &Search,
+        after: Option<Place>,
+        effort: Effort,
+    ) -> figdex_index::Result<Option<Found>> {
+        let catalogue = &self.catalogue;
+        match self.endpoint {
+            Endpoint::Search => {
+                let page = catalogue.search(search, after, PAGE_ROWS_MAX, effort)?;
+                Ok(page.map(|page| (page.hits, page.next, None)))
+            }
+            Endpoint::Filter => {
+                let after = after.map(|place| place.figi);
+                let Some(total) = catalogue.count(search, effort)? else { return Ok(None) };
+                let page = catalogue.filter(search, after, PAGE_ROWS_MAX, effort)?;
+                Ok(page.map(|page| {
+                    let next = page.next.map(|figi| Place { standing: 0, figi });
+                    (page.hits, next, Some(total))
+                }))
+            }
+        }
+    }
 }
 
 /// A page's hits, the place of its last row if more follow, and the count that
 /// filter tells.
-type Found = (Vec<figdex_index::Hit>, Option<Place>, Option<u64>);
-
-fn page(
-    endpoint: Endpoint,
-    search: &Search,
-    after: Option<Place>,
-    catalogue: &Catalogue,
-) -> figdex_index::Result<Found> {
-    match endpoint {
-        Endpoint::Search => {
-            let page = catalogue.search(search, after, PAGE_ROWS_MAX)?;
-            Ok((page.hits, page.next, None))
-        }
-        Endpoint::Filter => {
-            let page = catalogue.filter(search, after.map(|place| place.figi), PAGE_ROWS_MAX)?;
-            let next = page.next.map(|figi| Place { standing: 0, figi });
-            Ok((page.hits, next, Some(catalogue.count(search)?)))
-        }
-    }
-}
+type Found = (Vec<Hit>, Option<Place>, Option<u64>);
 
 impl Endpoint {
     /// What a cursor is bound to, besides its query.

@@ -5,9 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{
-    BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES,
-};
+use super::{BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::record::{put_number, put_text};

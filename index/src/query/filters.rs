@@ -4,7 +4,7 @@ use crate::interval::{DateInterval, NumberInterval};
 use crate::vocabulary::{Known, Property};
 
 /// Conditions on a row's own values; every one that is there must hold.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filters {
     /// Values that the row's own enum-like properties must have.
     pub known: KnownValues,
@@ -23,7 +23,7 @@ pub struct Filters {
 }
 
 /// At most one demanded value for each enum-like property.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KnownValues([Option<Known>; Property::COUNT]);
 
 impl KnownValues {
@@ -31,11 +31,6 @@ impl KnownValues {
     /// second value of the same property takes the place of the first.
     pub fn require(&mut self, known: Known) {
         self.0[known.property() as usize] = Some(known);
-    }
-
-    /// Demands nothing of that property any more.
-    pub(crate) fn release(&mut self, property: Property) {
-        self.0[property as usize] = None;
     }
 
     /// The demanded values.

@@ -7,7 +7,7 @@ use crate::words::{squeeze, words};
 pub const QUERY_BYTES_MAX: usize = 1024;
 
 /// Which rows hold all of these words, or carry the whole text as an identifier?
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Keywords {
     text: String,
     words: Vec<Word>,
@@ -16,7 +16,7 @@ pub struct Keywords {
 
 /// A word that a row must hold: as it stands without its punctuation, or in all
 /// its runs of letters and of digits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Word {
     pub(crate) squeezed: String,
     pub(crate) runs: Vec<String>,

@@ -4,7 +4,7 @@ use super::{Filters, Keywords};
 use crate::figi::Figi;
 
 /// Which rows hold these words and pass these filters?
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Search {
     /// Without key words every row holds them.
     pub keywords: Option<Keywords>,

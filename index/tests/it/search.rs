@@ -4,7 +4,9 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use figdex_index::{Catalogue, Filters, IdType, Instrument, Keywords, Place, Property, Search};
+use figdex_index::{
+    Catalogue, Effort, Filters, IdType, Instrument, Keywords, Place, Property, Search,
+};
 use proptest::prelude::*;
 
 use crate::support::{figi, publish, universe};
@@ -141,7 +143,7 @@ fn filtered(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     let mut after = None;
     let mut all = Vec::new();
     loop {
-        let found = catalogue.filter(search, after, page).unwrap();
+        let found = catalogue.filter(search, after, page, Effort::Any).unwrap().unwrap();
         all.extend(figis(catalogue, &found.hits));
         assert!(found.next.is_none() || found.hits.len() == page);
         match found.next {
@@ -156,7 +158,7 @@ fn searched(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     let mut after: Option<Place> = None;
     let mut all = Vec::new();
     loop {
-        let found = catalogue.search(search, after, page).unwrap();
+        let found = catalogue.search(search, after, page, Effort::Any).unwrap().unwrap();
         all.extend(figis(catalogue, &found.hits));
         assert!(found.next > after || found.next.is_none());
         match found.next {
@@ -188,8 +190,8 @@ fn searches_agree_with_a_scan_over_one_part_and_over_many() {
         found.set(found.get() + usize::from(!expected.is_empty()));
         prop_assert_eq!(&filtered(&whole, &search, page), &expected);
         prop_assert_eq!(&filtered(&split, &search, page), &expected);
-        prop_assert_eq!(whole.count(&search).unwrap(), expected.len() as u64);
-        prop_assert_eq!(split.count(&search).unwrap(), expected.len() as u64);
+        prop_assert_eq!(whole.count(&search, Effort::Any).unwrap().unwrap(), expected.len() as u64);
+        prop_assert_eq!(split.count(&search, Effort::Any).unwrap().unwrap(), expected.len() as u64);
         let ranked = searched(&whole, &search, 1_000);
         prop_assert_eq!(&searched(&whole, &search, page), &ranked);
         prop_assert_eq!(&searched(&split, &search, page), &ranked);
@@ -206,7 +208,7 @@ fn any_text_is_answered() {
     proptest!(|(text in any::<String>())| {
         if let Ok(keywords) = Keywords::parse(&text) {
             let search = Search { keywords: Some(keywords), ..Search::default() };
-            let count = catalogue.count(&search).unwrap();
+            let count = catalogue.count(&search, Effort::Any).unwrap().unwrap();
             prop_assert_eq!(searched(&catalogue, &search, 7).len() as u64, count);
         }
     });

@@ -1,0 +1,263 @@
+//! How a part answers a search, decided before any row is looked at: what **drives**,
+//! what **verifies**, who **counts**. A plan is data: it is carried out by `matches`,
+//! and told to who asks ([`Catalogue::explain`]).
+//!
+//! The rule is the engine's (decision 3): never intersect a short list with a long one.
+//! Where there are words, their posting lists drive, and the rows that are left are
+//! looked up in the columns. Where there are none, the bitmaps of the demanded values
+//! are intersected and intervals compared, a block of rows at a time; a demanded value
+//! alone is counted by what its bitmap says of itself.
+//!
+//! [`Catalogue::explain`]: crate::Catalogue::explain
+
+use std::fmt;
+
+use tantivy::Term;
+
+use crate::error::Result;
+use crate::part::Part;
+use crate::query::{Filters, Keywords, Search, Word};
+use crate::typed;
+use crate::vocabulary::{Known, Property, Vocabulary};
+
+/// How one part answers one search.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    pub(crate) driver: Driver,
+    /// Rows that carry the whole text as an identifier and pass the filters,
+    /// ascending: they join the driver's.
+    pub(crate) identified: Vec<u32>,
+    /// Rows whose ticker is the whole text, ascending; they need not match.
+    pub(crate) tickers: Vec<u32>,
+    pub(crate) counter: Counter,
+}
+
+/// What gives the rows to look at.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Driver {
+    /// Posting lists of words, in one way or another; a row may come in several ways.
+    Words(Vec<Way>),
+    /// Bitmaps and intervals.
+    Filters {
+        /// The values that are demanded, the rarest first.
+        demanded: Vec<(Known, u32)>,
+        /// How many rows a bitmap takes away: the unlisted equities.
+        excluded: Option<u32>,
+        /// The intervals, and nothing else.
+        intervals: Filters,
+    },
+    /// A demanded value is none that a row has.
+    Nothing,
+}
+
+/// Words that a row must all hold, and what the columns must say of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Way {
+    pub(crate) words: Vec<Word>,
+    pub(crate) verified: Filters,
+    /// There are not more rows than these.
+    pub(crate) rows_max: u32,
+}
+
+/// Who counts the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counter {
+    /// What is known without looking.
+    Statistics(u32),
+    /// The bits of the blocks.
+    Blocks,
+    /// Every row is walked to.
+    Walk,
+}
+
+impl Plan {
+    pub(crate) fn new(part: &Part, search: &Search, vocabulary: &Vocabulary) -> Result<Self> {
+        match &search.keywords {
+            Some(keywords) => Self::of_keywords(part, keywords, &search.filters, vocabulary),
+            None => Ok(Self::of_filters(part, &search.filters)),
+        }
+    }
+
+    fn of_keywords(
+        part: &Part,
+        keywords: &Keywords,
+        filters: &Filters,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
+        let mut identified = typed::identified(part, keywords);
+        identified.retain(|&doc| part.columns.pass(filters, doc));
+        let mut ways = Vec::new();
+        let mut add = |words: &[Word], verified: Filters| {
+            let mut rows_max = if words.is_empty() { 0 } else { part.rows.len() as u32 };
+            for word in words {
+                rows_max = rows_max.min(rows_with(part, word)?);
+            }
+            if rows_max > 0 {
+                ways.push(Way { words: words.to_vec(), verified, rows_max });
+            }
+            Ok::<_, crate::error::Error>(())
+        };
+        let words = keywords.words();
+        add(words, filters.clone())?;
+        // The last of several words may be the row's exchange code instead
+        // (decisions, "A query").
+        if let [before @ .., last] = words
+            && !before.is_empty()
+        {
+            let demanded = filters.known.get(Property::ExchCode);
+            for meant in last.exch_codes(vocabulary) {
+                if demanded.is_none_or(|demanded| demanded == meant) {
+                    let mut verified = filters.clone();
+                    verified.known.require(meant);
+                    add(before, verified)?;
+                }
+            }
+        }
+        Ok(Self {
+            driver: Driver::Words(ways),
+            identified,
+            tickers: typed::tickers(part, keywords, vocabulary),
+            counter: Counter::Walk,
+        })
+    }
+
+    fn of_filters(part: &Part, filters: &Filters) -> Self {
+        let excluded = part.bitmaps.unlisted_equities().map(|bitmap| bitmap.rows());
+        let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
+        let mut demanded = Vec::new();
+        for known in filters.known.iter() {
+            match part.bitmaps.of(known) {
+                Some(bitmap) => demanded.push((known, bitmap.rows())),
+                None => return Self::of(Driver::Nothing, Counter::Statistics(0)),
+            }
+        }
+        demanded.sort_by_key(|(_, rows)| *rows);
+        let intervals = Filters {
+            strike: filters.strike,
+            contract_size: filters.contract_size,
+            coupon: filters.coupon,
+            expiration: filters.expiration,
+            maturity: filters.maturity,
+            ..Filters::default()
+        };
+        let counter = match (&demanded[..], excluded) {
+            _ if intervals != Filters::default() => Counter::Blocks,
+            ([], None) => Counter::Statistics(part.rows.len() as u32),
+            ([], Some(excluded)) => Counter::Statistics(part.rows.len() as u32 - excluded),
+            ([(_, rows)], None) => Counter::Statistics(*rows),
+            _ => Counter::Blocks,
+        };
+        Self::of(Driver::Filters { demanded, excluded, intervals }, counter)
+    }
+
+    /// How many rows a walk over all of them comes to, at the most; those of blocks are
+    /// not walked to one by one.
+    pub(crate) fn walked_max(&self) -> u64 {
+        match &self.driver {
+            Driver::Words(ways) => ways.iter().map(|way| u64::from(way.rows_max)).sum(),
+            Driver::Filters { .. } | Driver::Nothing => 0,
+        }
+    }
+
+    fn of(driver: Driver, counter: Counter) -> Self {
+        Self { driver, identified: Vec::new(), tickers: Vec::new(), counter }
+    }
+
+    /// The plan as a person reads it.
+    pub(crate) fn told<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl fmt::Display + 'a {
+        Told { plan: self, vocabulary }
+    }
+}
+
+/// How many rows hold a word, at the most: its squeezed form, or all its runs.
+fn rows_with(part: &Part, word: &Word) -> Result<u32> {
+    let postings = part.segment.inverted_index(part.fields.words)?;
+    let rows = |text: &str| {
+        let term = Term::from_field_text(part.fields.words, text);
+        postings.doc_freq(&term).map_err(tantivy::TantivyError::from)
+    };
+    let mut all_runs = u32::MAX;
+    for run in &word.runs {
+        all_runs = all_runs.min(rows(run)?);
+    }
+    let squeezed = if word.runs.len() < 2 { 0 } else { rows(&word.squeezed)? };
+    Ok(squeezed.saturating_add(all_runs))
+}
+
+struct Told<'a> {
+    plan: &'a Plan,
+    vocabulary: &'a Vocabulary,
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { plan, vocabulary } = self;
+        for (what, rows) in [("identifiers", &plan.identified), ("tickers", &plan.tickers)] {
+            if !rows.is_empty() {
+                writeln!(f, "  {what}: {} rows carry the whole text", rows.len())?;
+            }
+        }
+        match &plan.driver {
+            Driver::Nothing => writeln!(f, "  nothing drives: no row has a demanded value")?,
+            Driver::Words(ways) => {
+                for way in ways {
+                    let words: Vec<&str> = way.words.iter().map(|word| &*word.squeezed).collect();
+                    let words = words.join(" + ");
+                    writeln!(f, "  drives: posting lists of {words} (<= {} rows)", way.rows_max)?;
+                    verified(f, &way.verified, vocabulary)?;
+                }
+                if ways.is_empty() {
+                    writeln!(f, "  nothing drives: no row holds the words")?;
+                }
+            }
+            Driver::Filters { demanded, excluded, intervals } => {
+                write!(f, "  drives: ")?;
+                for (place, (known, rows)) in demanded.iter().enumerate() {
+                    let and = if place == 0 { "" } else { " + " };
+                    let name = known.property().name();
+                    write!(f, "{and}bitmap of {name} {} ({rows} rows)", vocabulary.text(*known))?;
+                }
+                if demanded.is_empty() {
+                    write!(f, "all rows")?;
+                }
+                if let Some(rows) = excluded {
+                    write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
+                }
+                writeln!(f)?;
+                for name in interval_names(intervals) {
+                    writeln!(f, "  compares: ordinals of {name}")?;
+                }
+            }
+        }
+        match plan.counter {
+            Counter::Statistics(rows) => writeln!(f, "  counts: statistics ({rows} rows)"),
+            Counter::Blocks => writeln!(f, "  counts: bits of blocks, once for a generation"),
+            Counter::Walk => writeln!(f, "  counts: a walk, once for a generation"),
+        }
+    }
+}
+
+fn verified(f: &mut fmt::Formatter<'_>, filters: &Filters, vocabulary: &Vocabulary) -> fmt::Result {
+    for known in filters.known.iter() {
+        let name = known.property().name();
+        writeln!(f, "    verifies: column of {name} = {}", vocabulary.text(known))?;
+    }
+    for name in interval_names(filters) {
+        writeln!(f, "    verifies: column of {name}")?;
+    }
+    if !filters.include_unlisted_equities {
+        writeln!(f, "    verifies: not an unlisted equity")?;
+    }
+    Ok(())
+}
+
+fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {
+    let asked = [
+        ("strike", filters.strike.is_some()),
+        ("contractSize", filters.contract_size.is_some()),
+        ("coupon", filters.coupon.is_some()),
+        ("expiration", filters.expiration.is_some()),
+        ("maturity", filters.maturity.is_some()),
+    ];
+    asked.into_iter().filter_map(|(name, is_asked)| is_asked.then_some(name))
+}
