@@ -12,7 +12,7 @@ use crate::identifiers::KeyKind;
 use crate::manifest::Manifest;
 use crate::matches::Matches;
 use crate::part::Part;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::query::{Lookup, Place, Search};
 use crate::rank::RANK_END;
 use crate::rows::Row;
@@ -278,6 +278,29 @@ impl Catalogue {
             );
         }
         Ok(told)
+    }
+
+    /// How each part answers a mapping job, for people.
+    pub fn explain_lookup(&self, lookup: &Lookup) -> String {
+        let mut told = String::new();
+        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
+            told += &format!("{}: {} rows\n", entry.folder, part.rows.len());
+            told += &match lookup.id_type {
+                IdType::BbGlobal => {
+                    format!(
+                        "  drives: order of FIGIs ({} rows)\n",
+                        own_figi(part, lookup).iter().len()
+                    )
+                }
+                id_type => {
+                    let rows =
+                        part.identifiers.find(KeyKind::Id(id_type), lookup.id_value.as_str());
+                    format!("  drives: identifier directory ({} rows)\n", rows.len())
+                }
+            };
+            told += &plan::told_verified(&lookup.filters, self.vocabulary()).to_string();
+        }
+        told
     }
 
     fn plan(&self, part: &Part, search: &Search) -> Result<Plan> {

@@ -14,6 +14,7 @@ use std::fmt;
 
 use tantivy::Term;
 
+use crate::bitmaps::Bitmap;
 use crate::error::Result;
 use crate::part::Part;
 use crate::query::{Filters, Keywords, Search, Word};
@@ -122,7 +123,7 @@ impl Plan {
     }
 
     fn of_filters(part: &Part, filters: &Filters) -> Self {
-        let excluded = part.bitmaps.unlisted_equities().map(|bitmap| bitmap.rows());
+        let excluded = part.bitmaps.unlisted_equities().map(Bitmap::rows);
         let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
         let mut demanded = Vec::new();
         for known in filters.known.iter() {
@@ -204,7 +205,7 @@ impl fmt::Display for Told<'_> {
                     let words: Vec<&str> = way.words.iter().map(|word| &*word.squeezed).collect();
                     let words = words.join(" + ");
                     writeln!(f, "  drives: posting lists of {words} (<= {} rows)", way.rows_max)?;
-                    verified(f, &way.verified, vocabulary)?;
+                    write!(f, "{}", told_verified(&way.verified, vocabulary))?;
                 }
                 if ways.is_empty() {
                     writeln!(f, "  nothing drives: no row holds the words")?;
@@ -237,18 +238,24 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-fn verified(f: &mut fmt::Formatter<'_>, filters: &Filters, vocabulary: &Vocabulary) -> fmt::Result {
-    for known in filters.known.iter() {
-        let name = known.property().name();
-        writeln!(f, "    verifies: column of {name} = {}", vocabulary.text(known))?;
-    }
-    for name in interval_names(filters) {
-        writeln!(f, "    verifies: column of {name}")?;
-    }
-    if !filters.include_unlisted_equities {
-        writeln!(f, "    verifies: not an unlisted equity")?;
-    }
-    Ok(())
+/// What the columns must say of a row, as a person reads it.
+pub(crate) fn told_verified<'a>(
+    filters: &'a Filters,
+    vocabulary: &'a Vocabulary,
+) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        for known in filters.known.iter() {
+            let name = known.property().name();
+            writeln!(f, "    verifies: column of {name} = {}", vocabulary.text(known))?;
+        }
+        for name in interval_names(filters) {
+            writeln!(f, "    verifies: column of {name}")?;
+        }
+        if !filters.include_unlisted_equities {
+            writeln!(f, "    verifies: not an unlisted equity")?;
+        }
+        Ok(())
+    })
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {

@@ -21,7 +21,7 @@ pub(crate) struct Selection<'a> {
     excluded: Option<Bitmap<'a>>,
     intervals: Vec<Interval<'a>>,
     /// The rows of the block at hand that were not handed out, and its first DocId.
-    rows: Block,
+    rows: Box<Block>,
     first: u32,
     /// Where the next block begins; `docs` or beyond when there is none.
     next: u32,
@@ -46,7 +46,7 @@ impl<'a> Selection<'a> {
             demanded,
             excluded,
             intervals,
-            rows: [0; WORDS],
+            rows: Box::new([0; WORDS]),
             first: 0,
             next,
             blocks_left: blocks_max,
@@ -133,7 +133,7 @@ impl<'a> Selection<'a> {
             combine(rows, bitmap.container(chunk), low, |rows, has| rows & !has);
         }
         for interval in &self.intervals {
-            interval.narrow(self.first, rows);
+            interval.narrow(self.first, &mut rows[..]);
         }
     }
 }
@@ -206,8 +206,11 @@ mod tests {
     /// Two chunks, a third with a whole block, and one with less than that.
     const DOCS: u32 = 2 * CHUNK_DOCS + BLOCK_DOCS + 100;
 
+    /// A value and the rows that have it.
+    type Value = (Property, &'static str, fn(u32) -> bool);
+
     /// Each value's rows lie in another way: everywhere, in one chunk, far apart, …
-    const VALUES: [(Property, &str, fn(u32) -> bool); 6] = [
+    const VALUES: [Value; 6] = [
         (Property::ExchCode, "US", |doc| doc % 3 != 0),
         (Property::ExchCode, "GR", |doc| doc % 3 == 0 && doc < 500),
         (Property::MicCode, "XNYS", |doc| doc / CHUNK_DOCS == 1),
@@ -221,7 +224,7 @@ mod tests {
     }
 
     fn strike(doc: u32) -> Option<f64> {
-        (doc % 7 != 0).then(|| f64::from(doc % 100))
+        (!doc.is_multiple_of(7)).then(|| f64::from(doc % 100))
     }
 
     struct Part {

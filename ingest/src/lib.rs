@@ -6,8 +6,8 @@
 //! FIGI become one (`merge`), other dumps fill what is blank in it (`enrich`), what
 //! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
 //! it (`build`), if the disk has room (`space`). The report says what became of every
-//! row. The other way round, `inspect` tells what is in an index, and `export` makes a
-//! dump of it.
+//! row. The other way round, `inspect` tells what is in an index, `explain` how it
+//! would answer, and `export` makes a dump of it.
 
 mod build;
 mod cells;
@@ -16,6 +16,7 @@ mod derive;
 mod enrich;
 mod error;
 mod exchanges;
+pub mod explain;
 pub mod export;
 mod format;
 pub mod generate;

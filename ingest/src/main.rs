@@ -38,6 +38,8 @@ enum Command {
     Inspect(operate::InspectFlags),
     /// Check every file and every agreement of an index
     Verify(operate::VerifyFlags),
+    /// Tell how an index would answer a question: what drives, verifies and counts
+    Explain(operate::ExplainFlags),
     /// Write an index back as a canonical dump
     Export(operate::ExportFlags),
 }
@@ -183,6 +185,7 @@ fn main() -> ExitCode {
         Command::Rollback(flags) => operate::rollback(&flags),
         Command::Inspect(flags) => operate::inspect(&flags),
         Command::Verify(flags) => operate::verify(&flags),
+        Command::Explain(flags) => operate::explain(&flags),
         Command::Export(flags) => operate::export(&flags),
     };
     match done {

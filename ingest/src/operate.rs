@@ -1,11 +1,14 @@
-//! The commands about an index that is there: `rollback`, `inspect`, `verify` and
-//! `export`.
+//! The commands about an index that is there: `rollback`, `inspect`, `verify`,
+//! `explain` and `export`.
 
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use figdex_index::Catalogue;
+use figdex_ingest::explain;
 use figdex_ingest::export::{self, ExportError};
 use figdex_ingest::inspect::Inspection;
 
@@ -33,6 +36,17 @@ pub(crate) struct VerifyFlags {
     /// The folder of the index
     #[arg(value_name = "DIR")]
     index: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct ExplainFlags {
+    /// The folder of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+    /// The body of a search or filter request, or one mapping job (JSON), or - for
+    /// standard input
+    #[arg(value_name = "QUERY.json")]
+    question: PathBuf,
 }
 
 #[derive(Args)]
@@ -89,6 +103,17 @@ pub(crate) fn verify(flags: &VerifyFlags) -> anyhow::Result<()> {
         manifest.bytes()
     );
     Ok(())
+}
+
+pub(crate) fn explain(flags: &ExplainFlags) -> anyhow::Result<()> {
+    let question = match flags.question.as_os_str() == "-" {
+        true => io::read_to_string(io::stdin()),
+        false => fs::read_to_string(&flags.question),
+    };
+    let question = question.with_context(|| flags.question.display().to_string())?;
+    let catalogue = Catalogue::open(&flags.index)?;
+    let told = explain::explain(&catalogue, &question)?;
+    output::write(None, |out| write!(out, "{told}"))
 }
 
 pub(crate) fn export(flags: &ExportFlags) -> anyhow::Result<()> {

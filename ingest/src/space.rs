@@ -115,11 +115,11 @@ mod tests {
         let last = Some(Previous { read_bytes: 1_000, index_bytes: 3_000 });
         let input = |bytes, is_packed| Measure { bytes, is_packed };
         for (previous, inputs, bytes) in [
-            (last, &[input(Some(2_000), true)][..], 8_000),
-            (last, &[input(None, false), input(Some(7), false)], 4_000),
-            (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[input(Some(9), false)], 4),
-            (None, &[input(Some(300), true), input(Some(1_500), false)], 2_000),
-            (None, &[input(Some(30_000), false)], 50_000),
+            (last, &[input(Some(2_000), true)][..], 12_000),
+            (last, &[input(None, false), input(Some(7), false)], 6_000),
+            (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[input(Some(9), false)], 6),
+            (None, &[input(Some(300), true), input(Some(1_500), false)], 3_000),
+            (None, &[input(Some(30_000), false)], 60_000),
             (None, &[input(None, false)], 0),
         ] {
             assert_eq!(estimate(previous, inputs, 20_000), bytes);

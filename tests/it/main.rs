@@ -8,6 +8,7 @@ mod crash;
 mod formats;
 mod ingest;
 mod operate;
+mod plans;
 mod quick_start;
 mod recorded;
 mod reload;

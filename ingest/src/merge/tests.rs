@@ -66,18 +66,19 @@ fn nothing_is_merged_from_nothing() {
 #[test]
 fn runs_are_few() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut merge = Merge::start(scratch.path().to_owned(), 20_000);
+    let mut sorter = Sorter::new(scratch.path().to_owned(), 20_000);
     let mut bytes = Vec::new();
     for number in 0..5_000 {
         let instrument = row(number, "a name as long as most");
         instrument.encode(&mut bytes);
-        merge.add(0, instrument);
+        sorter.add(0, &instrument).unwrap();
     }
-    let sorted = merge.finish().unwrap();
     let runs = scratch.path().read_dir().unwrap().count();
     let used = bytes.len() + 5_000 * size_of::<sorter::RowPlace>();
     assert!(10 < runs && runs <= used / 20_000 + 1, "{runs} runs of {used} bytes");
-    drop(sorted);
+    // They are merged few at a time, here two: more would be open at once.
+    let Sorted::Runs(left) = sorter.finish().unwrap() else { panic!("it had spilled") };
+    assert_eq!((left.len(), scratch.path().read_dir().unwrap().count()), (2, 2));
 }
 
 proptest! {
