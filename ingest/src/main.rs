@@ -29,7 +29,7 @@ struct Flags {
 #[derive(Subcommand)]
 enum Command {
     /// Build an index from dumps and publish it
-    Build(BuildFlags),
+    Build(Box<BuildFlags>),
     /// Write a synthetic universe in the layout of the canonical dump
     Generate(GenerateFlags),
     /// Publish the generation before the published one again
@@ -180,7 +180,7 @@ impl FromStr for Size {
 
 fn main() -> ExitCode {
     let done = match Flags::parse().command {
-        Command::Build(flags) => build(flags),
+        Command::Build(flags) => build(*flags),
         Command::Generate(flags) => generate(flags),
         Command::Rollback(flags) => operate::rollback(&flags),
         Command::Inspect(flags) => operate::inspect(&flags),
