@@ -15,6 +15,7 @@ pub use self::flags::{Command, Flags, KeysCommand, KeysFlags, ServeFlags};
 use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, Rates};
+use crate::serve::Connections;
 
 /// Where the index lies when no flag says so.
 pub const DEFAULT_INDEX: &str = "data/index";
@@ -66,6 +67,8 @@ pub struct Settings {
     pub jobs_per_request_with_key: usize,
     /// `--body-bytes-max`
     pub body_bytes_max: usize,
+    /// `--connections`, and how slow they may be.
+    pub connections: Connections,
     /// How long the body of a request may take. It is a setting of the type, not of
     /// the command, as those below.
     pub body_wait: Duration,
@@ -89,6 +92,7 @@ impl Default for Settings {
             jobs_per_request: JOBS_MAX,
             jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
             body_bytes_max: BODY_BYTES_MAX,
+            connections: Connections::default(),
             body_wait: BODY_WAIT,
             turns: None,
             turn_wait: TURN_WAIT,

@@ -27,5 +27,5 @@ mod wire;
 
 pub use call::Peer;
 pub use routes::service;
-pub use serve::serve;
+pub use serve::{Connections, serve};
 pub use state::State;

@@ -52,6 +52,7 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         instruments = catalogue.manifest().instruments,
         "index open"
     );
+    let connections = config.settings.connections;
     let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
     let state = Arc::new(state);
     let service = service(state.clone());
@@ -64,7 +65,7 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         tokio::spawn(config.keys.watch());
         tokio::spawn(reload::follow(state, index, hangup));
         tracing::info!("serving on http://{}", listener.local_addr()?);
-        serve(listener, service, async {
+        serve(listener, service, connections, async {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}

@@ -74,7 +74,7 @@ fn index_terms(dump: &[u8], folder: &std::path::Path) {
         .set_indexing_options(raw(IndexRecordOption::WithFreqs))
         .set_fast("raw");
     let properties: Vec<(&str, Field)> = Property::ALL
-        .map(|known| known.field_name())
+        .map(Property::field_name)
         .into_iter()
         .map(|name| (name, schema.add_text_field(name, property.clone())))
         .collect();

@@ -16,7 +16,7 @@ use figdex_ingest::generate::{self, Format, Universe};
 fn main() {
     // cargo says `--bench`; what a person says besides are names of groups.
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let groups: [(&str, fn(&Scale)); 1] = [("build", build::measure)];
+    let groups: [Group; 1] = [("build", build::measure)];
     let scale = Scale {
         instruments: number("FIGDEX_BENCH_INSTRUMENTS", 1_000_000),
         rounds: number("FIGDEX_BENCH_ROUNDS", 5) as usize,
@@ -29,6 +29,9 @@ fn main() {
         }
     }
 }
+
+/// A group of promises, and what measures it.
+type Group = (&'static str, fn(&Scale));
 
 /// How much is measured.
 struct Scale {

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 pub(crate) use self::writer::IdentifiersWriter;
 
 use crate::error::{Error, Result};
-use crate::id_type::{ID_VALUE_BYTES_MAX, IdType};
+use crate::id_type::IdType;
 use crate::mapped::{Mapped, u32_at, u64_at};
 use crate::record::take_number;
 
@@ -45,6 +45,10 @@ const COUNT_IN_LIST: u64 = 255;
 
 /// The radix table has a place for about this many keys.
 const KEYS_PER_RADIX: usize = 8;
+
+/// An odd number with bits all over (2^64 divided by the golden ratio): the codes of
+/// kinds become seeds far apart.
+const KIND_SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,8 +71,11 @@ struct Hash {
 }
 
 impl Hash {
-    fn of(key: &[u8], seed: u64) -> Self {
-        let hash = xxh3_128_with_seed(key, seed);
+    /// Each kind has a hash function of its own, so that no text needs to be put
+    /// together with its kind.
+    fn of(kind: KeyKind, text: &str, seed: u64) -> Self {
+        let seed = seed ^ u64::from(kind.code()).wrapping_mul(KIND_SPREAD);
+        let hash = xxh3_128_with_seed(text.as_bytes(), seed);
         Self { leading: (hash >> 96) as u32, compared: hash as u64 >> (64 - ENTRY_HASH_BITS) }
     }
 }
@@ -80,12 +87,6 @@ fn radix_bits(keys: usize) -> u32 {
 
 fn radix_of(leading: u32, bits: u32) -> u64 {
     u64::from(leading) >> (32 - bits)
-}
-
-fn write_key(key: &mut Vec<u8>, kind: KeyKind, text: &str) {
-    key.clear();
-    key.push(kind.code());
-    key.extend_from_slice(text.as_bytes());
 }
 
 impl KeyKind {
@@ -142,9 +143,7 @@ impl Identifiers {
 
     /// The DocIds of the rows that have this key.
     pub(crate) fn find(&self, kind: KeyKind, text: &str) -> Postings<'_> {
-        let mut key = Vec::with_capacity(1 + ID_VALUE_BYTES_MAX);
-        write_key(&mut key, kind, text);
-        let hash = Hash::of(&key, self.hash_seed);
+        let hash = Hash::of(kind, text, self.hash_seed);
         let prefix = radix_of(hash.leading, self.radix_bits) as usize;
         let candidates = self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1);
         for index in candidates {

@@ -146,6 +146,10 @@ pub struct ServeFlags {
     )]
     pub body_bytes_max: Option<String>,
 
+    /// The connections that there may be at a time; who comes then waits [default: 10000]
+    #[arg(long, env = "FIGDEX_CONNECTIONS", value_name = "N", help_heading = "Callers and limits")]
+    pub connections: Option<String>,
+
     /// What a search or filter answer is: the object that clients expect, or that
     /// object in an array, as the published schema says [default: object]
     #[arg(

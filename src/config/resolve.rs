@@ -13,6 +13,7 @@ use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, Unk
 use crate::auth::KeyRing;
 use crate::cors::{Cors, Origin};
 use crate::limits::{Rate, Rates};
+use crate::serve::Connections;
 use crate::version::Version;
 
 const LISTEN: &str = "127.0.0.1:8080";
@@ -62,6 +63,12 @@ impl Config {
             body_bytes_max: sources
                 .one("body_bytes_max", flags.body_bytes_max.as_ref(), count)
                 .unwrap_or(default.body_bytes_max),
+            connections: Connections {
+                max: sources
+                    .one("connections", flags.connections.as_ref(), count)
+                    .unwrap_or(default.connections.max),
+                ..default.connections
+            },
             ..default
         };
         if settings.jobs_per_request > settings.jobs_per_request_with_key {

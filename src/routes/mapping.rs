@@ -31,16 +31,17 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
             unknown_enum: state.settings().unknown_enum,
             catalogue: state.catalogue(),
         };
-        caller.charge_jobs(batch.jobs(&body)?.len())?;
+        let jobs = batch.jobs(&body)?;
+        caller.charge_jobs(jobs.len())?;
         // A few rows are written sooner than another thread is woken; many would
         // hold up everyone else's few.
-        match batch.answer(&body, INLINE_ROWS_MAX)? {
-            Some(answer) => Ok(answer),
-            None => state
-                .blocking(move || batch.answer(&body, usize::MAX))
-                .await??
-                .ok_or_else(|| unreachable!("without a bound every answer is whole")),
+        if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX)? {
+            return Ok(answer);
         }
+        drop(jobs);
+        let answer =
+            state.blocking(move || batch.answer(&batch.jobs(&body)?, usize::MAX)).await??;
+        answer.ok_or_else(|| unreachable!("without a bound every answer is whole"))
     })
     .await
 }
@@ -59,23 +60,22 @@ struct Batch {
 
 impl Batch {
     fn jobs<'a>(&self, body: &'a [u8]) -> Result<Vec<Job<'a>>, ApiError> {
-        let jobs = wire::jobs(body)?;
+        let jobs = wire::jobs(body, self.version)?;
         if jobs.len() > self.jobs_max { Err(ApiError::PayloadTooLarge) } else { Ok(jobs) }
     }
 
-    /// The answer to a body; `None` when it has more rows than `rows_max`.
-    fn answer(&self, body: &[u8], rows_max: usize) -> Result<Option<Vec<u8>>, ApiError> {
+    /// The answer to the jobs; `None` when it has more rows than `rows_max`.
+    fn answer(&self, jobs: &[Job<'_>], rows_max: usize) -> Result<Option<Vec<u8>>, ApiError> {
         let (version, catalogue) = (self.version, &*self.catalogue);
-        let jobs = self.jobs(body)?;
         // Before anything else is answered, and over all jobs (decisions, "enum-like").
-        let holds = |job: &Job<'_>| job.enum_fields_hold(version, catalogue.vocabulary());
+        let holds = |job: &Job<'_>| job.enum_fields_hold(catalogue.vocabulary());
         if self.unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
             return Err(ApiError::InvalidEnumField);
         }
         let mut rows_left = REQUEST_ROWS_MAX;
         let mut out = Vec::with_capacity(256 * jobs.len());
         let mut is_whole = true;
-        wire::array(&mut out, &jobs, |out, job| {
+        wire::array(&mut out, jobs, |out, job| {
             is_whole &= REQUEST_ROWS_MAX - rows_left <= rows_max;
             if is_whole {
                 contain(out, version, catalogue, |out| {

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
 use serde_json::value::RawValue;
 
-use super::json::{Raw, integer, members, text};
+use super::json::{Raw, each_member, integer, text};
 use super::properties::Properties;
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
-/// A mapping job as a caller gave it.
-pub(crate) struct Job<'a>(Option<Vec<(Cow<'a, str>, Raw<'a>)>>);
+/// A mapping job as a caller gave it: its fields, if it is an object.
+pub(crate) struct Job<'a>(Option<Fields<'a>>);
 
 /// The fields of a job that is an object.
 #[derive(Default)]
@@ -20,23 +20,23 @@ struct Fields<'a> {
     id_type: Option<Raw<'a>>,
     id_value: Option<Raw<'a>>,
     properties: Properties<'a>,
-    unknown: Option<&'a str>,
+    unknown: Option<Cow<'a, str>>,
 }
 
 /// The jobs of a request's body.
 ///
 /// # Errors
 /// [`ApiError::BadRequest`] when the body is not JSON, or not an array.
-pub(crate) fn jobs(body: &[u8]) -> Result<Vec<Job<'_>>, ApiError> {
+pub(crate) fn jobs(body: &[u8], version: Version) -> Result<Vec<Job<'_>>, ApiError> {
     let jobs: Vec<&RawValue> = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
-    Ok(jobs.into_iter().map(|job| Job(members(job))).collect())
+    Ok(jobs.into_iter().map(|job| Job(Fields::read(job, version))).collect())
 }
 
 impl Job<'_> {
     /// Whether the job's enum-like properties have allowed values; one that is no
     /// object has none.
-    pub(crate) fn enum_fields_hold(&self, version: Version, vocabulary: &Vocabulary) -> bool {
-        self.fields(version).is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
+    pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
+        self.0.as_ref().is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
     }
 
     /// The question that this job asks; none when an enum-like property is outside
@@ -49,8 +49,8 @@ impl Job<'_> {
         version: Version,
         vocabulary: &Vocabulary,
     ) -> Result<Option<Lookup>, Fault> {
-        let fields = self.fields(version).ok_or("A mapping job must be an object.")?;
-        if let Some(key) = fields.unknown {
+        let fields = self.0.as_ref().ok_or("A mapping job must be an object.")?;
+        if let Some(key) = &fields.unknown {
             return Err(invalid_key(key));
         }
         let id_type = fields.id_type(version)?;
@@ -61,18 +61,19 @@ impl Job<'_> {
         }
         Ok(filters.map(|filters| Lookup { id_type, id_value, filters }))
     }
+}
 
-    fn fields(&self, version: Version) -> Option<Fields<'_>> {
-        let mut fields = Fields::default();
-        for (name, raw) in self.0.as_ref()? {
-            match &**name {
-                "idType" => fields.id_type = Some(raw),
-                "idValue" => fields.id_value = Some(raw),
-                name if fields.properties.take(name, raw, version) => {}
-                name => fields.unknown = fields.unknown.or(Some(name)),
-            }
-        }
-        Some(fields)
+impl<'a> Fields<'a> {
+    fn read(job: Raw<'a>, version: Version) -> Option<Self> {
+        let mut fields = Self::default();
+        let is_object = each_member(job, |name, raw| match &*name {
+            "idType" => fields.id_type = Some(raw),
+            "idValue" => fields.id_value = Some(raw),
+            known if fields.properties.take(known, raw, version) => {}
+            _ if fields.unknown.is_some() => {}
+            _ => fields.unknown = Some(name),
+        });
+        is_object.then_some(fields)
     }
 }
 

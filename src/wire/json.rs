@@ -11,34 +11,39 @@ use serde_json::value::RawValue;
 /// A field's value as it stands in the body.
 pub(super) type Raw<'a> = &'a RawValue;
 
-/// The members of an object in their order, keys decoded. A key that comes twice
-/// is there twice; the last one counts, as in every JSON parser of a client.
-pub(super) fn members<'a>(raw: Raw<'a>) -> Option<Vec<(Cow<'a, str>, Raw<'a>)>> {
-    struct Members;
+/// Hands on the members of an object in their order, keys decoded; `false` when it is
+/// none. A key that comes twice is handed on twice; the last one counts, as in every
+/// JSON parser of a client.
+pub(super) fn each_member<'a>(raw: Raw<'a>, each: impl FnMut(Cow<'a, str>, Raw<'a>)) -> bool {
+    struct Members<F>(F);
 
-    impl<'de> Visitor<'de> for Members {
-        type Value = Vec<(Cow<'de, str>, Raw<'de>)>;
+    impl<'de, F: FnMut(Cow<'de, str>, Raw<'de>)> Visitor<'de> for Members<F> {
+        type Value = ();
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
             while let Some((key, value)) = map.next_entry::<Raw<'de>, Raw<'de>>()? {
-                let key = text(key).unwrap_or(Cow::Borrowed(key.get()));
-                members.push((key, value));
+                (self.0)(text(key).unwrap_or(Cow::Borrowed(key.get())), value);
             }
-            Ok(members)
+            Ok(())
         }
     }
 
-    serde_json::Deserializer::from_str(raw.get()).deserialize_map(Members).ok()
+    serde_json::Deserializer::from_str(raw.get()).deserialize_map(Members(each)).is_ok()
 }
 
 /// The text of a JSON string; `None` for any other value, and for a string with a
 /// lone surrogate, which is no text.
 pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+    // Nearly all texts are as plain as they look.
+    if let Some(inside) = raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
+        && !inside.contains('\\')
+    {
+        return Some(Cow::Borrowed(inside));
+    }
     match serde_json::from_str(raw.get()) {
         Ok(borrowed) => Some(Cow::Borrowed(borrowed)),
         Err(_) => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
@@ -142,9 +147,24 @@ mod tests {
 
     #[test]
     fn keys_are_decoded() {
-        let members = members(raw(r#"{"id\u0054ype":1,"x":null,"x":2}"#)).unwrap();
-        let keys: Vec<_> = members.iter().map(|(key, _)| &**key).collect();
+        let mut keys = Vec::new();
+        let object = raw(r#"{"id\u0054ype":1,"x":null,"x":2}"#);
+        assert!(each_member(object, |key, _| keys.push(key)));
         assert_eq!(keys, ["idType", "x", "x"]);
-        assert!(super::members(raw("[1]")).is_none());
+        assert!(!each_member(raw("[1]"), |_, _| ()));
+    }
+
+    #[test]
+    fn texts_are_decoded() {
+        for (json, expected) in [
+            (r#""plain""#, Some("plain")),
+            (r#""""#, Some("")),
+            (r#""a\"b\u00e9\\""#, Some("a\"bé\\")),
+            (r#""\ud800""#, None),
+            ("1", None),
+            (r#"["x"]"#, None),
+        ] {
+            assert_eq!(text(raw(json)).as_deref(), expected, "{json}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use figdex_index::{Keywords, Search, Vocabulary};
 use serde_json::value::RawValue;
 
-use super::json::{Raw, is_null, members, text};
+use super::json::{Raw, each_member, is_null, text};
 use super::properties::Properties;
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
@@ -26,18 +26,16 @@ impl<'a> SearchRequest<'a> {
     /// [`ApiError::BadRequest`] when it is not JSON, or not an object.
     pub(crate) fn parse(body: &'a [u8], version: Version) -> Result<Self, ApiError> {
         let raw: &RawValue = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
-        let members = members(raw).ok_or(ApiError::BadRequest)?;
         let mut request =
             Self { query: None, start: None, properties: Properties::default(), unknown: None };
-        for (name, raw) in members {
-            match &*name {
-                "query" => request.query = (!is_null(raw)).then_some(raw),
-                "start" => request.start = (!is_null(raw)).then_some(raw),
-                known if request.properties.take(known, raw, version) => {}
-                _ => request.unknown = request.unknown.or(Some(name)),
-            }
-        }
-        Ok(request)
+        let is_object = each_member(raw, |name, raw| match &*name {
+            "query" => request.query = (!is_null(raw)).then_some(raw),
+            "start" => request.start = (!is_null(raw)).then_some(raw),
+            known if request.properties.take(known, raw, version) => {}
+            _ if request.unknown.is_some() => {}
+            _ => request.unknown = Some(name),
+        });
+        if is_object { Ok(request) } else { Err(ApiError::BadRequest) }
     }
 
     /// Whether the enum-like properties have allowed values.

@@ -13,7 +13,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use figdex::config::Settings;
-use figdex::{State, reload, serve, service};
+use figdex::{Connections, State, reload, serve, service};
 use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::Input;
 use parking_lot::Mutex;
@@ -154,9 +154,10 @@ fn ten_generations_under_load() {
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = runtime.spawn(serve(listener, service(state.clone()), async {
-        stopped.await.ok();
-    }));
+    let serving =
+        runtime.spawn(serve(listener, service(state.clone()), Connections::default(), async {
+            stopped.await.ok();
+        }));
     let hangup = runtime.block_on(async { signal(SignalKind::hangup()) }).unwrap();
     runtime.spawn(reload::follow(state.clone(), index.clone(), hangup));
 

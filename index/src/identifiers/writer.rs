@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::pairs::{Pair, Pairs};
 use super::{
     COUNT_IN_LIST, ENTRIES, Hash, Identifiers, KeyKind, POSTINGS, RADIX, radix_bits, radix_of,
-    write_key,
 };
 use crate::error::{Error, Result};
 use crate::record::put_number;
@@ -20,17 +19,15 @@ pub(crate) struct IdentifiersWriter {
     part: PathBuf,
     hash_seed: u64,
     pairs: Pairs,
-    key: Vec<u8>,
 }
 
 impl IdentifiersWriter {
     pub(crate) fn new(part: &Path, hash_seed: u64) -> Self {
-        Self { part: part.to_owned(), hash_seed, pairs: Pairs::new(part), key: Vec::new() }
+        Self { part: part.to_owned(), hash_seed, pairs: Pairs::new(part) }
     }
 
     pub(crate) fn add(&mut self, kind: KeyKind, text: &str, doc: u32) -> Result<()> {
-        write_key(&mut self.key, kind, text);
-        self.pairs.add(Pair::new(Hash::of(&self.key, self.hash_seed), doc))
+        self.pairs.add(Pair::new(Hash::of(kind, text, self.hash_seed), doc))
     }
 
     pub(crate) fn finish(self) -> Result<()> {

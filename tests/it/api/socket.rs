@@ -5,9 +5,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use figdex::State;
 use figdex::config::Settings;
 use figdex::limits::Rates;
+use figdex::{Connections, State};
 use tokio::sync::oneshot;
 
 use crate::support::Server;
@@ -20,15 +20,17 @@ fn serving(test: impl FnOnce(SocketAddr)) {
 /// As [`serving`]; `test` may stop the server itself.
 fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
     let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
+    let connections = settings.connections;
     let server = Server::with(dump, |catalogue| State::new(catalogue, settings));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let serving = runtime.spawn(figdex::serve(listener, server.service.clone(), async {
-        // Stopped by the test, or by its end, which drops the sender.
-        stopped.await.ok();
-    }));
+    let serving =
+        runtime.spawn(figdex::serve(listener, server.service.clone(), connections, async {
+            // Stopped by the test, or by its end, which drops the sender.
+            stopped.await.ok();
+        }));
     test(address, stop);
     runtime.block_on(serving).unwrap();
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
@@ -212,4 +214,38 @@ fn who_the_peer_is() {
             );
         });
     }
+}
+
+/// A head and a silence have their bounds, each its own; a connection beyond the cap
+/// waits for one that ends.
+#[test]
+fn connections_have_bounds() {
+    let connections = Connections {
+        max: 1,
+        head_wait: Duration::from_millis(300),
+        idle_wait: Duration::from_millis(900),
+    };
+    serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
+        let lives = |first: &str| {
+            let started = Instant::now();
+            let answer = exchange(address, first);
+            (answer, started.elapsed())
+        };
+        for head in ["", "POST /v3/mapping HTTP/1.1\r\n"] {
+            let (answer, lived) = lives(head);
+            assert_eq!(answer, "");
+            assert!((300..900).contains(&lived.as_millis()), "{head:?} lived {lived:?}");
+        }
+        let get = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+        let first = std::thread::scope(|scope| {
+            let first = scope.spawn(|| lives(get));
+            // It has the only place until it was silent too long; then the next is served.
+            std::thread::sleep(Duration::from_millis(100));
+            let (answer, waited) = lives(get);
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            assert!(waited > Duration::from_millis(1_500), "{waited:?}");
+            first.join().unwrap()
+        });
+        assert!(first.0.starts_with("HTTP/1.1 200") && first.1 >= connections.idle_wait);
+    });
 }
