@@ -8,15 +8,20 @@
 //! `FIGDEX_BENCH_ROUNDS` how often both sides have their turn, 5. The promises that
 //! need a server are the load program's.
 
+mod alone;
 mod build;
+mod count;
 mod side_by_side;
 
+use std::path::Path;
+
 use figdex_ingest::generate::{self, Format, Universe};
+use figdex_ingest::{Build, Input};
 
 fn main() {
     // cargo says `--bench`; what a person says besides are names of groups.
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let groups: [Group; 1] = [("build", build::measure)];
+    let groups: [Group; 2] = [("build", build::measure), ("count", count::measure)];
     let scale = Scale {
         instruments: number("FIGDEX_BENCH_INSTRUMENTS", 1_000_000),
         rounds: number("FIGDEX_BENCH_ROUNDS", 5) as usize,
@@ -46,6 +51,13 @@ impl Scale {
         let universe = Universe::new(self.instruments, 1);
         generate::write(&universe, Format::JsonLines, &mut dump).expect("writing into memory");
         dump
+    }
+
+    /// Builds and publishes a dump.
+    fn publish(&self, dump: &[u8], index: &Path) {
+        let inputs = vec![Input::Memory("generated.jsonl", dump.into())];
+        let report = Build::new(inputs, index).run(&mut |_| {}).expect("a build without a fault");
+        assert_eq!(report.total().instruments, self.instruments);
     }
 }
 

@@ -190,6 +190,18 @@ impl Catalogue {
         if let Some(total) = self.totals.get(search) {
             return Ok(Some(total));
         }
+        let total = self.count_anew(search, effort)?;
+        if let Some(total) = total {
+            self.totals.remember(search, total);
+        }
+        Ok(total)
+    }
+
+    /// The same, whether or not it was counted before: for who measures.
+    ///
+    /// # Errors
+    /// When the index cannot be read, which a verified one can.
+    pub fn count_anew(&self, search: &Search, effort: Effort) -> Result<Option<u64>> {
         let mut total = 0;
         let mut blocks_left = effort.blocks_max();
         for part in &self.generation.parts {
@@ -204,7 +216,6 @@ impl Catalogue {
                 None => return Ok(None),
             }
         }
-        self.totals.remember(search, total);
         Ok(Some(total))
     }
 
