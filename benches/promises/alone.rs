@@ -22,6 +22,15 @@ const IDENTIFIERS_BESIDES: [&str; 7] = [
     "OPRA_SYMBOL",
 ];
 
+/// What becomes of identifiers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Identifiers {
+    /// Each is a term.
+    Terms,
+    /// They are left out.
+    None,
+}
+
 /// The rows of a dump, each a JSON object.
 pub(crate) fn rows(dump: &[u8]) -> impl Iterator<Item = Value> {
     let lines = dump.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -31,7 +40,7 @@ pub(crate) fn rows(dump: &[u8]) -> impl Iterator<Item = Value> {
 /// The same properties and words, and every
 /// identifier a term. Rows, checks and publishing
 /// are left out, to its advantage.
-pub(crate) fn index(dump: &[u8], folder: &Path) {
+pub(crate) fn index(dump: &[u8], folder: &Path, with: Identifiers) {
     let mut schema = Schema::builder();
     let figi = schema.add_u64_field("figi", NumericOptions::default().set_fast());
     let raw = |record| {
@@ -95,7 +104,10 @@ pub(crate) fn index(dump: &[u8], folder: &Path) {
         for (name, value) in row {
             let is_identifier =
                 name.starts_with("ID_") || IDENTIFIERS_BESIDES.contains(&name.as_str());
-            if is_identifier && let Some(value) = value.as_str() {
+            if with == Identifiers::Terms
+                && is_identifier
+                && let Some(value) = value.as_str()
+            {
                 document.add_text(identifiers, format!("{name}\0{value}"));
             }
         }

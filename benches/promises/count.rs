@@ -6,8 +6,9 @@ use tantivy::query::{BooleanQuery, Occur, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, ReloadPolicy, Searcher, Term};
 
+use crate::Scale;
+use crate::alone::{self, Identifiers};
 use crate::side_by_side::{self, Way};
-use crate::{Scale, alone};
 
 /// Of one turn, so that the clock's grain does not matter.
 const TIMES: usize = 20;
@@ -25,7 +26,7 @@ pub(crate) fn measure(scale: &Scale) {
     let dump = scale.json_lines();
     let [ours, theirs] = [(); 2].map(|()| tempfile::tempdir().expect("a folder for an index"));
     scale.publish(&dump, ours.path());
-    alone::index(&dump, theirs.path());
+    alone::index(&dump, theirs.path(), Identifiers::None);
     drop(dump);
     let catalogue = Catalogue::open(ours.path()).expect("the index that was built");
     let index = Index::open_in_dir(theirs.path()).expect("the index that was built");

@@ -168,7 +168,7 @@ impl Catalogue {
             matches.seek(first);
             for doc in matches.by_ref() {
                 if hits.len() == hits_max {
-                    let next = hits.last().map(|last| self.row(*last).figi);
+                    let next = hits.last().map(|last| self.figi(*last));
                     return Ok(Some(Page { hits, next }));
                 }
                 hits.push(Hit { part: number, doc });
@@ -269,7 +269,7 @@ impl Catalogue {
         let more = best.len() > hits_max;
         best.truncate(hits_max);
         let last = best.last().filter(|_| more);
-        let next = last.map(|&(standing, hit)| Place { standing, figi: self.row(hit).figi });
+        let next = last.map(|&(standing, hit)| Place { standing, figi: self.figi(hit) });
         Ok(Some(Page { hits: best.into_iter().map(|(_, hit)| hit).collect(), next }))
     }
 
@@ -316,6 +316,14 @@ impl Catalogue {
 
     fn plan(&self, part: &Part, search: &Search) -> Result<Plan> {
         Plan::new(part, search, self.vocabulary())
+    }
+
+    /// The FIGI of a hit.
+    ///
+    /// # Panics
+    /// When the hit is of another catalogue.
+    pub fn figi(&self, hit: Hit) -> Figi {
+        self.generation.parts[hit.part as usize].rows.figi(hit.doc)
     }
 
     /// The row of a hit.

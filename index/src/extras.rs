@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::mapped::{Mapped, u32_at, u64_at};
-use crate::rows::Row;
+use crate::rows::{Row, Text};
 use crate::vocabulary::Property;
 
 const BLOCKS: &str = "extras.blocks";
@@ -132,20 +132,20 @@ impl Extras {
 impl Instrument {
     /// Takes in what its row holds of it.
     pub(crate) fn complete(&mut self, row: &Row<'_>) {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        self.composite_figi = row.composite_figi;
-        self.share_class_figi = row.share_class_figi;
-        self.ticker = owned(row.ticker);
-        self.name = owned(row.name);
-        self.security_description = row.security_description.map(|text| text.to_string());
-        self.metadata = owned(row.metadata);
-        self.unique_id = row.unique_id.map(|text| text.to_string());
-        self.unique_id_fut_opt = row.unique_id_fut_opt.map(|text| text.to_string());
+        let owned = |text: Option<Text<'_>>| text.map(|text| text.to_string());
+        self.composite_figi = row.composite_figi();
+        self.share_class_figi = row.share_class_figi();
+        self.ticker = owned(row.ticker());
+        self.name = owned(row.name());
+        self.security_description = owned(row.security_description());
+        self.metadata = owned(row.metadata());
+        self.unique_id = owned(row.unique_id());
+        self.unique_id_fut_opt = owned(row.unique_id_fut_opt());
         for (property, text) in [
-            (Property::ExchCode, row.exch_code),
-            (Property::SecurityType, row.security_type),
-            (Property::MarketSecDes, row.market_sector),
-            (Property::SecurityType2, row.security_type2),
+            (Property::ExchCode, row.exch_code()),
+            (Property::SecurityType, row.security_type()),
+            (Property::MarketSecDes, row.market_sector()),
+            (Property::SecurityType2, row.security_type2()),
         ] {
             self.properties[property as usize] = owned(text);
         }

@@ -29,7 +29,7 @@
 //! let catalogue = Catalogue::open(index)?;
 //! let question = Lookup { id_type: IdType::Isin, id_value: isin, filters: Filters::default() };
 //! let hits = catalogue.lookup(&question, 15_000)?;
-//! assert_eq!(catalogue.row(hits[0]).ticker, Some("IBM"));
+//! assert_eq!(catalogue.row(hits[0]).ticker().unwrap().to_string(), "IBM");
 //! # Ok(())
 //! # }
 //! ```
@@ -53,6 +53,7 @@ mod identifiers;
 mod instrument;
 mod interval;
 mod inventory;
+mod json_text;
 mod manifest;
 mod mapped;
 mod matches;
@@ -89,6 +90,5 @@ pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{
     Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
-pub use rows::Row;
-pub use template::Text;
+pub use rows::{Row, Text};
 pub use vocabulary::{Known, Property, Vocabulary};

@@ -4,9 +4,11 @@
 //! Four files. `rows.figis`: the FIGIs as ascending `u64`, which is also how a
 //! FIGI finds its DocId. `rows.records`: one [`Record`] a row. `rows.lines`: what
 //! the rows of one line have in common (all venues of a share, or of an option),
-//! each [`Line`] once. `rows.texts`: the texts that both point to, each once.
+//! each [`Line`] once. `rows.texts`: the texts that both point to, each once, as JSON
+//! has them (`json_text`).
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -14,8 +16,9 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::figi::Figi;
 use crate::instrument::Instrument;
+use crate::json_text::{escape, unescape};
 use crate::mapped::{Mapped, u32_at, u64_at};
-use crate::template::{RowFields, Text, template};
+use crate::template::{RowFields, pieces, template};
 use crate::texts::{TextHeap, TextRef, text_at};
 use crate::vocabulary::Property;
 
@@ -47,36 +50,137 @@ const NONE: TextRef = TextRef::MAX;
 pub(crate) const ATTRIBUTES: [Property; 4] =
     [Property::ExchCode, Property::SecurityType, Property::MarketSecDes, Property::SecurityType2];
 
-/// A result row: what the contract's "FIGI result" shows of an instrument,
-/// borrowed from the index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A result row: what the contract's "FIGI result" shows of an instrument, borrowed
+/// from the index and read field by field.
+#[derive(Clone, Copy)]
 pub struct Row<'a> {
+    figi: Figi,
+    record: &'a [u8],
+    line: &'a [u8],
+    /// Places of texts, in the order of [`ATTRIBUTES`]; empty when there are none.
+    attributes: &'a [u8],
+    texts: &'a [u8],
+}
+
+/// A text of a row, as the index keeps it.
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    stored: &'a [u8],
+    row: Row<'a>,
+}
+
+impl<'a> Row<'a> {
     /// The row's own FIGI.
-    pub figi: Figi,
+    pub fn figi(self) -> Figi {
+        self.figi
+    }
+
     /// Composite FIGI.
-    pub composite_figi: Option<Figi>,
+    pub fn composite_figi(self) -> Option<Figi> {
+        self.line_figi(0)
+    }
+
     /// Share class FIGI.
-    pub share_class_figi: Option<Figi>,
+    pub fn share_class_figi(self) -> Option<Figi> {
+        self.line_figi(1)
+    }
+
     /// Ticker.
-    pub ticker: Option<&'a str>,
+    pub fn ticker(self) -> Option<Text<'a>> {
+        self.line_text(0)
+    }
+
     /// Name.
-    pub name: Option<&'a str>,
-    /// Security description.
-    pub security_description: Option<Text<'a>>,
-    /// Exchange code.
-    pub exch_code: Option<&'a str>,
-    /// Security type.
-    pub security_type: Option<&'a str>,
-    /// Market sector.
-    pub market_sector: Option<&'a str>,
-    /// Alternative security type.
-    pub security_type2: Option<&'a str>,
+    pub fn name(self) -> Option<Text<'a>> {
+        self.line_text(1)
+    }
+
     /// Present where the attributes are not available.
-    pub metadata: Option<&'a str>,
+    pub fn metadata(self) -> Option<Text<'a>> {
+        self.line_text(2)
+    }
+
+    /// Exchange code.
+    pub fn exch_code(self) -> Option<Text<'a>> {
+        self.attribute(0)
+    }
+
+    /// Security type.
+    pub fn security_type(self) -> Option<Text<'a>> {
+        self.attribute(1)
+    }
+
+    /// Market sector.
+    pub fn market_sector(self) -> Option<Text<'a>> {
+        self.attribute(2)
+    }
+
+    /// Alternative security type.
+    pub fn security_type2(self) -> Option<Text<'a>> {
+        self.attribute(3)
+    }
+
+    /// Security description.
+    pub fn security_description(self) -> Option<Text<'a>> {
+        self.text(u32_at(self.record, 2 * 4))
+    }
+
     /// `uniqueID` of v2 and v1.
-    pub unique_id: Option<Text<'a>>,
+    pub fn unique_id(self) -> Option<Text<'a>> {
+        self.text(u32_at(self.record, 3 * 4))
+    }
+
     /// `uniqueIDFutOpt` of v2 and v1.
-    pub unique_id_fut_opt: Option<Text<'a>>,
+    pub fn unique_id_fut_opt(self) -> Option<Text<'a>> {
+        self.text(u32_at(self.record, 4 * 4))
+    }
+
+    fn line_figi(self, place: usize) -> Option<Figi> {
+        match u64_at(self.line, place * FIGI_BYTES) {
+            0 => None,
+            number => Some(Figi::from_u64(number)),
+        }
+    }
+
+    fn line_text(self, place: usize) -> Option<Text<'a>> {
+        self.text(u32_at(self.line, 2 * FIGI_BYTES + place * 4))
+    }
+
+    fn attribute(self, place: usize) -> Option<Text<'a>> {
+        if self.attributes.is_empty() {
+            None
+        } else {
+            self.text(u32_at(self.attributes, place * 4))
+        }
+    }
+
+    fn text(self, place: TextRef) -> Option<Text<'a>> {
+        (place != NONE).then(|| Text { stored: text_at(self.texts, place), row: self })
+    }
+
+    /// The fields that templates name.
+    fn fields(self) -> RowFields<'a> {
+        let stored = |text: Option<Text<'a>>| text.map_or(&[][..], |text| text.stored);
+        RowFields {
+            ticker: stored(self.ticker()),
+            exch_code: stored(self.exch_code()),
+            market_sector: stored(self.market_sector()),
+        }
+    }
+}
+
+impl<'a> Text<'a> {
+    /// The text in pieces, one after the other, as they stand between the quotes of a
+    /// JSON string.
+    pub fn json_pieces(self) -> impl Iterator<Item = &'a [u8]> {
+        pieces(self.stored, move || self.row.fields())
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.json_pieces().try_for_each(|piece| f.write_str(&unescape(piece)))
+    }
 }
 
 /// Writes the rows of one part, in FIGI order.
@@ -87,7 +191,7 @@ pub(crate) struct RowsWriter {
     /// The place of each line that was written.
     known: HashMap<Line, u32>,
     texts: TextHeap,
-    template: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl RowsWriter {
@@ -102,15 +206,18 @@ impl RowsWriter {
             lines: create(LINES)?,
             known: HashMap::new(),
             texts: TextHeap::default(),
-            template: Vec::new(),
+            buffer: Vec::new(),
         })
     }
 
     pub(crate) fn add(&mut self, instrument: &Instrument, part: &Path) -> Result<()> {
+        fn bytes(text: Option<&str>) -> &[u8] {
+            text.map_or(&[], str::as_bytes)
+        }
         let fields = RowFields {
-            ticker: instrument.ticker.as_deref().unwrap_or(""),
-            exch_code: instrument.property(Property::ExchCode).unwrap_or(""),
-            market_sector: instrument.property(Property::MarketSecDes).unwrap_or(""),
+            ticker: bytes(instrument.ticker.as_deref()),
+            exch_code: bytes(instrument.property(Property::ExchCode)),
+            market_sector: bytes(instrument.property(Property::MarketSecDes)),
         };
         let numbers = [
             self.line(instrument, part)?,
@@ -157,12 +264,16 @@ impl RowsWriter {
     }
 
     fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
-        text.map_or(Ok(NONE), |text| self.texts.put(text.as_bytes()))
+        let Some(text) = text else { return Ok(NONE) };
+        self.buffer.clear();
+        escape(text, &mut self.buffer);
+        self.texts.put(&self.buffer)
     }
 
     fn templated(&mut self, text: Option<&str>, fields: RowFields<'_>) -> Result<TextRef> {
         let Some(text) = text else { return Ok(NONE) };
-        self.texts.put(template(text, fields, &mut self.template))
+        template(text, fields, &mut self.buffer);
+        self.texts.put(&self.buffer)
     }
 
     /// Several texts that repeat together, as one.
@@ -242,35 +353,17 @@ impl Rows {
     /// When there is no such DocId.
     pub(crate) fn get(&self, doc: u32) -> Row<'_> {
         let record = &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
-        let place = |place: usize| u32_at(record, place * 4);
-        let line = &self.lines[place(0) as usize * LINE_BYTES..][..LINE_BYTES];
-        let figi = |place: usize| match u64_at(line, place * FIGI_BYTES) {
-            0 => None,
-            number => Some(Figi::from_u64(number)),
+        let line = u32_at(record, 0) as usize * LINE_BYTES;
+        let attributes = match u32_at(record, 4) {
+            NONE => &[][..],
+            place => text_at(&self.texts, place),
         };
-        let [ticker, name, metadata] =
-            std::array::from_fn(|text| self.text(u32_at(line, 2 * FIGI_BYTES + text * 4)));
-        let [exch_code, security_type, market_sector, security_type2] = self.combination(place(1));
-        let fields = RowFields {
-            ticker: ticker.unwrap_or(""),
-            exch_code: exch_code.unwrap_or(""),
-            market_sector: market_sector.unwrap_or(""),
-        };
-        let templated = |place| self.text(place).map(|stored| Text::new(stored, fields));
         Row {
             figi: self.figi(doc),
-            composite_figi: figi(0),
-            share_class_figi: figi(1),
-            ticker,
-            name,
-            security_description: templated(place(2)),
-            exch_code,
-            security_type,
-            market_sector,
-            security_type2,
-            metadata,
-            unique_id: templated(place(3)),
-            unique_id_fut_opt: templated(place(4)),
+            record,
+            line: &self.lines[line..][..LINE_BYTES],
+            attributes,
+            texts: &self.texts,
         }
     }
 
@@ -280,20 +373,6 @@ impl Rows {
             .map(|doc| (self.figi(doc - 1), self.figi(doc)))
             .find(|(before, figi)| before >= figi)
             .map(|(_, figi)| figi)
-    }
-
-    fn text(&self, place: TextRef) -> Option<&str> {
-        (place != NONE).then(|| {
-            str::from_utf8(text_at(&self.texts, place)).expect("rows.texts was written from texts")
-        })
-    }
-
-    fn combination<const COUNT: usize>(&self, place: TextRef) -> [Option<&str>; COUNT] {
-        if place == NONE {
-            return [None; COUNT];
-        }
-        let places = text_at(&self.texts, place);
-        std::array::from_fn(|index| self.text(u32_at(places, index * 4)))
     }
 }
 
@@ -313,7 +392,7 @@ mod tests {
             composite_figi: Some(figi("BBG000BLNNH6")),
             share_class_figi: Some(figi("BBG001S5S399")),
             ticker: Some("IBM".into()),
-            name: Some("Ünïcode".into()),
+            name: Some("Ünïcode \"Inc\"".into()),
             security_description: Some("IBM".into()),
             unique_id: Some("EQ0010080100001000".into()),
             ..Instrument::new(figi("BBG000BLNQ16"))
@@ -329,19 +408,25 @@ mod tests {
         let rows = Rows::open(folder.path()).unwrap();
 
         assert_eq!(rows.len(), 2);
+        let text = |text: Option<Text<'_>>| text.map(|text| text.to_string());
         let row = rows.get(0);
-        assert_eq!((row.figi, row.ticker, row.exch_code), (bare.figi, None, None));
-        assert_eq!((row.composite_figi, row.metadata), (None, None));
+        assert_eq!(row.figi(), bare.figi);
+        assert_eq!((text(row.ticker()), text(row.exch_code())), (None, None));
+        assert_eq!((row.composite_figi(), text(row.metadata())), (None, None));
         let row = rows.get(1);
-        assert_eq!(row.figi, full.figi);
-        assert_eq!(row.composite_figi, full.composite_figi);
-        assert_eq!(row.share_class_figi, full.share_class_figi);
-        assert_eq!((row.ticker, row.name), (Some("IBM"), Some("Ünïcode")));
-        assert_eq!((row.exch_code, row.security_type), (Some("UN"), None));
-        assert_eq!(row.security_type2, Some("Common Stock"));
-        assert_eq!(row.unique_id.unwrap().to_string(), "EQ0010080100001000");
-        assert_eq!(row.security_description.unwrap().to_string(), "IBM");
-        assert_eq!((row.metadata, row.unique_id_fut_opt), (None, None));
+        assert_eq!(row.figi(), full.figi);
+        assert_eq!(row.composite_figi(), full.composite_figi);
+        assert_eq!(row.share_class_figi(), full.share_class_figi);
+        assert_eq!(
+            (text(row.ticker()), text(row.name())),
+            (full.ticker.clone(), full.name.clone())
+        );
+        assert_eq!(text(row.exch_code()).as_deref(), Some("UN"));
+        assert_eq!((text(row.security_type()), text(row.market_sector())), (None, None));
+        assert_eq!(text(row.security_type2()).as_deref(), Some("Common Stock"));
+        assert_eq!(text(row.unique_id()), full.unique_id);
+        assert_eq!(text(row.security_description()), full.security_description);
+        assert_eq!((text(row.metadata()), text(row.unique_id_fut_opt())), (None, None));
         for (doc, instrument) in [(0, &bare), (1, &full)] {
             assert_eq!(rows.find(instrument.figi), Some(doc));
         }

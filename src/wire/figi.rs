@@ -1,71 +1,52 @@
 //! "FIGI result": an element of a `data` array.
 
-use figdex_index::{Row, Text};
+use figdex_index::{FIGI_CHARS, Figi, Row, Text};
 
-use super::json;
 use crate::version::Version;
 
 /// Writes a result row: ten keys in the decided order, always all of them, null
 /// where unknown; v2 and v1 add the unique IDs in their places; `metadata` only
 /// where the attributes are not available.
-pub(super) fn write(out: &mut Vec<u8>, version: Version, row: &Row<'_>) {
-    let figi = |figi: Option<figdex_index::Figi>| figi.map(figdex_index::Figi::to_chars);
+pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
+    // More than most rows take: what follows is copied, and seldom grows the buffer.
+    out.reserve(512);
     out.extend_from_slice(b"{\"figi\":\"");
-    out.extend_from_slice(&row.figi.to_chars());
-    out.push(b'"');
-    field(out, "name", row.name);
-    field(out, "ticker", row.ticker);
-    field(out, "exchCode", row.exch_code);
-    characters(out, "compositeFIGI", figi(row.composite_figi));
+    out.extend_from_slice(&row.figi().to_chars());
+    text(out, b"\",\"name\":", row.name());
+    text(out, b",\"ticker\":", row.ticker());
+    text(out, b",\"exchCode\":", row.exch_code());
+    figi(out, b",\"compositeFIGI\":", row.composite_figi());
     if version.has_unique_ids() {
-        templated(out, "uniqueID", row.unique_id);
+        text(out, b",\"uniqueID\":", row.unique_id());
     }
-    field(out, "securityType", row.security_type);
-    field(out, "marketSector", row.market_sector);
-    characters(out, "shareClassFIGI", figi(row.share_class_figi));
+    text(out, b",\"securityType\":", row.security_type());
+    text(out, b",\"marketSector\":", row.market_sector());
+    figi(out, b",\"shareClassFIGI\":", row.share_class_figi());
     if version.has_unique_ids() {
-        templated(out, "uniqueIDFutOpt", row.unique_id_fut_opt);
+        text(out, b",\"uniqueIDFutOpt\":", row.unique_id_fut_opt());
     }
-    field(out, "securityType2", row.security_type2);
-    templated(out, "securityDescription", row.security_description);
-    if row.metadata.is_some() {
-        field(out, "metadata", row.metadata);
+    text(out, b",\"securityType2\":", row.security_type2());
+    text(out, b",\"securityDescription\":", row.security_description());
+    if row.metadata().is_some() {
+        text(out, b",\"metadata\":", row.metadata());
     }
     out.push(b'}');
 }
 
-fn key(out: &mut Vec<u8>, key: &str) {
-    out.extend_from_slice(b",\"");
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(b"\":");
-}
-
-fn field(out: &mut Vec<u8>, name: &str, value: Option<&str>) {
-    key(out, name);
-    match value {
-        Some(text) => json::string(out, text),
-        None => out.extend_from_slice(b"null"),
-    }
-}
-
-/// A text that is filled in piece by piece.
-fn templated(out: &mut Vec<u8>, name: &str, value: Option<Text<'_>>) {
-    key(out, name);
-    match value {
-        Some(text) => json::string_of(out, text.pieces()),
-        None => out.extend_from_slice(b"null"),
-    }
+/// A text, which the index holds as JSON wants it.
+fn text(out: &mut Vec<u8>, key: &[u8], value: Option<Text<'_>>) {
+    out.extend_from_slice(key);
+    let Some(text) = value else { return out.extend_from_slice(b"null") };
+    out.push(b'"');
+    text.json_pieces().for_each(|piece| out.extend_from_slice(piece));
+    out.push(b'"');
 }
 
 /// A FIGI, whose characters need no escape.
-fn characters<const COUNT: usize>(out: &mut Vec<u8>, name: &str, value: Option<[u8; COUNT]>) {
-    key(out, name);
-    match value {
-        Some(characters) => {
-            out.push(b'"');
-            out.extend_from_slice(&characters);
-            out.push(b'"');
-        }
-        None => out.extend_from_slice(b"null"),
-    }
+fn figi(out: &mut Vec<u8>, key: &[u8], value: Option<Figi>) {
+    out.extend_from_slice(key);
+    let Some(figi) = value else { return out.extend_from_slice(b"null") };
+    let mut quoted = [b'"'; FIGI_CHARS + 2];
+    quoted[1..=FIGI_CHARS].copy_from_slice(&figi.to_chars());
+    out.extend_from_slice(&quoted);
 }

@@ -80,23 +80,6 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing a text into memory does not fail");
 }
 
-/// Writes a JSON string made of pieces: it is escaped character by character.
-pub(super) fn string_of<'a>(out: &mut Vec<u8>, pieces: impl Iterator<Item = &'a str>) {
-    out.push(b'"');
-    for piece in pieces {
-        if piece.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
-            let start = out.len();
-            string(out, piece);
-            // Without its quotes.
-            out.pop();
-            out.remove(start);
-        } else {
-            out.extend_from_slice(piece.as_bytes());
-        }
-    }
-    out.push(b'"');
-}
-
 /// Writes an object that says one thing.
 pub(super) fn message(out: &mut Vec<u8>, key: &str, text: &str) {
     out.extend_from_slice(b"{\"");
@@ -132,16 +115,6 @@ mod tests {
             ("null", None),
         ] {
             assert_eq!(integer(raw(json)).as_deref(), decimal, "{json}");
-        }
-    }
-
-    #[test]
-    fn pieces_are_one_string() {
-        for pieces in [&[][..], &["a"], &["", "a\"b", "\n", "ü"], &["\\", "\\"]] {
-            let (mut pieced, mut whole) = (Vec::new(), Vec::new());
-            string_of(&mut pieced, pieces.iter().copied());
-            string(&mut whole, &pieces.concat());
-            assert_eq!(pieced, whole, "{pieces:?}");
         }
     }
 

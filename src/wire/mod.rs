@@ -72,7 +72,7 @@ pub(crate) fn job_answer(
         JobAnswer::NoMatch => json::message(out, version.no_match_key(), "No identifier found."),
         JobAnswer::Hits(hits) => {
             out.extend_from_slice(b"{\"data\":");
-            array(out, hits, |out, hit| figi::write(out, version, &catalogue.row(*hit)));
+            array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));
             out.push(b'}');
         }
     }

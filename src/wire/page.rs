@@ -44,7 +44,7 @@ fn object(out: &mut Vec<u8>, version: Version, catalogue: &Catalogue, answer: &P
         PageAnswer::Error(fault) => json::message(out, "error", fault),
         PageAnswer::Rows { hits, next, total } => {
             out.extend_from_slice(b"{\"data\":");
-            array(out, hits, |out, hit| figi::write(out, version, &catalogue.row(*hit)));
+            array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));
             if let Some(next) = next {
                 out.extend_from_slice(b",\"next\":");
                 json::string(out, next);

@@ -18,7 +18,7 @@ fn ticker(text: &str) -> IdValue {
 
 fn find(catalogue: &Catalogue, lookup: &Lookup) -> Vec<Figi> {
     let hits = catalogue.lookup(lookup, 1_000).unwrap();
-    hits.into_iter().map(|hit| catalogue.row(hit).figi).collect()
+    hits.into_iter().map(|hit| catalogue.figi(hit)).collect()
 }
 
 /// The same question, answered by looking at every instrument.

@@ -135,7 +135,7 @@ fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
 }
 
 fn figis(catalogue: &Catalogue, hits: &[figdex_index::Hit]) -> Vec<figdex_index::Figi> {
-    hits.iter().map(|hit| catalogue.row(*hit).figi).collect()
+    hits.iter().map(|hit| catalogue.figi(*hit)).collect()
 }
 
 /// All pages of a filter, joined.
