@@ -65,8 +65,8 @@ impl Table {
     pub(crate) fn begin(conditions: Conditions) -> Self {
         println!("{conditions}\n");
         println!(
-            "{:<45} {:>15} {:>15} {:>15} {:>13}  {:<17}",
-            "", "answers/s", "p50 ms", "p99 ms", "server µs", "ratio"
+            "{:<45} {:>15} {:>15} {:>15} {:>13}  ratio",
+            "", "answers/s", "p50 ms", "p99 ms", "server µs"
         );
         print!("{:<45}", "case / other side");
         for width in [7, 7, 7, 6] {
@@ -96,7 +96,10 @@ impl Table {
                 );
             }
         }
-        println!("Meanwhile other programs kept {cores_of_others:.1} cores busy.");
+        let cores = self.conditions.cores;
+        print!("Meanwhile other programs kept {cores_of_others:.1} of {cores} cores busy");
+        let is_busy = cores_of_others > BUSY * cores as f64;
+        println!("{}", if is_busy { ": trust server µs more than a single ratio." } else { "." });
         let kept = self.outcomes.iter().filter_map(Outcome::is_kept);
         let kept: Vec<bool> = kept.collect();
         let count = kept.iter().filter(|is_kept| **is_kept).count();
@@ -123,6 +126,9 @@ impl Table {
         })
     }
 }
+
+/// The share of the cores from which on other programs make a ratio doubtful.
+const BUSY: f64 = 0.1;
 
 const LEGEND: &str = "
 Ratios are Figdex's figure divided by the other side's, in the two turns of a round: throughput
@@ -237,7 +243,7 @@ impl fmt::Display for Outcome {
         write!(f, "  {:<6.3} {spread:<11}", self.ratio)?;
         let compared = self.compared.name();
         let (Some(bound), Some(is_kept)) = (self.bound, self.is_kept()) else {
-            return write!(f, " none ({compared})");
+            return write!(f, " no promise ({compared})");
         };
         let promise = self.promise.map(|number| format!("{number}: ")).unwrap_or_default();
         let verdict = if is_kept { "kept" } else { "MISSED" };
