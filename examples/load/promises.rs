@@ -36,9 +36,9 @@ pub(crate) fn run(flags: &PromisesFlags) -> anyhow::Result<()> {
         Some(index) => index.clone(),
         None => universe::build(flags.instruments, folder.path())?.index,
     };
-    eprintln!("taking identifiers and words from the index");
     let manifest = Manifest::published(&index).context("opening the index")?;
     let catalogue = Catalogue::open(&index).context("opening the index")?;
+    eprintln!("taking identifiers and words from the index");
     let sample = Sample::of(&catalogue, mixes.asks())?;
     let hosts = Hosts { figdex: Host::new()?, floor: Host::new()? };
     let figdex = hosts.figdex.serve(server::figdex(catalogue)?)?;

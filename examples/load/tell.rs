@@ -99,7 +99,13 @@ impl Table {
         let cores = self.conditions.cores;
         print!("Meanwhile other programs kept {cores_of_others:.1} of {cores} cores busy");
         let is_busy = cores_of_others > BUSY * cores as f64;
-        println!("{}", if is_busy { ": trust server µs more than a single ratio." } else { "." });
+        if is_busy {
+            print!(
+                ": a single ratio is worth little, see the control and server µs.\nMore and shorter \
+                 turns help, such as --rounds 41 --seconds 0.25"
+            );
+        }
+        println!(".");
         let kept = self.outcomes.iter().filter_map(Outcome::is_kept);
         let kept: Vec<bool> = kept.collect();
         let count = kept.iter().filter(|is_kept| **is_kept).count();
