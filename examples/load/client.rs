@@ -1,0 +1,124 @@
+//! A client that costs little: one keep-alive connection, requests that are bytes
+//! already, answers read by their length into a buffer that is used again.
+//!
+//! It knows no more of HTTP/1.1 than these servers say, because what it spends is spent on
+//! both sides of a ratio, and would make them look alike.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context as _, bail, ensure};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+
+/// What the buffer of a connection begins with, in bytes; a greater answer makes it grow.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A connection that asks and waits for the answer.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+/// An answer with status 200.
+pub(crate) struct Answer<'a> {
+    /// The header lines, without the status line.
+    pub(crate) headers: &'a str,
+    pub(crate) body: &'a [u8],
+}
+
+/// A `POST` of a JSON body, as it goes over the wire.
+pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: figdex\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await.context("connecting to the server")?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: vec![0; BUFFER_BYTES] })
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> anyhow::Result<Answer<'_>> {
+        self.stream.write_all(request).await.context("sending a request")?;
+        let mut read = 0;
+        let head = loop {
+            read += self.read(read).await?;
+            if let Some(head) = Head::of(&self.buffer[..read])? {
+                break head;
+            }
+        };
+        let end = head.bytes + head.body_bytes;
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        while read < end {
+            read += self.read(read).await?;
+        }
+        ensure!(read == end, "the server sent more than an answer");
+        let (lines, body) = self.buffer[..end].split_at(head.bytes);
+        let (status, headers) =
+            str::from_utf8(lines)?.split_once("\r\n").expect("a head has a status line");
+        if !status.starts_with("HTTP/1.1 200") {
+            bail!("the server answered {status}: {}", String::from_utf8_lossy(body));
+        }
+        Ok(Answer { headers, body })
+    }
+
+    async fn read(&mut self, from: usize) -> anyhow::Result<usize> {
+        if from == self.buffer.len() {
+            self.buffer.resize(2 * from, 0);
+        }
+        let read = self.stream.read(&mut self.buffer[from..]).await.context("reading an answer")?;
+        ensure!(read > 0, "the server closed the connection");
+        Ok(read)
+    }
+}
+
+/// What must be known of a head to read what follows.
+struct Head {
+    bytes: usize,
+    body_bytes: usize,
+}
+
+impl Head {
+    /// `None` as long as it is not whole.
+    fn of(read: &[u8]) -> anyhow::Result<Option<Self>> {
+        let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+            return Ok(None);
+        };
+        let head = str::from_utf8(&read[..end]).context("the head of an answer")?;
+        let length = fields(head).find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let (_, length) = length.context("an answer without its length")?;
+        Ok(Some(Self { bytes: end + 4, body_bytes: length.parse().context("content-length")? }))
+    }
+}
+
+/// The fields of a head: names and values.
+pub(crate) fn fields(head: &str) -> impl Iterator<Item = (&str, &str)> {
+    head.split("\r\n").filter_map(|line| line.split_once(": "))
+}
+
+/// A connection for who asks one thing after another and has no runtime.
+pub(crate) struct Visitor {
+    runtime: Runtime,
+    connection: Connection,
+}
+
+impl Visitor {
+    pub(crate) fn to(address: SocketAddr) -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let connection = runtime.block_on(Connection::open(address))?;
+        Ok(Self { runtime, connection })
+    }
+
+    pub(crate) fn ask(&mut self, request: &[u8]) -> anyhow::Result<Answer<'_>> {
+        self.runtime.block_on(self.connection.ask(request))
+    }
+}

@@ -1,0 +1,223 @@
+//! Driving a server: many connections on one thread, as fast as answers come or at a
+//! fixed rate.
+//!
+//! Each turn has a thread and a runtime of its own, so that the driver's work is known
+//! apart from the server's. Every answer must have status 200 and begin as the checked
+//! answers of its kind do.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use tokio::task::JoinSet;
+
+use crate::client::Connection;
+use crate::process;
+
+/// What is asked of whom.
+#[derive(Clone)]
+pub(crate) struct Load {
+    pub(crate) address: SocketAddr,
+    pub(crate) requests: Arc<[Vec<u8>]>,
+    /// What every answer begins with.
+    pub(crate) begins: &'static [u8],
+    pub(crate) connections: usize,
+}
+
+/// What came of a turn.
+pub(crate) struct Turn {
+    pub(crate) answers_per_second: f64,
+    /// Of every answer, ascending.
+    latencies: Vec<Duration>,
+    /// What the driver's thread worked for each answer.
+    pub(crate) driver_cpu: Duration,
+}
+
+impl Turn {
+    fn new(mut latencies: Vec<Duration>, elapsed: Duration, driver_cpu: Duration) -> Self {
+        latencies.sort_unstable();
+        let answers = latencies.len();
+        Self {
+            answers_per_second: answers as f64 / elapsed.as_secs_f64(),
+            latencies,
+            driver_cpu: driver_cpu.div_f64(answers.max(1) as f64),
+        }
+    }
+
+    /// How many answers came in time.
+    pub(crate) fn answers(&self) -> usize {
+        self.latencies.len()
+    }
+
+    /// The latency that so many in a hundred answers do not exceed.
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
+        let rank = (self.latencies.len() * percent).div_ceil(100);
+        self.latencies.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+    }
+}
+
+/// Asks for so long: each connection sends the next request as soon as it has its answer.
+pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
+    on_a_thread(load, move |load, connections| async move {
+        let (started, cpu) = (Instant::now(), process::cpu_of_this_thread()?);
+        let mut talks = JoinSet::new();
+        for (number, mut connection) in connections.into_iter().enumerate() {
+            let load = load.clone();
+            talks.spawn(async move {
+                let mut latencies = Vec::new();
+                // Connections begin apart, so that they do not ask the same at a time.
+                let first = number * load.requests.len() / load.connections;
+                let mut sent = Instant::now();
+                for request in load.requests.iter().cycle().skip(first) {
+                    ask(&mut connection, request, &load).await?;
+                    let answered = Instant::now();
+                    if answered - started > time {
+                        break;
+                    }
+                    latencies.push(answered - sent);
+                    sent = answered;
+                }
+                anyhow::Ok(latencies)
+            });
+        }
+        let latencies = gather(talks).await?;
+        let cpu = process::cpu_of_this_thread()? - cpu;
+        // The last answers of a slow kind come later, and are not counted.
+        Ok(Turn::new(latencies, time, cpu))
+    })?
+    .join()
+    .expect("a driver does not panic")
+}
+
+/// Asks so many times a second, whether or not the requests before are answered.
+///
+/// A latency begins when its request was due, unless the connection was there before: then
+/// it begins when the request is sent, because the timer that woke it up late is the
+/// driver's and not the server's.
+pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Result<Turn> {
+    let count = (rate as f64 * time.as_secs_f64()).round() as u64;
+    on_a_thread(load, move |load, connections| async move {
+        let (started, cpu) = (Instant::now(), process::cpu_of_this_thread()?);
+        let next = Arc::new(AtomicU64::new(0));
+        let mut talks = JoinSet::new();
+        for mut connection in connections {
+            let (load, next) = (load.clone(), next.clone());
+            talks.spawn(async move {
+                let mut latencies = Vec::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        return anyhow::Ok(latencies);
+                    }
+                    let mut begun = started + time.mul_f64(number as f64 / count as f64);
+                    if Instant::now() < begun {
+                        tokio::time::sleep_until(begun.into()).await;
+                        begun = Instant::now();
+                    }
+                    let request = &load.requests[number as usize % load.requests.len()];
+                    ask(&mut connection, request, &load).await?;
+                    latencies.push(begun.elapsed());
+                }
+            });
+        }
+        let latencies = gather(talks).await?;
+        let cpu = process::cpu_of_this_thread()? - cpu;
+        Ok(Turn::new(latencies, started.elapsed(), cpu))
+    })?
+    .join()
+    .expect("a driver does not panic")
+}
+
+/// A load that goes on until it is stopped.
+pub(crate) struct Background {
+    stop: Arc<AtomicBool>,
+    answers: Arc<AtomicU64>,
+    thread: JoinHandle<anyhow::Result<()>>,
+}
+
+impl Background {
+    /// Begins to ask, and returns when each connection has had an answer.
+    pub(crate) fn start(load: &Load) -> anyhow::Result<Self> {
+        let (stop, answers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (stopped, counted) = (stop.clone(), answers.clone());
+        let thread = on_a_thread(load, |load, connections| async move {
+            let mut talks = JoinSet::new();
+            for (number, mut connection) in connections.into_iter().enumerate() {
+                let (load, stopped, counted) = (load.clone(), stopped.clone(), counted.clone());
+                talks.spawn(async move {
+                    for request in load.requests.iter().cycle().skip(number) {
+                        ask(&mut connection, request, &load).await?;
+                        counted.fetch_add(1, Ordering::Relaxed);
+                        if stopped.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                    anyhow::Ok(Vec::new())
+                });
+            }
+            gather(talks).await.map(|_| ())
+        })?;
+        let background = Self { stop, answers, thread };
+        while background.answers() < load.connections as u64 && !background.thread.is_finished() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(background)
+    }
+
+    /// How many answers came so far.
+    pub(crate) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Relaxed)
+    }
+
+    /// Ends it; an error if it could not go on so long.
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().expect("a driver does not panic").context("in the load beside")
+    }
+}
+
+/// Runs `work` on a thread of its own, with connections that are open.
+fn on_a_thread<T, F>(
+    load: &Load,
+    work: impl FnOnce(Load, Vec<Connection>) -> F + Send + 'static,
+) -> anyhow::Result<JoinHandle<anyhow::Result<T>>>
+where
+    T: Send + 'static,
+    F: Future<Output = anyhow::Result<T>>,
+{
+    let load = load.clone();
+    let run = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let mut connections = Vec::with_capacity(load.connections);
+            for _ in 0..load.connections {
+                connections.push(Connection::open(load.address).await?);
+            }
+            work(load, connections).await
+        })
+    };
+    Ok(std::thread::Builder::new().name("driver".to_owned()).spawn(run)?)
+}
+
+async fn ask(connection: &mut Connection, request: &[u8], load: &Load) -> anyhow::Result<()> {
+    let answer = connection.ask(request).await?;
+    ensure!(
+        answer.body.starts_with(load.begins),
+        "an answer of another kind: {}",
+        String::from_utf8_lossy(&answer.body[..answer.body.len().min(200)])
+    );
+    Ok(())
+}
+
+async fn gather(
+    mut talks: JoinSet<anyhow::Result<Vec<Duration>>>,
+) -> anyhow::Result<Vec<Duration>> {
+    let mut all = Vec::new();
+    while let Some(talk) = talks.join_next().await {
+        all.append(&mut talk.expect("a talk does not panic")?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,298 @@
+//! The mixes file: what is asked, and what is promised of it. `mixes.toml` explains each
+//! key and is read when no other file is named.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+use figdex_index::{IdType, Property};
+use serde::Deserialize;
+
+const SHIPPED: &str = include_str!("mixes.toml");
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mixes {
+    #[serde(rename = "case", default)]
+    pub(crate) cases: Vec<Case>,
+    #[serde(rename = "scale", default)]
+    pub(crate) kinds: Vec<Kind>,
+}
+
+/// Two sides that take turns.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) promise: Option<u8>,
+    #[serde(default)]
+    pub(crate) ratio: Ratio,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    pub(crate) ask: Ask,
+    #[serde(default)]
+    pub(crate) against: Against,
+    pub(crate) beside: Option<Beside>,
+    pub(crate) connections: Option<usize>,
+    #[serde(default = "requests")]
+    pub(crate) requests: usize,
+}
+
+/// A kind of request that `scale` asks at a fixed rate.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kind {
+    pub(crate) name: String,
+    pub(crate) promise: Option<u8>,
+    /// What it may cost at the largest size, for each 1 at the smallest.
+    pub(crate) at_most: Option<f64>,
+    pub(crate) ask: Ask,
+    #[serde(default = "requests")]
+    pub(crate) requests: usize,
+}
+
+/// What is compared, Figdex's divided by the other side's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ratio {
+    /// Answers a second.
+    #[default]
+    Throughput,
+    /// Time for an answer, at full load.
+    Cost,
+    /// Median latency.
+    P50,
+}
+
+/// The other side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Against {
+    /// A constant body of the same length.
+    #[default]
+    Floor,
+    /// Figdex, asked the same jobs without their filters.
+    WithoutFilter,
+    /// Figdex, asked for the first page.
+    FirstPage,
+    /// Figdex, asked the same: a control, whose ratio shows how noisy the machine is.
+    Itself,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Ask {
+    Mapping(Mapping),
+    Filter(Filter),
+    Search(Search),
+}
+
+/// Mapping requests of so many jobs.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mapping {
+    pub(crate) jobs: usize,
+    /// Jobs take them in turn.
+    pub(crate) id_types: Vec<Kinds>,
+    /// How many rows a value finds.
+    hits: [u32; 2],
+    /// Members that every job has besides.
+    #[serde(default)]
+    pub(crate) with: serde_json::Map<String, serde_json::Value>,
+    /// Properties that each job names with the value that all its rows share.
+    #[serde(default)]
+    pub(crate) filter: Vec<Known>,
+    /// How many rows the answer to a job has, when not `hits`.
+    rows: Option<[u32; 2]>,
+    /// Whether the jobs are asked without `filter`, to compare.
+    #[serde(skip)]
+    pub(crate) is_plain: bool,
+}
+
+/// Filter requests for a page.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Filter {
+    /// Requests take them in turn.
+    pub(crate) bodies: Vec<serde_json::Map<String, serde_json::Value>>,
+    #[serde(default = "first_page")]
+    pub(crate) page: usize,
+    /// A number property of which each request has a bound of its own, so that its total
+    /// is not known from one before.
+    pub(crate) vary: Option<String>,
+}
+
+/// Search requests.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Search {
+    /// Words of a query, as they follow each other in names.
+    #[serde(default = "one_word")]
+    pub(crate) words: usize,
+    pub(crate) frequency: Frequency,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Frequency {
+    Common,
+    Rare,
+}
+
+/// Load that goes on beside both sides, always on Figdex.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beside {
+    pub(crate) connections: usize,
+    pub(crate) ask: Ask,
+}
+
+/// A kind of identifier, by its name in a request.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Kinds(pub(crate) IdType);
+
+/// A property, by its name in a request.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Known(pub(crate) Property);
+
+/// What a ratio must not cross.
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+impl Mixes {
+    /// Reads a file, or else the one that is shipped.
+    pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Self::parse(SHIPPED) };
+        let context = || path.display().to_string();
+        Self::parse(&std::fs::read_to_string(path).with_context(context)?).with_context(context)
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        let mixes: Self = toml::from_str(text)?;
+        for case in &mixes.cases {
+            case.check().with_context(|| format!("case {:?}", case.name))?;
+        }
+        for kind in &mixes.kinds {
+            kind.ask.check().with_context(|| format!("scale {:?}", kind.name))?;
+        }
+        Ok(mixes)
+    }
+
+    pub(crate) fn asks(&self) -> impl Iterator<Item = &Ask> {
+        let beside = self.cases.iter().filter_map(|case| case.beside.as_ref());
+        let cases = self.cases.iter().map(|case| &case.ask);
+        cases.chain(beside.map(|beside| &beside.ask)).chain(self.kinds.iter().map(|kind| &kind.ask))
+    }
+}
+
+impl Case {
+    pub(crate) fn bound(&self) -> Option<Bound> {
+        self.at_least.map(Bound::AtLeast).or(self.at_most.map(Bound::AtMost))
+    }
+
+    /// What the other side is asked; none when that is the floor.
+    pub(crate) fn other(&self) -> Option<Ask> {
+        match (self.against, &self.ask) {
+            (Against::WithoutFilter, Ask::Mapping(mapping)) => {
+                Some(Ask::Mapping(Mapping { is_plain: true, ..mapping.clone() }))
+            }
+            (Against::FirstPage, Ask::Filter(filter)) => {
+                Some(Ask::Filter(Filter { page: 1, ..filter.clone() }))
+            }
+            (Against::Itself, ask) => Some(ask.clone()),
+            _ => None,
+        }
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.at_least.is_none() || self.at_most.is_none(), "at_least and at_most");
+        ensure!(self.connections != Some(0), "connections must be above 0");
+        ensure!(self.requests > 0, "requests must be above 0");
+        let has_other = self.against == Against::Floor || self.other().is_some();
+        ensure!(has_other, "against does not fit what is asked");
+        if let Some(beside) = &self.beside {
+            ensure!(beside.connections > 0, "beside: connections must be above 0");
+            beside.ask.check()?;
+        }
+        self.ask.check()
+    }
+}
+
+impl Ask {
+    /// Whether a request is to be asked no more than once.
+    pub(crate) fn is_varied(&self) -> bool {
+        matches!(self, Self::Filter(Filter { vary: Some(_), .. }))
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        match self {
+            Self::Mapping(mapping) => {
+                ensure!((1..=100).contains(&mapping.jobs), "jobs must be 1 to 100");
+                ensure!(!mapping.id_types.is_empty(), "id_types is empty");
+                ensure!(!mapping.hits().is_empty() && !mapping.rows().is_empty(), "no such hits");
+            }
+            Self::Filter(filter) => {
+                ensure!(!filter.bodies.is_empty(), "bodies is empty");
+                ensure!((1..=150).contains(&filter.page), "page must be 1 to 150");
+                ensure!(filter.vary.is_none() || filter.page == 1, "vary is for the first page");
+            }
+            Self::Search(search) => {
+                ensure!((1..=2).contains(&search.words), "words must be 1 or 2");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Mapping {
+    pub(crate) fn hits(&self) -> RangeInclusive<u32> {
+        self.hits[0]..=self.hits[1]
+    }
+
+    pub(crate) fn rows(&self) -> RangeInclusive<u32> {
+        let [least, most] = self.rows.unwrap_or(self.hits);
+        least..=most
+    }
+}
+
+impl Bound {
+    pub(crate) fn holds(self, ratio: f64) -> bool {
+        match self {
+            Self::AtLeast(bound) => ratio >= bound,
+            Self::AtMost(bound) => ratio <= bound,
+        }
+    }
+}
+
+impl TryFrom<String> for Kinds {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        IdType::from_name(&name).map(Self).ok_or_else(|| format!("no idType is named {name:?}"))
+    }
+}
+
+impl TryFrom<String> for Known {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Property::from_name(&name).map(Self).ok_or_else(|| format!("no property is named {name:?}"))
+    }
+}
+
+const fn requests() -> usize {
+    10_000
+}
+
+const fn first_page() -> usize {
+    1
+}
+
+const fn one_word() -> usize {
+    1
+}

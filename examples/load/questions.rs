@@ -1,0 +1,224 @@
+//! From what a case asks to requests as bytes, and the proof that they are answered as
+//! they should be: a server that answers faults quickly must not look fast.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail, ensure};
+use figdex_index::Property;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value as Json, json};
+
+use crate::client::{Visitor, post};
+use crate::drive::Load;
+use crate::mixes::{Ask, Filter, Mapping};
+use crate::sample::Sample;
+
+/// Rows of a full page.
+const PAGE_ROWS: usize = 100;
+
+/// Of requests that must be new to the server when they are measured, so many are looked
+/// at beforehand, and no more.
+const VARIED_CHECKED: usize = 16;
+
+/// Bounds that vary ascend in so many steps to 1: nearly the same rows are found.
+const VARIED_STEPS: f64 = 10_000.0;
+
+/// Requests of a kind, each with the answer that it should have.
+pub(crate) struct Questions {
+    pub(crate) requests: Arc<[Vec<u8>]>,
+    /// Asked to see whether answers are right, and not measured.
+    trials: Vec<Vec<u8>>,
+    expected: Expected,
+}
+
+/// What the answers were like when they were looked at.
+pub(crate) struct Looked {
+    /// The header lines of one.
+    pub(crate) headers: String,
+    /// Mean length of the bodies.
+    pub(crate) body_bytes: usize,
+}
+
+enum Expected {
+    /// So many answers, each with so many rows.
+    Jobs { jobs: usize, rows: std::ops::RangeInclusive<u32> },
+    /// A full page with a total.
+    FilterPage,
+    /// A page with a total, and any rows.
+    AnyFilterPage,
+    /// A page with any rows.
+    SearchPage,
+}
+
+#[derive(Deserialize)]
+struct JobAnswer {
+    data: Option<Vec<IgnoredAny>>,
+}
+
+#[derive(Deserialize)]
+struct PageAnswer {
+    data: Option<Vec<IgnoredAny>>,
+    next: Option<String>,
+    total: Option<u64>,
+}
+
+impl Questions {
+    /// Makes at most `count` requests. Cursors are those of the server at `address`.
+    pub(crate) fn new(
+        ask: &Ask,
+        count: usize,
+        sample: &Sample,
+        address: SocketAddr,
+    ) -> anyhow::Result<Self> {
+        let (mut requests, expected) = match ask {
+            Ask::Mapping(mapping) => {
+                let expected = Expected::Jobs { jobs: mapping.jobs, rows: mapping.rows() };
+                (mappings(mapping, count, sample)?, expected)
+            }
+            Ask::Filter(Filter { bodies, vary: Some(number), .. }) => {
+                let bodies = bodies.iter().cycle().take(count + VARIED_CHECKED);
+                let requests = (1..).zip(bodies).map(|(ordinal, body)| {
+                    let mut body = body.clone();
+                    body.insert(number.clone(), json!([f64::from(ordinal) / VARIED_STEPS, null]));
+                    post("/v3/filter", &Json::from(body).to_string())
+                });
+                (requests.collect(), Expected::AnyFilterPage)
+            }
+            Ask::Filter(Filter { bodies, page, vary: None }) => {
+                let bodies = bodies.iter().map(|body| page_of(body, *page, address));
+                let requests = bodies.collect::<anyhow::Result<Vec<_>>>()?;
+                (requests, Expected::FilterPage)
+            }
+            Ask::Search(search) => {
+                let phrases = sample.phrases(search.words, search.frequency, count);
+                ensure!(!phrases.is_empty(), "no name has so many words");
+                let request = |phrase| post("/v3/search", &json!({ "query": phrase }).to_string());
+                (phrases.into_iter().map(request).collect(), Expected::SearchPage)
+            }
+        };
+        let trials = match expected {
+            Expected::AnyFilterPage => requests.split_off(count),
+            _ => requests.clone(),
+        };
+        Ok(Self { requests: requests.into(), trials, expected })
+    }
+
+    /// Asks everything once and looks whether each answer is of the kind that it should be.
+    pub(crate) fn look(&self, address: SocketAddr) -> anyhow::Result<Looked> {
+        let mut visitor = Visitor::to(address)?;
+        let mut looked = Looked { headers: String::new(), body_bytes: 0 };
+        for request in &self.trials {
+            let answer = visitor.ask(request)?;
+            self.expected.check(answer.body).with_context(|| {
+                let (request, answer) = (text_of(request), text_of(answer.body));
+                format!("the answer to\n{request}\nis not as it should be:\n{answer}\n")
+            })?;
+            looked.body_bytes += answer.body.len();
+            looked.headers = answer.headers.to_owned();
+        }
+        looked.body_bytes /= self.trials.len();
+        Ok(looked)
+    }
+
+    /// The load that asks them.
+    pub(crate) fn load(&self, address: SocketAddr, connections: usize) -> Load {
+        let (requests, begins) = (self.requests.clone(), self.begins());
+        Load { address, requests, begins, connections }
+    }
+
+    /// What every answer begins with.
+    pub(crate) fn begins(&self) -> &'static [u8] {
+        match self.expected {
+            Expected::Jobs { .. } => b"[{\"data\":[{\"",
+            _ => b"{\"data\":[",
+        }
+    }
+}
+
+impl Expected {
+    fn check(&self, body: &[u8]) -> anyhow::Result<()> {
+        if let Self::Jobs { jobs, rows } = self {
+            let answers: Vec<JobAnswer> = serde_json::from_slice(body)?;
+            ensure!(answers.len() == *jobs, "{} answers to {jobs} jobs", answers.len());
+            for answer in answers {
+                let data = answer.data.context("a job without data")?;
+                let is_expected = rows.contains(&(data.len() as u32));
+                ensure!(is_expected, "a job with {} rows, not {rows:?}", data.len());
+            }
+            return Ok(());
+        }
+        let page: PageAnswer = serde_json::from_slice(body)?;
+        let rows = page.data.context("a page without data")?.len();
+        let total = page.total.context("a page without its total");
+        match self {
+            Self::Jobs { .. } => unreachable!("it was checked above"),
+            Self::FilterPage => {
+                ensure!(rows == PAGE_ROWS && total? >= PAGE_ROWS as u64, "not {PAGE_ROWS} rows");
+            }
+            Self::AnyFilterPage => ensure!(total? >= rows as u64, "a total below the page"),
+            Self::SearchPage => ensure!(rows > 0, "no rows"),
+        }
+        Ok(())
+    }
+}
+
+/// At most `count` mapping requests, made of values that are in the index.
+pub(crate) fn mappings(
+    mapping: &Mapping,
+    count: usize,
+    sample: &Sample,
+) -> anyhow::Result<Vec<Vec<u8>>> {
+    let properties: Vec<Property> = mapping.filter.iter().map(|known| known.0).collect();
+    let mut values = Vec::new();
+    for kind in &mapping.id_types {
+        let of_kind = sample.values(kind.0, &mapping.hits(), &properties);
+        let name = kind.0.name();
+        ensure!(!of_kind.is_empty(), "no {name} finds {:?} rows", mapping.hits());
+        values.push((name, of_kind));
+    }
+    // More jobs than values would only repeat themselves.
+    let jobs_max: usize = values.iter().map(|(_, values)| values.len()).sum();
+    let count = count.min(jobs_max.div_ceil(mapping.jobs));
+    let mut turns = (0..).flat_map(|round| {
+        values.iter().map(move |(name, values)| (*name, values[round % values.len()]))
+    });
+    let mut requests = Vec::with_capacity(count);
+    for _ in 0..count {
+        let jobs = turns.by_ref().take(mapping.jobs).map(|(name, value)| {
+            let mut job = Map::new();
+            job.insert("idType".to_owned(), name.into());
+            job.insert("idValue".to_owned(), value.text.as_str().into());
+            job.extend(mapping.with.clone());
+            for property in properties.iter().filter(|_| !mapping.is_plain) {
+                let shared = value.common[*property as usize].as_deref();
+                job.insert(property.name().to_owned(), shared.into());
+            }
+            Json::from(job)
+        });
+        requests.push(post("/v3/mapping", &Json::from_iter(jobs).to_string()));
+    }
+    Ok(requests)
+}
+
+/// The request for a page, whose cursor is found by walking there.
+fn page_of(body: &Map<String, Json>, page: usize, address: SocketAddr) -> anyhow::Result<Vec<u8>> {
+    let mut visitor = Visitor::to(address)?;
+    let mut body = body.clone();
+    for number in 1..page {
+        let request = post("/v3/filter", &Json::from(body.clone()).to_string());
+        let answer: PageAnswer = serde_json::from_slice(visitor.ask(&request)?.body)?;
+        let Some(next) = answer.next else {
+            let rows = answer.total.unwrap_or_default();
+            body.remove("start");
+            bail!("{} has {rows} rows: page {page} does not follow {number}", Json::from(body));
+        };
+        body.insert("start".to_owned(), next.into());
+    }
+    Ok(post("/v3/filter", &Json::from(body).to_string()))
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(2_000)]).into_owned()
+}

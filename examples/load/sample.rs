@@ -1,0 +1,175 @@
+//! Identifiers and words that are in an index, taken from the index itself: one walk over
+//! all its instruments, and the same sample each time.
+//!
+//! How many rows a value finds is counted, not guessed. That takes memory for each value,
+//! so only some are looked at when there are many: those whose hash ends in enough zeros,
+//! and of those every row. Unlisted equities are left out, as jobs do not find them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use figdex_index::{Catalogue, EQUITY, IdType, Instrument, Property};
+
+use crate::mixes::{Ask, Frequency};
+
+/// Values of a kind that are counted at a time.
+const VALUES_MAX: usize = 1 << 17;
+
+/// Phrases that are counted at a time.
+const PHRASES_MAX: usize = 1 << 20;
+
+/// Phrases that are common enough to be called so.
+const COMMON_PHRASES: usize = 16;
+
+/// A word is at least so long.
+const WORD_CHARS_MIN: usize = 3;
+
+/// What an index may be asked.
+pub(crate) struct Sample {
+    values: BTreeMap<IdType, Values>,
+    /// Of one word, and of two.
+    phrases: [HashMap<String, u32>; 2],
+}
+
+/// A value of an identifier.
+pub(crate) struct Value {
+    pub(crate) text: String,
+    pub(crate) hits: u32,
+    /// What all rows that it finds have in common, by the place of the property.
+    pub(crate) common: [Option<Box<str>>; Property::COUNT],
+}
+
+#[derive(Default)]
+struct Values {
+    by_text: HashMap<String, Value>,
+    /// A value is looked at when so many last bits of its hash are zero.
+    zeros: u32,
+}
+
+impl Sample {
+    /// Walks over the catalogue and takes what may be needed to ask.
+    pub(crate) fn of<'a>(
+        catalogue: &Catalogue,
+        asks: impl Iterator<Item = &'a Ask>,
+    ) -> anyhow::Result<Self> {
+        let mut kinds = BTreeSet::new();
+        let mut properties = BTreeSet::new();
+        for ask in asks {
+            if let Ask::Mapping(mapping) = ask {
+                kinds.extend(mapping.id_types.iter().map(|kind| kind.0));
+                properties.extend(mapping.filter.iter().map(|known| known.0));
+            }
+        }
+        let values = kinds.into_iter().map(|kind| (kind, Values::default())).collect();
+        let mut sample = Self { values, phrases: Default::default() };
+        catalogue.instruments(|instrument| {
+            let is_equity = instrument.property(Property::MarketSecDes) == Some(EQUITY);
+            if !(is_equity && instrument.listed == Some(false)) {
+                sample.take(instrument, &properties);
+            }
+            anyhow::Ok(())
+        })?;
+        Ok(sample)
+    }
+
+    fn take(&mut self, instrument: &Instrument, properties: &BTreeSet<Property>) {
+        if let Some(values) = self.values.get_mut(&IdType::BbGlobal) {
+            values.count(&instrument.figi.to_string(), instrument, properties);
+        }
+        let mut seen: Vec<(IdType, figdex_index::IdValue)> = Vec::new();
+        for (kind, value) in instrument.keys() {
+            let Some(values) = self.values.get_mut(&kind) else { continue };
+            // An instrument may name a pair twice.
+            if !seen.iter().any(|(other, seen)| *other == kind && *seen == value) {
+                values.count(value.as_str(), instrument, properties);
+                seen.push((kind, value));
+            }
+        }
+        let Some(name) = &instrument.name else { return };
+        let is_word = |word: &&str| {
+            word.len() >= WORD_CHARS_MIN && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        };
+        let words: Vec<String> =
+            name.split_whitespace().filter(is_word).map(str::to_ascii_lowercase).collect();
+        for (length, phrases) in (1..).zip(&mut self.phrases) {
+            for phrase in words.windows(length) {
+                *phrases.entry(phrase.join(" ")).or_default() += 1;
+            }
+            if phrases.len() > PHRASES_MAX {
+                phrases.retain(|_, count| *count > 1);
+            }
+        }
+    }
+
+    /// The values of a kind that find so many rows, in an order without meaning; when
+    /// properties are named, only those whose rows share them.
+    pub(crate) fn values(
+        &self,
+        kind: IdType,
+        hits: &std::ops::RangeInclusive<u32>,
+        shared: &[Property],
+    ) -> Vec<&Value> {
+        let values = self.values.get(&kind).map(|values| values.by_text.values());
+        let mut values: Vec<_> = values
+            .into_iter()
+            .flatten()
+            .filter(|value| hits.contains(&value.hits))
+            .filter(|value| shared.iter().all(|known| value.common[*known as usize].is_some()))
+            .collect();
+        values.sort_by_cached_key(|value| (hash(&value.text), value.text.clone()));
+        values
+    }
+
+    /// The most common phrases of names, or rare ones.
+    pub(crate) fn phrases(&self, words: usize, frequency: Frequency, count: usize) -> Vec<&str> {
+        let mut phrases: Vec<_> = self.phrases[words - 1].iter().collect();
+        match frequency {
+            Frequency::Common => {
+                phrases.sort_unstable_by_key(|(text, count)| (u32::MAX - **count, *text));
+                phrases.truncate(COMMON_PHRASES);
+            }
+            Frequency::Rare => {
+                phrases.sort_by_cached_key(|(text, count)| (**count, hash(text), *text));
+            }
+        }
+        phrases.into_iter().map(|(text, _)| text.as_str()).take(count).collect()
+    }
+}
+
+impl Values {
+    fn count(&mut self, text: &str, instrument: &Instrument, properties: &BTreeSet<Property>) {
+        if hash(text).trailing_zeros() < self.zeros {
+            return;
+        }
+        match self.by_text.get_mut(text) {
+            Some(value) => {
+                value.hits += 1;
+                for property in properties {
+                    let common = &mut value.common[*property as usize];
+                    if common.as_deref() != instrument.property(*property) {
+                        *common = None;
+                    }
+                }
+            }
+            None => {
+                let mut common: [Option<Box<str>>; Property::COUNT] = Default::default();
+                for property in properties {
+                    common[*property as usize] = instrument.property(*property).map(Box::from);
+                }
+                let value = Value { text: text.to_owned(), hits: 1, common };
+                self.by_text.insert(text.to_owned(), value);
+            }
+        }
+        while self.by_text.len() > VALUES_MAX {
+            self.zeros += 1;
+            self.by_text.retain(|text, _| hash(text).trailing_zeros() >= self.zeros);
+        }
+    }
+}
+
+/// The same in every run.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,192 @@
+//! What came of the sizes: two tables for people, and the same as JSON.
+
+use anyhow::Context as _;
+use figdex_ingest::grouped;
+use serde_json::{Value, json};
+
+use super::{Asked, Size};
+use crate::ScaleFlags;
+use crate::mixes::Kind;
+
+const MEGA: f64 = 1e6;
+
+/// A kind is late when fewer answers came in a second than this share of the rate.
+const IN_TIME: f64 = 0.98;
+
+pub(super) fn tell(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) -> anyhow::Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!(
+        "Figdex {}: sizes of generated instruments; {cores} cores for server and driver\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    print_sizes(sizes);
+    println!();
+    print_kinds(flags, kinds, sizes);
+    let Some(path) = &flags.common.json else { return Ok(()) };
+    let text = serde_json::to_string_pretty(&json(flags, kinds, sizes, cores))?;
+    std::fs::write(path, text + "\n").with_context(|| path.display().to_string())
+}
+
+fn print_sizes(sizes: &[Size]) {
+    println!(
+        "{:>12} {:>8} {:>13} {:>11} {:>11} {:>11} {:>13} {:>11}",
+        "instruments",
+        "build s",
+        "instruments/s",
+        "bytes each",
+        "open cold s",
+        "open warm s",
+        "anonymous MB",
+        "mapped MB"
+    );
+    for size in sizes {
+        println!(
+            "{:>12} {:>8.1} {:>13} {:>11.1} {:>11.2} {:>11.2} {:>13.1} {:>11.0}",
+            grouped(size.instruments),
+            size.build_s,
+            grouped((size.instruments as f64 / size.build_s) as u64),
+            size.bytes_each(),
+            size.cold.to_first_answer_s,
+            size.warm_s,
+            size.memory.anonymous as f64 / MEGA,
+            size.memory.mapped as f64 / MEGA
+        );
+    }
+    println!(
+        "\nbuild: from a zstd-compressed CSV dump to a published index, 2 GiB of memory. open: from the \
+         start of\na server process to its first answer. Memory: of the server, after all that is \
+         asked below."
+    );
+    for size in sizes {
+        let instruments = grouped(size.instruments);
+        match (size.cold.is_forgotten, size.cold.from_disk) {
+            (false, _) => println!(
+                "{instruments}: the system could not be asked to forget the files: \"cold\" is warm."
+            ),
+            (true, None) => println!(
+                "{instruments}: whether the files were really read from the disk is not known."
+            ),
+            (true, Some(bytes)) => println!(
+                "{instruments}: when cold, {:.0} MB of {:.0} MB were read from the disk.",
+                bytes as f64 / MEGA,
+                size.bytes as f64 / MEGA
+            ),
+        }
+    }
+}
+
+fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
+    println!(
+        "At {} requests a second for {} s each, one kind after the other: latency p50 / p99 in ms. \
+         Then, at full\nload: what the server worked for an answer, in µs.\n",
+        flags.rate,
+        flags.seconds.as_secs_f64()
+    );
+    print!("{:<21}", "");
+    for size in sizes {
+        print!(" {:>25}", grouped(size.instruments));
+    }
+    println!("   largest / smallest: p50, work");
+    for (place, kind) in kinds.iter().enumerate() {
+        print!("{:<21}", kind.name);
+        for size in sizes {
+            let asked = &size.kinds[place];
+            let text =
+                format!("{:.2} / {:.2} {:>5.0} µs", asked.p50_ms, asked.p99_ms, asked.work_us);
+            print!(" {text:>25}");
+        }
+        let growth = Growth::of(place, sizes);
+        print!("   {:.2}, {:.2}", growth.p50, growth.work);
+        if let Some(at_most) = kind.at_most {
+            let promise = kind.promise.map(|number| format!("{number}: ")).unwrap_or_default();
+            let verdict = if growth.worst() <= at_most { "kept" } else { "MISSED" };
+            print!("   {promise}at most {at_most} {verdict}");
+        }
+        println!();
+    }
+    for (place, kind) in kinds.iter().enumerate() {
+        for size in sizes {
+            let rate = size.kinds[place].answers_per_second;
+            if rate < flags.rate as f64 * IN_TIME {
+                println!(
+                    "\"{}\" with {} instruments did not keep up: {rate:.0} answers a second.",
+                    kind.name,
+                    grouped(size.instruments)
+                );
+            }
+        }
+    }
+}
+
+/// What a kind costs at the largest size, for each 1 at the smallest.
+struct Growth {
+    p50: f64,
+    work: f64,
+}
+
+impl Growth {
+    fn of(place: usize, sizes: &[Size]) -> Self {
+        let [smallest, largest] = [0, sizes.len() - 1].map(|size| &sizes[size].kinds[place]);
+        Self { p50: largest.p50_ms / smallest.p50_ms, work: largest.work_us / smallest.work_us }
+    }
+
+    /// A bound must hold for both: waiting hides work, and work hides waiting.
+    fn worst(&self) -> f64 {
+        self.p50.max(self.work)
+    }
+}
+
+impl Size {
+    fn bytes_each(&self) -> f64 {
+        self.bytes as f64 / self.instruments as f64
+    }
+}
+
+fn json(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size], cores: usize) -> Value {
+    let asked = |(kind, asked): (&Kind, &Asked)| {
+        json!({
+            "kind": kind.name,
+            "p50_ms": asked.p50_ms,
+            "p99_ms": asked.p99_ms,
+            "answers_per_second": asked.answers_per_second,
+            "full_load_work_us": asked.work_us,
+            "full_load_answers_per_second": asked.full_per_second,
+        })
+    };
+    let size = |size: &Size| {
+        json!({
+            "instruments": size.instruments,
+            "build_s": size.build_s,
+            "index_bytes": size.bytes,
+            "index_bytes_each": size.bytes_each(),
+            "open_cold_s": size.cold.to_first_answer_s,
+            "cold_files_forgotten": size.cold.is_forgotten,
+            "cold_bytes_from_disk": size.cold.from_disk,
+            "open_warm_s": size.warm_s,
+            "anonymous_bytes": size.memory.anonymous,
+            "mapped_bytes": size.memory.mapped,
+            "kinds": kinds.iter().zip(&size.kinds).map(asked).collect::<Vec<_>>(),
+        })
+    };
+    let growth = |(place, kind): (usize, &Kind)| {
+        let growth = Growth::of(place, sizes);
+        json!({
+            "kind": kind.name,
+            "p50": growth.p50,
+            "work": growth.work,
+            "promise": kind.promise,
+            "at_most": kind.at_most,
+            "kept": kind.at_most.map(|at_most| growth.worst() <= at_most),
+        })
+    };
+    json!({
+        "conditions": {
+            "version": env!("CARGO_PKG_VERSION"),
+            "cores": cores,
+            "requests_per_second": flags.rate,
+            "seconds_a_kind": flags.seconds.as_secs_f64(),
+        },
+        "sizes": sizes.iter().map(size).collect::<Vec<_>>(),
+        "largest_by_smallest": kinds.iter().enumerate().map(growth).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,91 @@
+//! The two servers: Figdex as `figdex serve --no-limits` runs it, and the floor, each on
+//! a runtime of its own and behind the same accept loop.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use figdex::config::{Config, ServeFlags};
+use figdex::{Connections, State, serve, service};
+use figdex_index::Catalogue;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::http::{HeaderMap, HeaderName, HeaderValue};
+use warp::reply::Response;
+
+use crate::client;
+
+/// Jobs that any request may carry here: what is measured has no key.
+const JOBS_PER_REQUEST: &str = "100";
+
+/// A runtime as the program has it, for servers.
+pub(crate) struct Host {
+    runtime: Runtime,
+}
+
+/// A server that stops when this is dropped.
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Host {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        Ok(Self { runtime })
+    }
+
+    pub(crate) fn serve(&self, service: BoxedFilter<(Response,)>) -> anyhow::Result<Served> {
+        let (stop, stopped) = oneshot::channel();
+        let listener = self
+            .runtime
+            .block_on(TcpListener::bind("127.0.0.1:0"))
+            .context("listening on 127.0.0.1")?;
+        let address = listener.local_addr()?;
+        self.runtime.spawn(serve(listener, service, Connections::default(), async {
+            stopped.await.ok();
+        }));
+        Ok(Served { address, _stop: stop })
+    }
+}
+
+/// Figdex over that catalogue.
+pub(crate) fn figdex(catalogue: Catalogue) -> anyhow::Result<BoxedFilter<(Response,)>> {
+    let told = ServeFlags {
+        no_limits: Some("true".to_owned()),
+        jobs_per_request: Some(JOBS_PER_REQUEST.to_owned()),
+        jobs_per_request_with_key: Some(JOBS_PER_REQUEST.to_owned()),
+        ..ServeFlags::default()
+    };
+    let settings = Config::resolve(&told)?.settings;
+    Ok(service(Arc::new(State::new(catalogue, settings))))
+}
+
+/// The floor: reads the whole body, and answers so many bytes with the headers of an
+/// answer of Figdex.
+pub(crate) fn floor(
+    begins: &[u8],
+    body_bytes: usize,
+    headers_of_figdex: &str,
+) -> anyhow::Result<BoxedFilter<(Response,)>> {
+    let mut body = begins.to_vec();
+    body.resize(body_bytes, b' ');
+    let body = Bytes::from(body);
+    let mut headers = HeaderMap::new();
+    for (name, value) in client::fields(headers_of_figdex) {
+        // hyper says these by itself.
+        if !matches!(name, "content-length" | "date") {
+            headers.insert(name.parse::<HeaderName>()?, HeaderValue::from_str(value)?);
+        }
+    }
+    let answer = move |_read: Bytes| {
+        let mut reply = Response::new(body.clone().into());
+        reply.headers_mut().clone_from(&headers);
+        reply
+    };
+    Ok(warp::post().and(warp::body::bytes()).map(answer).boxed())
+}

@@ -1,0 +1,258 @@
+//! What came of the cases: a table for people, line by line as they are measured, and the
+//! same as JSON.
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::Context as _;
+use figdex_ingest::grouped;
+use serde_json::{Value, json};
+
+use crate::mixes::{Bound, Ratio};
+
+/// Under what the figures came about.
+pub(crate) struct Conditions {
+    pub(crate) instruments: u64,
+    /// Of the generated universe; `None` when the index was given.
+    pub(crate) seed: Option<u64>,
+    pub(crate) cores: usize,
+    pub(crate) connections: usize,
+    pub(crate) rounds: usize,
+    pub(crate) seconds: f64,
+}
+
+/// A case that was measured.
+pub(crate) struct Outcome {
+    pub(crate) case: String,
+    pub(crate) against: &'static str,
+    pub(crate) connections: usize,
+    /// Different requests that were asked.
+    pub(crate) requests: usize,
+    /// Mean length of Figdex's answers.
+    pub(crate) body_bytes: usize,
+    pub(crate) other: Side,
+    pub(crate) figdex: Side,
+    pub(crate) compared: Ratio,
+    /// Of the median round, and of those furthest from it.
+    pub(crate) ratio: f64,
+    pub(crate) ratio_least: f64,
+    pub(crate) ratio_most: f64,
+    pub(crate) promise: Option<u8>,
+    pub(crate) bound: Option<Bound>,
+}
+
+/// One side of a case: medians over the rounds.
+pub(crate) struct Side {
+    pub(crate) answers_per_second: f64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
+    /// Work of the server for an answer.
+    pub(crate) server_cpu_us: Option<f64>,
+    /// Work of the driver for an answer.
+    pub(crate) driver_cpu_us: f64,
+    /// Answers a second of the load beside.
+    pub(crate) beside_per_second: Option<f64>,
+}
+
+/// The table, as far as it goes.
+pub(crate) struct Table {
+    conditions: Conditions,
+    outcomes: Vec<Outcome>,
+}
+
+impl Table {
+    /// Prints the head.
+    pub(crate) fn begin(conditions: Conditions) -> Self {
+        println!("{conditions}\n");
+        println!(
+            "{:<45} {:>15} {:>15} {:>15} {:>13}  ratio",
+            "", "answers/s", "p50 ms", "p99 ms", "server µs"
+        );
+        print!("{:<45}", "case / other side");
+        for width in [7, 7, 7, 6] {
+            print!(" {:>width$} {:>width$}", "other", "Figdex");
+        }
+        println!("  median (range)     promise");
+        Self { conditions, outcomes: Vec::new() }
+    }
+
+    /// Prints a line.
+    pub(crate) fn add(&mut self, outcome: Outcome) {
+        println!("{outcome}");
+        self.outcomes.push(outcome);
+    }
+
+    /// Prints what the columns mean, and writes the JSON. Other programs had so many
+    /// `cores_of_others`.
+    pub(crate) fn end(self, cores_of_others: f64, json: Option<&Path>) -> anyhow::Result<()> {
+        println!("{LEGEND}");
+        for outcome in &self.outcomes {
+            let [other, figdex] = [&outcome.other, &outcome.figdex];
+            if let Some(beside) = other.beside_per_second.zip(figdex.beside_per_second) {
+                println!(
+                    "{}: the load beside had {:.0} answers a second during the other side's turns, \
+                     {:.0} during Figdex's.",
+                    outcome.case, beside.0, beside.1
+                );
+            }
+        }
+        let cores = self.conditions.cores;
+        print!("Meanwhile other programs kept {cores_of_others:.1} of {cores} cores busy");
+        let is_busy = cores_of_others > BUSY * cores as f64;
+        if is_busy {
+            print!(
+                ": a single ratio is worth little, see the control and server µs.\nMore and shorter \
+                 turns help, such as --rounds 41 --seconds 0.25"
+            );
+        }
+        println!(".");
+        let kept = self.outcomes.iter().filter_map(Outcome::is_kept);
+        let kept: Vec<bool> = kept.collect();
+        let count = kept.iter().filter(|is_kept| **is_kept).count();
+        println!("{count} of {} bounds kept.", kept.len());
+        let Some(path) = json else { return Ok(()) };
+        let text = serde_json::to_string_pretty(&self.json(cores_of_others))?;
+        std::fs::write(path, text + "\n").with_context(|| path.display().to_string())
+    }
+
+    fn json(&self, cores_of_others: f64) -> Value {
+        let conditions = &self.conditions;
+        json!({
+            "conditions": {
+                "instruments": conditions.instruments,
+                "generated_with_seed": conditions.seed,
+                "cores": conditions.cores,
+                "connections": conditions.connections,
+                "rounds": conditions.rounds,
+                "seconds_a_turn": conditions.seconds,
+                "cores_of_other_programs": cores_of_others,
+                "version": env!("CARGO_PKG_VERSION"),
+            },
+            "cases": self.outcomes.iter().map(Outcome::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// The share of the cores from which on other programs make a ratio doubtful.
+const BUSY: f64 = 0.1;
+
+const LEGEND: &str = "
+Ratios are Figdex's figure divided by the other side's, in the two turns of a round: throughput
+is answers a second, cost is time for an answer at full load, p50 is median latency. Counted is
+the median round; all other figures are medians over the rounds too.
+floor: a server on the same stack that reads the same requests and answers a constant body of
+the mean length of Figdex's answers, with the same headers.
+server µs: what the threads of that server worked for an answer. One more thread drives both
+sides from this process, on the same cores; its work is in answers/s, not in server µs.
+";
+
+impl Outcome {
+    fn is_kept(&self) -> Option<bool> {
+        self.bound.map(|bound| bound.holds(self.ratio))
+    }
+
+    fn json(&self) -> Value {
+        let bound = self.bound.map(|bound| match bound {
+            Bound::AtLeast(bound) => json!({ "at_least": bound }),
+            Bound::AtMost(bound) => json!({ "at_most": bound }),
+        });
+        json!({
+            "case": self.case,
+            "against": self.against,
+            "connections": self.connections,
+            "different_requests": self.requests,
+            "answer_bytes": self.body_bytes,
+            "other": self.other.json(),
+            "figdex": self.figdex.json(),
+            "compared": self.compared.name(),
+            "ratio": self.ratio,
+            "ratio_least": self.ratio_least,
+            "ratio_most": self.ratio_most,
+            "promise": self.promise,
+            "bound": bound,
+            "kept": self.is_kept(),
+        })
+    }
+}
+
+impl Side {
+    fn json(&self) -> Value {
+        json!({
+            "answers_per_second": self.answers_per_second,
+            "p50_ms": self.p50_ms,
+            "p99_ms": self.p99_ms,
+            "server_cpu_us": self.server_cpu_us,
+            "driver_cpu_us": self.driver_cpu_us,
+            "beside_per_second": self.beside_per_second,
+        })
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(bound) => write!(f, "≥ {bound}"),
+            Self::AtMost(bound) => write!(f, "≤ {bound}"),
+        }
+    }
+}
+
+impl Ratio {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::Cost => "cost",
+            Self::P50 => "p50",
+        }
+    }
+}
+
+impl fmt::Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = match self.seed {
+            Some(seed) => format!("generated with seed {seed}"),
+            None => "of an index that was given".to_owned(),
+        };
+        write!(
+            f,
+            "Figdex {}: {} instruments {origin}; {} cores for all sides; {} connections; {} rounds \
+             of {} s a side, in turns",
+            env!("CARGO_PKG_VERSION"),
+            grouped(self.instruments),
+            self.cores,
+            self.connections,
+            self.rounds,
+            self.seconds
+        )
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = format!("{} / {}", self.case, self.against);
+        write!(f, "{name:<45}")?;
+        for side in [&self.other, &self.figdex] {
+            write!(f, " {:>7}", grouped(side.answers_per_second.round() as u64))?;
+        }
+        for (other, figdex) in
+            [(self.other.p50_ms, self.figdex.p50_ms), (self.other.p99_ms, self.figdex.p99_ms)]
+        {
+            write!(f, " {other:>7.3} {figdex:>7.3}")?;
+        }
+        for side in [&self.other, &self.figdex] {
+            match side.server_cpu_us {
+                Some(cpu) => write!(f, " {cpu:>6.0}")?,
+                None => write!(f, " {:>6}", "-")?,
+            }
+        }
+        let spread = format!("({:.2}-{:.2})", self.ratio_least, self.ratio_most);
+        write!(f, "  {:<6.3} {spread:<11}", self.ratio)?;
+        let compared = self.compared.name();
+        let (Some(bound), Some(is_kept)) = (self.bound, self.is_kept()) else {
+            return write!(f, " no promise ({compared})");
+        };
+        let promise = self.promise.map(|number| format!("{number}: ")).unwrap_or_default();
+        let verdict = if is_kept { "kept" } else { "MISSED" };
+        write!(f, " {promise}{compared} {bound} {verdict}")
+    }
+}

@@ -1,0 +1,47 @@
+//! An index of generated instruments.
+
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use figdex_ingest::generate::{self, Format, Universe};
+use figdex_ingest::{Build, Input, grouped};
+
+/// The seed of every universe: two runs ask the same.
+pub(crate) const SEED: u64 = 1;
+
+/// The memory that a build may take, about, in bytes.
+const MEMORY_BYTES: usize = 2 << 30;
+
+/// The fastest level: the dump is read once.
+const COMPRESSION_LEVEL: i32 = 1;
+
+/// An index that was built, and how long that took.
+pub(crate) struct Built {
+    pub(crate) index: PathBuf,
+    pub(crate) time: Duration,
+}
+
+/// Generates a compressed dump in a folder, builds an index of it there, and deletes the
+/// dump.
+pub(crate) fn build(instruments: u64, folder: &Path) -> anyhow::Result<Built> {
+    eprintln!("generating {} instruments and building their index", grouped(instruments));
+    let dump = folder.join("dump.csv.zst");
+    generate(instruments, &dump).with_context(|| format!("writing {}", dump.display()))?;
+    let index = folder.join("index");
+    let started = Instant::now();
+    let build =
+        Build { memory_bytes: MEMORY_BYTES, ..Build::new(vec![Input::File(dump.clone())], &index) };
+    build.run(&mut |_| {}).context("building the index")?;
+    let time = started.elapsed();
+    fs::remove_file(&dump)?;
+    Ok(Built { index, time })
+}
+
+fn generate(instruments: u64, dump: &Path) -> std::io::Result<()> {
+    let mut encoder = zstd::Encoder::new(BufWriter::new(File::create(dump)?), COMPRESSION_LEVEL)?;
+    generate::write(&Universe::new(instruments, SEED), Format::Csv, &mut encoder)?;
+    encoder.finish()?.into_inner()?.sync_all()
+}
