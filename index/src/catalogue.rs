@@ -3,6 +3,7 @@
 use std::collections::BinaryHeap;
 use std::path::Path;
 
+use crate::conditions::Conditions;
 use crate::error::Result;
 use crate::figi::Figi;
 use crate::folder::Publication;
@@ -119,9 +120,10 @@ impl Catalogue {
     pub fn lookup(&self, lookup: &Lookup, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
         let mut hits = Vec::new();
         for (number, part) in (0..).zip(&self.generation.parts) {
+            let conditions = Conditions::new(part, &lookup.filters);
             let mut collect = |docs: &mut dyn ExactSizeIterator<Item = u32>| {
                 for doc in docs {
-                    if part.columns.pass(&lookup.filters, doc) {
+                    if conditions.pass(doc) {
                         if hits.len() == hits_max {
                             return Err(TooManyHits { hits_max });
                         }

@@ -1,7 +1,6 @@
-//! Whether a hit passes the filters: one look into a fast field for each.
-//!
-//! This is how a selective term is narrowed (engine, decision 3): the identifier
-//! drives, the columns verify.
+//! The fast fields of a part: the rank, by which matches are ordered, and what filters
+//! compare, as the segment has it. Bitmaps and ordinals hold the same in a form that is
+//! faster to ask (`conditions`); that the two agree is what `verify` makes sure of.
 
 use std::path::Path;
 
@@ -11,7 +10,6 @@ use tantivy::columnar::{Column, StrColumn};
 use crate::date::Date;
 use crate::error::{Error, Result};
 use crate::figi::Figi;
-use crate::query::Filters;
 use crate::schema;
 use crate::vocabulary::{Known, Property, Vocabulary};
 
@@ -95,50 +93,6 @@ impl Columns {
         let ordinal = known.map(|known| terms.ordinals[known.ordinal()]);
         terms.column.first(doc) == ordinal.flatten() && ordinal != Some(None)
     }
-
-    /// Whether the document passes all of `filters`.
-    pub(crate) fn pass(&self, filters: &Filters, doc: u32) -> bool {
-        let known = |known: Known| {
-            let terms = self.properties[known.property() as usize].as_ref();
-            terms.is_some_and(|terms| {
-                let ordinal = terms.ordinals[known.ordinal()];
-                ordinal.is_some() && terms.column.first(doc) == ordinal
-            })
-        };
-        let listed = || {
-            let unlisted = self.unlisted_equity.as_ref();
-            unlisted.is_none_or(|column| column.first(doc) != Some(true))
-        };
-        filters.known.iter().all(known)
-            && within(&self.strike, doc, filters.strike, |strike, interval| {
-                interval.contains(strike)
-            })
-            && within(&self.contract_size, doc, filters.contract_size, |size, interval| {
-                interval.contains(size)
-            })
-            && within(&self.coupon, doc, filters.coupon, |coupon, interval| {
-                interval.contains(coupon)
-            })
-            && within(&self.expiration, doc, filters.expiration, contains_day)
-            && within(&self.maturity, doc, filters.maturity, contains_day)
-            && (filters.include_unlisted_equities || listed())
-    }
-}
-
-fn contains_day(day: i64, interval: crate::DateInterval) -> bool {
-    Date::from_days(day).is_some_and(|date| interval.contains(date))
-}
-
-fn within<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static, Interval>(
-    column: &Option<Column<T>>,
-    doc: u32,
-    interval: Option<Interval>,
-    contains: impl FnOnce(T, Interval) -> bool,
-) -> bool {
-    interval.is_none_or(|interval| {
-        let value = column.as_ref().and_then(|column| column.first(doc));
-        value.is_some_and(|value| contains(value, interval))
-    })
 }
 
 impl Terms {

@@ -39,6 +39,7 @@ mod builder;
 mod catalogue;
 pub mod check_digit;
 mod columns;
+mod conditions;
 mod date;
 mod document;
 mod error;

@@ -4,10 +4,11 @@ use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Scorer, TermQuer
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, TERMINATED, Term};
 
+use crate::conditions::Conditions;
 use crate::error::Result;
 use crate::part::Part;
 use crate::plan::{Counter, Driver, Plan, Way};
-use crate::query::{Filters, Word};
+use crate::query::Word;
 use crate::selection::Selection;
 
 /// The DocIds of the rows that match, ascending, each once.
@@ -29,9 +30,8 @@ enum Source<'a> {
 
 /// The rows of one way.
 struct Walk<'a> {
-    part: &'a Part,
     scorer: Box<dyn Scorer>,
-    verified: Filters,
+    verified: Conditions<'a>,
 }
 
 /// How a row came to match; the earlier, the more surely it is what was meant.
@@ -55,15 +55,9 @@ impl<'a> Matches<'a> {
                 let walks = ways.into_iter().map(|way| Walk::new(part, way));
                 Source::Words(walks.collect::<Result<_>>()?)
             }
-            Driver::Filters { demanded, excluded, intervals } => {
-                let demanded = demanded.into_iter().filter_map(|(known, _)| part.bitmaps.of(known));
-                Source::Selection(Selection::new(
-                    part.rows.len() as u32,
-                    demanded.collect(),
-                    excluded.and_then(|_| part.bitmaps.unlisted_equities()),
-                    part.numbers.intervals(&intervals),
-                    blocks_max,
-                ))
+            Driver::Filters { filters, .. } => {
+                let conditions = Conditions::new(part, &filters);
+                Source::Selection(Selection::new(part.rows.len() as u32, conditions, blocks_max))
             }
         };
         Ok(Self { source, counter, identified, identified_done: 0, tickers })
@@ -135,7 +129,7 @@ impl<'a> Walk<'a> {
         let query = joined(Occur::Must, words.collect());
         let weight = query.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
         let scorer = weight.scorer(&part.segment, 1.0)?;
-        let mut walk = Self { part, scorer, verified: way.verified };
+        let mut walk = Self { scorer, verified: Conditions::new(part, &way.verified) };
         walk.verify();
         Ok(walk)
     }
@@ -155,7 +149,7 @@ impl<'a> Walk<'a> {
     /// Goes on to the first row that passes, from the one at hand on.
     fn verify(&mut self) {
         let mut doc = self.scorer.doc();
-        while doc != TERMINATED && !self.part.columns.pass(&self.verified, doc) {
+        while doc != TERMINATED && !self.verified.pass(doc) {
             doc = self.scorer.advance();
         }
     }

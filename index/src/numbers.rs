@@ -172,6 +172,11 @@ impl Interval<'_> {
         self.ordinals.is_empty()
     }
 
+    /// Whether a row passes.
+    pub(crate) fn contains(&self, doc: u32) -> bool {
+        self.ordinals.contains(&self.column.ordinal(doc))
+    }
+
     /// Clears the bits of the rows that do not pass; the first of them is that of
     /// `first`.
     pub(crate) fn narrow(&self, first: u32, bits: &mut [u64]) {
@@ -369,9 +374,12 @@ mod tests {
                 })
                 .map(|(doc, _)| doc)
                 .collect();
-            prop_assert_eq!(passing(&numbers, rows.len(), &filters), expected);
+            prop_assert_eq!(&passing(&numbers, rows.len(), &filters), &expected);
             for (doc, instrument) in (0..).zip(&instruments) {
                 prop_assert!(numbers.are_of(instrument, doc));
+                let mut intervals = numbers.intervals(&filters).into_iter();
+                let passes = intervals.all(|interval| interval.contains(doc));
+                prop_assert_eq!(passes, expected.contains(&doc));
             }
         }
     }

@@ -3,8 +3,8 @@
 //! and told to who asks ([`Catalogue::explain`]).
 //!
 //! The rule is the engine's (decision 3): never intersect a short list with a long one.
-//! Where there are words, their posting lists drive, and the rows that are left are
-//! looked up in the columns. Where there are none, the bitmaps of the demanded values
+//! Where there are words, their posting lists drive, and each row that is left is
+//! looked up in bitmaps and ordinals. Where there are none, the bitmaps of the demanded values
 //! are intersected and intervals compared, a block of rows at a time; a demanded value
 //! alone is counted by what its bitmap says of itself.
 //!
@@ -15,6 +15,7 @@ use std::fmt;
 use tantivy::Term;
 
 use crate::bitmaps::Bitmap;
+use crate::conditions::Conditions;
 use crate::error::Result;
 use crate::part::Part;
 use crate::query::{Filters, Keywords, Search, Word};
@@ -44,14 +45,14 @@ pub(crate) enum Driver {
         demanded: Vec<(Known, u32)>,
         /// How many rows a bitmap takes away: the unlisted equities.
         excluded: Option<u32>,
-        /// The intervals, and nothing else.
-        intervals: Filters,
+        /// All that is asked.
+        filters: Filters,
     },
     /// A demanded value is none that a row has.
     Nothing,
 }
 
-/// Words that a row must all hold, and what the columns must say of it.
+/// Words that a row must all hold, and what it must be besides.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Way {
     pub(crate) words: Vec<Word>,
@@ -86,7 +87,8 @@ impl Plan {
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
         let mut identified = typed::identified(part, keywords);
-        identified.retain(|&doc| part.columns.pass(filters, doc));
+        let conditions = Conditions::new(part, filters);
+        identified.retain(|&doc| conditions.pass(doc));
         let mut ways = Vec::new();
         let mut add = |words: &[Word], verified: Filters| {
             let mut rows_max = if words.is_empty() { 0 } else { part.rows.len() as u32 };
@@ -133,22 +135,14 @@ impl Plan {
             }
         }
         demanded.sort_by_key(|(_, rows)| *rows);
-        let intervals = Filters {
-            strike: filters.strike,
-            contract_size: filters.contract_size,
-            coupon: filters.coupon,
-            expiration: filters.expiration,
-            maturity: filters.maturity,
-            ..Filters::default()
-        };
         let counter = match (&demanded[..], excluded) {
-            _ if intervals != Filters::default() => Counter::Blocks,
+            _ if interval_names(filters).next().is_some() => Counter::Blocks,
             ([], None) => Counter::Statistics(part.rows.len() as u32),
             ([], Some(excluded)) => Counter::Statistics(part.rows.len() as u32 - excluded),
             ([(_, rows)], None) => Counter::Statistics(*rows),
             _ => Counter::Blocks,
         };
-        Self::of(Driver::Filters { demanded, excluded, intervals }, counter)
+        Self::of(Driver::Filters { demanded, excluded, filters: filters.clone() }, counter)
     }
 
     /// How many rows a walk over all of them comes to, at the most; those of blocks are
@@ -211,7 +205,7 @@ impl fmt::Display for Told<'_> {
                     writeln!(f, "  nothing drives: no row holds the words")?;
                 }
             }
-            Driver::Filters { demanded, excluded, intervals } => {
+            Driver::Filters { demanded, excluded, filters } => {
                 write!(f, "  drives: ")?;
                 for (place, (known, rows)) in demanded.iter().enumerate() {
                     let and = if place == 0 { "" } else { " + " };
@@ -225,7 +219,7 @@ impl fmt::Display for Told<'_> {
                     write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
                 }
                 writeln!(f)?;
-                for name in interval_names(intervals) {
+                for name in interval_names(filters) {
                     writeln!(f, "  compares: ordinals of {name}")?;
                 }
             }
@@ -238,7 +232,7 @@ impl fmt::Display for Told<'_> {
     }
 }
 
-/// What the columns must say of a row, as a person reads it.
+/// What is verified of a row, as a person reads it.
 pub(crate) fn told_verified<'a>(
     filters: &'a Filters,
     vocabulary: &'a Vocabulary,
@@ -246,10 +240,10 @@ pub(crate) fn told_verified<'a>(
     fmt::from_fn(move |f| {
         for known in filters.known.iter() {
             let name = known.property().name();
-            writeln!(f, "    verifies: column of {name} = {}", vocabulary.text(known))?;
+            writeln!(f, "    verifies: bitmap of {name} {}", vocabulary.text(known))?;
         }
         for name in interval_names(filters) {
-            writeln!(f, "    verifies: column of {name}")?;
+            writeln!(f, "    verifies: ordinal of {name}")?;
         }
         if !filters.include_unlisted_equities {
             writeln!(f, "    verifies: not an unlisted equity")?;

@@ -1,8 +1,8 @@
 //! The rows that filters alone select, in DocId order: bitmaps intersected and
 //! intervals compared, a block at a time, and only as far as somebody reads.
 
-use crate::bitmaps::{Bitmap, CHUNK_DOCS, Container};
-use crate::numbers::Interval;
+use crate::bitmaps::{CHUNK_DOCS, Container};
+use crate::conditions::Conditions;
 
 /// Words of 64 bits in a block: a chunk of the bitmaps has sixteen blocks.
 const WORDS: usize = 64;
@@ -13,16 +13,15 @@ const BLOCK_DOCS: u32 = 64 * WORDS as u32;
 /// A bit for each row of a block.
 type Block = [u64; WORDS];
 
-/// The rows that pass: those that all of `demanded` and all `intervals` have, and
-/// `excluded` has not.
+/// The rows that pass all conditions.
 pub(crate) struct Selection<'a> {
     docs: u32,
-    demanded: Vec<Bitmap<'a>>,
-    excluded: Option<Bitmap<'a>>,
-    intervals: Vec<Interval<'a>>,
+    conditions: Conditions<'a>,
     /// The rows of the block at hand that were not handed out, and its first DocId.
     rows: Box<Block>,
     first: u32,
+    /// The words of the block before this one have no rows left.
+    word: usize,
     /// Where the next block begins; `docs` or beyond when there is none.
     next: u32,
     /// So many more blocks may be looked into.
@@ -31,26 +30,17 @@ pub(crate) struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    /// Of a part with so many rows. The rarest bitmap is best the first. It ends when so
-    /// many blocks were looked into.
-    pub(crate) fn new(
-        docs: u32,
-        demanded: Vec<Bitmap<'a>>,
-        excluded: Option<Bitmap<'a>>,
-        intervals: Vec<Interval<'a>>,
-        blocks_max: u32,
-    ) -> Self {
-        let next = if intervals.iter().any(Interval::is_empty) { docs } else { 0 };
+    /// Of a part with so many rows; it ends when so many blocks were looked into.
+    pub(crate) fn new(docs: u32, conditions: Conditions<'a>, blocks_max: u32) -> Self {
         Self {
             docs,
-            demanded,
-            excluded,
-            intervals,
             rows: Box::new([0; WORDS]),
             first: 0,
-            next,
+            word: WORDS,
+            next: if conditions.is_impossible { docs } else { 0 },
             blocks_left: blocks_max,
             is_cut: false,
+            conditions,
         }
     }
 
@@ -90,7 +80,7 @@ impl<'a> Selection<'a> {
             // A chunk in which one of the bitmaps has no rows has none.
             let chunk = self.next / CHUNK_DOCS;
             let mut common = Some(chunk);
-            for bitmap in &self.demanded {
+            for bitmap in &self.conditions.demanded {
                 common = common.max(bitmap.next_chunk(chunk));
                 if bitmap.next_chunk(chunk).is_none() {
                     self.next = self.docs;
@@ -108,6 +98,7 @@ impl<'a> Selection<'a> {
             self.blocks_left -= 1;
             self.first = self.next;
             self.next = self.next.saturating_add(BLOCK_DOCS);
+            self.word = 0;
             self.fill();
             if self.rows.iter().any(|word| *word != 0) {
                 return true;
@@ -126,13 +117,13 @@ impl<'a> Selection<'a> {
             rows[docs as usize / 64] = (1 << (docs % 64)) - 1;
         }
         let (chunk, low) = (self.first / CHUNK_DOCS, self.first % CHUNK_DOCS);
-        for bitmap in &self.demanded {
+        for bitmap in &self.conditions.demanded {
             combine(rows, bitmap.container(chunk), low, |rows, has| rows & has);
         }
-        if let Some(bitmap) = self.excluded {
+        if let Some(bitmap) = self.conditions.excluded {
             combine(rows, bitmap.container(chunk), low, |rows, has| rows & !has);
         }
-        for interval in &self.intervals {
+        for interval in &self.conditions.intervals {
             interval.narrow(self.first, &mut rows[..]);
         }
     }
@@ -143,11 +134,13 @@ impl Iterator for Selection<'_> {
 
     fn next(&mut self) -> Option<u32> {
         loop {
-            if let Some(place) = self.rows.iter().position(|word| *word != 0) {
-                let word = &mut self.rows[place];
-                let bit = word.trailing_zeros();
-                *word &= *word - 1;
-                return Some(self.first + 64 * place as u32 + bit);
+            while let Some(word) = self.rows.get_mut(self.word) {
+                if *word != 0 {
+                    let bit = word.trailing_zeros();
+                    *word &= *word - 1;
+                    return Some(self.first + 64 * self.word as u32 + bit);
+                }
+                self.word += 1;
             }
             if !self.advance() {
                 return None;
@@ -266,7 +259,7 @@ mod tests {
 
     #[test]
     fn it_ends_when_it_may_do_no_more() {
-        let select = |blocks_max| Selection::new(DOCS, Vec::new(), None, Vec::new(), blocks_max);
+        let select = |blocks_max| Selection::new(DOCS, Conditions::default(), blocks_max);
         let mut selection = select(2);
         assert_eq!(selection.by_ref().last(), Some(2 * BLOCK_DOCS - 1));
         assert_eq!(selection.blocks_left(), None);
@@ -307,7 +300,9 @@ mod tests {
                 let excluded = PART.bitmaps.unlisted_equities().filter(|_| !with_unlisted);
                 let filters = Filters { strike: interval, ..Filters::default() };
                 let intervals = PART.numbers.intervals(&filters);
-                let mut selection = Selection::new(DOCS, demanded, excluded, intervals, u32::MAX);
+                let conditions =
+                    Conditions { demanded, excluded, intervals, is_impossible: false };
+                let mut selection = Selection::new(DOCS, conditions, u32::MAX);
                 selection.seek(from);
                 selection
             };

@@ -6,6 +6,7 @@
 //! follow from the squeezed text, so asking the directory once for each kind finds
 //! them. The others get a key of their own, under the squeezed text.
 
+use crate::conditions::Conditions;
 use crate::figi::Figi;
 use crate::id_type::{IdType, IdValue};
 use crate::identifiers::KeyKind;
@@ -66,10 +67,11 @@ pub(crate) fn tickers(part: &Part, keywords: &Keywords, vocabulary: &Vocabulary)
             filters
         };
         let meant = exch_code.exch_codes(vocabulary).map(on_exchange);
-        let meant: Vec<Filters> = meant.collect();
+        let meant: Vec<Conditions<'_>> =
+            meant.map(|filters| Conditions::new(part, &filters)).collect();
         if !meant.is_empty() {
             let rows = with_ticker(part, ticker, &squeeze(ticker));
-            let passes = |doc: &u32| meant.iter().any(|filters| part.columns.pass(filters, *doc));
+            let passes = |doc: &u32| meant.iter().any(|conditions| conditions.pass(*doc));
             docs.extend(rows.into_iter().filter(passes));
         }
     }

@@ -1,11 +1,12 @@
 //! "Mapping job": an element of a mapping request.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
-use serde_json::value::RawValue;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::json::{Raw, each_member, integer, text};
+use super::json::{Raw, integer, read_members, text};
 use super::properties::Properties;
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
@@ -28,8 +29,100 @@ struct Fields<'a> {
 /// # Errors
 /// [`ApiError::BadRequest`] when the body is not JSON, or not an array.
 pub(crate) fn jobs(body: &[u8], version: Version) -> Result<Vec<Job<'_>>, ApiError> {
-    let jobs: Vec<&RawValue> = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
-    Ok(jobs.into_iter().map(|job| Job(Fields::read(job, version))).collect())
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let read = reader.deserialize_seq(Jobs(version)).and_then(|jobs| {
+        reader.end()?;
+        Ok(jobs)
+    });
+    read.or_else(|_| {
+        // A job may be a value that is JSON and yet none that a reader can hold, such
+        // as 1e999: so it is only looked at whether the array is one.
+        let jobs: Vec<Raw<'_>> = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
+        Ok(jobs.into_iter().map(|raw| one_job(raw, version).unwrap_or(Job(None))).collect())
+    })
+}
+
+fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
+    serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version))
+}
+
+struct Jobs(Version);
+
+impl<'de> Visitor<'de> for Jobs {
+    type Value = Vec<Job<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of mapping jobs")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let mut jobs = Vec::new();
+        while let Some(job) = array.next_element_seed(OneJob(self.0))? {
+            jobs.push(job);
+        }
+        Ok(jobs)
+    }
+}
+
+/// Reads a job that is an object, and any other value as one without fields.
+#[derive(Clone, Copy)]
+struct OneJob(Version);
+
+impl<'de> DeserializeSeed<'de> for OneJob {
+    type Value = Job<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Job<'de>, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneJob {
+    type Value = Job<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping job")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Job<'de>, A::Error> {
+        let mut fields = Fields::default();
+        read_members(map, |name, raw| match &*name {
+            "idType" => fields.id_type = Some(raw),
+            "idValue" => fields.id_value = Some(raw),
+            known if fields.properties.take(known, raw, self.0) => {}
+            _ if fields.unknown.is_some() => {}
+            _ => fields.unknown = Some(name),
+        })?;
+        Ok(Job(Some(fields)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Job<'de>, A::Error> {
+        while array.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Job(None))
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Job<'de>, E> {
+        Ok(Job(None))
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Job<'de>, E> {
+        Ok(Job(None))
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Job<'de>, E> {
+        Ok(Job(None))
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Job<'de>, E> {
+        Ok(Job(None))
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Job<'de>, E> {
+        Ok(Job(None))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Job<'de>, E> {
+        Ok(Job(None))
+    }
 }
 
 impl Job<'_> {
@@ -60,20 +153,6 @@ impl Job<'_> {
             fields.required(id_type)?;
         }
         Ok(filters.map(|filters| Lookup { id_type, id_value, filters }))
-    }
-}
-
-impl<'a> Fields<'a> {
-    fn read(job: Raw<'a>, version: Version) -> Option<Self> {
-        let mut fields = Self::default();
-        let is_object = each_member(job, |name, raw| match &*name {
-            "idType" => fields.id_type = Some(raw),
-            "idValue" => fields.id_value = Some(raw),
-            known if fields.properties.take(known, raw, version) => {}
-            _ if fields.unknown.is_some() => {}
-            _ => fields.unknown = Some(name),
-        });
-        is_object.then_some(fields)
     }
 }
 

@@ -1,17 +1,19 @@
 //! "Search request and filter request": one object, the same for both endpoints.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use figdex_index::{Keywords, Search, Vocabulary};
-use serde_json::value::RawValue;
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 
-use super::json::{Raw, each_member, is_null, text};
+use super::json::{Raw, is_null, read_members, text};
 use super::properties::Properties;
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
 /// A search or filter request as a caller gave it.
+#[derive(Default)]
 pub(crate) struct SearchRequest<'a> {
     query: Option<Raw<'a>>,
     start: Option<Raw<'a>>,
@@ -25,17 +27,11 @@ impl<'a> SearchRequest<'a> {
     /// # Errors
     /// [`ApiError::BadRequest`] when it is not JSON, or not an object.
     pub(crate) fn parse(body: &'a [u8], version: Version) -> Result<Self, ApiError> {
-        let raw: &RawValue = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
-        let mut request =
-            Self { query: None, start: None, properties: Properties::default(), unknown: None };
-        let is_object = each_member(raw, |name, raw| match &*name {
-            "query" => request.query = (!is_null(raw)).then_some(raw),
-            "start" => request.start = (!is_null(raw)).then_some(raw),
-            known if request.properties.take(known, raw, version) => {}
-            _ if request.unknown.is_some() => {}
-            _ => request.unknown = Some(name),
-        });
-        if is_object { Ok(request) } else { Err(ApiError::BadRequest) }
+        let mut reader = serde_json::Deserializer::from_slice(body);
+        let request = reader.deserialize_map(Request(version));
+        let request = request.map_err(|_| ApiError::BadRequest)?;
+        reader.end().map_err(|_| ApiError::BadRequest)?;
+        Ok(request)
     }
 
     /// Whether the enum-like properties have allowed values.
@@ -67,6 +63,29 @@ impl<'a> SearchRequest<'a> {
     /// The sentence for the answer's `error`, when it is not even a text.
     pub(crate) fn start(&self) -> Result<Option<Cow<'a, str>>, Fault> {
         self.start.map(|raw| text(raw).ok_or(INVALID_START)).transpose().map_err(Fault::from)
+    }
+}
+
+/// Reads the object.
+struct Request(Version);
+
+impl<'de> Visitor<'de> for Request {
+    type Value = SearchRequest<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a search or filter request")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        let mut request = SearchRequest::default();
+        read_members(map, |name, raw| match &*name {
+            "query" => request.query = (!is_null(raw)).then_some(raw),
+            "start" => request.start = (!is_null(raw)).then_some(raw),
+            known if request.properties.take(known, raw, self.0) => {}
+            _ if request.unknown.is_some() => {}
+            _ => request.unknown = Some(name),
+        })?;
+        Ok(request)
     }
 }
 
