@@ -1,0 +1,102 @@
+//! Who answers the same, and how fast.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::engine::{Answer, Engine};
+use crate::question::{Kind, Pool, Question};
+
+/// The median time of a question of one kind, for each engine that answers such.
+pub(crate) struct Line {
+    pub(crate) kind: Kind,
+    /// How many different questions were asked in all.
+    pub(crate) questions: usize,
+    /// Rows that a question finds, on average.
+    pub(crate) rows: f64,
+    pub(crate) times: Vec<Option<Duration>>,
+}
+
+/// Asks every question of every engine and compares the answers, byte by byte. Of a
+/// ranked answer, of which each engine has its own, and of words in general the
+/// totals are compared too. Tells how many rows a question of the pool finds, on average.
+///
+/// # Errors
+/// The first difference.
+pub(crate) fn compare(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<f64> {
+    let mut found = 0;
+    for question in &pool.questions {
+        let mut answer = agreed(engines, pool.kind, question)?;
+        if let Question::First(words) | Question::Best(words) = question {
+            answer = agreed(engines, pool.kind, &Question::CountWords(words.clone()))?;
+        }
+        found += match answer.rows() {
+            0 => str::from_utf8(answer.text())?.parse()?,
+            rows => rows,
+        };
+    }
+    Ok(found as f64 / pool.questions.len() as f64)
+}
+
+/// Asks every question once, of which no engine keeps the answers, so that all that
+/// is needed is in memory.
+pub(crate) fn warm(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<()> {
+    if !pool.kind.is_count() {
+        for engine in engines.iter_mut().filter(|engine| engine.answers(pool.kind)) {
+            engine.time(&pool.questions)?;
+        }
+    }
+    Ok(())
+}
+
+/// The answer of all engines.
+fn agreed(engines: &mut [Box<dyn Engine>], kind: Kind, question: &Question) -> Result<Answer> {
+    let mut first: Option<(&'static str, Answer)> = None;
+    let is_ranked = kind.is_ranked() && matches!(question, Question::Best(_));
+    for engine in engines.iter_mut().filter(|engine| engine.answers(kind)) {
+        let mut answer = Answer::default();
+        engine.answer(question, &mut answer)?;
+        let Some((other, expected)) = &first else {
+            first = Some((engine.name(), answer));
+            continue;
+        };
+        let same = if is_ranked {
+            answer.rows() == expected.rows()
+        } else {
+            answer.text() == expected.text()
+        };
+        ensure!(
+            same,
+            "{question:?}: {other} answers\n{}\nand {}\n{}",
+            expected.text().escape_ascii(),
+            engine.name(),
+            answer.text().escape_ascii()
+        );
+    }
+    Ok(first.map(|(_, answer)| answer).unwrap_or_default())
+}
+
+/// Lets the engines have their turns: every round has other questions, and in a round
+/// every engine has the same.
+pub(crate) fn measure(
+    engines: &mut [Box<dyn Engine>],
+    pool: &Pool,
+    rows: f64,
+    rounds: usize,
+) -> Result<Line> {
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); engines.len()];
+    for round in 0..rounds {
+        let questions = pool.of_round(round, rounds);
+        let turns = engines.iter_mut().zip(&mut times);
+        for (engine, times) in turns.filter(|(engine, _)| engine.answers(pool.kind)) {
+            times.push(engine.time(&questions)? / questions.len() as u32);
+        }
+    }
+    let times = times.into_iter().map(median).collect();
+    Ok(Line { kind: pool.kind, questions: pool.questions.len(), rows, times })
+}
+
+fn median(mut times: Vec<Duration>) -> Option<Duration> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied()
+}

@@ -1,0 +1,127 @@
+//! The same data and the same questions to Figdex and to what one would otherwise
+//! take: SQLite in process, PostgreSQL over a local socket, and DuckDB.
+//!
+//! ```text
+//! cargo run --release -p figdex-peers
+//! ```
+//! A universe is generated and built into a Figdex index; the peers load what is in
+//! it. Questions are drawn from the data (`survey.rs`), each asked of every engine, and
+//! the answers compared byte by byte: a difference ends the run. Then all engines are
+//! timed, in turns, with questions that are asked once (`contest.rs`), and the table
+//! says how the ratios stand to promise 11.
+//!
+//! How each peer is set up and tuned stands at the head of its file: `sqlite.rs`,
+//! `postgresql.rs` and `server.rs`, `duckdb.rs`. PostgreSQL is taken from Debian's
+//! packages and DuckDB from PyPI; where they are missing, a line says so and the others
+//! go on. No default target builds this crate: SQLite's sources take their time.
+
+mod contest;
+mod duckdb;
+mod engine;
+mod figdex;
+mod files;
+mod postgresql;
+mod question;
+mod server;
+mod sql;
+mod sqlite;
+mod survey;
+mod table;
+
+use std::fs::File;
+use std::io::BufWriter;
+
+use anyhow::Result;
+use clap::Parser;
+use figdex_ingest::generate::{self, Format, Universe};
+
+use crate::duckdb::Duckdb;
+use crate::engine::Engine;
+use crate::figdex::Figdex;
+use crate::files::Files;
+use crate::postgresql::Postgresql;
+use crate::question::Pool;
+use crate::server::Server;
+use crate::sqlite::Sqlite;
+use crate::table::Conditions;
+
+/// Figdex beside SQLite, PostgreSQL and DuckDB: the same data, the same questions.
+#[derive(Parser)]
+struct Flags {
+    /// How many instruments.
+    #[arg(long, default_value_t = 1_000_000)]
+    instruments: u64,
+    /// How often every engine has its turn, each time with other questions.
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Tables as Markdown.
+    #[arg(long)]
+    markdown: bool,
+    /// The Python that has the package `duckdb`.
+    #[arg(long, default_value = "python3")]
+    python: String,
+}
+
+fn main() -> Result<()> {
+    let Flags { instruments, rounds, markdown, python } = Flags::parse();
+    let folder = tempfile::Builder::new().prefix("figdex-peers-").tempdir()?;
+    let folder = folder.path();
+
+    eprintln!("generating {instruments} instruments");
+    let dump = folder.join("dump.jsonl");
+    let mut out = BufWriter::new(File::create(&dump)?);
+    generate::write(&Universe::new(instruments, 1), Format::JsonLines, &mut out)?;
+    drop(out);
+    eprintln!("building Figdex");
+    let figdex = Figdex::build(dump.clone(), &folder.join("index"), instruments)?;
+    std::fs::remove_file(dump)?;
+    eprintln!("drawing questions");
+    let pools = survey::questions(figdex.catalogue(), rounds)?;
+    let files = Files::write(figdex.catalogue(), folder)?;
+
+    let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(figdex)];
+    eprintln!("loading SQLite");
+    engines.push(Box::new(Sqlite::build(&files, folder)?));
+    match Server::is_installed() {
+        Ok(()) => {
+            eprintln!("loading PostgreSQL");
+            engines.push(Box::new(Postgresql::build(&files, Server::start()?)?));
+        }
+        Err(missing) => eprintln!("{missing}"),
+    }
+    match Duckdb::is_installed(&python) {
+        Ok(()) => {
+            eprintln!("loading DuckDB");
+            engines.push(Box::new(Duckdb::build(&files, folder, &python)?));
+        }
+        Err(missing) => eprintln!("{missing}"),
+    }
+
+    let (with_pair, usual): (Vec<Pool>, Vec<Pool>) =
+        pools.into_iter().partition(|pool| pool.kind.needs_pair_index());
+    let mut lines = Vec::new();
+    for (stage, pools) in [usual, with_pair].into_iter().enumerate() {
+        if stage > 0 {
+            for engine in &mut engines {
+                engine.index_pair()?;
+            }
+        }
+        let mut rows = Vec::new();
+        for pool in &pools {
+            eprintln!("comparing answers: {}", pool.kind.title());
+            rows.push(contest::compare(&mut engines, pool)?);
+        }
+        for engine in &mut engines {
+            engine.forget()?;
+        }
+        for pool in &pools {
+            contest::warm(&mut engines, pool)?;
+        }
+        for (pool, rows) in pools.iter().zip(rows) {
+            eprintln!("measuring: {}", pool.kind.title());
+            lines.push(contest::measure(&mut engines, pool, rows, rounds)?);
+        }
+    }
+    table::tell(&Conditions { instruments, rounds }, &engines, &lines, markdown);
+    Ok(())
+}
