@@ -2,7 +2,13 @@
 
 /// The text of some bytes, two digits each.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.extend([digit(byte >> 4), digit(byte & 0xf)]);
+    }
+    text
 }
 
 /// The bytes of a text that [`hex`] made; `None` for any other text, upper case

@@ -73,7 +73,7 @@ impl Batch {
             return Err(ApiError::InvalidEnumField);
         }
         let mut rows_left = REQUEST_ROWS_MAX;
-        let mut out = Vec::with_capacity(256 * jobs.len());
+        let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len());
         let mut is_whole = true;
         wire::array(&mut out, jobs, |out, job| {
             is_whole &= REQUEST_ROWS_MAX - rows_left <= rows_max;

@@ -64,7 +64,7 @@ impl Question {
             return Err(ApiError::InvalidEnumField);
         }
         let Some(answer) = self.find(&request, effort)? else { return Ok(None) };
-        let mut out = Vec::with_capacity(256 * PAGE_ROWS_MAX);
+        let mut out = Vec::new();
         wire::page(&mut out, self.version, settings.search_envelope, &self.catalogue, &answer);
         Ok(Some(out))
     }

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 
 use figdex_index::{Catalogue, Hit};
 
+pub(crate) use self::figi::ROW_BYTES;
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
 pub(crate) use self::search::{INVALID_START, SearchRequest};
@@ -71,6 +72,7 @@ pub(crate) fn job_answer(
         JobAnswer::Error(fault) => json::message(out, "error", fault),
         JobAnswer::NoMatch => json::message(out, version.no_match_key(), "No identifier found."),
         JobAnswer::Hits(hits) => {
+            out.reserve(figi::ROW_BYTES * hits.len());
             out.extend_from_slice(b"{\"data\":");
             array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));
             out.push(b'}');
