@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::check_digit;
-
 /// The characters of a FIGI.
 pub const FIGI_CHARS: usize = 12;
 
@@ -35,27 +33,32 @@ pub enum FigiError {
 impl Figi {
     /// The FIGI that `text` is, letter case ignored.
     pub fn parse(text: &str) -> Result<Self, FigiError> {
-        let characters: [u8; FIGI_CHARS] =
+        let characters: &[u8; FIGI_CHARS] =
             text.as_bytes().try_into().map_err(|_| FigiError::Length)?;
-        let characters = characters.map(|character| character.to_ascii_uppercase());
+        // In one pass: a server parses one or two for every mapping job.
+        let (mut number, mut sum) = (0, 0);
         for (place, &character) in characters.iter().enumerate() {
+            let value = VALUES[usize::from(character)];
+            let is_consonant = CONSONANTS >> value.min(63) & 1 == 1;
             let fits = match place {
-                0 | 1 => is_consonant(character),
-                2 => character == b'G',
-                3..=10 => is_consonant(character) || character.is_ascii_digit(),
-                _ => character.is_ascii_digit(),
+                0 | 1 => is_consonant,
+                2 => value == 16,
+                3..=10 => is_consonant || value < 10,
+                _ => value < 10,
             };
             if !fits {
                 return Err(FigiError::Alphabet);
             }
+            number = number * 36 + u64::from(value);
+            if place < FIGI_CHARS - 1 {
+                let value = u32::from(value) << (place % 2);
+                sum += value / 10 + value % 10;
+            }
         }
-        if !check_digit::holds(&characters, check_digit::double_add_double) {
+        let digit = VALUES[usize::from(characters[FIGI_CHARS - 1])];
+        if u32::from(digit) != (10 - sum % 10) % 10 {
             return Err(FigiError::CheckDigit);
         }
-        let number = characters.iter().fold(0, |number, &character| {
-            number * 36
-                + u64::from((character as char).to_digit(36).expect("the alphabet was checked"))
-        });
         Ok(Self(number))
     }
 
@@ -95,9 +98,33 @@ static PAIRS: [[u8; 2]; 36 * 36] = {
     pairs
 };
 
-fn is_consonant(character: u8) -> bool {
-    character.is_ascii_uppercase() && !matches!(character, b'A' | b'E' | b'I' | b'O' | b'U')
-}
+/// The value of a digit or letter in base 36, letter case ignored; of any other byte one
+/// beyond.
+static VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
+    let mut byte = 0;
+    while byte < values.len() {
+        values[byte] = match byte as u8 {
+            digit @ b'0'..=b'9' => digit - b'0',
+            letter @ b'A'..=b'Z' => letter - b'A' + 10,
+            letter @ b'a'..=b'z' => letter - b'a' + 10,
+            _ => u8::MAX,
+        };
+        byte += 1;
+    }
+    values
+};
+
+/// A bit for each value in base 36: whether it is a letter and no vowel.
+const CONSONANTS: u64 = {
+    let mut bits = ((1_u64 << 36) - 1) & !((1 << 10) - 1);
+    let mut vowels: &[u8] = b"AEIOU";
+    while let [vowel, rest @ ..] = vowels {
+        bits &= !(1 << (*vowel - b'A' + 10));
+        vowels = rest;
+    }
+    bits
+};
 
 impl FromStr for Figi {
     type Err = FigiError;
@@ -127,6 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::check_digit;
 
     #[test]
     fn each_rule_has_its_error() {
@@ -142,6 +170,18 @@ mod tests {
             ("TCS00A103X66", FigiError::Alphabet),
         ] {
             assert_eq!(Figi::parse(text), Err(error), "{text}");
+        }
+    }
+
+    /// The check digit is that of the scheme, for all texts of the alphabet.
+    #[test]
+    fn the_scheme_is_double_add_double() {
+        for text in ["BBG000BLNNH", "KKG00000DV1", "ZZGZZZZZZZZ", "BCG0B1C2D3F"] {
+            let digit = check_digit::double_add_double(text.as_bytes()).unwrap();
+            for other in 0..10 {
+                let figi = Figi::parse(&format!("{text}{other}"));
+                assert_eq!(figi.is_ok(), other == digit, "{text}{other}");
+            }
         }
     }
 

@@ -72,10 +72,11 @@ const SEGMENT_SHARE: usize = 4;
 /// The share that the companions of a part have.
 const PART_SHARE: usize = 2;
 
-/// What they take for an instrument, in bytes, measured at 5 million: lines and texts
-/// that are kept once, the tables by which they are found again, and what tantivy takes
-/// beyond its share while it writes a segment.
-const PART_BYTES_PER_INSTRUMENT: usize = 160;
+/// What they take for an instrument, in bytes, measured at 5 and 10 million: lines and
+/// texts that are kept once, the tables by which they are found again, what tantivy takes
+/// beyond its share while it writes a segment, and what the allocator keeps of all that
+/// for the next part.
+const PART_BYTES_PER_INSTRUMENT: usize = 256;
 
 /// The most instruments in a part, however much memory there is.
 const PART_INSTRUMENTS_MAX: usize = 16_000_000;

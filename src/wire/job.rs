@@ -29,7 +29,9 @@ struct Fields<'a> {
 /// # Errors
 /// [`ApiError::BadRequest`] when the body is not JSON, or not an array.
 pub(crate) fn jobs(body: &[u8], version: Version) -> Result<Vec<Job<'_>>, ApiError> {
-    let mut reader = serde_json::Deserializer::from_slice(body);
+    // Looked at once as a whole: else every value would be, by itself.
+    let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
+    let mut reader = serde_json::Deserializer::from_str(body);
     let read = reader.deserialize_seq(Jobs(version)).and_then(|jobs| {
         reader.end()?;
         Ok(jobs)
@@ -37,7 +39,7 @@ pub(crate) fn jobs(body: &[u8], version: Version) -> Result<Vec<Job<'_>>, ApiErr
     read.or_else(|_| {
         // A job may be a value that is JSON and yet none that a reader can hold, such
         // as 1e999: so it is only looked at whether the array is one.
-        let jobs: Vec<Raw<'_>> = serde_json::from_slice(body).map_err(|_| ApiError::BadRequest)?;
+        let jobs: Vec<Raw<'_>> = serde_json::from_str(body).map_err(|_| ApiError::BadRequest)?;
         Ok(jobs.into_iter().map(|raw| one_job(raw, version).unwrap_or(Job(None))).collect())
     })
 }

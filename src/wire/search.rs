@@ -27,7 +27,8 @@ impl<'a> SearchRequest<'a> {
     /// # Errors
     /// [`ApiError::BadRequest`] when it is not JSON, or not an object.
     pub(crate) fn parse(body: &'a [u8], version: Version) -> Result<Self, ApiError> {
-        let mut reader = serde_json::Deserializer::from_slice(body);
+        let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
+        let mut reader = serde_json::Deserializer::from_str(body);
         let request = reader.deserialize_map(Request(version));
         let request = request.map_err(|_| ApiError::BadRequest)?;
         reader.end().map_err(|_| ApiError::BadRequest)?;

@@ -53,22 +53,23 @@ impl Figdex {
     fn write(&mut self, hits: &[Hit], answer: &mut Answer) -> Result<()> {
         for hit in hits {
             let row = self.catalogue.row(*hit);
-            let text = |text: Option<&'_ str>, answer: &mut Answer| {
-                answer.field(text.map(str::as_bytes));
-            };
             let figi = |figi: Option<Figi>, answer: &mut Answer| {
                 answer.field(figi.map(Figi::to_chars).as_ref().map(<[u8; 12]>::as_slice));
             };
-            figi(Some(row.figi), answer);
-            text(row.name, answer);
-            text(row.ticker, answer);
-            text(row.exch_code, answer);
-            figi(row.composite_figi, answer);
-            text(row.security_type, answer);
-            text(row.market_sector, answer);
-            figi(row.share_class_figi, answer);
-            text(row.security_type2, answer);
-            answer.field(whole(row.security_description, &mut self.buffer)?);
+            let mut text = |text: Option<Text<'_>>, answer: &mut Answer| {
+                answer.field(whole(text, &mut self.buffer)?);
+                Ok::<_, anyhow::Error>(())
+            };
+            figi(Some(row.figi()), answer);
+            text(row.name(), answer)?;
+            text(row.ticker(), answer)?;
+            text(row.exch_code(), answer)?;
+            figi(row.composite_figi(), answer);
+            text(row.security_type(), answer)?;
+            text(row.market_sector(), answer)?;
+            figi(row.share_class_figi(), answer);
+            text(row.security_type2(), answer)?;
+            text(row.security_description(), answer)?;
             answer.end_row();
         }
         Ok(())
@@ -144,7 +145,7 @@ impl Engine for Figdex {
                 }
                 let page = page.context(ANY)?;
                 for hit in &page.hits {
-                    answer.field(Some(&self.catalogue.row(*hit).figi.to_chars()));
+                    answer.field(Some(&self.catalogue.figi(*hit).to_chars()));
                     answer.end_row();
                 }
                 answer.note(if page.next.is_some() { MORE } else { "" });
