@@ -67,6 +67,7 @@ async fn read(stream: &mut Body, bytes_max: usize) -> Result<Vec<u8>, ApiError> 
         if body.len() + chunk.remaining() > bytes_max {
             return Err(ApiError::PayloadTooLarge);
         }
+        body.reserve(chunk.remaining());
         while chunk.has_remaining() {
             let piece = chunk.chunk();
             body.extend_from_slice(piece);

@@ -94,7 +94,7 @@ pub(crate) async fn pass(
     call.body_wait = state.settings().body_wait;
     let cors = &state.settings().cors;
     // The body goes with the call; what the answer depends on stays here.
-    let headers = call.headers.clone();
+    let headers = std::mem::take(&mut call.headers);
     let preflight = cors.preflight(&call.method, &headers, &action.method());
     let mut reply = match preflight {
         Some(reply) => reply,
@@ -114,7 +114,7 @@ async fn answer(
 ) -> Reply {
     let mut counted = None;
     let answered = async {
-        let caller = admit(state, &call, action, &mut counted)?;
+        let caller = admit(state, &call, headers, action, &mut counted)?;
         let json = endpoint(call, caller).await?;
         Ok(encoding::json(state, headers, json).await)
     };
@@ -135,6 +135,7 @@ async fn answer(
 fn admit(
     state: &State,
     call: &Call,
+    headers: &HeaderMap,
     action: Action,
     counted: &mut Option<Standing>,
 ) -> Result<Caller, ApiError> {
@@ -143,14 +144,15 @@ fn admit(
         let allow = if method == Method::GET { "GET" } else { "POST" };
         return Err(ApiError::InvalidMethod { allow });
     }
-    let key = state.keys().admit(&call.headers)?;
-    if !accepts_json(&call.headers) {
+    let key = state.keys().admit(headers)?;
+    if !accepts_json(headers) {
         return Err(ApiError::UnsupportedAccept);
     }
-    if method == Method::POST && !is_json(&call.headers) {
+    if method == Method::POST && !is_json(headers) {
         return Err(ApiError::InvalidContentType);
     }
-    let who = key.map_or_else(|| Who::at(address(call, settings.trust_proxy)), Who::Key);
+    let who =
+        key.map_or_else(|| Who::at(address(call.peer, headers, settings.trust_proxy)), Who::Key);
     let version = action.version();
     if let Some(limiter) = state.limiter() {
         let now = Instant::now().into_std();
@@ -166,8 +168,8 @@ fn admit(
 /// Where the call comes from: the peer, or what the trusted proxy says of it. The
 /// proxy appends to X-Forwarded-For, so that its word is the last one, and those
 /// before are the client's own; one that is no address says nothing.
-fn address(call: &Call, trust_proxy: bool) -> IpAddr {
-    let lines = call.headers.get_all("x-forwarded-for");
+fn address(peer: IpAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
+    let lines = headers.get_all("x-forwarded-for");
     let forwarded = || {
         let last = lines.iter().next_back()?.to_str().ok()?;
         let last = last.rsplit(',').next()?.trim();
@@ -177,7 +179,7 @@ fn address(call: &Call, trust_proxy: bool) -> IpAddr {
         bare.parse().ok().or_else(with_port)
     };
     let forwarded = if trust_proxy { forwarded() } else { None };
-    forwarded.unwrap_or(call.peer)
+    forwarded.unwrap_or(peer)
 }
 
 #[cfg(test)]

@@ -143,6 +143,29 @@ impl Catalogue {
         Ok(hits)
     }
 
+    /// Touches what answering these lookups will look at, so that the memory is asked for
+    /// many of them at a time (engine, decision 4). Worth it for several lookups; it changes
+    /// no answer.
+    pub fn look_ahead<'q>(&self, lookups: impl Iterator<Item = &'q Lookup> + Clone) {
+        let own = lookups.clone().filter(|lookup| lookup.id_type == IdType::BbGlobal);
+        let own: Vec<Figi> =
+            own.filter_map(|lookup| Figi::parse(lookup.id_value.as_str()).ok()).collect();
+        for part in &self.generation.parts {
+            part.rows.find_ahead(&own);
+            let others = lookups.clone().filter(|lookup| lookup.id_type != IdType::BbGlobal);
+            part.identifiers.read_ahead(
+                others.map(|lookup| (KeyKind::Id(lookup.id_type), lookup.id_value.as_str())),
+            );
+        }
+    }
+
+    /// The same for reading the rows of these hits.
+    pub fn read_ahead<'h>(&self, hits: impl Iterator<Item = &'h Hit> + Clone) {
+        for (number, part) in (0..).zip(&self.generation.parts) {
+            part.rows.read_ahead(hits.clone().filter(|hit| hit.part == number).map(|hit| hit.doc));
+        }
+    }
+
     /// The next rows that answer a search after `after`, in FIGI order; `None` when that
     /// takes more than `effort`.
     ///

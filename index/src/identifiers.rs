@@ -17,6 +17,7 @@
 mod pairs;
 mod writer;
 
+use std::hint::black_box;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -153,6 +154,20 @@ impl Identifiers {
             }
         }
         Postings { last: 0, left: 0, list: &[] }
+    }
+
+    /// Touches what [`Identifiers::find`] will look at for these keys, stage by stage: no
+    /// read of a stage waits for another, so that the memory answers many at a time.
+    pub(crate) fn read_ahead<'k>(&self, keys: impl Iterator<Item = (KeyKind, &'k str)>) {
+        let prefix = |(kind, text): (KeyKind, &str)| {
+            radix_of(Hash::of(kind, text, self.hash_seed).leading, self.radix_bits) as usize
+        };
+        let mut places: Vec<u32> = keys.map(prefix).map(|prefix| prefix as u32).collect();
+        for place in &mut places {
+            *place = self.radix.u32_at(0, *place as usize);
+        }
+        let at = |place: &u32| self.entries.get(*place as usize * ENTRY_BYTES).copied();
+        black_box(places.iter().filter_map(at).fold(0, |all, byte| all ^ byte));
     }
 
     /// Checks what [`Identifiers::find`] relies on: the radix table leads through

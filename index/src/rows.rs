@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
+use std::hint::black_box;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
@@ -329,6 +330,43 @@ impl Rows {
     pub(crate) fn find(&self, figi: Figi) -> Option<u32> {
         let doc = self.first_not(|other| other < figi);
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
+    }
+
+    /// Touches what [`Rows::find`] will look at for these FIGIs: all searches take each
+    /// step together, and none waits for another.
+    pub(crate) fn find_ahead(&self, figis: &[Figi]) {
+        let mut ends: Vec<(u32, u32)> = vec![(0, self.len() as u32); figis.len()];
+        for _ in 0..=self.len().max(1).ilog2() {
+            for ((low, high), figi) in ends.iter_mut().zip(figis) {
+                let middle = *low + (*high - *low) / 2;
+                if low < high && self.figi(middle) < *figi {
+                    *low = middle + 1;
+                } else {
+                    *high = middle;
+                }
+            }
+        }
+        black_box(ends);
+    }
+
+    /// Touches what reading the rows of these DocIds will look at: first where their
+    /// parts are, then the parts, so that no read waits for that of another row.
+    pub(crate) fn read_ahead(&self, docs: impl Iterator<Item = u32> + Clone) {
+        let record = |doc: u32| &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
+        let line = |doc: u32| u32_at(record(doc), 0) as usize * LINE_BYTES;
+        black_box(
+            docs.clone()
+                .fold(0, |all, doc| all ^ record(doc)[0] ^ self.figis[doc as usize * FIGI_BYTES]),
+        );
+        black_box(docs.clone().fold(0, |all, doc| {
+            all ^ self.lines[line(doc)] ^ self.lines[line(doc) + LINE_BYTES - 1]
+        }));
+        let text = |place: u32| self.texts.get(place as usize).copied().unwrap_or(0);
+        black_box(docs.fold(0, |all, doc| {
+            let (record, line) = (record(doc), &self.lines[line(doc)..][..LINE_BYTES]);
+            let [ticker, name] = [0, 4].map(|at| u32_at(line, 2 * FIGI_BYTES + at));
+            all ^ text(ticker) ^ text(name) ^ text(u32_at(record, 4)) ^ text(u32_at(record, 8))
+        }));
     }
 
     /// The first DocId whose FIGI is greater, or the count of rows.

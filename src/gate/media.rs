@@ -46,15 +46,17 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     else {
         return false;
     };
-    let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
+    let mut parts = value.split(';').map(str::trim);
     let kind = parts.next().expect("a split has a first part");
-    let is_known_charset = |parameter: String| match parameter.split_once('=') {
-        Some((name, charset)) if name.trim() == "charset" => {
-            matches!(charset.trim().trim_matches('"'), "utf-8" | "us-ascii")
+    let is_one_of =
+        |text: &str, names: [&str; 2]| names.iter().any(|name| text.eq_ignore_ascii_case(name));
+    let is_known_charset = |parameter: &str| match parameter.split_once('=') {
+        Some((name, charset)) if name.trim().eq_ignore_ascii_case("charset") => {
+            is_one_of(charset.trim().trim_matches('"'), ["utf-8", "us-ascii"])
         }
         _ => true,
     };
-    matches!(kind.as_str(), "application/json" | "text/json") && parts.all(is_known_charset)
+    is_one_of(kind, ["application/json", "text/json"]) && parts.all(is_known_charset)
 }
 
 #[cfg(test)]

@@ -131,8 +131,8 @@ async fn the_address_behind_a_proxy() {
         for line in lines {
             call.headers.append("x-forwarded-for", line.parse().unwrap());
         }
-        assert_eq!(address(&call, false), peer, "{lines:?}");
+        assert_eq!(address(call.peer, &call.headers, false), peer, "{lines:?}");
         let expected = forwarded.map_or(peer, |address| address.parse().unwrap());
-        assert_eq!(address(&call, true), expected, "{lines:?}");
+        assert_eq!(address(call.peer, &call.headers, true), expected, "{lines:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, TooManyHits};
+use figdex_index::{Catalogue, Lookup, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -16,7 +16,7 @@ use crate::gate::{self, Action};
 use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, Job, JobAnswer};
+use crate::wire::{self, Fault, Job, JobAnswer};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!(Version / "mapping").and(call()).and(with(state)).then(handle).boxed()
@@ -72,50 +72,50 @@ impl Batch {
         if self.unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
             return Err(ApiError::InvalidEnumField);
         }
+        let questions: Vec<Question> = jobs
+            .iter()
+            .map(|job| contained(|| job.check(version, catalogue.vocabulary())).unwrap_or_else(Err))
+            .collect();
+        if questions.len() > 1 {
+            catalogue.look_ahead(questions.iter().flatten().flatten());
+        }
         let mut rows_left = REQUEST_ROWS_MAX;
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
+            let found = contained(|| find(question, catalogue, &mut rows_left));
+            answers.push(found.unwrap_or_else(JobAnswer::Error));
+            if REQUEST_ROWS_MAX - rows_left > rows_max {
+                return Ok(None);
+            }
+        }
+        catalogue.read_ahead(answers.iter().flat_map(JobAnswer::hits));
         let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len());
-        let mut is_whole = true;
-        wire::array(&mut out, jobs, |out, job| {
-            is_whole &= REQUEST_ROWS_MAX - rows_left <= rows_max;
-            if is_whole {
-                contain(out, version, catalogue, |out| {
-                    let answer = find(job, version, catalogue, &mut rows_left);
-                    is_whole &= REQUEST_ROWS_MAX - rows_left <= rows_max;
-                    if is_whole {
-                        wire::job_answer(out, version, catalogue, &answer);
-                    }
-                });
+        wire::array(&mut out, &answers, |out, answer| {
+            let start = out.len();
+            if let Err(fault) = contained(|| wire::job_answer(out, version, catalogue, answer)) {
+                out.truncate(start);
+                wire::job_answer(out, version, catalogue, &JobAnswer::Error(fault));
             }
         });
-        Ok(is_whole.then_some(out))
+        Ok(Some(out))
     }
 }
 
-/// Lets one job's answer be written; if that panics, the job says so and the others
-/// are answered (decisions, "an unexpected fault in one job").
-fn contain(
-    out: &mut Vec<u8>,
-    version: Version,
-    catalogue: &Catalogue,
-    write: impl FnOnce(&mut Vec<u8>),
-) {
-    let start = out.len();
-    if catch_unwind(AssertUnwindSafe(|| write(out))).is_err() {
+/// A job's question; none when nothing can match, or the fault that it has.
+type Question = Result<Option<Lookup>, Fault>;
+
+/// Does a piece of one job's work; if that panics, the job says so and the others are
+/// answered (decisions, "an unexpected fault in one job").
+fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
         tracing::error!("a mapping job made its handler panic");
-        out.truncate(start);
-        let fault = JobAnswer::Error("There was an error while processing this job.".into());
-        wire::job_answer(out, version, catalogue, &fault);
-    }
+        "There was an error while processing this job.".into()
+    })
 }
 
 /// The answer to one job; whatever is wrong with it stays in it.
-fn find(
-    job: &Job<'_>,
-    version: Version,
-    catalogue: &Catalogue,
-    rows_left: &mut usize,
-) -> JobAnswer {
-    let lookup = match job.check(version, catalogue.vocabulary()) {
+fn find(question: Question, catalogue: &Catalogue, rows_left: &mut usize) -> JobAnswer {
+    let lookup = match question {
         Ok(Some(lookup)) => lookup,
         Ok(None) => return JobAnswer::NoMatch,
         Err(fault) => return JobAnswer::Error(fault),
@@ -137,26 +137,21 @@ fn find(
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::{BuildOptions, Builder, Figi, Instrument};
-
     use super::*;
 
     /// "that job's `error`; the others are answered".
     #[test]
     fn a_panic_stays_in_its_job() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
-        builder.add(Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
-        builder.publish(Vec::new()).unwrap();
-        let catalogue = Catalogue::open(folder.path()).unwrap();
-        let mut out = Vec::new();
-        wire::array(&mut out, &[1, 2, 3], |out, job| {
-            contain(out, Version::V3, &catalogue, |out| {
-                out.extend_from_slice(b"{}");
-                assert_ne!(*job, 2, "a test's panic");
-            });
-        });
-        let expected = r#"[{},{"error":"There was an error while processing this job."},{}]"#;
-        assert_eq!(str::from_utf8(&out).unwrap(), expected);
+        let done: Vec<_> = [1, 2, 3]
+            .map(|job| {
+                contained(|| {
+                    assert_ne!(job, 2, "a test's panic");
+                    job
+                })
+            })
+            .into_iter()
+            .collect();
+        let fault = "There was an error while processing this job.";
+        assert_eq!(done, [Ok(1), Err(fault.into()), Ok(3)]);
     }
 }

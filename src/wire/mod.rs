@@ -40,6 +40,16 @@ pub(crate) enum JobAnswer {
     Error(Fault),
 }
 
+impl JobAnswer {
+    /// What it found.
+    pub(crate) fn hits(&self) -> &[Hit] {
+        match self {
+            Self::Hits(hits) => hits,
+            Self::NoMatch | Self::Error(_) => &[],
+        }
+    }
+}
+
 /// Writes a JSON array, an element for each item.
 pub(crate) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
     out.push(b'[');
