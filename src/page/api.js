@@ -18,6 +18,11 @@ export class Failure extends Error {
     this.status = status;
     this.wait = wait;
   }
+
+  /** The words with the seconds to wait, for places that do not count them down. */
+  get told() {
+    return this.kind === "limit" ? `${this.message} It opens again in ${this.wait} s.` : this.message;
+  }
 }
 
 /** An address of the server, from the page's own. */
@@ -80,7 +85,7 @@ function failureOf(answer) {
       return own === "Invalid enum field."
         ? failure("enum", "A filter has a value that this server does not know. Remove it, or choose one from the list.")
         : failure("request", `The server did not understand the request${own ? `: ${own}` : "."}`);
-    case 401: return failure("key", "The API key was not accepted. Correct it, or leave it empty to go on without one.");
+    case 401: return failure("key", "The API key was not accepted. Correct it, on the page Bulk mapping or Reference, or leave it empty there.");
     case 404: return failure("missing", own || "The server has nothing at this address.");
     case 413: return failure("large", "The request was too large for the server.");
     case 429: {

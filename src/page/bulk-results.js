@@ -23,6 +23,9 @@ export function outcome(rows, distinct, faulty) {
   const tally = { match: 0, several: 0, miss: 0, fault: 0 };
   let tab = "", view = null, clock = null, redraw = null;
 
+  // Leaving the page in the middle would lose what was found.
+  const guard = (event) => event.preventDefault();
+
   const end = (row, one) => {
     ends[row.place] = one;
     tally[one.kind] += 1;
@@ -43,6 +46,9 @@ export function outcome(rows, distinct, faulty) {
       drawLater();
     },
     onState(state) {
+      const isBusy = state.phase === "running" || state.phase === "waiting";
+      if (isBusy) addEventListener("beforeunload", guard);
+      else removeEventListener("beforeunload", guard);
       drawState(state);
       if (["done", "cancelled", "stopped"].includes(state.phase)) { drawNow(); say(summary(state)); }
     },

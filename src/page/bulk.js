@@ -8,8 +8,9 @@ import { estimate } from "./batch.js";
 import { meaningOf } from "./filters.js";
 import { KINDS } from "./identify.js";
 import { readColumn, readFile, ROWS_MAX } from "./lines.js";
+import { notice } from "./notice.js";
 import { picker } from "./picker.js";
-import { plan, kindOf, faultOf, jobs } from "./plan.js";
+import { plan, kindOf, faultOf, hasOwnCodes, jobs } from "./plan.js";
 import { virtual } from "./virtual.js";
 
 /** A longer text is kept beside the text field: a field of megabytes makes typing slow. */
@@ -30,6 +31,7 @@ NONESUCH`;
 const work = { text: "", source: "", values: [], heading: "", cut: 0, plan: null, filter: {}, results: null };
 
 export function show(view) {
+  let onlyUnsure = false;
   const area = el("textarea", {
     id: "identifiers", rows: "11", spellcheck: "false", autocomplete: "off", autocapitalize: "characters", class: "mono",
     placeholder: "One identifier a line. A file or a pasted CSV counts by its first column.", value: work.source ? "" : work.text,
@@ -140,7 +142,6 @@ export function show(view) {
     });
   }
 
-  let onlyUnsure = false;
   function drawRows() {
     if (!work.plan) return fill(rows);
     const unsure = work.plan.rows.filter((row) => !row.group.sure || faultOf(row));
@@ -162,10 +163,19 @@ export function show(view) {
     table.update(shown.length);
   }
 
-  function start() {
+  async function start() {
+    const { rows: all } = work.plan;
+    let exchCodes = null;
+    if (hasOwnCodes(all)) {
+      try {
+        exchCodes = new Set(await api.values("exchCode"));
+      } catch (failure) {
+        return fill(results, notice(failure, start));
+      }
+    }
     work.results?.cancel();
-    const { jobs: distinct, faulty } = jobs(work.plan.rows, work.filter);
-    work.results = outcome(work.plan.rows, distinct, faulty);
+    const { jobs: distinct, faulty } = jobs(all, work.filter, exchCodes);
+    work.results = outcome(all, distinct, faulty);
     rows.querySelector("details")?.removeAttribute("open");
     work.results.show(results);
     work.results.start();
@@ -183,10 +193,10 @@ function kinds(likely, chosen, label, tell, field) {
   return select;
 }
 
-/** The field of the API key, which lives in memory alone. */
+/** The field of the API key, which lives in memory alone: a password field would be offered for keeping. */
 export function keyField(tell = () => {}) {
   const input = el("input", {
-    type: "password", autocomplete: "off", spellcheck: "false", value: api.getKey(), placeholder: "optional", class: "mono",
+    type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", value: api.getKey(), placeholder: "optional", class: "mono masked",
     on: { input: () => { api.setKey(input.value); tell(); } },
   });
   return el("label", { class: "key" }, el("span", { class: "field-label" }, "API key"), input, el("span", { class: "dim small" }, "Kept in memory until this page is closed."));
@@ -199,7 +209,7 @@ function lesson() {
       kind("ISIN", "12 characters, check digit"), kind("CUSIP, CINS", "9 characters, check digit; CINS begin with a letter"),
       kind("SEDOL", "7 characters, check digit"), kind("FIGI", "12 characters, the third is G, check digit"),
       kind("OCC symbol", "21 characters: root, date, C or P, strike"), kind("Common code", "9 digits"),
-      kind("WKN, Italian code", "6 characters; 5 or 6 digits"), kind("Ticker", "everything else")),
+      kind("WKN, Italian code", "6 characters; 5 or 6 digits"), kind("Ticker", "everything else; also IBM US Equity")),
     el("p", { class: "dim small" }, "Where a form has several readings, you choose: for all rows alike, or row by row. Nothing is sent before you start.")];
 }
 

@@ -38,6 +38,14 @@ export function fill(element, ...children) {
   return element;
 }
 
+/** The same for a whole view, which keeps the focus on its title when that had it. */
+export function fillView(view, ...children) {
+  const hadTitle = document.activeElement?.id === "title";
+  fill(view, ...children);
+  if (hadTitle) document.getElementById("title")?.focus({ preventScroll: true });
+  return view;
+}
+
 const ICONS = {
   copy: ["M5.5 5.5V3h7.5v7.5h-2.5", "M3 5.5h7.5V13H3z"],
   tick: ["M3 8.5 6.5 12 13 4.5"],

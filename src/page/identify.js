@@ -34,9 +34,11 @@ const FIGI = ["ID_BB_GLOBAL", "COMPOSITE_ID_BB_GLOBAL", "ID_BB_GLOBAL_SHARE_CLAS
 const SPREADSHEET = /^\d(?:[.,]\d+)?E\+?\d+$/i;
 
 /**
- * @returns {{value: string, kinds: string[], sure: boolean, form: string, fault: string}}
+ * @returns {{value: string, kinds: string[], sure: boolean, form: string, fault: string,
+ *   narrowed?: {value: string, filter: object}}}
  * `kinds[0]` is the proposal; `form` names the group of alike ones; `fault` is what is
- * wrong with the value as that proposal, or "".
+ * wrong with the value as that proposal, or ""; `narrowed` is the ticker alone with the
+ * filters that were written behind it.
  */
 export function identify(text) {
   const raw = text.trim();
@@ -66,12 +68,31 @@ export function identify(text) {
       ? reading("6 characters with digits", ["ID_WERTPAPIER", "TICKER"], false)
       : reading("6 letters", ["TICKER", "ID_WERTPAPIER"], false);
   }
+  const narrowed = narrow(raw);
+  if (narrowed) return { ...reading(narrowed.form, ["TICKER", "ID_BB"], true, "", raw), narrowed };
   if (SPREADSHEET.test(value)) {
     return reading("Rounded by a spreadsheet", ["TICKER"], false,
       "A spreadsheet has rounded this number, and its digits are lost. Format the column as text before exporting it.", raw);
   }
   if (raw.length > 64) return reading("Too long", ["TICKER"], false, "An identifier has at most 64 characters.", raw);
   return reading("Ticker", ["TICKER", "ID_BB", "ID_SHORT_CODE", "ID_FULL_EXCHANGE_SYMBOL", "VENDOR_INDEX_CODE"], true, "", raw);
+}
+
+const SECTORS = ["Comdty", "Corp", "Curncy", "Equity", "Govt", "Index", "M-Mkt", "Mtge", "Muni", "Pfd"];
+
+/** `IBM US Equity`, as terminals write it: a ticker, an exchange code and a market sector. */
+function narrow(raw) {
+  const words = raw.split(/\s+/);
+  const filter = {};
+  const sector = SECTORS.find((name) => name.toLowerCase() === words.at(-1).toLowerCase());
+  if (sector && words.length > 1) {
+    filter.marketSecDes = sector;
+    words.pop();
+  }
+  if (words.length === 2 && /^[A-Z]{2}$/.test(words[1]) && (!sector || sector === "Equity")) filter.exchCode = words.pop();
+  if (!Object.keys(filter).length) return null;
+  const parts = ["Ticker", filter.exchCode && "exchange code", filter.marketSecDes && "market sector"].filter(Boolean);
+  return { form: parts.join(", "), value: words.join(" "), filter };
 }
 
 function twelve(value, reading) {

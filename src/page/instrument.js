@@ -1,7 +1,7 @@
 // The view `#/instrument/FIGI`: all that is known of one instrument, its identifiers
 // ready to copy, and its family.
 
-import { el, fill, say, copyable } from "./dom.js";
+import { el, fillView, say, copyable } from "./dom.js";
 import * as api from "./api.js";
 import { family } from "./family.js";
 import { faultAs, KINDS } from "./identify.js";
@@ -24,27 +24,26 @@ export async function show(view, route) {
   request?.abort();
   request = new AbortController();
   const figi = (route.rest[0] ?? "").trim().toUpperCase();
-  fill(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
+  fillView(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
   const fault = faultAs("ID_BB_GLOBAL", figi);
-  if (fault) return fill(view, missing(figi, fault));
+  if (fault) return fillView(view, missing(figi, fault, "Search for it instead", "."));
   try {
     const { instrument, family: kin } = await api.instrument(figi, request.signal);
     render(view, instrument, kin);
   } catch (failure) {
     if (failure.name === "AbortError") return;
-    fill(view, failure.kind === "missing"
+    fillView(view, failure.kind === "missing"
       ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
       : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route))));
   }
 }
 
-function missing(figi, words) {
+function missing(figi, words, link = "Search for it instead", more = ": a search also finds all members of a share class or composite by its FIGI.") {
   say(words);
   return el("div", { class: "instrument" },
     el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi || "No FIGI"),
     el("div", { class: "empty" }, el("h2", {}, "No such instrument"), el("p", {}, words),
-      el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, "Search for it instead"),
-        ": a search also finds all members of a share class or composite by its FIGI.")));
+      el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, link), more)));
 }
 
 function render(view, instrument, kin) {
@@ -53,7 +52,7 @@ function render(view, instrument, kin) {
   const fact = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
   const known = FACTS.filter(([, name]) => instrument[name] !== null && instrument[name] !== undefined && instrument[name] !== "");
   const alias = instrument.alias ?? [];
-  fill(view, el("div", { class: "instrument" },
+  fillView(view, el("div", { class: "instrument" },
     el("header", { class: "instrument-head" },
       el("h1", { id: "title", tabindex: "-1" }, title, " ", instrument.exchCode ? el("span", { class: "head-exch" }, instrument.exchCode) : null),
       el("p", { class: "head-name" }, instrument.name && instrument.name !== title ? instrument.name : instrument.securityDescription ?? ""),

@@ -55,8 +55,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
       all = [...picked, ...known.filter((value) => !first.has(value))];
       if (open) list();
     } catch (failure) {
-      fill(foot, failure.message, " ", el("button", { type: "button", class: "link", on: { click: show } }, "Try again"));
-      say(failure.message);
+      fill(foot, failure.told, " ", el("button", { type: "button", class: "link", on: { click: show } }, "Try again"));
+      say(failure.told);
     }
   }
 

@@ -1,7 +1,7 @@
 // The view `#/reference`: the interface for programs, read from `GET /schema`, so that it
 // tells what this server does and nothing else.
 
-import { el, fill, prose } from "./dom.js";
+import { el, fillView, prose, counted } from "./dom.js";
 import * as api from "./api.js";
 import { keyField } from "./bulk.js";
 import { runner } from "./example.js";
@@ -14,13 +14,13 @@ export async function show(view, route) {
   const wanted = route.rest[0];
   // A link within the reference does not draw it anew: what was run stays.
   if (view.querySelector(".reference-body")) return jump(view, wanted);
-  fill(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), el("p", { class: "dim" }, "Loading…")));
+  fillView(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), el("p", { class: "dim" }, "Loading…")));
   let document_;
   try {
     document_ = await api.schema();
   } catch (failure) {
     if (view.querySelector(".reference")) {
-      fill(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), notice(failure, () => show(view, route))));
+      fillView(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), notice(failure, () => show(view, route))));
     }
     return;
   }
@@ -32,7 +32,7 @@ export async function show(view, route) {
 function jump(view, wanted) {
   const place = wanted && view.querySelector(`[id="ref-${CSS.escape(wanted)}"]`);
   if (!place) return;
-  for (let at = place; at; at = at.parentElement?.closest("details")) at.open = true;
+  if (place.matches(".shape")) place.querySelector("details")?.setAttribute("open", "");
   place.scrollIntoView({ block: "start" });
   place.querySelector("h2, h3")?.focus({ preventScroll: true });
 }
@@ -45,7 +45,7 @@ function draw(view, document_) {
   const shapes = Object.entries(document_.components?.schemas ?? {});
   const base = serverBase(document_);
   const item = (name, ...words) => el("li", {}, el("a", { href: ref(name) }, ...words));
-  fill(view, el("div", { class: "reference" },
+  fillView(view, el("div", { class: "reference" },
     el("nav", { class: "toc", "aria-label": "Reference" },
       el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path))),
       el("p", { class: "field-label" }, "For all"), el("ul", {}, item("start", "Address and key"), item("errors", "Errors"), item("limits", "Limits")),
@@ -96,7 +96,8 @@ function innerTable(document_, schema) {
   return rows.length ? table(document_, rows) : null;
 }
 
-function table(document_, rows) {
+function table(document_, all) {
+  const rows = [...all].sort((a, b) => Number(b.isRequired ?? false) - Number(a.isRequired ?? false));
   return el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Properties, scrollable" }, el("table", { class: "properties" },
     el("thead", {}, el("tr", {}, ["Name", "Type", "Meaning"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, rows.map((row) => el("tr", {},
@@ -121,7 +122,7 @@ function shape(document_, name, schema) {
   const rows = properties(document_, schema);
   return el("section", { class: "shape", id: `ref-${name}` }, el("h3", { tabindex: "-1" }, name),
     el("p", {}, prose(schema.description)),
-    rows.length ? fold(`${rows.length} properties`, table(document_, rows)) : el("p", { class: "dim" }, types(document_, schema)),
+    rows.length ? fold(counted(rows.length, "property", "properties"), table(document_, rows)) : el("p", { class: "dim" }, types(document_, schema)),
     rows.length ? null : valuesOf((schema.enum ?? []).filter((value) => value !== null)));
 }
 

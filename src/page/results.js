@@ -144,8 +144,8 @@ function render(found, question, status, place) {
       foots();
       say(words());
     } catch (failure) {
-      fill(status, words(), ` · ${failure.message}`);
-      say(failure.message);
+      fill(status, words(), ` · ${failure.told}`);
+      say(failure.told);
     }
   }
 }

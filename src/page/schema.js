@@ -21,12 +21,15 @@ export function typeOf(document, schema) {
   for (const word of ["oneOf", "anyOf", "allOf"]) {
     if (schema[word]) return between(schema[word].map((one) => typeOf(document, one)), word === "allOf" ? " and " : " or ");
   }
-  const pieces = schema.type === "array" ? ["array of ", ...typeOf(document, schema.items)] : [schema.format ? `${schema.type ?? "any"} (${schema.format})` : schema.type ?? "any"];
+  const pieces = schema.type === "array" ? ["array of ", ...inner(typeOf(document, schema.items))] : [schema.format ? `${schema.type ?? "any"} (${schema.format})` : schema.type ?? "any"];
   const bounds = boundsOf(schema);
   if (bounds) pieces.push(`, ${bounds}`);
   if (schema.nullable) pieces.push(" or null");
   return pieces;
 }
+
+/** Several readings of an entry are held together. */
+const inner = (pieces) => (pieces.some((piece) => / or /.test(piece)) ? ["(", ...pieces, ")"] : pieces);
 
 function boundsOf(schema) {
   const range = (low, high, unit) => {

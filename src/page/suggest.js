@@ -29,7 +29,6 @@ export function start({ searchFor, exchCodes }) {
     timer = setTimeout(ask, PAUSE_MS);
   });
   input.addEventListener("keydown", keydown);
-  input.addEventListener("focus", () => { if (input.value.trim() && rows.length) open(); });
   input.addEventListener("blur", () => setTimeout(() => { if (document.activeElement !== input) close(); }, 120));
   form.addEventListener("submit", (event) => { event.preventDefault(); choose(); });
   clear.addEventListener("click", () => { setText(""); input.focus(); });
@@ -159,8 +158,9 @@ export function start({ searchFor, exchCodes }) {
 
   function setText(text) {
     input.value = text;
+    rows = [];
     clear.hidden = !text;
-    teach(text);
+    fill(hint);
     close();
   }
   return { setText, focus: () => input.focus() };
