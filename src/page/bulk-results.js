@@ -13,35 +13,53 @@ import { virtual, VIRTUAL_ROWS_MAX } from "./virtual.js";
 
 const TABS = { match: "One match", several: "Several matches", miss: "No match", fault: "Faults" };
 const FIELDS = ["figi", "name", "ticker", "exchCode", "compositeFIGI", "securityType", "marketSector", "shareClassFIGI", "securityType2", "securityDescription"];
+const SHARE_CLASS = "ID_BB_GLOBAL_SHARE_CLASS_LEVEL";
 const REDRAW_MS = 250;
 
 /** The outcome of `rows`, of which the distinct jobs are `distinct` and those in `faulty` are not asked. */
 export function outcome(rows, distinct, faulty) {
-  // What a row came to: `{kind, data?, words?}`, by place. Rows of the same job share it.
+  // What was answered for a row, and what that comes to, by place: `{kind, data?, words?}`.
+  const answers = new Array(rows.length);
   const ends = new Array(rows.length);
-  const lists = { match: [], several: [], miss: [], fault: [] };
-  const tally = { match: 0, several: 0, miss: 0, fault: 0 };
+  let lists, tally, onlyComposites = false;
   let tab = "", view = null, clock = null, redraw = null;
 
   // Leaving the page in the middle would lose what was found.
   const guard = (event) => event.preventDefault();
 
-  const end = (row, one) => {
+  const end = (row, answer) => {
+    answers[row.place] = answer;
+    const one = onlyComposites ? composites(answer) : answer;
     ends[row.place] = one;
     tally[one.kind] += 1;
     if (one.kind === "several") one.data.forEach((_, at) => lists.several.push([row, one, at]));
     else lists[one.kind].push([row, one, 0]);
   };
+  const clear = () => {
+    lists = { match: [], several: [], miss: [], fault: [] };
+    tally = { match: 0, several: 0, miss: 0, fault: 0 };
+  };
+  clear();
   for (const { row, fault } of faulty) end(row, { kind: "fault", words: fault });
 
   const work = run(distinct, {
     onResults(from, results) {
       results.forEach((result, at) => {
+        const { job, rows: asking } = distinct[from + at];
+        // Nothing tells the FIGI of a share class from that of a listing: what is not the
+        // one is asked as the other.
+        const isMiss = !result.error && !result.data?.length;
+        if (isMiss && job.idType === "ID_BB_GLOBAL") {
+          distinct.push({ job: { ...job, idType: SHARE_CLASS }, rows: asking });
+          return;
+        }
+        const wasAskedAgain = job.idType === SHARE_CLASS && asking.some((row) => kindOf(row) === "ID_BB_GLOBAL");
         const one = result.data?.length > 1 ? { kind: "several", data: result.data }
           : result.data?.length === 1 ? { kind: "match", data: result.data }
             : result.warning !== undefined || result.data ? { kind: "miss", words: result.warning ?? "No identifier found." }
               : { kind: "fault", words: plain(result.error) };
-        for (const row of distinct[from + at].rows) end(row, one);
+        if (wasAskedAgain && one.data) one.readAs = SHARE_CLASS;
+        for (const row of asking) end(row, one);
       });
       drawLater();
     },
@@ -62,7 +80,16 @@ export function outcome(rows, distinct, faulty) {
       panel: el("div", { role: "tabpanel", id: "outcome", tabindex: "-1" }), note: el("p", { class: "dim small" }),
     };
     const save = el("button", { type: "button", on: { click: () => save_() } }, icon("save"), "Download CSV");
+    const check = el("input", { type: "checkbox", checked: onlyComposites, on: { change: () => {
+      onlyComposites = check.checked;
+      clear();
+      for (const row of rows) if (answers[row.place]) end(row, answers[row.place]);
+      drawState(work.state);
+      drawNow();
+      say(summary(work.state));
+    } } });
     fill(place, el("div", { class: "run" }, el("div", { class: "run-head" }, el("h2", {}, "Results"), view.buttons, save), view.bar, view.line, view.wait),
+      el("label", { class: "check" }, check, el("span", {}, "Of several matches keep the composites, where there are any")),
       view.tabs, view.panel, view.note,
       el("p", { class: "dim small" }, "The download has every row, also those that are not shown. UTF-8, all cells in quotes; a cell that begins with = + - or @ gets an apostrophe in front, so that a spreadsheet shows it and does not calculate it."));
     drawState(work.state);
@@ -148,7 +175,7 @@ export function outcome(rows, distinct, faulty) {
         const match = one.data[at];
         const again = at > 0;
         return [again ? "" : count(row.place + 1), again ? "" : el("span", { class: "mono" }, row.value),
-          again ? "" : el("span", { class: "dim" }, kind === "several" ? `${KINDS[kindOf(row)] ?? kindOf(row)}, ${one.data.length}` : KINDS[kindOf(row)] ?? kindOf(row)),
+          again ? "" : el("span", { class: "dim" }, KINDS[one.readAs ?? kindOf(row)], kind === "several" ? `, ${one.data.length}` : ""),
           el("a", { href: href.instrument(match.figi) }, match.ticker ?? "–"), match.name ?? "", levelMark(match), match.exchCode ?? "", copyable(match.figi, "FIGI")];
       },
     });
@@ -179,7 +206,7 @@ export function outcome(rows, distinct, faulty) {
     const pieces = [line(["row", "identifier", "idType", "outcome", "message", "matches", "level", ...FIELDS])];
     for (const row of rows) {
       const one = ends[row.place];
-      const head = [row.place + 1, row.value, kindOf(row), one?.kind ?? "not asked", one?.words ?? "", one?.data?.length ?? 0];
+      const head = [row.place + 1, row.value, one?.readAs ?? kindOf(row), one?.kind ?? "not asked", one?.words ?? "", one?.data?.length ?? 0];
       if (!one?.data) pieces.push(line([...head, "", ...FIELDS.map(() => "")]));
       else for (const match of one.data) pieces.push(line([...head, level(match), ...FIELDS.map((name) => match[name])]));
     }
@@ -188,6 +215,13 @@ export function outcome(rows, distinct, faulty) {
   }
 
   return { show, start: () => work.start(), cancel: () => work.cancel() };
+}
+
+/** An answer of several matches without those that are no composites. */
+function composites(answer) {
+  if (answer.kind !== "several") return answer;
+  const data = answer.data.filter((match) => match.figi === match.compositeFIGI);
+  return data.length ? { ...answer, kind: data.length === 1 ? "match" : "several", data } : answer;
 }
 
 const EMPTY = {

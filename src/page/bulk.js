@@ -118,7 +118,7 @@ export function show(view) {
     retime();
     fill(recognised, el("h2", { id: "recognised-title" }, "Recognised"),
       el("p", { class: "dim small" }, [counted(work.values.length, "row"), `, ${counted(distinct.length, "different identifier")}`,
-        unsure ? `. ${count(unsure)} can be read in more than one way: say how.` : "."]),
+        unsure ? `. Have a look at ${counted(unsure, "row")}: ${unsure === 1 ? "it" : "they"} could be read otherwise, or ${unsure === 1 ? "has" : "have"} a slip.` : "."]),
       el("div", { class: "scroller" }, el("table", { class: "groups" },
         el("thead", {}, el("tr", {}, ["Form", "Rows", "Read as"].map((name) => el("th", { scope: "col" }, name)))),
         el("tbody", {}, work.plan.groups.map((group) => el("tr", { class: group.sure ? null : "unsure" },

@@ -96,15 +96,16 @@ function narrow(raw) {
 }
 
 function twelve(value, reading) {
-  const isFigi = /^[B-DF-HJ-NP-TV-Z]{2}G[0-9B-DF-HJ-NP-TV-Z]{8}[0-9]$/.test(value);
+  // The standard gives no FIGI the prefix of a country whose ISINs may look like one.
+  const isFigi = FIGI_SHAPE.form.test(value) && !/^(BS|BM|GG|GB|GH|KY|VG)/.test(value);
   const figiDigit = doubleAddDouble(value.slice(0, 11));
   const isinDigit = luhn(value.slice(0, 11));
+  const isIsin = value[11] === isinDigit;
   if (isFigi && value[11] === figiDigit) {
-    // FIGIs of share classes have been given out of one range; nothing else tells them.
-    if (value.startsWith("BBG001S")) return reading("FIGI, perhaps of a share class", [FIGI[2], FIGI[0], FIGI[1]], false);
-    return reading("FIGI", FIGI, true);
+    // Both check digits hold for a tenth of them; the prefixes given out so far are no country's.
+    return isIsin && !/^(BBG|KKG)/.test(value) ? reading("ISIN or FIGI", ["ID_ISIN", ...FIGI], false) : reading("FIGI", FIGI, true);
   }
-  if (value[11] === isinDigit) return reading("ISIN", ["ID_ISIN"], true);
+  if (isIsin) return reading("ISIN", ["ID_ISIN"], true);
   return isFigi && value.startsWith("BBG")
     ? reading("FIGI, wrong check digit", [...FIGI, "TICKER"], false, wrongDigit("FIGI", figiDigit, value))
     : reading("ISIN, wrong check digit", ["ID_ISIN", "TICKER"], false, wrongDigit("ISIN", isinDigit, value));

@@ -20,6 +20,7 @@ from playwright.sync_api import expect, sync_playwright
 
 IBM = "BBG000BLNNH6"
 ISIN = "US4592001014"
+SHARE_CLASS = "BBG001S5S399"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 # A line for each kind that is recognised, with what it should be read as.
@@ -29,6 +30,8 @@ MIXED = [
     ("G0177J108", "CINS"),
     ("2005973", "SEDOL"),
     (IBM, "FIGI"),
+    (SHARE_CLASS, "FIGI"),
+    ("BMG022411000", "ISIN"),
     ("AAPL  240119C00150000", "OCC option symbol"),
     ("AAPL240119C00150000", "OCC option symbol"),
     ("45920010", "CUSIP, 8 characters"),
@@ -270,9 +273,9 @@ def bulk(browser, base):
     # For all alike, and for one row.
     tab.locator("[data-field='group 6 digits']").select_option("TICKER")
     tab.locator("[data-field='group 6 digits']").select_option("ID_WERTPAPIER")
-    tab.get_by_label("Row 12, IBM, is").select_option("ID_BB")
-    expect(rows.nth(11)).to_contain_text("set by you")
-    tab.get_by_label("Row 12, IBM, is").select_option("TICKER")
+    tab.get_by_label("Row 14, IBM, is").select_option("ID_BB")
+    expect(rows.nth(13)).to_contain_text("set by you")
+    tab.get_by_label("Row 14, IBM, is").select_option("TICKER")
     jobs = []
     tab.on("request", lambda request: jobs.append(json.loads(request.post_data)) if request.url.endswith("/v3/mapping") else None)
     tab.locator(".begin .primary").click()
@@ -296,6 +299,12 @@ def bulk(browser, base):
     assert {row["outcome"] for row in table} >= {"several", "miss", "fault"}
     assert [int(row["row"]) for row in table] == sorted(int(row["row"]) for row in table)
     assert sum(row["row"] == str(len(MIXED) + 2) for row in table) == sum(row["row"] == "1" for row in table), "rows of the same identifier end alike"
+    assert {row["idType"] for row in table if row["identifier"] == SHARE_CLASS} == {"ID_BB_GLOBAL_SHARE_CLASS_LEVEL"}, "asked again"
+    # Of the listings of an ISIN a person may want the composites alone.
+    before = len(table)
+    tab.get_by_label("Of several matches keep the composites").check()
+    table = list(csv.DictReader(io.StringIO(download(tab), newline="")))
+    assert 1 < len(table) < before and {row["level"] for row in table if row["identifier"] == ISIN} == {"composite"}
     # It is all still there after a look elsewhere.
     page.go("#/search")
     tab.go_back()
