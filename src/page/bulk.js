@@ -3,10 +3,11 @@
 
 import { el, fill, say, count, counted } from "./dom.js";
 import * as api from "./api.js";
-import { outcome } from "./bulk-results.js";
 import { estimate } from "./batch.js";
+import { outcome } from "./bulk-results.js";
 import { meaningOf } from "./filters.js";
 import { KINDS } from "./identify.js";
+import { keyField } from "./key.js";
 import { readColumn, readFile, ROWS_MAX } from "./lines.js";
 import { notice } from "./notice.js";
 import { picker } from "./picker.js";
@@ -191,15 +192,6 @@ function kinds(likely, chosen, label, tell, field) {
     likely.map(option), el("optgroup", { label: "Other kinds" }, others.map(option)));
   select.value = chosen;
   return select;
-}
-
-/** The field of the API key, which lives in memory alone: a password field would be offered for keeping. */
-export function keyField(tell = () => {}) {
-  const input = el("input", {
-    type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", value: api.getKey(), placeholder: "optional", class: "mono masked",
-    on: { input: () => { api.setKey(input.value); tell(); } },
-  });
-  return el("label", { class: "key" }, el("span", { class: "field-label" }, "API key"), input, el("span", { class: "dim small" }, "Kept in memory until this page is closed."));
 }
 
 function lesson() {

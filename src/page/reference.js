@@ -3,8 +3,8 @@
 
 import { el, fillView, prose, counted } from "./dom.js";
 import * as api from "./api.js";
-import { keyField } from "./bulk.js";
 import { runner } from "./example.js";
+import { keyField } from "./key.js";
 import { notice } from "./notice.js";
 import { operations, properties, resolve, shapeName, typeOf } from "./schema.js";
 
@@ -49,7 +49,7 @@ function draw(view, document_) {
     el("nav", { class: "toc", "aria-label": "Reference" },
       el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path))),
       el("p", { class: "field-label" }, "For all"), el("ul", {}, item("start", "Address and key"), item("errors", "Errors"), item("limits", "Limits")),
-      el("p", { class: "field-label" }, "Shapes"), el("ul", {}, shapes.map(([name]) => item(name, name)))),
+      el("p", { class: "field-label toc-shapes" }, "Shapes"), el("ul", { class: "toc-shapes" }, shapes.map(([name]) => item(name, name)))),
     el("div", { class: "reference-body" },
       el("header", { id: "ref-start" }, el("h1", { id: "title", tabindex: "-1" }, `${document_.info?.title ?? "The interface"} for programs`),
         el("p", {}, prose(document_.info?.description)),

@@ -40,8 +40,10 @@ export function show(view, route) {
 }
 
 // On a narrow screen the filters are folded under a button; on a wide one they stand beside.
-let unfolded = false;
+let unfolded = false, words = "";
 function side(question, active, ask) {
+  if (question.query !== words) unfolded = false; // new words are for seeing results
+  words = question.query;
   const panel = filters(question, ask);
   panel.id = "filters";
   const box = el("div", { class: "side" });

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import sys
+from string import ascii_uppercase
 from urllib.parse import urlsplit
 
 from playwright.sync_api import expect, sync_playwright
@@ -40,7 +41,7 @@ MIXED = [
     ("12345", "Italian code"),
     ("IBM", "Ticker"),
     ("IBM US Equity", "Ticker"),
-    ("IBM XX Equity", "Ticker"),
+    ("IBM {unknown} Equity", "Ticker"),
     ("=NONESUCH", "Ticker"),
 ]
 WRONG_DIGIT = "US4592001015"
@@ -260,12 +261,15 @@ def bulk(browser, base):
     """A mixed list is recognised, mapped, told apart and downloaded whole."""
     page = Page(browser, base)
     tab = page.go("#/bulk", "#identifiers")
-    lines = ["Identifier"] + [value for value, _ in MIXED] + [WRONG_DIGIT, ISIN]
+    known = tab.request.get(f"{base}/v3/mapping/values/exchCode").json()["values"]
+    unknown = next(a + b for a in ascii_uppercase for b in ascii_uppercase if a + b not in known)
+    mixed = [(value.format(unknown=unknown), kind) for value, kind in MIXED]
+    lines = ["Identifier"] + [value for value, _ in mixed] + [WRONG_DIGIT, ISIN]
     tab.locator("#identifiers").fill("\n".join(lines))
     expect(tab.locator(".drop")).to_contain_text("taken for a heading")
     rows = tab.locator(".v-plan .v-space .v-row")
     expect(rows).to_have_count(len(lines) - 1)
-    for place, (value, kind) in enumerate(MIXED):
+    for place, (value, kind) in enumerate(mixed):
         row = rows.nth(place)
         chosen = row.locator("select").evaluate("select => select.selectedOptions[0].textContent")
         assert chosen == kind, (value, chosen)
@@ -294,11 +298,11 @@ def bulk(browser, base):
     text = download(tab)
     table = list(csv.DictReader(io.StringIO(text, newline="")))
     assert text.count("\r\n") == len(table) + 1 and table[0]["identifier"] == ISIN
-    assert {row["identifier"].lstrip("'") for row in table} == {value.replace("AAPL2401", "AAPL  2401") for value, _ in MIXED} | {WRONG_DIGIT}
+    assert {row["identifier"].lstrip("'") for row in table} == {value.replace("AAPL2401", "AAPL  2401") for value, _ in mixed} | {WRONG_DIGIT}
     assert any(row["identifier"] == "'=NONESUCH" for row in table), "formulas are guarded"
     assert {row["outcome"] for row in table} >= {"several", "miss", "fault"}
     assert [int(row["row"]) for row in table] == sorted(int(row["row"]) for row in table)
-    assert sum(row["row"] == str(len(MIXED) + 2) for row in table) == sum(row["row"] == "1" for row in table), "rows of the same identifier end alike"
+    assert sum(row["row"] == str(len(mixed) + 2) for row in table) == sum(row["row"] == "1" for row in table), "rows of the same identifier end alike"
     assert {row["idType"] for row in table if row["identifier"] == SHARE_CLASS} == {"ID_BB_GLOBAL_SHARE_CLASS_LEVEL"}, "asked again"
     # Of the listings of an ISIN a person may want the composites alone.
     before = len(table)
