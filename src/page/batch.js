@@ -14,7 +14,7 @@ const TRIES_MAX = 10;
  * @returns a run: `start()`, `cancel()`, `hurry()` ends a wait, `state`
  */
 export function run(jobs, { onResults, onState }) {
-  const state = { phase: "ready", done: 0, all: jobs.length, words: "", until: 0, remaining: null };
+  const state = { phase: "ready", done: 0, words: "", until: 0, remaining: null };
   let abort, wake, size = Infinity, tries = 0, limits = {}, busyMs = 0, requests = 0;
   const tell = (phase, words = "", until = 0) => {
     Object.assign(state, { phase, words, until, remaining: remaining() });

@@ -20,7 +20,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
   const button = el("button", {
     type: "button", class: "picker-button", data: { field: name }, "aria-expanded": "false", "aria-controls": `${id}-panel`,
     "aria-labelledby": `${id}-label ${id}-summary`, disabled: Boolean(disabled), title: disabled || null,
-    on: { click: () => (open ? close(true) : show()) },
+    // Some browsers give a clicked button no focus: an open list would close and open again.
+    on: { mousedown: (event) => { if (open) event.preventDefault(); }, click: () => (open ? close(true) : show()) },
   }, summary, icon("down"));
   summary.id = `${id}-summary`;
   const field = el("input", {
@@ -55,7 +56,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
       all = [...picked, ...known.filter((value) => !first.has(value))];
       if (open) list();
     } catch (failure) {
-      fill(foot, failure.told, " ", el("button", { type: "button", class: "link", on: { click: show } }, "Try again"));
+      fill(foot, failure.told, " ", el("button", { type: "button", class: "link", on: { mousedown: (event) => event.preventDefault(), click: show } }, "Try again"));
       say(failure.told);
     }
   }
@@ -91,7 +92,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
       on: { mousedown: (event) => event.preventDefault(), click: () => { active = place; toggle(value); } },
     }, el("span", { class: "box" }, icon("tick")), el("span", {}, value), meaning(value) ? el("span", { class: "dim" }, meaning(value)) : null)));
     options.scrollTop = scroll;
-    field.setAttribute("aria-activedescendant", active >= 0 ? `${id}-${active}` : "");
+    if (active >= 0) field.setAttribute("aria-activedescendant", `${id}-${active}`);
+    else field.removeAttribute("aria-activedescendant");
     const more = shown.length - SHOWN;
     fill(foot, !shown.length ? (all.length ? "No value fits." : "The server has no values for this filter.")
       : more > 0 ? `${count(more)} more: type to narrow` : `${count(shown.length)} values`,

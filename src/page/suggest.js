@@ -10,7 +10,7 @@ import { go, href } from "./router.js";
 const PAUSE_MS = 110;
 const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", description: "description", guess: "a guess" };
 
-/** Brings the box to life. `question()` is what the page shows now; its filters are kept. */
+/** Brings the box to life. `searchFor(text)` shows all results; `exchCodes()` are those of the filters now set. */
 export function start({ searchFor, exchCodes }) {
   const form = document.getElementById("finder");
   const input = document.getElementById("query");
