@@ -1,0 +1,38 @@
+// Light or dark, before anything is painted: a plain script in the head, so that no
+// page flashes in the wrong colours. Without a choice the system's preference holds.
+(function () {
+  "use strict";
+
+  const KEY = "figdex-theme";
+  const root = document.documentElement;
+
+  // A browser may refuse storage; the choice then lasts as long as the page.
+  function stored() {
+    try { return localStorage.getItem(KEY); } catch { return null; }
+  }
+  function store(theme) {
+    try { localStorage.setItem(KEY, theme); } catch { /* it lasts as long as the page */ }
+  }
+
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const shown = () => root.dataset.theme || (system.matches ? "dark" : "light");
+
+  const choice = stored();
+  if (choice === "dark" || choice === "light") root.dataset.theme = choice;
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const button = document.getElementById("theme");
+    const name = () => {
+      const other = shown() === "dark" ? "light" : "dark";
+      button.setAttribute("aria-label", `Use ${other} colours`);
+      button.title = `Use ${other} colours`;
+    };
+    button.addEventListener("click", () => {
+      root.dataset.theme = shown() === "dark" ? "light" : "dark";
+      store(root.dataset.theme);
+      name();
+    });
+    system.addEventListener("change", name);
+    name();
+  });
+})();
