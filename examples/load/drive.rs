@@ -37,14 +37,20 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    fn new(mut latencies: Vec<Duration>, elapsed: Duration, driver_cpu: Duration) -> Self {
+    fn new(
+        mut latencies: Vec<Duration>,
+        elapsed: Duration,
+        driver_cpu: Duration,
+    ) -> anyhow::Result<Self> {
         latencies.sort_unstable();
         let answers = latencies.len();
-        Self {
+        // Without one there is no latency, and none would look like the best.
+        ensure!(answers > 0, "no answer came in a turn: make the turns longer");
+        Ok(Self {
             answers_per_second: answers as f64 / elapsed.as_secs_f64(),
             latencies,
-            driver_cpu: driver_cpu.div_f64(answers.max(1) as f64),
-        }
+            driver_cpu: driver_cpu.div_f64(answers as f64),
+        })
     }
 
     /// How many answers came in time.
@@ -55,7 +61,7 @@ impl Turn {
     /// The latency that so many in a hundred answers do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.latencies.len() * percent).div_ceil(100);
-        self.latencies.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+        self.latencies[rank.saturating_sub(1)]
     }
 }
 
@@ -86,7 +92,7 @@ pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
         let latencies = gather(talks).await?;
         let cpu = process::cpu_of_this_thread()? - cpu;
         // The last answers of a slow kind come later, and are not counted.
-        Ok(Turn::new(latencies, time, cpu))
+        Turn::new(latencies, time, cpu)
     })?
     .join()
     .expect("a driver does not panic")
@@ -125,7 +131,7 @@ pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Res
         }
         let latencies = gather(talks).await?;
         let cpu = process::cpu_of_this_thread()? - cpu;
-        Ok(Turn::new(latencies, started.elapsed(), cpu))
+        Turn::new(latencies, started.elapsed(), cpu)
     })?
     .join()
     .expect("a driver does not panic")

@@ -34,6 +34,7 @@ impl Cpu {
     /// What all threads worked since. That of threads that ended meanwhile is not in it.
     pub(crate) fn since(&self, before: &Self) -> Duration {
         let worked = self.0.iter().map(|(thread, time)| {
+            // A thread that is new since had worked nothing.
             time.saturating_sub(before.0.get(thread).copied().unwrap_or_default())
         });
         worked.sum()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::engine::{Answer, Engine};
 use crate::question::{Kind, Pool, Question};
@@ -73,7 +73,8 @@ fn agreed(engines: &mut [Box<dyn Engine>], kind: Kind, question: &Question) -> R
             answer.text().escape_ascii()
         );
     }
-    Ok(first.map(|(_, answer)| answer).unwrap_or_default())
+    let (_, answer) = first.context("no engine answers such questions")?;
+    Ok(answer)
 }
 
 /// Lets the engines have their turns: every round has other questions, and in a round

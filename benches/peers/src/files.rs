@@ -99,6 +99,7 @@ impl Files {
         catalogue.instruments(|instrument| {
             out.write_field(id.to_string())?;
             for column in columns() {
+                // An empty field is NULL to the peers, as it is unknown to a dump.
                 out.write_field((column.value)(instrument).unwrap_or_default().as_bytes())?;
             }
             out.write_record(None::<&[u8]>)?;

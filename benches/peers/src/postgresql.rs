@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{BufReader, copy};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use figdex_index::Property;
 use postgres::Client;
 use postgres::types::ToSql;
@@ -55,7 +55,7 @@ impl Postgresql {
                      + pg_total_relation_size('identifier'))::bigint";
         let bytes = client.query_one(bytes, &[])?.get::<_, i64>(0) as u64;
         let version = client.query_one("SHOW server_version", &[])?.get::<_, String>(0);
-        let version = version.split(' ').next().unwrap_or_default().to_owned();
+        let version = version.split(' ').next().unwrap_or(&version).to_owned();
         let built = Built { elapsed, bytes };
         Ok(Self { client, _server: server, prepared: HashMap::new(), built, version })
     }
@@ -78,8 +78,8 @@ impl Postgresql {
             .collect();
         let rows = self.client.query(prepared, &values)?;
         if statement.counts() {
-            let count = rows.first().map(|row| row.get::<_, i64>(0));
-            answer.note(&count.unwrap_or_default().to_string());
+            let count = rows.first().context("a count is one row")?.get::<_, i64>(0);
+            answer.note(&count.to_string());
             return Ok(());
         }
         for row in rows.iter().take(statement.rows_max.unwrap_or(rows.len())) {
