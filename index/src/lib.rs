@@ -34,6 +34,7 @@
 //! # }
 //! ```
 
+mod best;
 mod bitmaps;
 mod builder;
 mod catalogue;
@@ -57,12 +58,16 @@ mod inventory;
 mod json_text;
 mod manifest;
 mod mapped;
+mod markets;
 mod matches;
+mod names;
 mod numbers;
 mod part;
 mod plan;
 mod query;
 mod rank;
+mod ranked;
+mod ranks;
 mod record;
 mod rows;
 mod schema;
