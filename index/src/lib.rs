@@ -27,13 +27,14 @@
 //! builder.publish(Vec::new())?;
 //!
 //! let catalogue = Catalogue::open(index)?;
-//! let question = Lookup { id_type: IdType::Isin, id_value: isin, filters: Filters::default() };
+//! let question = Lookup::new(IdType::Isin, isin, Filters::default());
 //! let hits = catalogue.lookup(&question, 15_000)?;
 //! assert_eq!(catalogue.row(hits[0]).ticker().unwrap().to_string(), "IBM");
 //! # Ok(())
 //! # }
 //! ```
 
+mod batch;
 mod bitmaps;
 mod builder;
 mod catalogue;
@@ -77,6 +78,7 @@ mod words;
 mod worker;
 
 pub use builder::{BuildOptions, Builder};
+pub use batch::Batch;
 pub use catalogue::{Catalogue, Effort, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};

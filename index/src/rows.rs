@@ -332,12 +332,14 @@ impl Rows {
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
     }
 
-    /// Touches what [`Rows::find`] will look at for these FIGIs: all searches take each
-    /// step together, and none waits for another.
-    pub(crate) fn find_ahead(&self, figis: &[Figi]) {
-        let mut ends: Vec<(u32, u32)> = vec![(0, self.len() as u32); figis.len()];
-        for _ in 0..=self.len().max(1).ilog2() {
-            for ((low, high), figi) in ends.iter_mut().zip(figis) {
+    /// The same for many FIGIs, each with something of the caller's: all searches take each
+    /// step together, and none waits for another's memory.
+    pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
+        let count = self.len() as u32;
+        let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
+        // A range of n is empty after as many halvings as n has bits.
+        for _ in 0..u32::BITS - count.leading_zeros() {
+            for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
                 let middle = *low + (*high - *low) / 2;
                 if low < high && self.figi(middle) < *figi {
                     *low = middle + 1;
@@ -346,7 +348,10 @@ impl Rows {
                 }
             }
         }
-        black_box(ends);
+        let found = ends.into_iter().zip(figis);
+        found.map(move |((doc, _), (_, figi))| {
+            (doc < count && self.figi(doc) == *figi).then_some(doc)
+        })
     }
 
     /// Touches what reading the rows of these DocIds will look at: first where their

@@ -47,7 +47,7 @@ pub fn explain(catalogue: &Catalogue, question: &str) -> Result<String, ExplainE
         (Some(id_type), Some(id_value), None) => {
             let id_value = admit(id_type, &id_value)
                 .map_err(|what| ExplainError::Property { property: "idValue".to_owned(), what })?;
-            Ok(catalogue.explain_lookup(&Lookup { id_type, id_value, filters: asked.filters }))
+            Ok(catalogue.explain_lookup(&Lookup::new(id_type, id_value, asked.filters)))
         }
         (None, None, keywords) => {
             Ok(catalogue.explain(&Search { keywords, filters: asked.filters })?)
@@ -102,7 +102,7 @@ impl Asked {
     }
 }
 
-fn admit(id_type: IdType, value: &Value) -> Result<IdValue, String> {
+fn admit(id_type: IdType, value: &Value) -> Result<IdValue<'_>, String> {
     let admitted = match value {
         Value::String(text) => id_type.admit(text),
         Value::Number(number) => id_type.admit_integer(&number.to_string()),

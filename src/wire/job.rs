@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
+use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Vocabulary};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Raw, integer, read_members, text};
@@ -20,7 +20,8 @@ pub(crate) struct Job<'a>(Option<Fields<'a>>);
 struct Fields<'a> {
     id_type: Option<Raw<'a>>,
     id_value: Option<Raw<'a>>,
-    properties: Properties<'a>,
+    /// Most jobs have none, and a hundred jobs are moved about.
+    properties: Option<Box<Properties<'a>>>,
     unknown: Option<Cow<'a, str>>,
 }
 
@@ -90,9 +91,12 @@ impl<'de> Visitor<'de> for OneJob {
         read_members(map, |name, raw| match &*name {
             "idType" => fields.id_type = Some(raw),
             "idValue" => fields.id_value = Some(raw),
-            known if fields.properties.take(known, raw, self.0) => {}
-            _ if fields.unknown.is_some() => {}
-            _ => fields.unknown = Some(name),
+            known => {
+                let properties = fields.properties.get_or_insert_default();
+                if !properties.take(known, raw, self.0) && fields.unknown.is_none() {
+                    fields.unknown = Some(name);
+                }
+            }
         })?;
         Ok(Job(Some(fields)))
     }
@@ -127,11 +131,12 @@ impl<'de> Visitor<'de> for OneJob {
     }
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
     /// Whether the job's enum-like properties have allowed values; one that is no
     /// object has none.
     pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
-        self.0.as_ref().is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
+        let properties = self.0.as_ref().and_then(|fields| fields.properties.as_ref());
+        properties.is_none_or(|properties| properties.enum_fields_hold(vocabulary))
     }
 
     /// The question that this job asks; none when an enum-like property is outside
@@ -143,22 +148,25 @@ impl Job<'_> {
         &self,
         version: Version,
         vocabulary: &Vocabulary,
-    ) -> Result<Option<Lookup>, Fault> {
+    ) -> Result<Option<Lookup<'a>>, Fault> {
         let fields = self.0.as_ref().ok_or("A mapping job must be an object.")?;
         if let Some(key) = &fields.unknown {
             return Err(invalid_key(key));
         }
         let id_type = fields.id_type(version)?;
         let id_value = fields.id_value(id_type)?;
-        let filters = fields.properties.check(vocabulary)?;
+        let filters = match &fields.properties {
+            Some(properties) => properties.check(vocabulary)?,
+            None => Some(Filters::default()),
+        };
         if version.has_required_properties() {
             fields.required(id_type)?;
         }
-        Ok(filters.map(|filters| Lookup { id_type, id_value, filters }))
+        Ok(filters.map(|filters| Lookup::new(id_type, id_value, filters)))
     }
 }
 
-impl Fields<'_> {
+impl<'a> Fields<'a> {
     fn id_type(&self, version: Version) -> Result<IdType, Fault> {
         let raw = self.id_type.ok_or("idType is required.")?;
         let name = text(raw).ok_or("idType must be a string.")?;
@@ -167,12 +175,15 @@ impl Fields<'_> {
             .ok_or_else(|| "Invalid value for idType.".into())
     }
 
-    fn id_value(&self, id_type: IdType) -> Result<IdValue, Fault> {
+    fn id_value(&self, id_type: IdType) -> Result<IdValue<'a>, Fault> {
         let raw = self.id_value.ok_or("idValue is required.")?;
-        let admitted = match (text(raw), integer(raw)) {
-            (Some(text), _) => id_type.admit(&text),
-            (None, Some(decimal)) => id_type.admit_integer(&decimal),
-            (None, None) => return Err("idValue must be a string or an integer.".into()),
+        let admitted = match text(raw) {
+            Some(Cow::Borrowed(text)) => id_type.admit(text),
+            Some(Cow::Owned(text)) => id_type.admit(&text).map(IdValue::into_owned),
+            None => {
+                let decimal = integer(raw).ok_or("idValue must be a string or an integer.")?;
+                id_type.admit_integer(&decimal)
+            }
         };
         admitted.map_err(|_| "Invalid idValue format.".into())
     }
@@ -180,7 +191,8 @@ impl Fields<'_> {
     /// The conditional rows of the contract's table "Mapping job".
     fn required(&self, id_type: IdType) -> Result<(), Fault> {
         let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
-        let given = |property| self.properties.has(property);
+        let properties = self.properties.as_deref();
+        let given = |property| properties.is_some_and(|properties| properties.has(property));
         if indistinct && !given(Property::SecurityType2) && !given(Property::MarketSecDes) {
             let name = id_type.name();
             return Err(format!(
@@ -188,6 +200,6 @@ impl Fields<'_> {
             )
             .into());
         }
-        self.properties.required_dates()
+        properties.map_or(Ok(()), Properties::required_dates)
     }
 }

@@ -34,20 +34,10 @@ fn invalid_key(key: &str) -> Fault {
 }
 
 /// "Mapping job result": one of the three.
-pub(crate) enum JobAnswer {
-    Hits(Vec<Hit>),
+pub(crate) enum JobAnswer<'a> {
+    Hits(&'a [Hit]),
     NoMatch,
-    Error(Fault),
-}
-
-impl JobAnswer {
-    /// What it found.
-    pub(crate) fn hits(&self) -> &[Hit] {
-        match self {
-            Self::Hits(hits) => hits,
-            Self::NoMatch | Self::Error(_) => &[],
-        }
-    }
+    Error(&'a str),
 }
 
 /// Writes a JSON array, an element for each item.
@@ -76,7 +66,7 @@ pub(crate) fn job_answer(
     out: &mut Vec<u8>,
     version: Version,
     catalogue: &Catalogue,
-    answer: &JobAnswer,
+    answer: JobAnswer<'_>,
 ) {
     match answer {
         JobAnswer::Error(fault) => json::message(out, "error", fault),

@@ -12,18 +12,18 @@ use proptest::prelude::*;
 
 use crate::support::{figi, publish, universe};
 
-fn ticker(text: &str) -> IdValue {
+fn ticker(text: &str) -> IdValue<'_> {
     IdType::Ticker.admit(text).unwrap()
 }
 
-fn find(catalogue: &Catalogue, lookup: &Lookup) -> Vec<Figi> {
+fn find(catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
     let hits = catalogue.lookup(lookup, 1_000).unwrap();
     hits.into_iter().map(|hit| catalogue.figi(hit)).collect()
 }
 
 /// The same question, answered by looking at every instrument.
-fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup) -> Vec<Figi> {
-    let filters = &lookup.filters;
+fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
+    let filters = &lookup.filters().cloned().unwrap_or_default();
     let carries = |instrument: &&Instrument| {
         if lookup.id_type == IdType::BbGlobal {
             return IdValue::from(instrument.figi) == lookup.id_value;
@@ -52,7 +52,7 @@ fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup) -> V
     instruments.iter().filter(carries).filter(passes).map(|instrument| instrument.figi).collect()
 }
 
-fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup> {
+fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
     let vocabulary = catalogue.vocabulary().clone();
     let key = prop_oneof![
         prop_oneof![Just("IBM"), Just("aapl"), Just("BRK/B"), Just("NONE")]
@@ -100,7 +100,7 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup> {
                         filters.known.require(vocabulary.admit(property, value).unwrap());
                     }
                 }
-                Lookup { id_type, id_value, filters }
+                Lookup::new(id_type, id_value, filters)
             },
         )
 }
@@ -127,7 +127,7 @@ fn too_many_hits_are_an_error_and_just_enough_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = publish(folder.path(), &universe(30), 7);
     let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
-    let lookup = Lookup { id_type: IdType::Ticker, id_value: ticker("IBM"), filters };
+    let lookup = Lookup::new(IdType::Ticker, ticker("IBM"), filters);
     assert_eq!(catalogue.lookup(&lookup, 10).unwrap().len(), 10);
     assert_eq!(catalogue.lookup(&lookup, 9), Err(TooManyHits { hits_max: 9 }));
 }

@@ -28,7 +28,7 @@ fn worded(count: u32) -> Vec<Instrument> {
         instrument.security_description = number.is_multiple_of(3).then(|| word(3).to_owned());
         instrument.alias = (0..number % 2).map(|_| word(4).to_owned()).collect();
         let mut identify = |id_type: IdType, text: &str| {
-            instrument.identifiers.push((id_type, id_type.admit(text).unwrap()));
+            instrument.identifiers.push((id_type, id_type.admit(text).unwrap().into_owned()));
         };
         match number % 6 {
             0 => identify(IdType::Isin, "US4592001014"),
