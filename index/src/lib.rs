@@ -89,7 +89,7 @@ pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{
-    Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
+    Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
 pub use rows::{Row, Text};
 pub use vocabulary::{Known, Property, Vocabulary};

@@ -26,6 +26,8 @@ pub(crate) struct Selection<'a> {
     next: u32,
     /// So many more blocks may be looked into.
     blocks_left: u32,
+    /// As how many blocks one counts.
+    block_cost: u32,
     is_cut: bool,
 }
 
@@ -39,6 +41,7 @@ impl<'a> Selection<'a> {
             word: WORDS,
             next: if conditions.is_impossible { docs } else { 0 },
             blocks_left: blocks_max,
+            block_cost: 1 + (conditions.any_of.iter().map(Vec::len).sum::<usize>() / 8) as u32,
             is_cut: false,
             conditions,
         }
@@ -79,23 +82,19 @@ impl<'a> Selection<'a> {
         while self.next < self.docs {
             // A chunk in which one of the bitmaps has no rows has none.
             let chunk = self.next / CHUNK_DOCS;
-            let mut common = Some(chunk);
-            for bitmap in &self.conditions.demanded {
-                common = common.max(bitmap.next_chunk(chunk));
-                if bitmap.next_chunk(chunk).is_none() {
-                    self.next = self.docs;
-                    return false;
-                }
-            }
-            if common > Some(chunk) {
-                self.next = common.map_or(self.docs, |chunk| chunk * CHUNK_DOCS);
+            let Some(common) = self.common_chunk(chunk) else {
+                self.next = self.docs;
+                return false;
+            };
+            if common > chunk {
+                self.next = common * CHUNK_DOCS;
                 continue;
             }
-            self.is_cut = self.blocks_left == 0;
+            self.is_cut = self.blocks_left < self.block_cost;
             if self.is_cut {
                 return false;
             }
-            self.blocks_left -= 1;
+            self.blocks_left -= self.block_cost;
             self.first = self.next;
             self.next = self.next.saturating_add(BLOCK_DOCS);
             self.word = 0;
@@ -105,6 +104,19 @@ impl<'a> Selection<'a> {
             }
         }
         false
+    }
+
+    /// A chunk from that one on before which there are no rows; `None` when there are
+    /// none at all.
+    fn common_chunk(&self, chunk: u32) -> Option<u32> {
+        let mut common = chunk;
+        for bitmap in &self.conditions.demanded {
+            common = common.max(bitmap.next_chunk(chunk)?);
+        }
+        for any in &self.conditions.any_of {
+            common = common.max(any.iter().filter_map(|bitmap| bitmap.next_chunk(chunk)).min()?);
+        }
+        Some(common)
     }
 
     /// Selects the rows of the block at hand.
@@ -119,6 +131,13 @@ impl<'a> Selection<'a> {
         let (chunk, low) = (self.first / CHUNK_DOCS, self.first % CHUNK_DOCS);
         for bitmap in &self.conditions.demanded {
             combine(rows, bitmap.container(chunk), low, |rows, has| rows & has);
+        }
+        for any in &self.conditions.any_of {
+            let mut have: Block = [0; WORDS];
+            for bitmap in any {
+                combine(&mut have, bitmap.container(chunk), low, |have, has| have | has);
+            }
+            rows.iter_mut().zip(have).for_each(|(rows, have)| *rows &= have);
         }
         if let Some(bitmap) = self.conditions.excluded {
             combine(rows, bitmap.container(chunk), low, |rows, has| rows & !has);
@@ -188,7 +207,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bitmaps::{Bitmaps, BitmapsWriter};
+    use crate::bitmaps::{Bitmap, Bitmaps, BitmapsWriter};
     use crate::figi::Figi;
     use crate::instrument::Instrument;
     use crate::interval::NumberInterval;
@@ -203,9 +222,11 @@ mod tests {
     type Value = (Property, &'static str, fn(u32) -> bool);
 
     /// Each value's rows lie in another way: everywhere, in one chunk, far apart, …
-    const VALUES: [Value; 6] = [
+    const VALUES: [Value; 8] = [
         (Property::ExchCode, "US", |doc| doc % 3 != 0),
         (Property::ExchCode, "GR", |doc| doc % 3 == 0 && doc < 500),
+        (Property::ExchCode, "LN", |doc| doc % 3 == 0 && doc > CHUNK_DOCS + 70),
+        (Property::MicCode, "XLON", |doc| doc / CHUNK_DOCS == 0 && doc % 2 == 0),
         (Property::MicCode, "XNYS", |doc| doc / CHUNK_DOCS == 1),
         (Property::Currency, "USD", |doc| doc % 10_007 == 5),
         (Property::SecurityType, "Fund", |doc| (BLOCK_DOCS - 1..BLOCK_DOCS + 2).contains(&doc)),
@@ -275,7 +296,7 @@ mod tests {
         /// As asking every row.
         #[test]
         fn it_selects_what_a_scan_does(
-            asked in proptest::sample::subsequence(VALUES.to_vec(), 0..3),
+            asked in proptest::sample::subsequence(VALUES.to_vec(), 0..5),
             with_unlisted in any::<bool>(),
             strikes in proptest::option::of((0_u8..100, 0_u8..40)),
             from in prop_oneof![Just(0), 0..=DOCS, Just(CHUNK_DOCS), Just(DOCS)],
@@ -285,23 +306,29 @@ mod tests {
                 NumberInterval::new(Some(low), Some(low + span)).unwrap()
             });
             let expected = |doc: u32| {
-                asked.iter().all(|(_, _, has)| has(doc))
-                    && (with_unlisted || !is_unlisted(doc))
+                Property::ALL.into_iter().all(|property| {
+                    let mut values = asked.iter().filter(|value| value.0 == property).peekable();
+                    values.peek().is_none() || values.any(|(_, _, has)| has(doc))
+                }) && (with_unlisted || !is_unlisted(doc))
                     && interval.is_none_or(|asked| {
                         strike(doc).is_some_and(|strike| asked.contains(strike))
                     })
             };
             let select = || {
-                let demanded = asked.iter().map(|(property, value, _)| {
-                    let known = PART.vocabulary.admit(*property, value).unwrap();
-                    PART.bitmaps.of(known).expect("every value has rows")
-                });
-                let demanded = demanded.collect();
+                let of = |property: Property| -> Vec<Bitmap<'_>> {
+                    let values = asked.iter().filter(|value| value.0 == property);
+                    let known = values
+                        .map(|(_, value, _)| PART.vocabulary.admit(property, value).unwrap());
+                    known.map(|known| PART.bitmaps.of(known).expect("it has rows")).collect()
+                };
+                let several = Property::ALL.map(of).into_iter().filter(|any| !any.is_empty());
+                let (demanded, any_of): (Vec<_>, Vec<_>) = several.partition(|any| any.len() == 1);
+                let demanded = demanded.into_iter().flatten().collect();
                 let excluded = PART.bitmaps.unlisted_equities().filter(|_| !with_unlisted);
                 let filters = Filters { strike: interval, ..Filters::default() };
                 let intervals = PART.numbers.intervals(&filters);
                 let conditions =
-                    Conditions { demanded, excluded, intervals, is_impossible: false };
+                    Conditions { demanded, any_of, excluded, intervals, is_impossible: false };
                 let mut selection = Selection::new(DOCS, conditions, u32::MAX);
                 selection.seek(from);
                 selection

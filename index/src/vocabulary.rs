@@ -100,7 +100,7 @@ const STATE_CODES: &str = "AB AC AH AK AL AM AR AS AT AZ BC BJ CA CB CO CQ CT CZ
 ///
 /// It is a place in that vocabulary's list and means nothing to another one:
 /// ask and answer with the same generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Known {
     property: Property,
     ordinal: u32,

@@ -7,7 +7,7 @@ use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Raw, integer, read_members, text};
-use super::properties::Properties;
+use super::properties::{Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -131,7 +131,9 @@ impl Job<'_> {
     /// Whether the job's enum-like properties have allowed values; one that is no
     /// object has none.
     pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
-        self.0.as_ref().is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
+        self.0
+            .as_ref()
+            .is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary, Several::No))
     }
 
     /// The question that this job asks; none when an enum-like property is outside
@@ -150,7 +152,7 @@ impl Job<'_> {
         }
         let id_type = fields.id_type(version)?;
         let id_value = fields.id_value(id_type)?;
-        let filters = fields.properties.check(vocabulary)?;
+        let filters = fields.properties.check(vocabulary, Several::No)?;
         if version.has_required_properties() {
             fields.required(id_type)?;
         }

@@ -17,6 +17,7 @@ use figdex_index::{Catalogue, Hit};
 pub(crate) use self::figi::ROW_BYTES;
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
+pub(crate) use self::properties::Several;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 use crate::version::Version;
 

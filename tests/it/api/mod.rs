@@ -12,6 +12,7 @@ mod openapi;
 mod paging;
 mod schema;
 mod search;
+mod several;
 mod socket;
 mod values;
 
