@@ -33,8 +33,8 @@ pub struct Catalogue {
 /// Hits ascend as their FIGIs do. A hit means nothing to another catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hit {
-    part: u32,
-    doc: u32,
+    pub(crate) part: u32,
+    pub(crate) doc: u32,
 }
 
 /// A page of hits in the order of the question, and the place of the last one if

@@ -155,12 +155,17 @@ impl Vocabulary {
         Some(Known { property, ordinal })
     }
 
+    /// The value at a place of the list of `property`.
+    pub(crate) fn value(&self, property: Property, ordinal: usize) -> &str {
+        &self.lists[property as usize].values[ordinal]
+    }
+
     /// The text of a value that this vocabulary admitted.
     ///
     /// # Panics
     /// When `known` is of a longer vocabulary.
     pub fn text(&self, known: Known) -> &str {
-        &self.lists[known.property as usize].values[known.ordinal()]
+        self.value(known.property, known.ordinal())
     }
 }
 

@@ -3,6 +3,7 @@
 //! `figdex_index`, which cannot be wrong.
 
 mod figi;
+mod instrument;
 mod interval;
 mod job;
 mod json;
@@ -15,6 +16,7 @@ use std::borrow::Cow;
 use figdex_index::{Catalogue, Hit};
 
 pub(crate) use self::figi::ROW_BYTES;
+pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
 pub(crate) use self::properties::Several;
@@ -49,6 +51,13 @@ impl JobAnswer {
             Self::NoMatch | Self::Error(_) => &[],
         }
     }
+}
+
+/// An object that says what is wrong, for answers that are no shape of the contract.
+pub(crate) fn error(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    json::message(&mut out, "error", text);
+    out
 }
 
 /// Writes a JSON array, an element for each item.
