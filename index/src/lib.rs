@@ -46,6 +46,7 @@ mod document;
 mod error;
 mod export;
 mod extras;
+mod family;
 mod figi;
 mod folder;
 mod generation;
@@ -77,11 +78,12 @@ mod vocabulary;
 mod words;
 mod worker;
 
-pub use builder::{BuildOptions, Builder};
 pub use batch::Batch;
+pub use builder::{BuildOptions, Builder};
 pub use catalogue::{Catalogue, Effort, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
+pub use family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
 pub use folder::{BuildLock, Publication, generations, rollback};
 pub use hex::{hex, unhex};
@@ -91,7 +93,7 @@ pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{
-    Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
+    Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
 pub use rows::{Row, Text};
 pub use vocabulary::{Known, Property, Vocabulary};

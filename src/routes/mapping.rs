@@ -98,9 +98,7 @@ impl Batch {
                 let start = hits.len();
                 let found = contained(|| match &batch {
                     Some(batch) => find(batch, place, &mut hits),
-                    None => {
-                        find(&catalogue.batch(slice::from_ref(&lookups[place])), 0, &mut hits)
-                    }
+                    None => find(&catalogue.batch(slice::from_ref(&lookups[place])), 0, &mut hits),
                 });
                 *progress = match found.flatten() {
                     Ok(()) => Progress::Found(start..hits.len()),

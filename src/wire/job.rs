@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Vocabulary};
+use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Raw, integer, read_members, text};
-use super::properties::Properties;
+use super::properties::{Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
     /// object has none.
     pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
         let properties = self.0.as_ref().and_then(|fields| fields.properties.as_ref());
-        properties.is_none_or(|properties| properties.enum_fields_hold(vocabulary))
+        properties.is_none_or(|properties| properties.enum_fields_hold(vocabulary, Several::No))
     }
 
     /// The question that this job asks; none when an enum-like property is outside
@@ -156,8 +156,8 @@ impl<'a> Job<'a> {
         let id_type = fields.id_type(version)?;
         let id_value = fields.id_value(id_type)?;
         let filters = match &fields.properties {
-            Some(properties) => properties.check(vocabulary)?,
-            None => Some(Filters::default()),
+            Some(properties) => properties.check(vocabulary, Several::No)?.map(Some),
+            None => Some(None),
         };
         if version.has_required_properties() {
             fields.required(id_type)?;

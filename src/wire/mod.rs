@@ -3,6 +3,7 @@
 //! `figdex_index`, which cannot be wrong.
 
 mod figi;
+mod instrument;
 mod interval;
 mod job;
 mod json;
@@ -15,8 +16,10 @@ use std::borrow::Cow;
 use figdex_index::{Catalogue, Hit};
 
 pub(crate) use self::figi::ROW_BYTES;
+pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
+pub(crate) use self::properties::Several;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 use crate::version::Version;
 
@@ -38,6 +41,13 @@ pub(crate) enum JobAnswer<'a> {
     Hits(&'a [Hit]),
     NoMatch,
     Error(&'a str),
+}
+
+/// An object that says what is wrong, for answers that are no shape of the contract.
+pub(crate) fn error(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    json::message(&mut out, "error", text);
+    out
 }
 
 /// Writes a JSON array, an element for each item.

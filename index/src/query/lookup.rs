@@ -13,16 +13,18 @@ pub struct Lookup<'a> {
     pub id_type: IdType,
     /// A value that `id_type` admitted.
     pub id_value: IdValue<'a>,
-    /// What narrows the answer, if anything does beside the rule that
-    /// [`Filters::default`] stands for.
+    /// Most jobs have none.
     filters: Option<Box<Filters>>,
 }
 
 impl<'a> Lookup<'a> {
-    /// The question.
-    pub fn new(id_type: IdType, id_value: IdValue<'a>, filters: Filters) -> Self {
-        let filters = (filters != Filters::default()).then(|| Box::new(filters));
-        Self { id_type, id_value, filters }
+    /// The question; no filters are [`Filters::default`].
+    pub fn new(
+        id_type: IdType,
+        id_value: IdValue<'a>,
+        filters: impl Into<Option<Filters>>,
+    ) -> Self {
+        Self { id_type, id_value, filters: filters.into().map(Box::new) }
     }
 
     /// What narrows the answer; `None` stands for [`Filters::default`].
