@@ -33,22 +33,26 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
     for (kind, id_type) in
         [("isin", IdType::Isin), ("occ", IdType::Occ), ("figi", IdType::BbGlobal)]
     {
-        let jobs = jobs(dump, id_type);
-        let mut filtered = jobs.clone();
-        let exch_code =
-            catalogue.vocabulary().admit(Property::ExchCode, "US").expect("it is there");
-        filtered.iter_mut().for_each(|job| job.filters.known.require(exch_code));
-        for (filter, jobs) in [("plain", &jobs), ("with_exchCode", &filtered)] {
+        let plain = Filters { include_unlisted_equities: true, ..Filters::default() };
+        let mut filtered = plain.clone();
+        let exch_code = catalogue.vocabulary().admit(Property::ExchCode, "US");
+        filtered.known.require(exch_code.expect("it is there"));
+        for (filter, filters) in [("plain", &plain), ("with_exchCode", &filtered)] {
+            let jobs = jobs(dump, id_type, filters);
             let mut group = criterion.benchmark_group(format!("mapping/{kind}/{filter}"));
             for count in [1, jobs.len()] {
                 group.throughput(Throughput::Elements(count as u64));
                 group.bench_function(format!("{count}_jobs"), |bencher| {
                     bencher.iter(|| {
-                        for job in &jobs[..count] {
-                            let hits = find(catalogue, black_box(job));
-                            assert!(filter != "plain" || !hits.is_empty());
-                            read(catalogue, &hits);
+                        let batch = catalogue.batch(black_box(&jobs[..count]));
+                        let mut hits = Vec::new();
+                        for place in 0..count {
+                            let found = batch.find(place, 15_000, &mut hits);
+                            found.expect("few instruments share an identifier");
                         }
+                        assert!(filter != "plain" || hits.len() >= count);
+                        catalogue.read_ahead(&hits);
+                        read(catalogue, &hits);
                     });
                 });
             }
@@ -180,12 +184,8 @@ fn read(catalogue: &Catalogue, hits: &[Hit]) {
     });
 }
 
-fn find(catalogue: &Catalogue, job: &Lookup) -> Vec<Hit> {
-    catalogue.lookup(job, 15_000).expect("few instruments share an identifier")
-}
-
 /// A hundred jobs spread over the dump.
-fn jobs(dump: &[u8], id_type: IdType) -> Vec<Lookup> {
+fn jobs<'a>(dump: &'a [u8], id_type: IdType, filters: &Filters) -> Vec<Lookup<'a>> {
     let name = if id_type == IdType::BbGlobal { "figi" } else { id_type.name() };
     let text = str::from_utf8(dump).expect("a dump is UTF-8");
     let mut rows = text.lines();
@@ -200,10 +200,7 @@ fn jobs(dump: &[u8], id_type: IdType) -> Vec<Lookup> {
         .into_iter()
         .step_by(step)
         .take(100)
-        .map(|id_value| {
-            let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
-            Lookup { id_type, id_value, filters }
-        })
+        .map(|id_value| Lookup::new(id_type, id_value, filters.clone()))
         .collect();
     assert_eq!(jobs.len(), 100);
     jobs

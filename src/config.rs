@@ -52,6 +52,10 @@ pub struct Settings {
     pub search_envelope: SearchEnvelope,
     /// `--unknown-enum`
     pub unknown_enum: UnknownEnum,
+    /// `--strict-contract`: nothing that the contract does not know.
+    pub strict_contract: bool,
+    /// `--hide-identifiers`
+    pub hide_identifiers: bool,
     /// `--cors`
     pub cors: Cors,
     /// `--public-url`: the server's address for its clients, without a slash at the
@@ -85,6 +89,8 @@ impl Default for Settings {
         Self {
             search_envelope: SearchEnvelope::default(),
             unknown_enum: UnknownEnum::default(),
+            strict_contract: false,
+            hide_identifiers: false,
             cors: Cors::default(),
             public_url: None,
             trust_proxy: false,

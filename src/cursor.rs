@@ -15,7 +15,7 @@
 //!
 //! There is no secret in it: who forges one gets rows that any query shows.
 
-use figdex_index::{Figi, Filters, Place, Search, Vocabulary, hex, unhex};
+use figdex_index::{Figi, Filters, OneOf, Place, Search, Vocabulary, hex, unhex};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -54,8 +54,9 @@ impl QueryDigest {
             maturity,
             include_unlisted_equities,
         } = &search.filters;
+        let known = known.iter().flat_map(OneOf::values);
         let known: Vec<_> =
-            known.iter().map(|known| (known.property().name(), vocabulary.text(known))).collect();
+            known.map(|known| (known.property().name(), vocabulary.text(known))).collect();
         let numbers = [strike, contract_size, coupon]
             .map(|interval| interval.map(|interval| (interval.low(), interval.high())));
         let dates = [expiration, maturity].map(|interval| {

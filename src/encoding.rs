@@ -15,17 +15,20 @@ use crate::state::State;
 /// takes a turn, so that a great answer does not hold up the small ones.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
+/// The fastest: answers repeat themselves so much that it gains most there is.
+const LEVEL: Compression = Compression::new(1);
+
 /// An answer of JSON, in the encoding that the request's headers ask for.
 pub(crate) async fn json(state: &State, request: &HeaderMap, json: Vec<u8>) -> Reply {
     let mut json = Bytes::from(json);
     let mut is_gzip = false;
     if accepts_gzip(request) {
         let packed = if json.len() <= INLINE_BYTES_MAX {
-            Some(gzip(&json))
+            Some(gzip(&json, LEVEL))
         } else {
             let json = json.clone();
             // Without a turn in time the answer goes out as it is: it is there.
-            state.packing(move || gzip(&json)).await.ok()
+            state.packing(move || gzip(&json, LEVEL)).await.ok()
         };
         if let Some(packed) = packed {
             json = packed;
@@ -43,16 +46,16 @@ pub(crate) async fn json(state: &State, request: &HeaderMap, json: Vec<u8>) -> R
     reply
 }
 
-/// The fastest level: answers repeat themselves so much that it gains most there is.
-fn gzip(bytes: &[u8]) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
+/// The text, packed.
+pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
     packed.expect("compressing into memory does not fail").into()
 }
 
 /// Whether the client asks for gzip (RFC 9110, 12.5.3): by name or else by `*`, with
 /// a quality above 0 and not below one that it gives the plain text.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut any, mut identity) = (None, None, None);
     for value in headers.get_all(header::ACCEPT_ENCODING) {
         let Ok(value) = value.to_str() else { continue };

@@ -3,7 +3,7 @@
 //! The file list is the chapter list of the contract: `routes` are its endpoints,
 //! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
 //! `gate` are what a request is and what it passes first, `encoding` and `cors` what
-//! its answer is dressed in. [`service`] is the whole server as one value, [`serve`]
+//! its answer is dressed in, `page` the page for people. [`service`] is the whole server as one value, [`serve`]
 //! puts it on a socket, and
 //! `reload` takes up what is published meanwhile.
 
@@ -17,6 +17,7 @@ pub mod error;
 mod gate;
 pub mod limits;
 mod openapi;
+mod page;
 pub mod reload;
 mod routes;
 mod serve;

@@ -32,6 +32,10 @@ pub const PAGE_ROWS_MAX: usize = 100;
 /// Pages of one query; with [`PAGE_ROWS_MAX`] the contract's 15,000 results.
 pub const PAGES_MAX: u8 = 150;
 
+/// Values of one enum-like property in one search or filter request: more than a person
+/// chooses, and few enough that looking a row up in each of their bitmaps stays cheap.
+pub const ENUM_VALUES_MAX: usize = 100;
+
 /// What a caller's window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {

@@ -1,20 +1,19 @@
 //! Reading: a question goes in, hits come out, and a hit becomes a row.
 
 use std::path::Path;
+use std::slice;
 
 use crate::best::best;
-use crate::conditions::Conditions;
 use crate::error::Result;
 use crate::figi::Figi;
 use crate::folder::Publication;
 use crate::generation::Generation;
 use crate::id_type::IdType;
-use crate::identifiers::KeyKind;
 use crate::manifest::Manifest;
 use crate::matches::Matches;
 use crate::part::Part;
 use crate::plan::{self, Plan};
-use crate::query::{Lookup, Place, Search};
+use crate::query::{Filters, Lookup, Place, Search};
 use crate::rows::Row;
 use crate::totals::Totals;
 use crate::vocabulary::Vocabulary;
@@ -32,8 +31,8 @@ pub struct Catalogue {
 /// Hits ascend as their FIGIs do. A hit means nothing to another catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hit {
-    part: u32,
-    doc: u32,
+    pub(crate) part: u32,
+    pub(crate) doc: u32,
 }
 
 /// A page of hits in the order of the question, and the place of the last one if
@@ -112,56 +111,13 @@ impl Catalogue {
         &self.generation.manifest
     }
 
-    /// The rows that carry an identifier and pass the filters, in FIGI order.
-    ///
-    /// # Errors
-    /// [`TooManyHits`] when there are more than `hits_max`.
-    pub fn lookup(&self, lookup: &Lookup, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
-        let mut hits = Vec::new();
+    /// Touches what reading the rows of these hits will look at, so that the memory is
+    /// asked for many of them at a time (engine, decision 4). Worth it for several; it
+    /// changes no answer.
+    pub fn read_ahead(&self, hits: &[Hit]) {
         for (number, part) in (0..).zip(&self.generation.parts) {
-            let conditions = Conditions::new(part, &lookup.filters);
-            let mut collect = |docs: &mut dyn ExactSizeIterator<Item = u32>| {
-                for doc in docs {
-                    if conditions.pass(doc) {
-                        if hits.len() == hits_max {
-                            return Err(TooManyHits { hits_max });
-                        }
-                        hits.push(Hit { part: number, doc });
-                    }
-                }
-                Ok(())
-            };
-            match lookup.id_type {
-                IdType::BbGlobal => collect(&mut own_figi(part, lookup).into_iter())?,
-                id_type => {
-                    let key = KeyKind::Id(id_type);
-                    collect(&mut part.identifiers.find(key, lookup.id_value.as_str()))?;
-                }
-            }
-        }
-        Ok(hits)
-    }
-
-    /// Touches what answering these lookups will look at, so that the memory is asked for
-    /// many of them at a time (engine, decision 4). Worth it for several lookups; it changes
-    /// no answer.
-    pub fn look_ahead<'q>(&self, lookups: impl Iterator<Item = &'q Lookup> + Clone) {
-        let own = lookups.clone().filter(|lookup| lookup.id_type == IdType::BbGlobal);
-        let own: Vec<Figi> =
-            own.filter_map(|lookup| Figi::parse(lookup.id_value.as_str()).ok()).collect();
-        for part in &self.generation.parts {
-            part.rows.find_ahead(&own);
-            let others = lookups.clone().filter(|lookup| lookup.id_type != IdType::BbGlobal);
-            part.identifiers.read_ahead(
-                others.map(|lookup| (KeyKind::Id(lookup.id_type), lookup.id_value.as_str())),
-            );
-        }
-    }
-
-    /// The same for reading the rows of these hits.
-    pub fn read_ahead<'h>(&self, hits: impl Iterator<Item = &'h Hit> + Clone) {
-        for (number, part) in (0..).zip(&self.generation.parts) {
-            part.rows.read_ahead(hits.clone().filter(|hit| hit.part == number).map(|hit| hit.doc));
+            let own = hits.iter().filter(|hit| hit.part == number);
+            part.rows.read_ahead(own.map(|hit| hit.doc));
         }
     }
 
@@ -293,24 +249,20 @@ impl Catalogue {
     }
 
     /// How each part answers a mapping job, for people.
-    pub fn explain_lookup(&self, lookup: &Lookup) -> String {
+    pub fn explain_lookup(&self, lookup: &Lookup<'_>) -> String {
         let mut told = String::new();
-        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
-            told += &format!("{}: {} rows\n", entry.folder, part.rows.len());
-            told += &match lookup.id_type {
-                IdType::BbGlobal => {
-                    format!(
-                        "  drives: order of FIGIs ({} rows)\n",
-                        own_figi(part, lookup).iter().len()
-                    )
-                }
-                id_type => {
-                    let rows =
-                        part.identifiers.find(KeyKind::Id(id_type), lookup.id_value.as_str());
-                    format!("  drives: identifier directory ({} rows)\n", rows.len())
-                }
+        let batch = self.batch(slice::from_ref(lookup));
+        for (rows, (part, entry)) in
+            batch.located().zip(self.generation.parts.iter().zip(&self.manifest().parts))
+        {
+            let driver = match lookup.id_type {
+                IdType::BbGlobal => "order of FIGIs",
+                _ => "identifier directory",
             };
-            told += &plan::told_verified(&lookup.filters, self.vocabulary()).to_string();
+            told += &format!("{}: {} rows\n", entry.folder, part.rows.len());
+            told += &format!("  drives: {driver} ({rows} rows)\n");
+            let filters = lookup.filters().cloned().unwrap_or_else(Filters::default);
+            told += &plan::told_verified(&filters, self.vocabulary()).to_string();
         }
         told
     }
@@ -334,9 +286,4 @@ impl Catalogue {
     pub fn row(&self, hit: Hit) -> Row<'_> {
         self.generation.parts[hit.part as usize].rows.get(hit.doc)
     }
-}
-
-/// A row's own FIGI needs no directory: the rows are in its order.
-fn own_figi(part: &Part, lookup: &Lookup) -> Option<u32> {
-    part.rows.find(Figi::parse(lookup.id_value.as_str()).ok()?)
 }

@@ -30,19 +30,15 @@ pub fn isin(body: &[u8]) -> Option<u8> {
     let mut sum = 0;
     let mut double = true;
     for &character in body.iter().rev() {
-        let mut value = alphanumeric(character)?;
-        loop {
-            let digit = value % 10;
-            sum += match (double, digit) {
-                (true, 5..) => digit * 2 - 9,
-                (true, _) => digit * 2,
-                (false, _) => digit,
-            };
+        let value = alphanumeric(character)?;
+        let mut add = |digit: u32| {
+            // Of a doubled digit's own two digits the sum.
+            sum += if double { digit * 2 - if digit > 4 { 9 } else { 0 } } else { digit };
             double = !double;
-            value /= 10;
-            if value == 0 {
-                break;
-            }
+        };
+        add(value % 10);
+        if value > 9 {
+            add(value / 10);
         }
     }
     Some(to_ten(sum))
@@ -71,8 +67,13 @@ pub(crate) fn holds(characters: &[u8], scheme: fn(&[u8]) -> Option<u8>) -> bool 
     }
 }
 
+/// The value of a digit or an upper-case letter.
 fn alphanumeric(character: u8) -> Option<u32> {
-    (character as char).to_digit(36).filter(|_| !character.is_ascii_lowercase())
+    match character {
+        b'0'..=b'9' => Some(u32::from(character - b'0')),
+        b'A'..=b'Z' => Some(u32::from(character - b'A') + 10),
+        _ => None,
+    }
 }
 
 fn to_ten(sum: u32) -> u8 {

@@ -25,11 +25,12 @@ pub(crate) struct Columns {
     unlisted_equity: Option<Column<bool>>,
 }
 
-/// An enum-like property: the term ordinal of each document, and what ordinal
-/// each value of the vocabulary has in this part.
+/// An enum-like property: the term ordinal of each document, and what ordinal each value of the vocabulary has in this part.
 struct Terms {
     column: Column<u64>,
     ordinals: Vec<Option<u64>>,
+    /// The same the other way: the place in the vocabulary of each term.
+    values: Vec<usize>,
 }
 
 impl Columns {
@@ -80,6 +81,12 @@ impl Columns {
         self.unlisted_equity.as_ref().and_then(|column| column.first(doc)) == Some(true)
     }
 
+    /// The place in the vocabulary of the value that a document has.
+    pub(crate) fn value(&self, property: Property, doc: u32) -> Option<usize> {
+        let terms = self.properties[property as usize].as_ref()?;
+        terms.values.get(terms.column.first(doc)? as usize).copied()
+    }
+
     /// Whether the document has just this value of a property, or none.
     pub(crate) fn has(&self, property: Property, known: Option<Known>, doc: u32) -> bool {
         let Some(terms) = &self.properties[property as usize] else { return known.is_none() };
@@ -98,11 +105,18 @@ impl Terms {
         let (dictionary, column) = column.into_parts();
         let ordinal = |value: &str| dictionary.term_ord(value).map_err(Error::io(part));
         let ordinals = vocabulary.values(property).map(ordinal).collect::<Result<Vec<_>>>()?;
-        let found = ordinals.iter().flatten().count();
-        if found != dictionary.num_terms() {
+        let mut values = vec![usize::MAX; dictionary.num_terms()];
+        let mut found = 0;
+        for (value, ordinal) in ordinals.iter().enumerate() {
+            if let Some(slot) = ordinal.and_then(|ordinal| values.get_mut(ordinal as usize)) {
+                *slot = value;
+                found += 1;
+            }
+        }
+        if found != values.len() {
             let what = format!("the vocabulary lacks values of {}", property.name());
             return Err(Error::damaged(part, what));
         }
-        Ok(Self { column, ordinals })
+        Ok(Self { column, ordinals, values })
     }
 }

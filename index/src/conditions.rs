@@ -1,6 +1,8 @@
 //! What filters ask of the rows of one part: for a row at a time here, and for a block
 //! of rows at a time in `selection`.
 
+use std::cmp::Reverse;
+
 use crate::bitmaps::Bitmap;
 use crate::numbers::Interval;
 use crate::part::Part;
@@ -11,6 +13,9 @@ use crate::query::Filters;
 pub(crate) struct Conditions<'a> {
     /// Bitmaps that must all have the row, the rarest first.
     pub(crate) demanded: Vec<Bitmap<'a>>,
+    /// Of each of these, one bitmap must have the row, the most frequent first. A
+    /// property has one value in a row, so that no two of them have the same row.
+    pub(crate) any_of: Vec<Vec<Bitmap<'a>>>,
     /// A bitmap that must not have it.
     pub(crate) excluded: Option<Bitmap<'a>>,
     pub(crate) intervals: Vec<Interval<'a>>,
@@ -22,11 +27,17 @@ impl<'a> Conditions<'a> {
     pub(crate) fn new(part: &'a Part, filters: &Filters) -> Self {
         let mut is_impossible = false;
         // Most questions have none, and then this allocates nothing.
-        let mut demanded = Vec::new();
-        for known in filters.known.iter() {
-            match part.bitmaps.of(known) {
-                Some(bitmap) => demanded.push(bitmap),
-                None => is_impossible = true,
+        let (mut demanded, mut any_of) = (Vec::new(), Vec::new());
+        for asked in filters.known.iter() {
+            let mut bitmaps = asked.values().filter_map(|known| part.bitmaps.of(known));
+            match (bitmaps.next(), bitmaps.next()) {
+                (None, _) => is_impossible = true,
+                (Some(bitmap), None) => demanded.push(bitmap),
+                (Some(first), Some(second)) => {
+                    let mut any: Vec<_> = [first, second].into_iter().chain(bitmaps).collect();
+                    any.sort_by_key(|bitmap| Reverse(bitmap.rows()));
+                    any_of.push(any);
+                }
             }
         }
         demanded.sort_by_key(|bitmap| bitmap.rows());
@@ -34,13 +45,14 @@ impl<'a> Conditions<'a> {
         let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
         let intervals = part.numbers.intervals(filters);
         is_impossible |= intervals.iter().any(Interval::is_empty);
-        Self { demanded, excluded, intervals, is_impossible }
+        Self { demanded, any_of, excluded, intervals, is_impossible }
     }
 
     /// Whether a row passes them all.
     pub(crate) fn pass(&self, doc: u32) -> bool {
         !self.is_impossible
             && self.demanded.iter().all(|bitmap| bitmap.contains(doc))
+            && self.any_of.iter().all(|any| any.iter().any(|bitmap| bitmap.contains(doc)))
             && self.excluded.is_none_or(|bitmap| !bitmap.contains(doc))
             && self.intervals.iter().all(|interval| interval.contains(doc))
     }

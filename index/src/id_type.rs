@@ -97,9 +97,9 @@ enum Form {
 }
 
 /// A value that has the form of its kind, in the spelling of the index: no
-/// surrounding blanks, upper case.
+/// surrounding blanks, upper case. One that was given in that spelling is borrowed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdValue(Box<str>);
+pub struct IdValue<'a>(Cow<'a, str>);
 
 /// The value has not the form of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,14 +109,14 @@ pub struct FormError(pub IdType);
 impl IdType {
     /// Checks `text` against the form of this kind. Letter case is ignored and
     /// surrounding blanks are dropped; inner blanks stay.
-    pub fn admit(self, text: &str) -> Result<IdValue, FormError> {
+    pub fn admit(self, text: &str) -> Result<IdValue<'_>, FormError> {
         let text = text.trim();
         if !text.is_empty() && text.len() <= ID_VALUE_BYTES_MAX {
             let value = upper(text);
             // A few letters are longer in upper case; what is admitted once must be
             // admitted again.
             if value.len() <= ID_VALUE_BYTES_MAX && self.form().fits(value.as_bytes()) {
-                return Ok(IdValue(value.into()));
+                return Ok(IdValue(value));
             }
         }
         Err(FormError(self))
@@ -125,7 +125,7 @@ impl IdType {
     /// The same for a value that was given as an integer, whose `decimal` text
     /// has lost its leading zeros: they are put back where this kind has a fixed
     /// length and the plain text is too short.
-    pub fn admit_integer(self, decimal: &str) -> Result<IdValue, FormError> {
+    pub fn admit_integer(self, decimal: &str) -> Result<IdValue<'static>, FormError> {
         let length = match self.form() {
             Form::Sedol => 7,
             Form::Cusip | Form::Digits { least: 9, .. } => 9,
@@ -133,7 +133,7 @@ impl IdType {
             Form::Wertpapier => 6,
             _ => 0,
         };
-        self.admit(&format!("{decimal:0>length$}"))
+        self.admit(&format!("{decimal:0>length$}")).map(IdValue::into_owned)
     }
 
     pub(crate) fn from_code(code: u8) -> Option<Self> {
@@ -195,10 +195,20 @@ fn upper(text: &str) -> Cow<'_, str> {
     }
 }
 
-impl IdValue {
+impl<'a> IdValue<'a> {
     /// A value that an idType admitted before, in the spelling of the index.
-    pub(crate) fn from_index(value: &str) -> Self {
-        Self(value.into())
+    pub(crate) fn from_index(value: &'a str) -> Self {
+        Self(Cow::Borrowed(value))
+    }
+
+    /// The same value, whatever becomes of the text that it was borrowed from.
+    pub fn into_owned(self) -> IdValue<'static> {
+        IdValue(Cow::Owned(self.0.into_owned()))
+    }
+
+    /// The same value, borrowed.
+    pub fn borrowed(&self) -> IdValue<'_> {
+        IdValue(Cow::Borrowed(&self.0))
     }
 
     /// The value in the spelling of the index.
@@ -207,14 +217,14 @@ impl IdValue {
     }
 }
 
-impl From<Figi> for IdValue {
+impl From<Figi> for IdValue<'_> {
     /// A FIGI is of the form of the three FIGI kinds, and already upper case.
     fn from(figi: Figi) -> Self {
-        Self(figi.to_string().into())
+        Self(Cow::Owned(figi.to_string()))
     }
 }
 
-impl fmt::Debug for IdValue {
+impl fmt::Debug for IdValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
     }
@@ -319,7 +329,7 @@ mod tests {
         fn any_text_is_answered_and_admission_settles(text in any::<String>()) {
             for id_type in IdType::ALL {
                 if let Ok(value) = id_type.admit(&text) && value.as_str().len() <= ID_VALUE_BYTES_MAX {
-                    prop_assert_eq!(id_type.admit(value.as_str()), Ok(value));
+                    prop_assert_eq!(id_type.admit(value.as_str()), Ok(value.borrowed()));
                 }
                 let _ = id_type.admit_integer(&text);
             }

@@ -18,6 +18,7 @@ mod pairs;
 mod writer;
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -149,29 +150,53 @@ impl Identifiers {
     /// The DocIds of the rows that have this key.
     pub(crate) fn find(&self, kind: KeyKind, text: &str) -> Postings<'_> {
         let hash = Hash::of(kind, text, self.hash_seed);
+        self.among(self.candidates(hash), hash)
+    }
+
+    /// The same for many keys, stage by stage: no read of a stage waits for another, so
+    /// that the memory answers many at a time. Appends a list for each; an empty one
+    /// where no key is.
+    pub(crate) fn find_all<'a, 'k>(
+        &'a self,
+        keys: impl ExactSizeIterator<Item = Option<(KeyKind, &'k str)>>,
+        found: &mut Vec<Postings<'a>>,
+    ) {
+        let first = found.len();
+        found.resize(first + keys.len(), Postings::NONE);
+        let mut wanted = Vec::with_capacity(keys.len());
+        for (place, key) in (first..).zip(keys) {
+            if let Some((kind, text)) = key {
+                wanted.push((place, Hash::of(kind, text, self.hash_seed), 0..0));
+            }
+        }
+        for (_, hash, candidates) in &mut wanted {
+            *candidates = self.candidates(*hash);
+        }
+        // One of many tells nothing of the others: the compiler may not leave it out.
+        let touch = |index: u32| self.entries.get(index as usize * ENTRY_BYTES).copied();
+        let touched = wanted.iter().filter_map(|(_, _, candidates)| touch(candidates.start));
+        black_box(touched.fold(0, |all, byte| all ^ byte));
+        for (place, hash, candidates) in wanted {
+            found[place] = self.among(candidates, hash);
+        }
+        let lists = found[first..].iter().filter_map(|postings| postings.list.first());
+        black_box(lists.fold(0, |all, byte| all ^ byte));
+    }
+
+    /// Where the entry of a hash is, if it is there.
+    fn candidates(&self, hash: Hash) -> Range<u32> {
         let prefix = radix_of(hash.leading, self.radix_bits) as usize;
-        let candidates = self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1);
+        self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1)
+    }
+
+    fn among(&self, candidates: Range<u32>, hash: Hash) -> Postings<'_> {
         for index in candidates {
             let entry = &self.entries[index as usize * ENTRY_BYTES..][..ENTRY_BYTES];
             if u64_at(entry, 0) >> 8 == hash.compared {
                 return self.postings(entry);
             }
         }
-        Postings { last: 0, left: 0, list: &[] }
-    }
-
-    /// Touches what [`Identifiers::find`] will look at for these keys, stage by stage: no
-    /// read of a stage waits for another, so that the memory answers many at a time.
-    pub(crate) fn read_ahead<'k>(&self, keys: impl Iterator<Item = (KeyKind, &'k str)>) {
-        let prefix = |(kind, text): (KeyKind, &str)| {
-            radix_of(Hash::of(kind, text, self.hash_seed).leading, self.radix_bits) as usize
-        };
-        let mut places: Vec<u32> = keys.map(prefix).map(|prefix| prefix as u32).collect();
-        for place in &mut places {
-            *place = self.radix.u32_at(0, *place as usize);
-        }
-        let at = |place: &u32| self.entries.get(*place as usize * ENTRY_BYTES).copied();
-        black_box(places.iter().filter_map(at).fold(0, |all, byte| all ^ byte));
+        Postings::NONE
     }
 
     /// Checks what [`Identifiers::find`] relies on: the radix table leads through
@@ -224,7 +249,7 @@ impl Identifiers {
     fn postings(&self, entry: &[u8]) -> Postings<'_> {
         let (count, value) = (u64_at(entry, 0) & 0xff, u32_at(entry, 8));
         if count == 1 {
-            return Postings { last: value, left: 1, list: &[] };
+            return Postings::one(value);
         }
         let mut list = &self.postings[value as usize..];
         let left = match count {
@@ -232,6 +257,16 @@ impl Identifiers {
             count => count as usize,
         };
         Postings { last: 0, left, list }
+    }
+}
+
+impl Postings<'_> {
+    /// No row.
+    pub(crate) const NONE: Self = Self { last: 0, left: 0, list: &[] };
+
+    /// One row, which needs no list.
+    pub(crate) fn one(doc: u32) -> Self {
+        Self { last: doc, left: 1, list: &[] }
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Instrument {
     pub unique_id_fut_opt: Option<String>,
     /// Third-party identifiers. The kinds that are fields of their own (the three
     /// FIGIs, `TICKER`) need not be here: [`Instrument::keys`] adds them.
-    pub identifiers: Vec<(IdType, IdValue)>,
+    pub identifiers: Vec<(IdType, IdValue<'static>)>,
     /// Further words by which search finds the row.
     pub alias: Vec<String>,
 }
@@ -104,7 +104,7 @@ impl Instrument {
 
     /// All that a mapping job finds it by, except its own FIGI: that one is the
     /// order of the index and needs no directory. May name a pair twice.
-    pub fn keys(&self) -> impl Iterator<Item = (IdType, IdValue)> {
+    pub fn keys(&self) -> impl Iterator<Item = (IdType, IdValue<'_>)> {
         let figis = [
             (IdType::CompositeBbGlobal, self.composite_figi),
             (IdType::ShareClassBbGlobal, self.share_class_figi),
@@ -114,8 +114,8 @@ impl Instrument {
             // A ticker longer than any job may ask for needs no key.
             Some((IdType::Ticker, IdType::Ticker.admit(ticker).ok()?))
         });
-        let given = self.identifiers.iter().filter(|(kind, _)| *kind != IdType::BbGlobal).cloned();
-        figis.chain(ticker).chain(given)
+        let given = self.identifiers.iter().filter(|(kind, _)| *kind != IdType::BbGlobal);
+        figis.chain(ticker).chain(given.map(|(kind, value)| (*kind, value.borrowed())))
     }
 
     /// Takes in what `later` says of the same instrument: it fills what is
@@ -154,10 +154,10 @@ impl Instrument {
 
     fn update_identifiers(
         &mut self,
-        later: Vec<(IdType, IdValue)>,
+        later: Vec<(IdType, IdValue<'static>)>,
         changed: &mut impl FnMut(Change<'_>),
     ) {
-        fn of(kind: IdType, identifiers: &[(IdType, IdValue)]) -> Vec<&str> {
+        fn of<'a>(kind: IdType, identifiers: &'a [(IdType, IdValue<'static>)]) -> Vec<&'a str> {
             let same = identifiers.iter().filter(|(other, _)| *other == kind);
             let mut values: Vec<&str> = same.map(|(_, value)| value.as_str()).collect();
             values.sort_unstable();

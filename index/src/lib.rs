@@ -27,13 +27,14 @@
 //! builder.publish(Vec::new())?;
 //!
 //! let catalogue = Catalogue::open(index)?;
-//! let question = Lookup { id_type: IdType::Isin, id_value: isin, filters: Filters::default() };
+//! let question = Lookup::new(IdType::Isin, isin, Filters::default());
 //! let hits = catalogue.lookup(&question, 15_000)?;
 //! assert_eq!(catalogue.row(hits[0]).ticker().unwrap().to_string(), "IBM");
 //! # Ok(())
 //! # }
 //! ```
 
+mod batch;
 mod best;
 mod bitmaps;
 mod builder;
@@ -46,6 +47,7 @@ mod document;
 mod error;
 mod export;
 mod extras;
+mod family;
 mod figi;
 mod folder;
 mod generation;
@@ -81,10 +83,12 @@ mod vocabulary;
 mod words;
 mod worker;
 
+pub use batch::Batch;
 pub use builder::{BuildOptions, Builder};
 pub use catalogue::{Catalogue, Effort, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
+pub use family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
 pub use folder::{BuildLock, Publication, generations, rollback};
 pub use hex::{hex, unhex};
@@ -94,7 +98,7 @@ pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
 pub use query::{
-    Filters, Keywords, KnownValues, Lookup, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
+    Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
 pub use rows::{Row, Text};
 pub use vocabulary::{Known, Property, Vocabulary};

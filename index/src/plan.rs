@@ -18,9 +18,9 @@ use crate::bitmaps::Bitmap;
 use crate::conditions::Conditions;
 use crate::error::Result;
 use crate::part::Part;
-use crate::query::{Filters, Keywords, Search, Word};
+use crate::query::{Filters, Keywords, OneOf, Search, Word};
 use crate::typed;
-use crate::vocabulary::{Known, Property, Vocabulary};
+use crate::vocabulary::{Property, Vocabulary};
 
 /// How one part answers one search.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,12 +43,13 @@ pub(crate) enum Driver {
     Words(Vec<Way>),
     /// Bitmaps and intervals.
     Filters {
-        /// The values that are demanded, the rarest first.
-        demanded: Vec<(Known, u32)>,
+        /// The properties of which values are demanded, and how many rows have one of
+        /// these, the fewest first.
+        demanded: Vec<(Property, u32)>,
         /// How many rows a bitmap takes away: the unlisted equities.
         excluded: Option<u32>,
         /// All that is asked.
-        filters: Filters,
+        filters: Box<Filters>,
     },
     /// A demanded value is none that a row has.
     Nothing,
@@ -120,9 +121,8 @@ impl Plan {
         if let [before @ .., last] = words
             && !before.is_empty()
         {
-            let demanded = filters.known.get(Property::ExchCode);
             for meant in last.exch_codes(vocabulary) {
-                if demanded.is_none_or(|demanded| demanded == meant) {
+                if filters.known.allows(meant) {
                     let mut verified = filters.clone();
                     verified.known.require(meant);
                     add(before, verified)?;
@@ -142,10 +142,12 @@ impl Plan {
         let excluded = part.bitmaps.unlisted_equities().map(Bitmap::rows);
         let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
         let mut demanded = Vec::new();
-        for known in filters.known.iter() {
-            match part.bitmaps.of(known) {
-                Some(bitmap) => demanded.push((known, bitmap.rows())),
-                None => return Self::of(Driver::Nothing, Counter::Statistics(0)),
+        for asked in filters.known.iter() {
+            // A row has one value of a property, and so is counted once.
+            match asked.values().filter_map(|known| part.bitmaps.of(known)).map(Bitmap::rows).sum()
+            {
+                0 => return Self::of(Driver::Nothing, Counter::Statistics(0)),
+                rows => demanded.push((asked.property(), rows)),
             }
         }
         demanded.sort_by_key(|(_, rows)| *rows);
@@ -156,14 +158,21 @@ impl Plan {
             ([(_, rows)], None) => Counter::Statistics(*rows),
             _ => Counter::Blocks,
         };
-        Self::of(Driver::Filters { demanded, excluded, filters: filters.clone() }, counter)
+        Self::of(
+            Driver::Filters { demanded, excluded, filters: Box::new(filters.clone()) },
+            counter,
+        )
     }
 
     /// How many rows a walk over all of them comes to, at the most; those of blocks are
     /// not walked to one by one.
     pub(crate) fn walked_max(&self) -> u64 {
         match &self.driver {
-            Driver::Words(ways) => ways.iter().map(|way| u64::from(way.rows_max)).sum(),
+            // Each row may be looked up in the bitmap of every value.
+            Driver::Words(ways) => ways
+                .iter()
+                .map(|way| u64::from(way.rows_max) * (1 + way.verified.known.surplus() as u64 / 8))
+                .sum(),
             Driver::Filters { .. } | Driver::Nothing => 0,
         }
     }
@@ -223,10 +232,11 @@ impl fmt::Display for Told<'_> {
             }
             Driver::Filters { demanded, excluded, filters } => {
                 write!(f, "  drives: ")?;
-                for (place, (known, rows)) in demanded.iter().enumerate() {
+                for (place, (property, rows)) in demanded.iter().enumerate() {
                     let and = if place == 0 { "" } else { " + " };
-                    let name = known.property().name();
-                    write!(f, "{and}bitmap of {name} {} ({rows} rows)", vocabulary.text(*known))?;
+                    let asked = filters.known.of(*property);
+                    let asked = asked.expect("the plan is of these filters");
+                    write!(f, "{and}{} ({rows} rows)", told_values(asked, vocabulary))?;
                 }
                 if demanded.is_empty() {
                     write!(f, "all rows")?;
@@ -254,9 +264,8 @@ pub(crate) fn told_verified<'a>(
     vocabulary: &'a Vocabulary,
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
-        for known in filters.known.iter() {
-            let name = known.property().name();
-            writeln!(f, "    verifies: bitmap of {name} {}", vocabulary.text(known))?;
+        for asked in filters.known.iter() {
+            writeln!(f, "    verifies: {}", told_values(asked, vocabulary))?;
         }
         for name in interval_names(filters) {
             writeln!(f, "    verifies: ordinal of {name}")?;
@@ -266,6 +275,13 @@ pub(crate) fn told_verified<'a>(
         }
         Ok(())
     })
+}
+
+/// The bitmaps of the values of which a row must have one, as a person reads them.
+fn told_values(asked: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
+    let values: Vec<&str> = asked.values().map(|known| vocabulary.text(known)).collect();
+    let bitmaps = if asked.is_alone() { "bitmap" } else { "bitmaps" };
+    format!("{bitmaps} of {} {}", asked.property().name(), values.join(" | "))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {

@@ -190,7 +190,7 @@ impl Facts {
 }
 
 /// An ISIN as a number: base 36 of its twelve characters.
-fn number(isin: &IdValue) -> Option<NonZeroU64> {
+fn number(isin: &IdValue<'_>) -> Option<NonZeroU64> {
     let digits = isin.as_str().chars().map(|c| c.to_digit(36).map(u64::from));
     NonZeroU64::new(digits.fold(Some(0), |number, digit| Some(number? * 36 + digit?))?)
 }

@@ -120,7 +120,7 @@ impl Instrument {
         for _ in 0..take_number(&mut bytes)? {
             let [code] = take(&mut bytes)?;
             let id_type = IdType::from_code(code)?;
-            let id_value = IdValue::from_index(take_text(&mut bytes)?);
+            let id_value = IdValue::from_index(take_text(&mut bytes)?).into_owned();
             instrument.identifiers.push((id_type, id_value));
         }
         for _ in 0..take_number(&mut bytes)? {
@@ -213,7 +213,7 @@ mod tests {
         };
         let values = (number(), number(), number(), date(), date(), any::<Option<bool>>());
         let id_value = (0_u8..26, ".{1,60}").prop_map(|(code, text)| {
-            (IdType::from_code(code).unwrap(), IdValue::from_index(&text))
+            (IdType::from_code(code).unwrap(), IdValue::from_index(&text).into_owned())
         });
         let lists =
             (proptest::collection::vec(id_value, 0..5), proptest::collection::vec(".*", 0..4));

@@ -51,6 +51,12 @@ const NONE: TextRef = TextRef::MAX;
 pub(crate) const ATTRIBUTES: [Property; 4] =
     [Property::ExchCode, Property::SecurityType, Property::MarketSecDes, Property::SecurityType2];
 
+/// Their lengths in a combination, as `u16`.
+const LENGTHS_BYTES: usize = 2 * ATTRIBUTES.len();
+
+/// The length that means "no text".
+const NO_LENGTH: u16 = u16::MAX;
+
 /// A result row: what the contract's "FIGI result" shows of an instrument, borrowed
 /// from the index and read field by field.
 #[derive(Clone, Copy)]
@@ -58,7 +64,8 @@ pub struct Row<'a> {
     figi: Figi,
     record: &'a [u8],
     line: &'a [u8],
-    /// Places of texts, in the order of [`ATTRIBUTES`]; empty when there are none.
+    /// The texts of [`ATTRIBUTES`], as [`combination`] puts them together; empty when
+    /// there are none.
     attributes: &'a [u8],
     texts: &'a [u8],
 }
@@ -148,11 +155,14 @@ impl<'a> Row<'a> {
     }
 
     fn attribute(self, place: usize) -> Option<Text<'a>> {
-        if self.attributes.is_empty() {
-            None
-        } else {
-            self.text(u32_at(self.attributes, place * 4))
-        }
+        let (lengths, texts) = self.attributes.split_first_chunk::<LENGTHS_BYTES>()?;
+        let length = |place: usize| match u16::from_le_bytes(lengths.as_chunks().0[place]) {
+            NO_LENGTH => None,
+            length => Some(usize::from(length)),
+        };
+        let own = length(place)?;
+        let before: usize = (0..place).filter_map(length).sum();
+        Some(Text { stored: &texts[before..][..own], row: self })
     }
 
     fn text(self, place: TextRef) -> Option<Text<'a>> {
@@ -225,7 +235,7 @@ impl RowsWriter {
         };
         let numbers = [
             self.line(instrument, part)?,
-            self.combination(&ATTRIBUTES.map(|property| instrument.property(property)))?,
+            self.attributes(instrument)?,
             self.templated(instrument.security_description.as_deref(), fields)?,
             self.templated(instrument.unique_id.as_deref(), fields)?,
             self.templated(instrument.unique_id_fut_opt.as_deref(), fields)?,
@@ -280,17 +290,31 @@ impl RowsWriter {
         self.texts.put(&self.buffer)
     }
 
-    /// Several texts that repeat together, as one.
-    fn combination(&mut self, texts: &[Option<&str>]) -> Result<TextRef> {
+    fn attributes(&mut self, instrument: &Instrument) -> Result<TextRef> {
+        let texts = ATTRIBUTES.map(|property| instrument.property(property));
         if texts.iter().all(Option::is_none) {
             return Ok(NONE);
         }
-        let mut places = Vec::with_capacity(texts.len() * 4);
-        for text in texts {
-            places.extend_from_slice(&self.text(*text)?.to_le_bytes());
-        }
-        self.texts.put(&places)
+        self.buffer.clear();
+        combination(texts, &mut self.buffer)?;
+        self.texts.put(&self.buffer)
     }
+}
+
+/// Puts texts that repeat together into one: their lengths as `u16`, then the texts.
+fn combination(texts: [Option<&str>; ATTRIBUTES.len()], out: &mut Vec<u8>) -> Result<()> {
+    out.resize(LENGTHS_BYTES, 0);
+    for (place, text) in texts.into_iter().enumerate() {
+        let start = out.len();
+        text.into_iter().for_each(|text| escape(text, out));
+        let length = match u16::try_from(out.len() - start) {
+            _ if text.is_none() => NO_LENGTH,
+            Ok(length) if length != NO_LENGTH => length,
+            _ => return Err(Error::PartTooLarge("bytes in one text")),
+        };
+        out[2 * place..][..2].copy_from_slice(&length.to_le_bytes());
+    }
+    Ok(())
 }
 
 /// The rows of one part of a published generation.
@@ -332,12 +356,14 @@ impl Rows {
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
     }
 
-    /// Touches what [`Rows::find`] will look at for these FIGIs: all searches take each
-    /// step together, and none waits for another.
-    pub(crate) fn find_ahead(&self, figis: &[Figi]) {
-        let mut ends: Vec<(u32, u32)> = vec![(0, self.len() as u32); figis.len()];
-        for _ in 0..=self.len().max(1).ilog2() {
-            for ((low, high), figi) in ends.iter_mut().zip(figis) {
+    /// The same for many FIGIs, each with something of the caller's: all searches take each
+    /// step together, and none waits for another's memory.
+    pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
+        let count = self.len() as u32;
+        let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
+        // A range of n is empty after as many halvings as n has bits.
+        for _ in 0..u32::BITS - count.leading_zeros() {
+            for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
                 let middle = *low + (*high - *low) / 2;
                 if low < high && self.figi(middle) < *figi {
                     *low = middle + 1;
@@ -346,7 +372,10 @@ impl Rows {
                 }
             }
         }
-        black_box(ends);
+        let found = ends.into_iter().zip(figis);
+        found.map(move |((doc, _), (_, figi))| {
+            (doc < count && self.figi(doc) == *figi).then_some(doc)
+        })
     }
 
     /// Touches what reading the rows of these DocIds will look at: first where their

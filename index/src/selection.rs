@@ -1,7 +1,7 @@
 //! The rows that filters alone select, in DocId order: bitmaps intersected and
 //! intervals compared, a block at a time, and only as far as somebody reads.
 
-use crate::bitmaps::{CHUNK_DOCS, Container};
+use crate::bitmaps::{Bitmap, CHUNK_DOCS, Container};
 use crate::conditions::Conditions;
 
 /// Words of 64 bits in a block: a chunk of the bitmaps has sixteen blocks.
@@ -22,10 +22,14 @@ pub(crate) struct Selection<'a> {
     first: u32,
     /// The words of the block before this one have no rows left.
     word: usize,
+    /// The containers of one chunk, which its blocks read in turn.
+    at_hand: AtHand<'a>,
     /// Where the next block begins; `docs` or beyond when there is none.
     next: u32,
     /// So many more blocks may be looked into.
     blocks_left: u32,
+    /// As how many blocks one counts.
+    block_cost: u32,
     is_cut: bool,
 }
 
@@ -37,8 +41,10 @@ impl<'a> Selection<'a> {
             rows: Box::new([0; WORDS]),
             first: 0,
             word: WORDS,
+            at_hand: AtHand::default(),
             next: if conditions.is_impossible { docs } else { 0 },
             blocks_left: blocks_max,
+            block_cost: 1 + (conditions.any_of.iter().map(Vec::len).sum::<usize>() / 8) as u32,
             is_cut: false,
             conditions,
         }
@@ -77,25 +83,24 @@ impl<'a> Selection<'a> {
     /// Goes to the next block that has rows; `false` when there is none.
     fn advance(&mut self) -> bool {
         while self.next < self.docs {
-            // A chunk in which one of the bitmaps has no rows has none.
             let chunk = self.next / CHUNK_DOCS;
-            let mut common = Some(chunk);
-            for bitmap in &self.conditions.demanded {
-                common = common.max(bitmap.next_chunk(chunk));
-                if bitmap.next_chunk(chunk).is_none() {
+            if self.at_hand.chunk != Some(chunk) {
+                // A chunk in which one of the bitmaps has no rows has none.
+                let Some(common) = self.common_chunk(chunk) else {
                     self.next = self.docs;
                     return false;
+                };
+                if common > chunk {
+                    self.next = common * CHUNK_DOCS;
+                    continue;
                 }
+                self.at_hand.take(&self.conditions, chunk);
             }
-            if common > Some(chunk) {
-                self.next = common.map_or(self.docs, |chunk| chunk * CHUNK_DOCS);
-                continue;
-            }
-            self.is_cut = self.blocks_left == 0;
+            self.is_cut = self.blocks_left < self.block_cost;
             if self.is_cut {
                 return false;
             }
-            self.blocks_left -= 1;
+            self.blocks_left -= self.block_cost;
             self.first = self.next;
             self.next = self.next.saturating_add(BLOCK_DOCS);
             self.word = 0;
@@ -107,6 +112,19 @@ impl<'a> Selection<'a> {
         false
     }
 
+    /// A chunk from that one on before which there are no rows; `None` when there are
+    /// none at all.
+    fn common_chunk(&self, chunk: u32) -> Option<u32> {
+        let mut common = chunk;
+        for bitmap in &self.conditions.demanded {
+            common = common.max(bitmap.next_chunk(chunk)?);
+        }
+        for any in &self.conditions.any_of {
+            common = common.max(any.iter().filter_map(|bitmap| bitmap.next_chunk(chunk)).min()?);
+        }
+        Some(common)
+    }
+
     /// Selects the rows of the block at hand.
     fn fill(&mut self) {
         let rows = &mut self.rows;
@@ -116,12 +134,17 @@ impl<'a> Selection<'a> {
             rows[docs as usize / 64..].fill(0);
             rows[docs as usize / 64] = (1 << (docs % 64)) - 1;
         }
-        let (chunk, low) = (self.first / CHUNK_DOCS, self.first % CHUNK_DOCS);
-        for bitmap in &self.conditions.demanded {
-            combine(rows, bitmap.container(chunk), low, |rows, has| rows & has);
+        let low = self.first % CHUNK_DOCS;
+        for demanded in &mut self.at_hand.demanded {
+            demanded.narrow(rows, low);
         }
-        if let Some(bitmap) = self.conditions.excluded {
-            combine(rows, bitmap.container(chunk), low, |rows, has| rows & !has);
+        for any in &mut self.at_hand.any_of {
+            let mut have: Block = [0; WORDS];
+            any.iter_mut().for_each(|container| container.widen(&mut have, low));
+            rows.iter_mut().zip(have).for_each(|(rows, have)| *rows &= have);
+        }
+        if let Some(excluded) = &mut self.at_hand.excluded {
+            excluded.exclude(rows, low);
         }
         for interval in &self.conditions.intervals {
             interval.narrow(self.first, &mut rows[..]);
@@ -149,31 +172,105 @@ impl Iterator for Selection<'_> {
     }
 }
 
-/// Combines a block's rows with those of a container, word by word; the block begins at
-/// the DocId `low` of the chunk.
-fn combine(rows: &mut Block, container: Container<'_>, low: u32, join: impl Fn(u64, u64) -> u64) {
-    match container {
-        Container::None => rows.iter_mut().for_each(|word| *word = join(*word, 0)),
-        Container::All => rows.iter_mut().for_each(|word| *word = join(*word, u64::MAX)),
-        Container::Bits(words) => {
-            let words = &words[low as usize / 64..][..WORDS];
-            for (word, has) in rows.iter_mut().zip(words) {
-                *word = join(*word, u64::from_le_bytes(*has));
+/// What the conditions say of one chunk.
+#[derive(Default)]
+struct AtHand<'a> {
+    chunk: Option<u32>,
+    demanded: Vec<Reading<'a>>,
+    any_of: Vec<Vec<Reading<'a>>>,
+    excluded: Option<Reading<'a>>,
+}
+
+impl<'a> AtHand<'a> {
+    fn take(&mut self, conditions: &Conditions<'a>, chunk: u32) {
+        let read = |bitmap: &Bitmap<'a>| Reading::new(bitmap.container(chunk));
+        self.chunk = Some(chunk);
+        self.demanded.clear();
+        self.demanded.extend(conditions.demanded.iter().map(read));
+        self.any_of.clear();
+        self.any_of.extend(conditions.any_of.iter().map(|any| any.iter().map(read).collect()));
+        self.excluded = conditions.excluded.as_ref().map(read);
+    }
+}
+
+/// A container that is read a block at a time, forwards.
+struct Reading<'a> {
+    container: Container<'a>,
+    /// Of a container of low halves, how many lie before the next block.
+    done: usize,
+}
+
+impl<'a> Reading<'a> {
+    fn new(container: Container<'a>) -> Self {
+        Self { container, done: 0 }
+    }
+
+    /// Keeps the rows of a block that are in the container. The block begins at the DocId
+    /// `low` of the chunk.
+    fn narrow(&mut self, rows: &mut Block, low: u32) {
+        match self.container {
+            Container::None => rows.fill(0),
+            Container::All => {}
+            Container::Bits(words) => join(rows, words, low, |rows, has| rows & has),
+            Container::LowHalves(_) => {
+                let mut has: Block = [0; WORDS];
+                self.widen(&mut has, low);
+                rows.iter_mut().zip(has).for_each(|(rows, has)| *rows &= has);
             }
         }
-        Container::LowHalves(halves) => {
-            let before = |end: u32| {
-                halves.partition_point(|half| u32::from(u16::from_le_bytes(*half)) < end)
-            };
-            let mut has: Block = [0; WORDS];
-            for half in &halves[before(low)..before(low + BLOCK_DOCS)] {
-                let place = u32::from(u16::from_le_bytes(*half)) - low;
-                has[place as usize / 64] |= 1 << (place % 64);
-            }
-            for (word, has) in rows.iter_mut().zip(has) {
-                *word = join(*word, has);
+    }
+
+    /// Adds the rows of the container.
+    fn widen(&mut self, rows: &mut Block, low: u32) {
+        match self.container {
+            Container::None => {}
+            Container::All => rows.fill(u64::MAX),
+            Container::Bits(words) => join(rows, words, low, |rows, has| rows | has),
+            Container::LowHalves(halves) => {
+                self.each(halves, low, |word, bit| rows[word] |= bit);
             }
         }
+    }
+
+    /// Leaves out the rows of the container.
+    fn exclude(&mut self, rows: &mut Block, low: u32) {
+        match self.container {
+            Container::None => {}
+            Container::All => rows.fill(0),
+            Container::Bits(words) => join(rows, words, low, |rows, has| rows & !has),
+            Container::LowHalves(halves) => {
+                self.each(halves, low, |word, bit| rows[word] &= !bit);
+            }
+        }
+    }
+
+    /// Hands on the place in the block of each low half in it: its word, and its bit.
+    fn each(&mut self, halves: &[[u8; 2]], low: u32, mut each: impl FnMut(usize, u64)) {
+        let number = |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half));
+        let rest = &halves[self.done..];
+        let before = match rest.first() {
+            // The blocks between were left out.
+            Some(half) if number(half) < low => rest.partition_point(|half| number(half) < low),
+            _ => 0,
+        };
+        let mut done = self.done + before;
+        for half in &rest[before..] {
+            let place = number(half) - low;
+            if place >= BLOCK_DOCS {
+                break;
+            }
+            each(place as usize / 64, 1 << (place % 64));
+            done += 1;
+        }
+        self.done = done;
+    }
+}
+
+/// Joins a block's words with those of a container of bits.
+fn join(rows: &mut Block, words: &[[u8; 8]], low: u32, join: impl Fn(u64, u64) -> u64) {
+    let words = &words[low as usize / 64..][..WORDS];
+    for (word, has) in rows.iter_mut().zip(words) {
+        *word = join(*word, u64::from_le_bytes(*has));
     }
 }
 
@@ -203,9 +300,11 @@ mod tests {
     type Value = (Property, &'static str, fn(u32) -> bool);
 
     /// Each value's rows lie in another way: everywhere, in one chunk, far apart, …
-    const VALUES: [Value; 6] = [
+    const VALUES: [Value; 8] = [
         (Property::ExchCode, "US", |doc| doc % 3 != 0),
         (Property::ExchCode, "GR", |doc| doc % 3 == 0 && doc < 500),
+        (Property::ExchCode, "LN", |doc| doc % 3 == 0 && doc > CHUNK_DOCS + 70),
+        (Property::MicCode, "XLON", |doc| doc / CHUNK_DOCS == 0 && doc % 2 == 0),
         (Property::MicCode, "XNYS", |doc| doc / CHUNK_DOCS == 1),
         (Property::Currency, "USD", |doc| doc % 10_007 == 5),
         (Property::SecurityType, "Fund", |doc| (BLOCK_DOCS - 1..BLOCK_DOCS + 2).contains(&doc)),
@@ -275,7 +374,7 @@ mod tests {
         /// As asking every row.
         #[test]
         fn it_selects_what_a_scan_does(
-            asked in proptest::sample::subsequence(VALUES.to_vec(), 0..3),
+            asked in proptest::sample::subsequence(VALUES.to_vec(), 0..5),
             with_unlisted in any::<bool>(),
             strikes in proptest::option::of((0_u8..100, 0_u8..40)),
             from in prop_oneof![Just(0), 0..=DOCS, Just(CHUNK_DOCS), Just(DOCS)],
@@ -285,23 +384,29 @@ mod tests {
                 NumberInterval::new(Some(low), Some(low + span)).unwrap()
             });
             let expected = |doc: u32| {
-                asked.iter().all(|(_, _, has)| has(doc))
-                    && (with_unlisted || !is_unlisted(doc))
+                Property::ALL.into_iter().all(|property| {
+                    let mut values = asked.iter().filter(|value| value.0 == property).peekable();
+                    values.peek().is_none() || values.any(|(_, _, has)| has(doc))
+                }) && (with_unlisted || !is_unlisted(doc))
                     && interval.is_none_or(|asked| {
                         strike(doc).is_some_and(|strike| asked.contains(strike))
                     })
             };
             let select = || {
-                let demanded = asked.iter().map(|(property, value, _)| {
-                    let known = PART.vocabulary.admit(*property, value).unwrap();
-                    PART.bitmaps.of(known).expect("every value has rows")
-                });
-                let demanded = demanded.collect();
+                let of = |property: Property| -> Vec<Bitmap<'_>> {
+                    let values = asked.iter().filter(|value| value.0 == property);
+                    let known = values
+                        .map(|(_, value, _)| PART.vocabulary.admit(property, value).unwrap());
+                    known.map(|known| PART.bitmaps.of(known).expect("it has rows")).collect()
+                };
+                let several = Property::ALL.map(of).into_iter().filter(|any| !any.is_empty());
+                let (demanded, any_of): (Vec<_>, Vec<_>) = several.partition(|any| any.len() == 1);
+                let demanded = demanded.into_iter().flatten().collect();
                 let excluded = PART.bitmaps.unlisted_equities().filter(|_| !with_unlisted);
                 let filters = Filters { strike: interval, ..Filters::default() };
                 let intervals = PART.numbers.intervals(&filters);
                 let conditions =
-                    Conditions { demanded, excluded, intervals, is_impossible: false };
+                    Conditions { demanded, any_of, excluded, intervals, is_impossible: false };
                 let mut selection = Selection::new(DOCS, conditions, u32::MAX);
                 selection.seek(from);
                 selection

@@ -156,11 +156,11 @@ fn is_identifier(id_type: IdType) -> bool {
 
 /// The value of a kind whose squeezed text this is, where the one follows from
 /// the other.
-fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue> {
+fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
     if id_type == IdType::Occ {
         let root_chars = squeezed.len().checked_sub(OCC_TAIL_CHARS)?;
         let (root, tail) = squeezed.split_at_checked(root_chars)?;
-        return id_type.admit(&format!("{root:<6}{tail}")).ok();
+        return id_type.admit(&format!("{root:<6}{tail}")).ok().map(IdValue::into_owned);
     }
     id_type.admit(squeezed).ok()
 }
@@ -172,7 +172,7 @@ mod tests {
     fn keys_of(id_type: IdType, text: &str) -> Vec<(KeyKind, String)> {
         let id_value = id_type.admit(text).unwrap();
         keys(&Instrument {
-            identifiers: vec![(id_type, id_value)],
+            identifiers: vec![(id_type, id_value.into_owned())],
             ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
         })
         .collect()

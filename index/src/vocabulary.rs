@@ -100,7 +100,7 @@ const STATE_CODES: &str = "AB AC AH AK AL AM AR AS AT AZ BC BJ CA CB CO CQ CT CZ
 ///
 /// It is a place in that vocabulary's list and means nothing to another one:
 /// ask and answer with the same generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Known {
     property: Property,
     ordinal: u32,
@@ -155,12 +155,17 @@ impl Vocabulary {
         Some(Known { property, ordinal })
     }
 
+    /// The value at a place of the list of `property`.
+    pub(crate) fn value(&self, property: Property, ordinal: usize) -> &str {
+        &self.lists[property as usize].values[ordinal]
+    }
+
     /// The text of a value that this vocabulary admitted.
     ///
     /// # Panics
     /// When `known` is of a longer vocabulary.
     pub fn text(&self, known: Known) -> &str {
-        &self.lists[known.property as usize].values[known.ordinal()]
+        self.value(known.property, known.ordinal())
     }
 }
 

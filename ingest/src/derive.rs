@@ -15,7 +15,7 @@ pub(crate) fn derive(instrument: &mut Instrument) {
     };
     let add = |instrument: &mut Instrument, id_type: IdType, text: &str| {
         if let Ok(value) = id_type.admit(text) {
-            instrument.identifiers.push((id_type, value));
+            instrument.identifiers.push((id_type, value.into_owned()));
         }
     };
 

@@ -5,7 +5,7 @@
 
 use figdex_index::{
     Catalogue, Date, DateInterval, Filters, IdType, IdValue, Keywords, Lookup, NumberInterval,
-    Property, Search, Vocabulary,
+    OneOf, Property, Search, Vocabulary,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -44,10 +44,13 @@ pub fn explain(catalogue: &Catalogue, question: &str) -> Result<String, ExplainE
             .map_err(|what| ExplainError::Property { property: property.clone(), what })?;
     }
     match (asked.id_type, asked.id_value, asked.keywords) {
+        (Some(_), ..) if !asked.filters.known.iter().all(OneOf::is_alone) => {
+            Err(ExplainError::Question("a mapping job with several values of one property"))
+        }
         (Some(id_type), Some(id_value), None) => {
             let id_value = admit(id_type, &id_value)
                 .map_err(|what| ExplainError::Property { property: "idValue".to_owned(), what })?;
-            Ok(catalogue.explain_lookup(&Lookup { id_type, id_value, filters: asked.filters }))
+            Ok(catalogue.explain_lookup(&Lookup::new(id_type, id_value, asked.filters)))
         }
         (None, None, keywords) => {
             Ok(catalogue.explain(&Search { keywords, filters: asked.filters })?)
@@ -92,17 +95,26 @@ impl Asked {
             "maturity" => self.filters.maturity = Some(dates(value)?),
             _ => {
                 let property = Property::from_name(property).ok_or("there is no such property")?;
-                let text: String = read(value)?;
-                let known = vocabulary.admit(property, &text);
-                let what = || format!("{text:?} is no value that the index knows");
-                self.filters.known.require(known.ok_or_else(what)?);
+                // Several, of which the row must have one: in a search or a filter.
+                let texts: Vec<String> = match value {
+                    Value::Array(_) => read(value)?,
+                    one => vec![read(one)?],
+                };
+                if texts.is_empty() {
+                    return Err("there must be a value".to_owned());
+                }
+                for text in texts {
+                    let known = vocabulary.admit(property, &text);
+                    let what = || format!("{text:?} is no value that the index knows");
+                    self.filters.known.allow(known.ok_or_else(what)?);
+                }
             }
         }
         Ok(())
     }
 }
 
-fn admit(id_type: IdType, value: &Value) -> Result<IdValue, String> {
+fn admit(id_type: IdType, value: &Value) -> Result<IdValue<'_>, String> {
     let admitted = match value {
         Value::String(text) => id_type.admit(text),
         Value::Number(number) => id_type.admit_integer(&number.to_string()),

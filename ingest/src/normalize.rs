@@ -100,7 +100,8 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
                 CellKind::Integer => id_type.admit_integer(value),
                 _ => id_type.admit(value),
             };
-            let identifier = (id_type, admitted.map_err(|_| "not of the form of its idType")?);
+            let admitted = admitted.map_err(|_| "not of the form of its idType")?;
+            let identifier = (id_type, admitted.into_owned());
             let same = |(kind, _): &&_| *kind == id_type;
             if instrument.identifiers.iter().filter(same).count() == LIST_VALUES_MAX {
                 return Err("more than 100 values");
@@ -146,7 +147,7 @@ fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
                 IdType::Ticker.admit(ticker).is_ok_and(|ticker| ticker == value)
             }
             _ => {
-                instrument.identifiers.push((id_type, value));
+                instrument.identifiers.push((id_type, value.into_owned()));
                 true
             }
         };

@@ -170,6 +170,31 @@ pub struct ServeFlags {
     )]
     pub unknown_enum: Option<String>,
 
+    /// Answer requests as the contract has them, without its extension: an array of
+    /// values in an enum-like filter of search and filter
+    #[arg(
+        long,
+        env = "FIGDEX_STRICT_CONTRACT",
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Answers"
+    )]
+    pub strict_contract: Option<String>,
+
+    /// Leave the identifiers of instruments out of `GET /instruments/{figi}`
+    #[arg(
+        long,
+        env = "FIGDEX_HIDE_IDENTIFIERS",
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Answers"
+    )]
+    pub hide_identifiers: Option<String>,
+
     /// An origin whose web pages may call this server, as `https://app.example.com`, or `*`
     /// for all; may be repeated, and in the environment separated by commas
     #[arg(

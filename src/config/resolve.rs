@@ -48,6 +48,12 @@ impl Config {
             unknown_enum: sources
                 .one("unknown_enum", flags.unknown_enum.as_ref(), unknown_enum)
                 .unwrap_or(default.unknown_enum),
+            strict_contract: sources
+                .one("strict_contract", flags.strict_contract.as_ref(), truth)
+                .unwrap_or(default.strict_contract),
+            hide_identifiers: sources
+                .one("hide_identifiers", flags.hide_identifiers.as_ref(), truth)
+                .unwrap_or(default.hide_identifiers),
             cors,
             public_url: sources.one("public_url", flags.public_url.as_ref(), public_url),
             trust_proxy: sources

@@ -4,6 +4,7 @@ use figdex_index::{IdType, Property, Vocabulary};
 use serde_json::{Map, Value, json};
 
 use crate::config::{SearchEnvelope, Settings};
+use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
 
 /// Makes of the schemas of all versions those of one.
@@ -36,6 +37,9 @@ pub(super) fn apply(
             without(&mut schemas[request], "stateCode");
         }
     }
+    if !settings.strict_contract {
+        several(schemas, version, vocabulary);
+    }
     if !version.has_unique_ids() {
         without(&mut schemas["FigiResult"], "uniqueID");
         without(&mut schemas["FigiResult"], "uniqueIDFutOpt");
@@ -67,6 +71,42 @@ const REQUIRED: &str = "One identifier to map. securityType2, or marketSecDes in
 /// The values of a property that may be null: in OpenAPI 3.0 an enum must list null.
 fn nullable<'a>(values: impl Iterator<Item = &'a str>) -> Value {
     values.map(Value::from).chain([Value::Null]).collect()
+}
+
+/// Lets each enum-like property of a search be an array of values too.
+fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Vocabulary) {
+    let array = |items: Value| {
+        json!({
+            "type": "array", "minItems": 1, "maxItems": ENUM_VALUES_MAX, "items": items,
+        })
+    };
+    let among = |property| -> Value { vocabulary.values(property).map(Value::from).collect() };
+    let exists = |property: &Property| *property != Property::StateCode || version.has_state_code();
+    for property in Property::ALL.into_iter().filter(exists) {
+        let several = match property {
+            // Its list is long, and so stands in the document once.
+            Property::StateCode => {
+                schemas.insert(
+                    "StateCodes".to_owned(),
+                    array(json!({"type": "string", "enum": among(property)})),
+                );
+                json!({"$ref": "#/components/schemas/StateCodes"})
+            }
+            Property::OptionType => array(json!({"type": "string", "enum": among(property)})),
+            _ => array(json!({"type": "string"})),
+        };
+        for request in ["SearchRequest", "FilterRequest"] {
+            let described = &mut schemas[request]["properties"][property.name()];
+            let one = described.take();
+            let mut whole = json!({"oneOf": [&one, &several]});
+            for told in ["description", "example"] {
+                if let Some(text) = one.get(told) {
+                    whole[told] = text.clone();
+                }
+            }
+            *described = whole;
+        }
+    }
 }
 
 /// Takes a property away.

@@ -16,7 +16,7 @@ const FACTS = [
   ["Strike", "strike"], ["Expiration", "expiration"], ["Contract size", "contractSize"], ["Coupon", "coupon"],
   ["Maturity", "maturity"],
 ];
-const OWN = { uniqueID: "Unique ID", uniqueIDFutOpt: "Unique ID of a future or option" };
+const OWN = { ID_BB_UNIQUE: "uniqueID", UNIQUE_ID_FUT_OPT: "uniqueIDFutOpt" };
 const NAMES = { ...KINDS, ID_EXCH_SYMBOL: "Exchange symbol", BASE_TICKER: "Base ticker", ID_CUSIP_8_CHR: "CUSIP, 8 characters" };
 let request;
 
@@ -63,11 +63,13 @@ function render(view, instrument, kin) {
       el("div", { class: "facts" },
         el("section", { "aria-labelledby": "identifiers-title" }, el("h2", { id: "identifiers-title" }, "Identifiers"),
           el("dl", { class: "pairs" }, identifiers(instrument)),
-          instrument.identifiers ? null : el("p", { class: "dim small" }, "Identifiers of third parties are unknown, or this server does not show them.")),
+          Object.keys(instrument.identifiers ?? {}).length ? null : el("p", { class: "dim small" },
+            instrument.identifiers ? "No identifiers of third parties are known." : "This server does not show the identifiers of third parties.")),
         el("section", { "aria-labelledby": "facts-title" }, el("h2", { id: "facts-title" }, "Attributes"),
           el("dl", { class: "pairs" }, known.map(([label, name]) => fact(label, filterable(name, instrument[name]))),
-            instrument.listed === undefined ? null : fact("Listed", instrument.listed ? "yes" : "no"),
-            alias.length ? fact("Also known as", [alias].flat().join(", ")) : null),
+            // Null: the data do not say.
+            typeof instrument.listed === "boolean" ? fact("Listed", instrument.listed ? "yes" : "no") : null,
+            alias.length ? fact("Also known as", alias.join(", ")) : null),
           known.length ? null : el("p", { class: "dim" }, "No attributes are known."))),
       family(instrument, kin))));
   say(`${title}, ${level(instrument)}`);
@@ -86,9 +88,12 @@ function identifiers(instrument) {
   row("FIGI", instrument.figi);
   if (instrument.compositeFIGI) row("Composite FIGI", instrument.compositeFIGI);
   if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI);
+  const shown = new Set();
   for (const [name, values] of Object.entries(instrument.identifiers ?? {})) {
-    for (const value of [values].flat()) row(NAMES[name] ?? name, value);
+    for (const value of values) row(NAMES[name] ?? name, value);
+    shown.add(name);
   }
-  for (const [name, label] of Object.entries(OWN)) if (instrument[name]) row(label, instrument[name]);
+  // The two unique IDs are fields of a row, and nearly always identifiers too.
+  for (const [name, field] of Object.entries(OWN)) if (instrument[field] && !shown.has(name)) row(KINDS[name], instrument[field]);
   return rows;
 }

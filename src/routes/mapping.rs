@@ -1,9 +1,11 @@
 //! `POST /{version}/mapping`: identifiers to FIGIs, a batch at a time.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Lookup, TooManyHits};
+use figdex_index::{Batch as Located, Catalogue, Hit, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -72,67 +74,102 @@ impl Batch {
         if self.unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
             return Err(ApiError::InvalidEnumField);
         }
-        let questions: Vec<Question> = jobs
-            .iter()
-            .map(|job| contained(|| job.check(version, catalogue.vocabulary())).unwrap_or_else(Err))
-            .collect();
-        if questions.len() > 1 {
-            catalogue.look_ahead(questions.iter().flatten().flatten());
+        let mut lookups = Vec::with_capacity(jobs.len());
+        let mut progress = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let checked = contained(|| job.check(version, catalogue.vocabulary()));
+            progress.push(match checked.unwrap_or_else(Err) {
+                Ok(Some(lookup)) => {
+                    lookups.push(lookup);
+                    Progress::Asks
+                }
+                Ok(None) => Progress::Found(0..0),
+                Err(fault) => Progress::Failed(fault),
+            });
         }
-        let mut rows_left = REQUEST_ROWS_MAX;
-        let mut answers = Vec::with_capacity(questions.len());
-        for question in questions {
-            let found = contained(|| find(question, catalogue, &mut rows_left));
-            answers.push(found.unwrap_or_else(JobAnswer::Error));
-            if REQUEST_ROWS_MAX - rows_left > rows_max {
-                return Ok(None);
+        // A fault that is not in one job's own work: then each is looked up alone.
+        let batch = contained(|| catalogue.batch(&lookups)).ok();
+        let mut hits = Vec::with_capacity(lookups.len());
+        let mut next = 0..lookups.len();
+        for progress in &mut progress {
+            if matches!(progress, Progress::Asks)
+                && let Some(place) = next.next()
+            {
+                let start = hits.len();
+                let found = contained(|| match &batch {
+                    Some(batch) => find(batch, place, &mut hits),
+                    None => find(&catalogue.batch(slice::from_ref(&lookups[place])), 0, &mut hits),
+                });
+                *progress = match found.flatten() {
+                    Ok(()) => Progress::Found(start..hits.len()),
+                    Err(fault) => {
+                        hits.truncate(start);
+                        Progress::Failed(fault)
+                    }
+                };
+                if hits.len() > rows_max {
+                    return Ok(None);
+                }
             }
         }
-        catalogue.read_ahead(answers.iter().flat_map(JobAnswer::hits));
-        let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len());
-        wire::array(&mut out, &answers, |out, answer| {
+        catalogue.read_ahead(&hits);
+        let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len().max(hits.len()));
+        wire::array(&mut out, &progress, |out, progress| {
             let start = out.len();
-            if let Err(fault) = contained(|| wire::job_answer(out, version, catalogue, answer)) {
+            let answer = progress.answer(&hits);
+            if contained(|| wire::job_answer(out, version, catalogue, answer)).is_err() {
                 out.truncate(start);
-                wire::job_answer(out, version, catalogue, &JobAnswer::Error(fault));
+                wire::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
             }
         });
         Ok(Some(out))
     }
 }
 
-/// A job's question; none when nothing can match, or the fault that it has.
-type Question = Result<Option<Lookup>, Fault>;
+/// How far a job has come.
+enum Progress {
+    /// It asks for the next of the lookups.
+    Asks,
+    /// Its hits are these of all; none, when nothing matches.
+    Found(Range<usize>),
+    /// Something is wrong with it.
+    Failed(Fault),
+}
+
+impl Progress {
+    fn answer<'a>(&'a self, hits: &'a [Hit]) -> JobAnswer<'a> {
+        match self {
+            Self::Failed(fault) => JobAnswer::Error(fault),
+            Self::Found(range) if !range.is_empty() => JobAnswer::Hits(&hits[range.clone()]),
+            Self::Found(_) | Self::Asks => JobAnswer::NoMatch,
+        }
+    }
+}
+
+/// What a job says that made its handler panic.
+const UNEXPECTED: &str = "There was an error while processing this job.";
 
 /// Does a piece of one job's work; if that panics, the job says so and the others are
 /// answered (decisions, "an unexpected fault in one job").
 fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
         tracing::error!("a mapping job made its handler panic");
-        "There was an error while processing this job.".into()
+        UNEXPECTED.into()
     })
 }
 
-/// The answer to one job; whatever is wrong with it stays in it.
-fn find(question: Question, catalogue: &Catalogue, rows_left: &mut usize) -> JobAnswer {
-    let lookup = match question {
-        Ok(Some(lookup)) => lookup,
-        Ok(None) => return JobAnswer::NoMatch,
-        Err(fault) => return JobAnswer::Error(fault),
-    };
-    match catalogue.lookup(&lookup, JOB_ROWS_MAX) {
-        Ok(hits) if hits.is_empty() => JobAnswer::NoMatch,
-        Ok(hits) if hits.len() > *rows_left => JobAnswer::Error(
-            format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into(),
-        ),
-        Ok(hits) => {
-            *rows_left -= hits.len();
-            JobAnswer::Hits(hits)
-        }
-        Err(TooManyHits { hits_max }) => JobAnswer::Error(
-            format!("A job may find {hits_max} FIGIs; this one finds more.").into(),
-        ),
+/// Appends what one lookup of a batch finds.
+fn find(batch: &Located<'_>, place: usize, hits: &mut Vec<Hit>) -> Result<(), Fault> {
+    let before = hits.len();
+    batch.find(place, JOB_ROWS_MAX, hits).map_err(|TooManyHits { hits_max }| {
+        Fault::from(format!("A job may find {hits_max} FIGIs; this one finds more."))
+    })?;
+    if hits.len() > REQUEST_ROWS_MAX {
+        hits.truncate(before);
+        let fault = format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.");
+        return Err(fault.into());
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -151,7 +188,6 @@ mod tests {
             })
             .into_iter()
             .collect();
-        let fault = "There was an error while processing this job.";
-        assert_eq!(done, [Ok(1), Err(fault.into()), Ok(3)]);
+        assert_eq!(done, [Ok(1), Err(UNEXPECTED.into()), Ok(3)]);
     }
 }

@@ -2,7 +2,9 @@
 
 mod filter;
 mod health;
+mod instruments;
 mod mapping;
+mod page;
 mod pages;
 mod schema;
 mod search;
@@ -28,7 +30,11 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .unify()
         .or(search::route(state.clone()))
         .unify()
-        .or(filter::route(state))
+        .or(filter::route(state.clone()))
+        .unify()
+        .or(instruments::route(state))
+        .unify()
+        .or(page::route())
         .unify()
         .or(health::route())
         .unify()

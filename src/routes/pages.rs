@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::limits::{PAGE_ROWS_MAX, PAGES_MAX};
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, INVALID_START, PageAnswer, SearchRequest};
+use crate::wire::{self, INVALID_START, PageAnswer, SearchRequest, Several};
 
 /// Which of the two endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,10 +60,13 @@ impl Question {
     fn answer(&self, settings: &Settings, effort: Effort) -> Result<Option<Vec<u8>>, ApiError> {
         let request = SearchRequest::parse(&self.body, self.version)?;
         let vocabulary = self.catalogue.vocabulary();
-        if settings.unknown_enum == UnknownEnum::Reject && !request.enum_fields_hold(vocabulary) {
+        let several = if settings.strict_contract { Several::No } else { Several::Yes };
+        if settings.unknown_enum == UnknownEnum::Reject
+            && !request.enum_fields_hold(vocabulary, several)
+        {
             return Err(ApiError::InvalidEnumField);
         }
-        let Some(answer) = self.find(&request, effort)? else { return Ok(None) };
+        let Some(answer) = self.find(&request, several, effort)? else { return Ok(None) };
         let mut out = Vec::new();
         wire::page(&mut out, self.version, settings.search_envelope, &self.catalogue, &answer);
         Ok(Some(out))
@@ -72,10 +75,11 @@ impl Question {
     fn find(
         &self,
         request: &SearchRequest<'_>,
+        several: Several,
         effort: Effort,
     ) -> Result<Option<PageAnswer>, ApiError> {
         let vocabulary = self.catalogue.vocabulary();
-        let checked = request.check(vocabulary);
+        let checked = request.check(vocabulary, several);
         let (search, start) = match checked.and_then(|search| Ok((search, request.start()?))) {
             Ok((Some(search), start)) => (search, start),
             // Of what finds nothing there is no second page.

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
+use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::json::{Raw, integer, read_members, text};
-use super::properties::Properties;
+use super::json::{Raw, integer, text};
+use super::properties::{Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -18,10 +19,29 @@ pub(crate) struct Job<'a>(Option<Fields<'a>>);
 /// The fields of a job that is an object.
 #[derive(Default)]
 struct Fields<'a> {
-    id_type: Option<Raw<'a>>,
-    id_value: Option<Raw<'a>>,
-    properties: Properties<'a>,
+    id_type: Option<Given<'a>>,
+    id_value: Option<Given<'a>>,
+    /// Most jobs have none, and a hundred jobs are moved about.
+    properties: Option<Box<Properties<'a>>>,
     unknown: Option<Cow<'a, str>>,
+}
+
+/// How the jobs of a body are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// Texts and integers as a reader hands them on, which is enough for nearly all
+    /// bodies; anything else in their places is an error.
+    Quick,
+    /// Whatever JSON allows, as it stands.
+    Exact,
+}
+
+/// What stands behind `idType` or `idValue`.
+enum Given<'a> {
+    Text(Cow<'a, str>),
+    Integer(u64),
+    /// As it stands, when it is read exactly.
+    Raw(Raw<'a>),
 }
 
 /// The jobs of a request's body.
@@ -32,23 +52,23 @@ pub(crate) fn jobs(body: &[u8], version: Version) -> Result<Vec<Job<'_>>, ApiErr
     // Looked at once as a whole: else every value would be, by itself.
     let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
     let mut reader = serde_json::Deserializer::from_str(body);
-    let read = reader.deserialize_seq(Jobs(version)).and_then(|jobs| {
+    let read = reader.deserialize_seq(Jobs(OneJob(version, Reading::Quick))).and_then(|jobs| {
         reader.end()?;
         Ok(jobs)
     });
     read.or_else(|_| {
-        // A job may be a value that is JSON and yet none that a reader can hold, such
-        // as 1e999: so it is only looked at whether the array is one.
+        // A value may be JSON and yet none that a reader can hold, such as 1e999: so it is
+        // only looked at whether the array is one, and each job is read by itself.
         let jobs: Vec<Raw<'_>> = serde_json::from_str(body).map_err(|_| ApiError::BadRequest)?;
         Ok(jobs.into_iter().map(|raw| one_job(raw, version).unwrap_or(Job(None))).collect())
     })
 }
 
 fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
-    serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version))
+    serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version, Reading::Exact))
 }
 
-struct Jobs(Version);
+struct Jobs(OneJob);
 
 impl<'de> Visitor<'de> for Jobs {
     type Value = Vec<Job<'de>>;
@@ -59,7 +79,7 @@ impl<'de> Visitor<'de> for Jobs {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
         let mut jobs = Vec::new();
-        while let Some(job) = array.next_element_seed(OneJob(self.0))? {
+        while let Some(job) = array.next_element_seed(self.0)? {
             jobs.push(job);
         }
         Ok(jobs)
@@ -68,7 +88,7 @@ impl<'de> Visitor<'de> for Jobs {
 
 /// Reads a job that is an object, and any other value as one without fields.
 #[derive(Clone, Copy)]
-struct OneJob(Version);
+struct OneJob(Version, Reading);
 
 impl<'de> DeserializeSeed<'de> for OneJob {
     type Value = Job<'de>;
@@ -85,15 +105,27 @@ impl<'de> Visitor<'de> for OneJob {
         f.write_str("a mapping job")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Job<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Job<'de>, A::Error> {
+        let Self(version, reading) = self;
         let mut fields = Fields::default();
-        read_members(map, |name, raw| match &*name {
-            "idType" => fields.id_type = Some(raw),
-            "idValue" => fields.id_value = Some(raw),
-            known if fields.properties.take(known, raw, self.0) => {}
-            _ if fields.unknown.is_some() => {}
-            _ => fields.unknown = Some(name),
-        })?;
+        while let Some(Key(name)) = map.next_key_seed(reading)? {
+            let place = match &*name {
+                "idType" => &mut fields.id_type,
+                "idValue" => &mut fields.id_value,
+                known => {
+                    let raw = map.next_value::<Raw<'de>>()?;
+                    let properties = fields.properties.get_or_insert_default();
+                    if !properties.take(known, raw, version) && fields.unknown.is_none() {
+                        fields.unknown = Some(name);
+                    }
+                    continue;
+                }
+            };
+            *place = Some(match reading {
+                Reading::Quick => map.next_value::<Given<'de>>()?,
+                Reading::Exact => Given::Raw(map.next_value()?),
+            });
+        }
         Ok(Job(Some(fields)))
     }
 
@@ -127,11 +159,12 @@ impl<'de> Visitor<'de> for OneJob {
     }
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
     /// Whether the job's enum-like properties have allowed values; one that is no
     /// object has none.
     pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
-        self.0.as_ref().is_none_or(|fields| fields.properties.enum_fields_hold(vocabulary))
+        let properties = self.0.as_ref().and_then(|fields| fields.properties.as_ref());
+        properties.is_none_or(|properties| properties.enum_fields_hold(vocabulary, Several::No))
     }
 
     /// The question that this job asks; none when an enum-like property is outside
@@ -143,36 +176,98 @@ impl Job<'_> {
         &self,
         version: Version,
         vocabulary: &Vocabulary,
-    ) -> Result<Option<Lookup>, Fault> {
+    ) -> Result<Option<Lookup<'a>>, Fault> {
         let fields = self.0.as_ref().ok_or("A mapping job must be an object.")?;
         if let Some(key) = &fields.unknown {
             return Err(invalid_key(key));
         }
         let id_type = fields.id_type(version)?;
         let id_value = fields.id_value(id_type)?;
-        let filters = fields.properties.check(vocabulary)?;
+        let filters = match &fields.properties {
+            Some(properties) => properties.check(vocabulary, Several::No)?.map(Some),
+            None => Some(None),
+        };
         if version.has_required_properties() {
             fields.required(id_type)?;
         }
-        Ok(filters.map(|filters| Lookup { id_type, id_value, filters }))
+        Ok(filters.map(|filters| Lookup::new(id_type, id_value, filters)))
     }
 }
 
-impl Fields<'_> {
+/// A member's key.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de> DeserializeSeed<'de> for Reading {
+    type Value = Key<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Key<'de>, D::Error> {
+        if self == Self::Exact {
+            // One with a lone surrogate is no text: it stands for itself.
+            let raw = Raw::deserialize(reader)?;
+            return Ok(Key(text(raw).unwrap_or(Cow::Borrowed(raw.get()))));
+        }
+        match Given::deserialize(reader)? {
+            Given::Text(key) => Ok(Key(key)),
+            Given::Integer(_) | Given::Raw(_) => Err(de::Error::custom("a key is a text")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Given<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct TextOrInteger;
+
+        impl<'de> Visitor<'de> for TextOrInteger {
+            type Value = Given<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or an integer")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Given<'de>, E> {
+                Ok(Given::Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Given<'de>, E> {
+                Ok(Given::Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Given<'de>, E> {
+                Ok(Given::Integer(number))
+            }
+        }
+
+        reader.deserialize_any(TextOrInteger)
+    }
+}
+
+impl<'a> Fields<'a> {
     fn id_type(&self, version: Version) -> Result<IdType, Fault> {
-        let raw = self.id_type.ok_or("idType is required.")?;
-        let name = text(raw).ok_or("idType must be a string.")?;
-        IdType::from_name(&name)
+        let name = match self.id_type.as_ref().ok_or("idType is required.")? {
+            Given::Text(name) => Some(Cow::Borrowed(&**name)),
+            Given::Raw(raw) => text(raw),
+            Given::Integer(_) => None,
+        };
+        IdType::from_name(&name.ok_or("idType must be a string.")?)
             .filter(|id_type| version.has_id_type(*id_type))
             .ok_or_else(|| "Invalid value for idType.".into())
     }
 
-    fn id_value(&self, id_type: IdType) -> Result<IdValue, Fault> {
-        let raw = self.id_value.ok_or("idValue is required.")?;
-        let admitted = match (text(raw), integer(raw)) {
-            (Some(text), _) => id_type.admit(&text),
-            (None, Some(decimal)) => id_type.admit_integer(&decimal),
-            (None, None) => return Err("idValue must be a string or an integer.".into()),
+    fn id_value(&self, id_type: IdType) -> Result<IdValue<'a>, Fault> {
+        let admit = |text: &Cow<'a, str>| match text {
+            Cow::Borrowed(text) => id_type.admit(text),
+            Cow::Owned(text) => id_type.admit(text).map(IdValue::into_owned),
+        };
+        let admitted = match self.id_value.as_ref().ok_or("idValue is required.")? {
+            Given::Text(text) => admit(text),
+            Given::Integer(number) => id_type.admit_integer(&number.to_string()),
+            Given::Raw(raw) => match text(raw) {
+                Some(text) => admit(&text),
+                None => {
+                    let decimal = integer(raw).ok_or("idValue must be a string or an integer.")?;
+                    id_type.admit_integer(&decimal)
+                }
+            },
         };
         admitted.map_err(|_| "Invalid idValue format.".into())
     }
@@ -180,7 +275,8 @@ impl Fields<'_> {
     /// The conditional rows of the contract's table "Mapping job".
     fn required(&self, id_type: IdType) -> Result<(), Fault> {
         let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
-        let given = |property| self.properties.has(property);
+        let properties = self.properties.as_deref();
+        let given = |property| properties.is_some_and(|properties| properties.has(property));
         if indistinct && !given(Property::SecurityType2) && !given(Property::MarketSecDes) {
             let name = id_type.name();
             return Err(format!(
@@ -188,6 +284,6 @@ impl Fields<'_> {
             )
             .into());
         }
-        self.properties.required_dates()
+        properties.map_or(Ok(()), Properties::required_dates)
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn read_members<'de, A: MapAccess<'de>>(
 pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     // Nearly all texts are as plain as they look.
     if let Some(inside) = raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
-        && !inside.contains('\\')
+        // Texts are short: a loop over the bytes is done before a search has begun.
+        && inside.bytes().all(|byte| byte != b'\\')
     {
         return Some(Cow::Borrowed(inside));
     }

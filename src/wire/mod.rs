@@ -3,6 +3,7 @@
 //! `figdex_index`, which cannot be wrong.
 
 mod figi;
+mod instrument;
 mod interval;
 mod job;
 mod json;
@@ -15,8 +16,10 @@ use std::borrow::Cow;
 use figdex_index::{Catalogue, Hit};
 
 pub(crate) use self::figi::ROW_BYTES;
+pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
+pub(crate) use self::properties::Several;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 use crate::version::Version;
 
@@ -34,20 +37,17 @@ fn invalid_key(key: &str) -> Fault {
 }
 
 /// "Mapping job result": one of the three.
-pub(crate) enum JobAnswer {
-    Hits(Vec<Hit>),
+pub(crate) enum JobAnswer<'a> {
+    Hits(&'a [Hit]),
     NoMatch,
-    Error(Fault),
+    Error(&'a str),
 }
 
-impl JobAnswer {
-    /// What it found.
-    pub(crate) fn hits(&self) -> &[Hit] {
-        match self {
-            Self::Hits(hits) => hits,
-            Self::NoMatch | Self::Error(_) => &[],
-        }
-    }
+/// An object that says what is wrong, for answers that are no shape of the contract.
+pub(crate) fn error(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    json::message(&mut out, "error", text);
+    out
 }
 
 /// Writes a JSON array, an element for each item.
@@ -76,7 +76,7 @@ pub(crate) fn job_answer(
     out: &mut Vec<u8>,
     version: Version,
     catalogue: &Catalogue,
-    answer: &JobAnswer,
+    answer: JobAnswer<'_>,
 ) {
     match answer {
         JobAnswer::Error(fault) => json::message(out, "error", fault),

@@ -43,7 +43,7 @@ fn object(out: &mut Vec<u8>, version: Version, catalogue: &Catalogue, answer: &P
     match answer {
         PageAnswer::Error(fault) => json::message(out, "error", fault),
         PageAnswer::Rows { hits, next, total } => {
-            catalogue.read_ahead(hits.iter());
+            catalogue.read_ahead(hits);
             out.reserve(figi::ROW_BYTES * hits.len());
             out.extend_from_slice(b"{\"data\":");
             array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));

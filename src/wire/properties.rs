@@ -1,11 +1,24 @@
 //! The properties that narrow an answer, which mapping jobs, search and filter
 //! have in common.
 
+use std::borrow::Cow;
+
 use figdex_index::{Filters, Property, Vocabulary};
 
 use super::json::{Raw, is_null, text};
 use super::{Fault, interval};
+use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
+
+/// How many values a request may give of an enum-like property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Several {
+    /// One, as the contract says.
+    No,
+    /// Also an array of them, of which the row must have one: an extension of search
+    /// and filter, which `--strict-contract` turns off.
+    Yes,
+}
 
 /// The properties as a caller gave them; one that is null is not given.
 #[derive(Default)]
@@ -39,12 +52,17 @@ impl<'a> Properties<'a> {
         true
     }
 
-    /// Whether every enum-like property that is given has an allowed value. A
-    /// value that is no text is outside every set.
-    pub(super) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
+    /// Whether every enum-like property that is given has allowed values alone. A
+    /// value that is no text is outside every set; an array that is none of
+    /// [`texts`] is a fault of its field.
+    pub(super) fn enum_fields_hold(&self, vocabulary: &Vocabulary, several: Several) -> bool {
         let given = Property::ALL.into_iter().zip(self.enums);
         given.filter_map(|(property, raw)| Some((property, raw?))).all(|(property, raw)| {
-            text(raw).is_some_and(|value| vocabulary.admit(property, &value).is_some())
+            let is_allowed = |value: Cow<'_, str>| vocabulary.admit(property, &value).is_some();
+            match is_array(raw, several) {
+                true => texts(raw).is_none_or(|mut values| values.all(is_allowed)),
+                false => text(raw).is_some_and(is_allowed),
+            }
         })
     }
 
@@ -83,7 +101,11 @@ impl<'a> Properties<'a> {
     /// The checked filters; none when an enum-like property is outside its set,
     /// so that nothing can match. (Where such a request is refused, it was refused
     /// before, by [`Properties::enum_fields_hold`].)
-    pub(super) fn check(&self, vocabulary: &Vocabulary) -> Result<Option<Filters>, Fault> {
+    pub(super) fn check(
+        &self,
+        vocabulary: &Vocabulary,
+        several: Several,
+    ) -> Result<Option<Filters>, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {
             return Err("Cannot have both exchCode and micCode".into());
         }
@@ -99,16 +121,41 @@ impl<'a> Properties<'a> {
             filters.include_unlisted_equities = serde_json::from_str(raw.get())
                 .map_err(|_| "includeUnlistedEquities must be true or false.")?;
         }
+        let mut is_possible = true;
         for (property, raw) in Property::ALL.into_iter().zip(self.enums) {
-            if let Some(raw) = raw {
-                match text(raw).and_then(|value| vocabulary.admit(property, &value)) {
-                    Some(known) => filters.known.require(known),
-                    None => return Ok(None),
+            let Some(raw) = raw else { continue };
+            let mut allow = |value: Cow<'_, str>| {
+                if let Some(known) = vocabulary.admit(property, &value) {
+                    filters.known.allow(known);
                 }
+            };
+            if is_array(raw, several) {
+                texts(raw).ok_or_else(|| not_texts(property))?.for_each(allow);
+            } else if let Some(value) = text(raw) {
+                allow(value);
             }
+            is_possible &= filters.known.of(property).is_some();
         }
-        Ok(Some(filters))
+        Ok(is_possible.then_some(filters))
     }
+}
+
+fn is_array(raw: Raw<'_>, several: Several) -> bool {
+    several == Several::Yes && raw.get().starts_with('[')
+}
+
+/// The values of an array of texts; `None` when it is empty, too long, or has another
+/// entry.
+fn texts(raw: Raw<'_>) -> Option<impl Iterator<Item = Cow<'_, str>>> {
+    let entries: Vec<Raw<'_>> = serde_json::from_str(raw.get()).ok()?;
+    let is_some = (1..=ENUM_VALUES_MAX).contains(&entries.len());
+    let values = entries.into_iter().map(text).collect::<Option<Vec<_>>>()?;
+    is_some.then(|| values.into_iter())
+}
+
+fn not_texts(property: Property) -> Fault {
+    let name = property.name();
+    format!("{name} must be a string, or an array of 1 to {ENUM_VALUES_MAX} strings.").into()
 }
 
 fn number_interval(

@@ -7,7 +7,7 @@ use figdex_index::{Keywords, Search, Vocabulary};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use super::json::{Raw, is_null, read_members, text};
-use super::properties::Properties;
+use super::properties::{Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -36,8 +36,8 @@ impl<'a> SearchRequest<'a> {
     }
 
     /// Whether the enum-like properties have allowed values.
-    pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
-        self.properties.enum_fields_hold(vocabulary)
+    pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary, several: Several) -> bool {
+        self.properties.enum_fields_hold(vocabulary, several)
     }
 
     /// The question that is asked; none when an enum-like property is outside its
@@ -46,7 +46,11 @@ impl<'a> SearchRequest<'a> {
     ///
     /// # Errors
     /// The sentence for the answer's `error`.
-    pub(crate) fn check(&self, vocabulary: &Vocabulary) -> Result<Option<Search>, Fault> {
+    pub(crate) fn check(
+        &self,
+        vocabulary: &Vocabulary,
+        several: Several,
+    ) -> Result<Option<Search>, Fault> {
         if let Some(key) = &self.unknown {
             return Err(invalid_key(key));
         }
@@ -54,7 +58,7 @@ impl<'a> SearchRequest<'a> {
             return Err("query must contain at least one parameter".into());
         }
         let keywords = self.query.map(keywords).transpose()?;
-        let filters = self.properties.check(vocabulary)?;
+        let filters = self.properties.check(vocabulary, several)?;
         Ok(filters.map(|filters| Search { keywords, filters }))
     }
 

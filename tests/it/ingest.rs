@@ -54,11 +54,11 @@ impl Desk {
         let catalogue = Catalogue::open(&self.index()).unwrap();
         let mut tickers = Vec::new();
         for ticker in ["IBM", "AAPL", "MSFT", "OLD"] {
-            let lookup = figdex_index::Lookup {
-                id_type: figdex_index::IdType::Ticker,
-                id_value: figdex_index::IdType::Ticker.admit(ticker).unwrap(),
-                filters: figdex_index::Filters::default(),
-            };
+            let lookup = figdex_index::Lookup::new(
+                figdex_index::IdType::Ticker,
+                figdex_index::IdType::Ticker.admit(ticker).unwrap(),
+                figdex_index::Filters::default(),
+            );
             if !catalogue.lookup(&lookup, 10).unwrap().is_empty() {
                 tickers.push(ticker.to_owned());
             }

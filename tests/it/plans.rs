@@ -8,7 +8,7 @@ use figdex_ingest::explain::explain;
 
 use crate::support::ingest;
 
-const QUESTIONS: [&str; 24] = [
+const QUESTIONS: [&str; 29] = [
     // Mapping jobs.
     r#"{"idType":"ID_ISIN","idValue":"US4592001014"}"#,
     r#"{"idType":"ID_ISIN","idValue":"US4592001014","exchCode":"US"}"#,
@@ -26,6 +26,12 @@ const QUESTIONS: [&str; 24] = [
     r#"{"currency":"XAU","exchCode":"US"}"#,
     r#"{"includeUnlistedEquities":true}"#,
     r#"{"contractSize":[-1,-0.5]}"#,
+    // Filters with several values.
+    r#"{"exchCode":["US","GR","US"],"includeUnlistedEquities":true}"#,
+    r#"{"exchCode":["US","GR"],"securityType2":["Common Stock","Option"],"optionType":["Put"]}"#,
+    r#"{"currency":["XAU","XAG"]}"#,
+    r#"{"query":"ibm us","exchCode":["UN","US"]}"#,
+    r#"{"query":"ibm us","exchCode":["UN","UP"]}"#,
     // Searches.
     r#"{"query":"ibm"}"#,
     r#"{"query":"international business machines"}"#,
@@ -62,6 +68,12 @@ fn plans_are_as_they_were_read() {
     for (question, what) in [
         ("[]", "the question is no JSON object: a search, a filter or a mapping job"),
         (r#"{"exchCode":"us"}"#, r#"exchCode: "us" is no value that the index knows"#),
+        (r#"{"exchCode":["US","us"]}"#, r#"exchCode: "us" is no value that the index knows"#),
+        (r#"{"exchCode":[]}"#, "exchCode: there must be a value"),
+        (
+            r#"{"idType":"TICKER","idValue":"IBM","exchCode":["US","UN"]}"#,
+            "a mapping job with several values of one property",
+        ),
         (r#"{"exchcode":"US"}"#, "exchcode: there is no such property"),
         (r#"{"idType":"TICKER"}"#, "a mapping job without idType or idValue"),
         (r#"{"strike":[2,1]}"#, "strike: the first entry must not be greater than the second"),

@@ -96,6 +96,10 @@ def filters(client):
     figis = sorted(row.figi for page in searched for row in page.data)
     assert len(figis) == filtered[0].total > PAGE_ROWS_MAX
     assert figis == [row.figi for page in filtered for row in page.data]
+    either = FilterRequest(market_sec_des=["Equity", "Corp"])
+    corporate = FilterRequest(market_sec_des="Corp")
+    sums = [post_filter.sync(client=client, body=body).total for body in (either, corporate)]
+    assert sums[0] == total + sums[1] > total, sums
     print(f"{total} rows of filter and {len(figis)} of search, page by page")
 
 

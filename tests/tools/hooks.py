@@ -25,5 +25,11 @@ def before_load_schema(context, raw_schema):
         values = requests.get(f"{base}/mapping/values/{key}", timeout=10).json()["values"]
         for name in ["MappingJob", "SearchRequest", "FilterRequest"]:
             if name in schemas:
-                schemas[name]["properties"][key]["enum"] = values
+                fill(schemas[name]["properties"][key], values)
+
+
+def fill(schema, values):
+    """The values where a text stands, alone or in an array."""
+    for one in schema.get("oneOf", [schema]):
+        one.get("items", one)["enum"] = values
 

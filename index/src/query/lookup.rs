@@ -4,12 +4,31 @@ use super::Filters;
 use crate::id_type::{IdType, IdValue};
 
 /// Which rows carry this identifier and pass these filters?
+///
+/// A request carries a hundred of them, so a lookup is small and owns nothing that it
+/// can borrow.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Lookup {
+pub struct Lookup<'a> {
     /// The kind of identifier.
     pub id_type: IdType,
     /// A value that `id_type` admitted.
-    pub id_value: IdValue,
-    /// What narrows the answer.
-    pub filters: Filters,
+    pub id_value: IdValue<'a>,
+    /// Most jobs have none.
+    filters: Option<Box<Filters>>,
+}
+
+impl<'a> Lookup<'a> {
+    /// The question; no filters are [`Filters::default`].
+    pub fn new(
+        id_type: IdType,
+        id_value: IdValue<'a>,
+        filters: impl Into<Option<Filters>>,
+    ) -> Self {
+        Self { id_type, id_value, filters: filters.into().map(Box::new) }
+    }
+
+    /// What narrows the answer; `None` stands for [`Filters::default`].
+    pub fn filters(&self) -> Option<&Filters> {
+        self.filters.as_deref()
+    }
 }

@@ -6,7 +6,7 @@ mod keywords;
 mod lookup;
 mod search;
 
-pub use filters::{Filters, KnownValues};
+pub use filters::{Filters, KnownValues, OneOf};
 pub(crate) use keywords::Word;
 pub use keywords::{Keywords, QUERY_BYTES_MAX, QueryTooLong};
 pub use lookup::Lookup;

@@ -12,18 +12,18 @@ use proptest::prelude::*;
 
 use crate::support::{figi, publish, universe};
 
-fn ticker(text: &str) -> IdValue {
+fn ticker(text: &str) -> IdValue<'_> {
     IdType::Ticker.admit(text).unwrap()
 }
 
-fn find(catalogue: &Catalogue, lookup: &Lookup) -> Vec<Figi> {
+fn find(catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
     let hits = catalogue.lookup(lookup, 1_000).unwrap();
     hits.into_iter().map(|hit| catalogue.figi(hit)).collect()
 }
 
 /// The same question, answered by looking at every instrument.
-fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup) -> Vec<Figi> {
-    let filters = &lookup.filters;
+fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
+    let filters = &lookup.filters().cloned().unwrap_or_default();
     let carries = |instrument: &&Instrument| {
         if lookup.id_type == IdType::BbGlobal {
             return IdValue::from(instrument.figi) == lookup.id_value;
@@ -32,8 +32,9 @@ fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup) -> V
     };
     let passes = |instrument: &&Instrument| {
         let (expiration, maturity) = instrument.filter_dates();
-        let known = |known: figdex_index::Known| {
-            instrument.property(known.property()) == Some(catalogue.vocabulary().text(known))
+        let known = |asked: figdex_index::OneOf<'_>| {
+            let own = instrument.property(asked.property());
+            asked.values().any(|known| own == Some(catalogue.vocabulary().text(known)))
         };
         let number = |interval: Option<NumberInterval>, value: Option<f64>| {
             interval.is_none_or(|interval| value.is_some_and(|value| interval.contains(value)))
@@ -52,7 +53,7 @@ fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup) -> V
     instruments.iter().filter(carries).filter(passes).map(|instrument| instrument.figi).collect()
 }
 
-fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup> {
+fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
     let vocabulary = catalogue.vocabulary().clone();
     let key = prop_oneof![
         prop_oneof![Just("IBM"), Just("aapl"), Just("BRK/B"), Just("NONE")]
@@ -72,9 +73,9 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup> {
             DateInterval::new(Date::from_days(first), Date::from_days(first + length)).ok()
         })
     };
-    let exch_code = proptest::option::of(prop_oneof![Just("US"), Just("GR"), Just("LN")]);
-    let sector = proptest::option::of(prop_oneof![Just("Equity"), Just("Corp"), Just("Muni")]);
-    (key, number(10.0), number(4.0), date(20_000), date(21_000), exch_code, sector, any::<bool>())
+    let exch_codes = proptest::sample::subsequence(vec!["US", "GR", "LN"], 0..=2);
+    let sectors = proptest::sample::subsequence(vec!["Equity", "Corp", "Muni"], 0..=2);
+    (key, number(10.0), number(4.0), date(20_000), date(21_000), exch_codes, sectors, any::<bool>())
         .prop_map(
             move |(
                 (id_type, id_value),
@@ -82,8 +83,8 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup> {
                 coupon,
                 expiration,
                 maturity,
-                exch_code,
-                sector,
+                exch_codes,
+                sectors,
                 include,
             )| {
                 let mut filters = Filters {
@@ -94,13 +95,14 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup> {
                     include_unlisted_equities: include,
                     ..Filters::default()
                 };
-                let values = [(Property::ExchCode, exch_code), (Property::MarketSecDes, sector)];
-                for (property, value) in values {
-                    if let Some(value) = value {
-                        filters.known.require(vocabulary.admit(property, value).unwrap());
+                for (property, values) in
+                    [(Property::ExchCode, exch_codes), (Property::MarketSecDes, sectors)]
+                {
+                    for value in values {
+                        filters.known.allow(vocabulary.admit(property, value).unwrap());
                     }
                 }
-                Lookup { id_type, id_value, filters }
+                Lookup::new(id_type, id_value, filters)
             },
         )
 }
@@ -127,7 +129,7 @@ fn too_many_hits_are_an_error_and_just_enough_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = publish(folder.path(), &universe(30), 7);
     let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
-    let lookup = Lookup { id_type: IdType::Ticker, id_value: ticker("IBM"), filters };
+    let lookup = Lookup::new(IdType::Ticker, ticker("IBM"), filters);
     assert_eq!(catalogue.lookup(&lookup, 10).unwrap().len(), 10);
     assert_eq!(catalogue.lookup(&lookup, 9), Err(TooManyHits { hits_max: 9 }));
 }
@@ -256,7 +258,7 @@ fn another_format_and_a_foreign_folder_are_refused() {
     let manifest = folder.path().join("generation-000001/manifest.toml");
     fs::write(&manifest, "format = 9\nshape = \"another\"\n").unwrap();
     let other = Catalogue::open(folder.path());
-    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 5, .. })));
+    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 6, .. })));
     fs::write(folder.path().join("CURRENT"), "../elsewhere\n").unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::Damaged { .. })));
 }

@@ -28,7 +28,7 @@ fn worded(count: u32) -> Vec<Instrument> {
         instrument.security_description = number.is_multiple_of(3).then(|| word(3).to_owned());
         instrument.alias = (0..number % 2).map(|_| word(4).to_owned()).collect();
         let mut identify = |id_type: IdType, text: &str| {
-            instrument.identifiers.push((id_type, id_type.admit(text).unwrap()));
+            instrument.identifiers.push((id_type, id_type.admit(text).unwrap().into_owned()));
         };
         match number % 6 {
             0 => identify(IdType::Isin, "US4592001014"),
@@ -101,8 +101,9 @@ fn holds(instrument: &Instrument, text: &str) -> bool {
 }
 
 fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> bool {
-    filters.known.iter().all(|known| {
-        instrument.property(known.property()) == Some(catalogue.vocabulary().text(known))
+    filters.known.iter().all(|asked| {
+        let own = instrument.property(asked.property());
+        asked.values().any(|known| own == Some(catalogue.vocabulary().text(known)))
     }) && (filters.include_unlisted_equities || !instrument.is_unlisted_equity())
         && filters.strike.is_none_or(|interval| {
             instrument.strike.is_some_and(|strike| interval.contains(strike))
@@ -111,21 +112,22 @@ fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> 
 
 fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
     let vocabulary = catalogue.vocabulary().clone();
-    let exch_code = proptest::option::of(proptest::sample::select(&["US", "GR", "LN"][..]));
-    let sector = proptest::option::of(proptest::sample::select(&["Equity", "Corp", "Muni"][..]));
+    let exch_codes = proptest::sample::subsequence(vec!["US", "GR", "LN"], 0..=3);
+    let sectors = proptest::sample::subsequence(vec!["Equity", "Corp", "Muni"], 0..=3);
     let strike = proptest::option::weighted(0.2, 0.0..8.0);
-    (proptest::option::weighted(0.8, text()), exch_code, sector, strike, any::<bool>()).prop_map(
-        move |(text, exch_code, sector, strike, include)| {
+    (proptest::option::weighted(0.8, text()), exch_codes, sectors, strike, any::<bool>()).prop_map(
+        move |(text, exch_codes, sectors, strike, include)| {
             let mut filters = Filters {
                 include_unlisted_equities: include,
                 strike: strike
                     .map(|low| figdex_index::NumberInterval::new(Some(low), None).unwrap()),
                 ..Filters::default()
             };
-            let values = [(Property::ExchCode, exch_code), (Property::MarketSecDes, sector)];
-            for (property, value) in values {
-                if let Some(value) = value {
-                    filters.known.require(vocabulary.admit(property, value).unwrap());
+            for (property, values) in
+                [(Property::ExchCode, exch_codes), (Property::MarketSecDes, sectors)]
+            {
+                for value in values {
+                    filters.known.allow(vocabulary.admit(property, value).unwrap());
                 }
             }
             let keywords = text.map(|text| Keywords::parse(&text).unwrap());

@@ -30,7 +30,7 @@ fn nothing_said() {
     assert_eq!((settings.jobs_per_request, settings.jobs_per_request_with_key), (10, 100));
     assert_eq!(settings.body_bytes_max, 1 << 20);
     assert_eq!(settings.public_url, None);
-    assert!(!settings.trust_proxy);
+    assert!(!settings.trust_proxy && !settings.strict_contract && !settings.hide_identifiers);
 }
 
 /// Every setting of the file, under the flag's name; and a flag beats it.
@@ -46,6 +46,8 @@ fn everything_in_the_file() {
         body_bytes_max = 2097152
         search_envelope = "array"
         unknown_enum = "no-match"
+        strict_contract = true
+        hide_identifiers = true
         cors = ["https://a.example", "http://localhost:3000"]
         public_url = "https://figi.example.com/"
 
@@ -63,6 +65,7 @@ fn everything_in_the_file() {
     assert_eq!(settings.body_bytes_max, 2 << 20);
     assert_eq!(settings.search_envelope, SearchEnvelope::Array);
     assert_eq!(settings.unknown_enum, UnknownEnum::NoMatch);
+    assert!(settings.strict_contract && settings.hide_identifiers);
     assert_eq!(settings.public_url.as_deref(), Some("https://figi.example.com"));
     let mut expected = Rates::default();
     for line in expected.lines_mut() {

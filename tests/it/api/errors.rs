@@ -128,7 +128,14 @@ fn an_enum_field_outside_its_set() {
 fn an_unknown_path() {
     let server = server();
     for path in [
-        "/",
+        "/index.html",
+        "/page",
+        "/page/nonesuch.js",
+        "/page/js/main.js",
+        "/page/..%2Fmain.rs",
+        "/instruments",
+        "/instruments/BBG000BLNNH6/x",
+        "/v3/instruments/BBG000BLNNH6",
         "/v3",
         "/mapping",
         "/v4/mapping",

@@ -5,13 +5,16 @@ mod cors;
 mod encoding;
 mod errors;
 mod health;
+mod instruments;
 mod keys;
 mod limits;
 mod mapping;
 mod openapi;
+mod page;
 mod paging;
 mod schema;
 mod search;
+mod several;
 mod socket;
 mod values;
 

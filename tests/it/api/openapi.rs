@@ -52,7 +52,7 @@ impl Document {
 
     fn check(&self, schema: &Value, value: &Value) -> Result<(), String> {
         let schema = self.resolve(schema).as_object().unwrap();
-        if value.is_null() {
+        if value.is_null() && !schema.contains_key("oneOf") {
             let nullable = schema.get("nullable") == Some(&Value::Bool(true));
             return if nullable { Ok(()) } else { Err(format!("null is not {schema:?}")) };
         }

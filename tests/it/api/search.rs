@@ -334,7 +334,7 @@ fn faults_of_the_request() {
             r#"{"exchCode":"XX"}"#,
             r#"{"exchCode":5}"#,
             r#"{"x":1,"query":"","currency":"usd"}"#,
-            r#"{"query":"a","marketSecDes":["Equity"]}"#,
+            r#"{"query":"a","marketSecDes":{"Equity":1}}"#,
         ] {
             let answer = server.post(path, body);
             assert_eq!((answer.status, &*answer.body), (400, "Invalid enum field."), "{body}");

@@ -1,0 +1,109 @@
+//! Many lookups at a time. What a lookup waits for is memory: a place of the radix table,
+//! an entry, a list. A batch takes each of these steps for all lookups before the next
+//! one, so that no read waits for another's (engine, decision 4). A lookup alone is a
+//! batch of one: there is no second way.
+
+use std::slice;
+
+use crate::catalogue::{Catalogue, Hit, TooManyHits};
+use crate::conditions::Conditions;
+use crate::figi::Figi;
+use crate::id_type::IdType;
+use crate::identifiers::{KeyKind, Postings};
+use crate::part::Part;
+use crate::query::{Filters, Lookup};
+
+/// What many lookups find, before their filters are asked.
+pub struct Batch<'a> {
+    catalogue: &'a Catalogue,
+    lookups: &'a [Lookup<'a>],
+    /// The rows that carry the identifier: part by part, in the order of the lookups.
+    located: Vec<Postings<'a>>,
+    /// What lookups without filters ask of the rows of each part.
+    unfiltered: Vec<Conditions<'a>>,
+}
+
+impl Catalogue {
+    /// Locates what these lookups ask for.
+    pub fn batch<'a>(&'a self, lookups: &'a [Lookup<'a>]) -> Batch<'a> {
+        let parts = &self.generation.parts;
+        let mut located = Vec::with_capacity(parts.len() * lookups.len());
+        for part in parts {
+            locate(part, lookups, &mut located);
+        }
+        let unfiltered = Filters::default();
+        let unfiltered = parts.iter().map(|part| Conditions::new(part, &unfiltered)).collect();
+        Batch { catalogue: self, lookups, located, unfiltered }
+    }
+
+    /// The rows that carry an identifier and pass the filters, in FIGI order.
+    ///
+    /// # Errors
+    /// [`TooManyHits`] when there are more than `hits_max`.
+    pub fn lookup(&self, lookup: &Lookup<'_>, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
+        let mut hits = Vec::new();
+        self.batch(slice::from_ref(lookup)).find(0, hits_max, &mut hits)?;
+        Ok(hits)
+    }
+}
+
+impl Batch<'_> {
+    /// How many rows carry the identifier of the first lookup, part by part.
+    pub(crate) fn located(&self) -> impl Iterator<Item = usize> {
+        self.located.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
+    }
+
+    /// Appends the rows that answer the lookup at `place`, in FIGI order.
+    ///
+    /// # Errors
+    /// [`TooManyHits`] when there are more than `hits_max`; then none is appended.
+    ///
+    /// # Panics
+    /// When the batch has no such place.
+    pub fn find(
+        &self,
+        place: usize,
+        hits_max: usize,
+        hits: &mut Vec<Hit>,
+    ) -> Result<(), TooManyHits> {
+        let start = hits.len();
+        let located = self.located.iter().skip(place).step_by(self.lookups.len());
+        let filters = self.lookups[place].filters();
+        let parts = self.catalogue.generation.parts.iter().zip(&self.unfiltered);
+        for (number, ((part, unfiltered), docs)) in (0..).zip(parts.zip(located)) {
+            if docs.len() == 0 {
+                continue;
+            }
+            let filtered = filters.map(|filters| Conditions::new(part, filters));
+            let conditions = filtered.as_ref().unwrap_or(unfiltered);
+            for doc in docs.clone().filter(|doc| conditions.pass(*doc)) {
+                if hits.len() - start == hits_max {
+                    hits.truncate(start);
+                    return Err(TooManyHits { hits_max });
+                }
+                hits.push(Hit { part: number, doc });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Appends the rows of one part that carry the identifier of each lookup.
+fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings<'a>>) {
+    let first = located.len();
+    let in_directory = lookups.iter().map(|lookup| {
+        let kind = Some(lookup.id_type).filter(|id_type| *id_type != IdType::BbGlobal);
+        kind.map(|id_type| (KeyKind::Id(id_type), lookup.id_value.as_str()))
+    });
+    part.identifiers.find_all(in_directory, located);
+    // A row's own FIGI needs no directory: the rows are in its order.
+    let mut own: Vec<(usize, Figi)> = Vec::new();
+    for (place, lookup) in lookups.iter().enumerate() {
+        if lookup.id_type == IdType::BbGlobal {
+            own.extend(Figi::parse(lookup.id_value.as_str()).ok().map(|figi| (place, figi)));
+        }
+    }
+    for ((place, _), doc) in own.iter().zip(part.rows.find_all(&own)) {
+        located[first + place] = doc.map_or(Postings::NONE, Postings::one);
+    }
+}

@@ -1,0 +1,76 @@
+//! `GET /instruments/{figi}`: one instrument with all that the index knows and may show,
+//! and its family. Unversioned, and no business of the contract: it passes no gate and
+//! counts against no limit.
+
+use std::sync::Arc;
+
+use figdex_index::{Catalogue, Figi};
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::http::{HeaderMap, Method, StatusCode};
+use warp::reply::Response;
+
+use super::with;
+use crate::encoding;
+use crate::error::ApiError;
+use crate::state::State;
+use crate::wire::{self, Identifiers};
+
+/// The FIGI is any text, so that a wrong one is told what is wrong with it.
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    warp::path!("instruments" / String)
+        .and(warp::method())
+        .and(warp::header::headers_cloned())
+        .and(with(state))
+        .then(handle)
+        .boxed()
+}
+
+async fn handle(figi: String, method: Method, headers: HeaderMap, state: Arc<State>) -> Response {
+    let cors = &state.settings().cors;
+    let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
+        (Some(preflight), _) => preflight,
+        (None, &Method::GET | &Method::HEAD) => {
+            answer(&figi, &headers, &state).await.unwrap_or_else(Response::from)
+        }
+        _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
+    };
+    cors.stamp(&headers, &mut reply);
+    reply
+}
+
+async fn answer(figi: &str, headers: &HeaderMap, state: &Arc<State>) -> Result<Response, ApiError> {
+    let (status, json) = match Figi::parse(figi) {
+        Err(fault) => (StatusCode::BAD_REQUEST, wire::error(&format!("Invalid FIGI: {fault}."))),
+        Ok(figi) => {
+            let (catalogue, settings) = (state.catalogue(), state.settings());
+            let identifiers =
+                if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
+            // A block is unpacked, and a family may have many rows.
+            let found = state.blocking(move || tell(&catalogue, figi, identifiers)).await?;
+            let found = found.map_err(|error| {
+                tracing::error!(%error, "an instrument could not be read");
+                ApiError::Internal
+            })?;
+            match found {
+                Some(json) => (StatusCode::OK, json),
+                None => (StatusCode::NOT_FOUND, wire::error("No instrument has this FIGI.")),
+            }
+        }
+    };
+    let mut reply = encoding::json(state, headers, json).await;
+    *reply.status_mut() = status;
+    Ok(reply)
+}
+
+fn tell(
+    catalogue: &Catalogue,
+    figi: Figi,
+    identifiers: Identifiers,
+) -> figdex_index::Result<Option<Vec<u8>>> {
+    let Some(hit) = catalogue.find(figi) else { return Ok(None) };
+    let (instrument, family) = (catalogue.instrument(hit)?, catalogue.family(hit));
+    let mut out = Vec::new();
+    wire::instrument(&mut out, catalogue, (hit, &instrument), &family, identifiers);
+    Ok(Some(out))
+}

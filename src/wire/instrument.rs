@@ -1,0 +1,142 @@
+//! One instrument with all that the index knows and may show, and its family. Not a
+//! shape of the contract: its rows are v3 result rows, with more fields behind them.
+
+use figdex_index::{Branch, Catalogue, Family, Figi, Hit, IdType, Instrument, Property};
+
+use super::{array, figi, json};
+use crate::version::Version;
+
+/// Whether third-party identifiers are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Identifiers {
+    Shown,
+    Hidden,
+}
+
+/// The properties that a result row lacks, in the order of a request.
+const PROPERTIES: [Property; 4] =
+    [Property::MicCode, Property::Currency, Property::StateCode, Property::OptionType];
+
+/// Writes the answer.
+pub(crate) fn instrument(
+    out: &mut Vec<u8>,
+    catalogue: &Catalogue,
+    (hit, instrument): (Hit, &Instrument),
+    family: &Family,
+    identifiers: Identifiers,
+) {
+    out.extend_from_slice(b"{\"instrument\":");
+    figi::write(out, Version::V3, catalogue.row(hit));
+    reopen(out);
+    for property in PROPERTIES {
+        text(out, property.name(), instrument.property(property));
+    }
+    number(out, "strike", instrument.strike);
+    number(out, "contractSize", instrument.contract_size);
+    number(out, "coupon", instrument.coupon);
+    for (name, date) in [("expiration", instrument.expiration), ("maturity", instrument.maturity)] {
+        text(out, name, date.map(|date| date.to_string()).as_deref());
+    }
+    key(out, "listed");
+    // Null: the data do not say, and then it counts as listed.
+    out.extend_from_slice(match instrument.listed {
+        None => b"null",
+        Some(false) => b"false",
+        Some(true) => b"true",
+    });
+    let unique_ids =
+        [("uniqueID", &instrument.unique_id), ("uniqueIDFutOpt", &instrument.unique_id_fut_opt)];
+    for (name, id) in unique_ids.into_iter().filter(|(_, id)| id.is_some()) {
+        text(out, name, id.as_deref());
+    }
+    if !instrument.alias.is_empty() {
+        key(out, "alias");
+        array(out, &instrument.alias, |out, alias| json::string(out, alias));
+    }
+    if identifiers == Identifiers::Shown {
+        key(out, "identifiers");
+        self::identifiers(out, instrument);
+    }
+    out.extend_from_slice(b"},\"family\":{\"shareClassFIGI\":");
+    figi_or_null(out, family.share_class_figi);
+    out.extend_from_slice(b",\"composites\":");
+    array(out, &family.composites, |out, branch| self::branch(out, catalogue, branch));
+    let truncated: &[u8] = if family.is_truncated { b"true" } else { b"false" };
+    out.extend_from_slice(b",\"truncated\":");
+    out.extend_from_slice(truncated);
+    out.extend_from_slice(b"}}");
+}
+
+/// Each kind that the instrument has, with its values.
+fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
+    out.push(b'{');
+    let mut is_first = true;
+    for id_type in IdType::ALL {
+        let of_type = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
+        let values: Vec<&str> = of_type.map(|(_, value)| value.as_str()).collect();
+        if values.is_empty() {
+            continue;
+        }
+        if !std::mem::take(&mut is_first) {
+            out.push(b',');
+        }
+        json::string(out, id_type.name());
+        out.push(b':');
+        array(out, &values, |out, value| json::string(out, value));
+    }
+    out.push(b'}');
+}
+
+fn branch(out: &mut Vec<u8>, catalogue: &Catalogue, branch: &Branch) {
+    out.extend_from_slice(b"{\"compositeFIGI\":");
+    figi_or_null(out, branch.composite_figi);
+    out.extend_from_slice(b",\"composite\":");
+    match branch.composite {
+        Some(composite) => venue(out, catalogue, composite),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.extend_from_slice(b",\"venues\":");
+    array(out, &branch.venues, |out, hit| venue(out, catalogue, *hit));
+    out.push(b'}');
+}
+
+/// A row, and the segment that it is listed on.
+fn venue(out: &mut Vec<u8>, catalogue: &Catalogue, hit: Hit) {
+    figi::write(out, Version::V3, catalogue.row(hit));
+    reopen(out);
+    text(out, "micCode", catalogue.value(hit, Property::MicCode));
+    out.push(b'}');
+}
+
+/// Takes the end off an object that was just written: more members follow.
+fn reopen(out: &mut Vec<u8>) {
+    let end = out.pop();
+    debug_assert_eq!(end, Some(b'}'));
+}
+
+fn key(out: &mut Vec<u8>, name: &str) {
+    out.push(b',');
+    json::string(out, name);
+    out.push(b':');
+}
+
+fn text(out: &mut Vec<u8>, name: &str, value: Option<&str>) {
+    key(out, name);
+    match value {
+        Some(value) => json::string(out, value),
+        None => out.extend_from_slice(b"null"),
+    }
+}
+
+fn number(out: &mut Vec<u8>, name: &str, value: Option<f64>) {
+    key(out, name);
+    // Finite, as every number of the index; anything else would be null.
+    serde_json::to_writer(out, &value).expect("writing a number into memory does not fail");
+}
+
+fn figi_or_null(out: &mut Vec<u8>, figi: Option<Figi>) {
+    match figi {
+        Some(figi) => json::string(out, &figi.to_string()),
+        None => out.extend_from_slice(b"null"),
+    }
+}

@@ -1,0 +1,145 @@
+//! The page for people: `GET /` and `GET /page/{file}`, from the program itself.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::Server;
+
+fn server() -> Server {
+    Server::of_dump("figi\nBBG000BLNNH6\n")
+}
+
+fn folder() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page")
+}
+
+/// Every file is served as it was drawn, plain and packed, with its type.
+#[test]
+fn the_files() {
+    let server = server();
+    let mut count = 0;
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let drawn = fs::read_to_string(&path).unwrap();
+        let address = format!("/page/{name}");
+        for encoding in ["gzip", "identity"] {
+            // No gate of the contract: neither Accept nor Content-Type nor a key counts.
+            let headers = [
+                ("accept-encoding", encoding),
+                ("accept", "image/png"),
+                ("content-type", "x"),
+                ("x-service-apikey", "none"),
+            ];
+            let answer = server.request("GET", &address, &headers, "");
+            assert_eq!((answer.status, &answer.body), (200, &drawn), "{address}");
+            assert_eq!(answer.header("content-encoding") == "gzip", encoding == "gzip");
+            assert_eq!(answer.header("vary"), "accept-encoding");
+        }
+        let kind = match path.extension().unwrap().to_str().unwrap() {
+            "html" => "text/html; charset=utf-8",
+            "css" => "text/css; charset=utf-8",
+            "js" => "text/javascript; charset=utf-8",
+            "svg" => "image/svg+xml; charset=utf-8",
+            other => panic!("what is .{other}?"),
+        };
+        let answer = server.request("GET", &address, &[], "");
+        assert_eq!((&*answer.content_type, answer.header("ratelimit-limit")), (kind, ""));
+        count += 1;
+    }
+    assert!(count > 30);
+    let start = server.request("GET", "/", &[], "");
+    assert_eq!(start.body, fs::read_to_string(folder().join("index.html")).unwrap());
+    assert_eq!(start.content_type, "text/html; charset=utf-8");
+}
+
+/// Whatever the page's documents name is there.
+#[test]
+fn no_name_leads_nowhere() {
+    let server = server();
+    let mut named = 0;
+    for entry in fs::read_dir(folder()).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let imports = text.split(" from \"./").skip(1);
+        let links = text.split("=\"page/").skip(1);
+        for rest in imports.chain(links) {
+            let name = rest.split('"').next().unwrap();
+            let answer = server.request("GET", &format!("/page/{name}"), &[], "");
+            assert_eq!(answer.status, 200, "{name}");
+            named += 1;
+        }
+        // The one address in it is no address, but the name of a namespace.
+        let namespaces = text.matches("http://www.w3.org/2000/svg").count();
+        assert_eq!(text.matches("://").count(), namespaces, "{}", &text[..60]);
+    }
+    assert!(named > 60, "{named}");
+}
+
+/// A strict policy and the usual headers, on every answer of the page's.
+#[test]
+fn the_headers() {
+    let server = server();
+    for path in ["/", "/page/main.js", "/page/page.css", "/page/icon.svg"] {
+        let first = server.request("GET", path, &[], "");
+        let tag = first.header("etag").to_owned();
+        for (method, headers, status) in [
+            ("GET", vec![], 200),
+            ("HEAD", vec![], 200),
+            ("GET", vec![("if-none-match", &*tag)], 304),
+        ] {
+            let answer = server.request(method, path, &headers, "");
+            assert_eq!(answer.status, status, "{method} {path}");
+            for (name, value) in [
+                (
+                    "content-security-policy",
+                    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                ),
+                ("x-content-type-options", "nosniff"),
+                ("referrer-policy", "no-referrer"),
+                ("cross-origin-opener-policy", "same-origin"),
+                ("x-frame-options", "DENY"),
+                ("cache-control", "no-cache"),
+                ("vary", "accept-encoding"),
+                ("etag", &tag),
+            ] {
+                assert_eq!(answer.header(name), value, "{method} {path}");
+            }
+        }
+        let answer = server.request("POST", path, &[], "");
+        assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")), "{path}");
+    }
+    // The policy holds without exceptions: nothing of the document's own text is code or
+    // style.
+    let start = server.request("GET", "/", &[], "").body;
+    assert!(!start.contains("<style") && !start.contains(" style=") && !start.contains(" on"));
+    assert_eq!(start.matches("<script").count(), start.matches("<script src=").count() + 1);
+    assert!(start.contains("<script type=\"module\" src="));
+}
+
+/// Who has a file already is told so, for the encoding that he has.
+#[test]
+fn what_is_known_is_not_sent_again() {
+    let server = server();
+    let ask = |headers: &[(&str, &str)]| server.request("GET", "/page/main.js", headers, "");
+    let gzip = ("accept-encoding", "gzip");
+    let [plain, packed] = [ask(&[]), ask(&[gzip])].map(|answer| answer.header("etag").to_owned());
+    assert!(plain != packed && plain.starts_with('"') && plain.ends_with('"'), "{plain} {packed}");
+    assert_ne!(plain, server.request("GET", "/page/dom.js", &[], "").header("etag"));
+    let (weak, several) = (format!("W/{plain}"), format!("\"x\", {plain}"));
+    for (headers, status) in [
+        (vec![("if-none-match", &*plain)], 304),
+        (vec![("if-none-match", &*weak)], 304),
+        (vec![("if-none-match", &*several)], 304),
+        (vec![("if-none-match", "*")], 304),
+        (vec![gzip, ("if-none-match", &*packed)], 304),
+        (vec![gzip, ("if-none-match", &*plain)], 200),
+        (vec![("if-none-match", &*packed)], 200),
+        (vec![("if-none-match", "\"\"")], 200),
+        (vec![("if-none-match", "x")], 200),
+    ] {
+        let answer = ask(&headers);
+        assert_eq!(answer.status, status, "{headers:?}");
+        assert_eq!(answer.body.is_empty(), status == 304, "{headers:?}");
+    }
+}
