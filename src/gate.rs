@@ -168,7 +168,7 @@ fn admit(
 /// Where the call comes from: the peer, or what the trusted proxy says of it. The
 /// proxy appends to X-Forwarded-For, so that its word is the last one, and those
 /// before are the client's own; one that is no address says nothing.
-fn address(peer: IpAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
+pub(crate) fn address(peer: IpAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
     let lines = headers.get_all("x-forwarded-for");
     let forwarded = || {
         let last = lines.iter().next_back()?.to_str().ok()?;

@@ -47,11 +47,14 @@ pub enum Span {
     Search,
     /// Mapping jobs, whatever requests they come in.
     Jobs,
+    /// Requests for suggestions, which have no version and are not the contract's.
+    Suggest,
 }
 
 impl Span {
     /// All of them; a span's place here is its place in a caller's windows.
-    pub const ALL: [Self; 4] = [Self::Total, Self::Mapping, Self::Search, Self::Jobs];
+    pub const ALL: [Self; 5] =
+        [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest];
 
     /// Its name in the configuration file.
     pub fn name(self) -> &'static str {
@@ -60,6 +63,7 @@ impl Span {
             Self::Mapping => "mapping",
             Self::Search => "search",
             Self::Jobs => "jobs",
+            Self::Suggest => "suggest",
         }
     }
 }
@@ -94,6 +98,10 @@ impl Rates {
         line(Version::V1, Span::Jobs, (25, 60), (25_000, 60)),
     ];
 
+    /// Ten a second of typing, for an address, whether or not it has a key. Kept among
+    /// the windows of v3, since a line must be of a version.
+    pub const SUGGEST: Line = line(Version::V3, Span::Suggest, (600, 60), (600, 60));
+
     /// The lines of the table.
     pub fn lines(&self) -> &[Line] {
         &self.0
@@ -107,7 +115,7 @@ impl Rates {
 
 impl Default for Rates {
     fn default() -> Self {
-        Self(Self::CONTRACT.to_vec())
+        Self(Self::CONTRACT.into_iter().chain([Self::SUGGEST]).collect())
     }
 }
 

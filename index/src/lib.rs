@@ -74,6 +74,7 @@ mod record;
 mod rows;
 mod schema;
 mod selection;
+mod suggest;
 mod template;
 mod texts;
 mod tokenizer;
@@ -101,4 +102,5 @@ pub use query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
 pub use rows::{Row, Text};
+pub use suggest::{Matched, Suggest, Suggestion};
 pub use vocabulary::{Known, Property, Vocabulary};

@@ -24,7 +24,7 @@ pub(crate) struct Matches<'a> {
 /// What the driver gives, with all that was left to verify.
 enum Source<'a> {
     Words(Vec<Walk<'a>>),
-    Selection(Selection<'a>),
+    Selection(Box<Selection<'a>>),
 }
 
 /// The rows of one way.
@@ -45,7 +45,8 @@ impl<'a> Matches<'a> {
             }
             Driver::Filters { filters, .. } => {
                 let conditions = Conditions::new(part, &filters);
-                Source::Selection(Selection::new(part.rows.len() as u32, conditions, blocks_max))
+                let rows = part.rows.len() as u32;
+                Source::Selection(Box::new(Selection::new(rows, conditions, blocks_max)))
             }
         };
         Ok(Self { source, counter, identified, identified_done: 0 })

@@ -25,6 +25,7 @@ use crate::numbers::{Numbers, NumbersWriter};
 use crate::ranks::{self, FactsWriter, Ranks, Universe};
 use crate::rows::{Rows, RowsWriter};
 use crate::schema::{self, Fields};
+use crate::suggest::{self, Beginnings};
 use crate::tokenizer::{WORDS, WordTokenizer};
 use crate::typed;
 use crate::vocabulary::Vocabulary;
@@ -40,6 +41,7 @@ pub(crate) struct Part {
     pub(crate) bitmaps: Bitmaps,
     pub(crate) numbers: Numbers,
     pub(crate) ranks: Ranks,
+    pub(crate) beginnings: Beginnings,
     pub(crate) columns: Columns,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
@@ -64,6 +66,7 @@ impl Part {
             bitmaps: Bitmaps::open(path, vocabulary)?,
             numbers: Numbers::open(path, rows.len())?,
             ranks: Ranks::open(path, rows.len())?,
+            beginnings: Beginnings::open(path)?,
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             rows,
@@ -88,6 +91,7 @@ impl Part {
         self.bitmaps.verify(path, count)?;
         self.numbers.verify(path)?;
         self.ranks.verify(path, &self.segment, self.fields.words)?;
+        self.beginnings.verify(path, &self.ranks)?;
         self.identifiers.verify(path, count)
     }
 
@@ -281,6 +285,7 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()>
     for (path, entry) in paths.iter().zip(parts) {
         let (segment, fields) = open_segment(path)?;
         ranks::write(path, &universe, &segment, fields.words)?;
+        suggest::write(path)?;
         entry.files = describe(path)?;
     }
     Ok(())

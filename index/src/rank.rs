@@ -191,8 +191,19 @@ impl Facts {
 
 /// An ISIN as a number: base 36 of its twelve characters.
 fn number(isin: &IdValue<'_>) -> Option<NonZeroU64> {
-    let digits = isin.as_str().chars().map(|c| c.to_digit(36).map(u64::from));
-    NonZeroU64::new(digits.fold(Some(0), |number, digit| Some(number? * 36 + digit?))?)
+    let mut digits = isin.as_str().chars().map(|c| c.to_digit(36).map(u64::from));
+    NonZeroU64::new(digits.try_fold(0, |number, digit| Some(number * 36 + digit?))?)
+}
+
+/// The place of a rank's row among the listings of its security.
+pub(crate) fn place(rank: u16) -> u32 {
+    (u32::from(rank) & ((1 << KIND_SHIFT) - 1)) >> SCORE_BITS
+}
+
+/// What a rank costs within its kind when ranks are but one thing among others.
+pub(crate) fn cost(rank: u16) -> i32 {
+    let score = u32::from(rank) & SCORE_MAX;
+    (place(rank) * 25 + score) as i32
 }
 
 /// What the universe says of a row.

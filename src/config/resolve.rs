@@ -12,7 +12,7 @@ use super::sources::Sources;
 use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, UnknownEnum};
 use crate::auth::KeyRing;
 use crate::cors::{Cors, Origin};
-use crate::limits::{Rate, Rates};
+use crate::limits::{Rate, Rates, Span};
 use crate::serve::Connections;
 use crate::version::Version;
 
@@ -112,14 +112,16 @@ impl KeysFlags {
     }
 }
 
-/// The contract's table with the file's figures: `[limits.v3.mapping]`.
+/// The contract's table with the file's figures, as in `[limits.v3.mapping]`, and the
+/// rate of suggestions: `[limits.suggest]`.
 fn rates(sources: &mut Sources) -> Rates {
     let mut rates = Rates::default();
     let mut limits = sources.section("limits");
     let faults = &mut sources.faults;
     for version in [Version::V1, Version::V2, Version::V3] {
         let mut section = limits.section(version.name(), faults);
-        for line in rates.lines_mut().iter_mut().filter(|line| line.version == version) {
+        let lines = rates.lines_mut().iter_mut();
+        for line in lines.filter(|line| line.version == version && line.span != Span::Suggest) {
             let mut figures = section.section(line.span.name(), faults);
             for (key, rate) in
                 [("without_key", &mut line.without_key), ("with_key", &mut line.with_key)]
@@ -135,6 +137,22 @@ fn rates(sources: &mut Sources) -> Rates {
         }
         section.finish(faults);
     }
+    let mut suggest = limits.section(Span::Suggest.name(), faults);
+    if let Some((text, origin)) = suggest.text("rate", faults) {
+        let rate = match text.parse::<Rate>() {
+            _ if text == "none" => Some(None),
+            Ok(rate) => Some(Some(rate)),
+            Err(fault) => {
+                faults.push(format!("{origin}: {fault}, nor `none`"));
+                None
+            }
+        };
+        let mut lines = rates.lines_mut().iter_mut().filter(|line| line.span == Span::Suggest);
+        if let (Some(rate), Some(line)) = (rate, lines.next()) {
+            (line.without_key, line.with_key) = (rate, rate);
+        }
+    }
+    suggest.finish(faults);
     limits.finish(faults);
     rates
 }

@@ -8,6 +8,7 @@ mod page;
 mod pages;
 mod schema;
 mod search;
+mod suggest;
 mod values;
 
 use std::convert::Infallible;
@@ -32,7 +33,9 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .unify()
         .or(filter::route(state.clone()))
         .unify()
-        .or(instruments::route(state))
+        .or(instruments::route(state.clone()))
+        .unify()
+        .or(suggest::route(state))
         .unify()
         .or(page::route())
         .unify()

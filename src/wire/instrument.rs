@@ -3,7 +3,7 @@
 
 use figdex_index::{Branch, Catalogue, Family, Figi, Hit, IdType, Instrument, Property};
 
-use super::{array, figi, json};
+use super::{array, figi, json, reopen};
 use crate::version::Version;
 
 /// Whether third-party identifiers are shown.
@@ -106,12 +106,6 @@ fn venue(out: &mut Vec<u8>, catalogue: &Catalogue, hit: Hit) {
     reopen(out);
     text(out, "micCode", catalogue.value(hit, Property::MicCode));
     out.push(b'}');
-}
-
-/// Takes the end off an object that was just written: more members follow.
-fn reopen(out: &mut Vec<u8>) {
-    let end = out.pop();
-    debug_assert_eq!(end, Some(b'}'));
 }
 
 fn key(out: &mut Vec<u8>, name: &str) {

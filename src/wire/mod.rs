@@ -10,6 +10,7 @@ mod json;
 mod page;
 mod properties;
 mod search;
+mod suggest;
 
 use std::borrow::Cow;
 
@@ -21,10 +22,17 @@ pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
 pub(crate) use self::properties::Several;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
+pub(crate) use self::suggest::{SuggestRequest, suggestions};
 use crate::version::Version;
 
 /// A fault of one field: a sentence for the caller, inside a 200.
 pub(crate) type Fault = Cow<'static, str>;
+
+/// Takes the end off an object that was just written: more members follow.
+fn reopen(out: &mut Vec<u8>) {
+    let end = out.pop();
+    debug_assert_eq!(end, Some(b'}'));
+}
 
 /// What a caller is told of a property that does not exist. Of a long one only the
 /// beginning: an answer is no echo.

@@ -11,5 +11,6 @@ mod operate;
 mod plans;
 mod quick_start;
 mod recorded;
+mod relevance;
 mod reload;
 mod support;

@@ -85,6 +85,11 @@ impl Server {
         Self { service, report, _folder: folder }
     }
 
+    /// Its index, opened anew.
+    pub(crate) fn catalogue(&self) -> Catalogue {
+        Catalogue::open(&self._folder.path().join("index")).unwrap()
+    }
+
     /// The same index, served as an operator chose.
     pub(crate) fn with_settings(self, settings: Settings) -> Self {
         let catalogue = Catalogue::open(&self._folder.path().join("index")).unwrap();

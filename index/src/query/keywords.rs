@@ -1,7 +1,7 @@
 //! Key words, as a person types them: words and nothing else, however it looks.
 
 use crate::vocabulary::{Known, Property, Vocabulary};
-use crate::words::{squeeze, words};
+use crate::words::{Folded, squeeze, words};
 
 /// The longest text of key words, in bytes.
 pub const QUERY_BYTES_MAX: usize = 1024;
@@ -16,7 +16,7 @@ pub struct Keywords {
 
 /// A word that a row must hold: as it stands without its punctuation, or in all
 /// its runs of letters and of digits.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Word {
     pub(crate) squeezed: String,
     pub(crate) runs: Vec<String>,
@@ -36,14 +36,7 @@ impl Keywords {
         }
         let mut parsed: Vec<Word> = Vec::new();
         for word in words(text) {
-            let mut runs: Vec<String> = Vec::new();
-            for run in word.runs() {
-                if !runs.iter().any(|known| known == run) {
-                    runs.push(run.to_owned());
-                }
-            }
-            let word = Word { squeezed: word.squeezed(), runs };
-            parsed.push(word);
+            parsed.push(Word::new(&word));
         }
         // Said twice is said once; but the last word stands for itself, since it may
         // be an exchange code where the same word before it may not.
@@ -89,6 +82,22 @@ impl Keywords {
 }
 
 impl Word {
+    /// A word that is already folded.
+    pub(crate) fn of(folded: &str) -> Self {
+        let mut words = words(folded);
+        words.next().map(|word| Self::new(&word)).unwrap_or_default()
+    }
+
+    fn new(word: &Folded) -> Self {
+        let mut runs: Vec<String> = Vec::new();
+        for run in word.runs() {
+            if !runs.iter().any(|known| known == run) {
+                runs.push(run.to_owned());
+            }
+        }
+        Self { squeezed: word.squeezed(), runs }
+    }
+
     /// The exchange codes that this word is, ignoring case.
     pub(crate) fn exch_codes(&self, vocabulary: &Vocabulary) -> impl Iterator<Item = Known> {
         let is_word =

@@ -22,7 +22,7 @@ use self::lists::Lists;
 pub(crate) use self::writer::{FactsWriter, Universe, write};
 use crate::error::{Error, Result};
 use crate::mapped::{Mapped, u32_at};
-use crate::rank::{KIND_SHIFT, Kind};
+use crate::rank::{self, KIND_SHIFT, Kind};
 
 const VALUES: &str = "ranks.values";
 const ORDER: &str = "ranks.order";
@@ -61,6 +61,21 @@ impl Ranks {
     pub(crate) fn rank(&self, doc: u32) -> u16 {
         let at = 2 * doc as usize;
         u16::from_le_bytes([self.values[at], self.values[at + 1]])
+    }
+
+    /// What a row is.
+    pub(crate) fn kind(&self, doc: u32) -> Kind {
+        Kind::ALL[usize::from(self.rank(doc) >> KIND_SHIFT)]
+    }
+
+    /// Whether a row is the best listing of its security.
+    pub(crate) fn is_best(&self, doc: u32) -> bool {
+        rank::place(self.rank(doc)) == 0
+    }
+
+    /// What a rank costs within its kind, the less the better, below 512.
+    pub(crate) fn cost(&self, doc: u32) -> i32 {
+        rank::cost(self.rank(doc))
     }
 
     /// The row at a position.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use figdex_index::{
-    Catalogue, Effort, Filters, IdType, Instrument, Keywords, Place, Property, Search,
+    Catalogue, Effort, Filters, IdType, Instrument, Keywords, Place, Property, Search, Suggest,
 };
 use proptest::prelude::*;
 
@@ -200,6 +200,37 @@ fn searches_agree_with_a_scan_over_one_part_and_over_many() {
         prop_assert_eq!(ranked.into_iter().collect::<BTreeSet<_>>(), expected.into_iter().collect());
     });
     assert!(found.get() > 1_000, "many searches must find something: {found:?}");
+}
+
+/// Suggestions do not depend on the parts; each security is there once; what a search
+/// finds first is among them, if nothing is cut.
+#[test]
+fn suggestions_agree_over_one_part_and_over_many() {
+    let instruments = worded(60);
+    let folder = tempfile::tempdir().unwrap();
+    let whole = publish(&folder.path().join("one"), &instruments, 1_000);
+    let split = publish(&folder.path().join("four"), &instruments, 15);
+    let found = Cell::new(0);
+    proptest!(ProptestConfig::with_cases(500), |(search in searches(&whole), limit in 1_usize..60)| {
+        let Some(keywords) = search.keywords.clone() else { return Ok(()) };
+        let asked = Suggest { keywords, filters: search.filters.clone() };
+        let of = |catalogue: &Catalogue| {
+            let found = catalogue.suggest(&asked, limit, Effort::Any).unwrap().unwrap();
+            let found = found.into_iter();
+            found.map(|it| (catalogue.figi(it.hit), it.listings, it.matched)).collect::<Vec<_>>()
+        };
+        let suggested = of(&whole);
+        prop_assert_eq!(&of(&split), &suggested);
+        prop_assert!(suggested.len() <= limit);
+        let once: BTreeSet<_> = suggested.iter().map(|(figi, _, _)| *figi).collect();
+        prop_assert_eq!(once.len(), suggested.len());
+        found.set(found.get() + usize::from(!suggested.is_empty()));
+        for (figi, _, _) in &suggested {
+            let instrument = instruments.iter().find(|instrument| instrument.figi == *figi);
+            prop_assert!(passes(&whole, &asked.filters, instrument.unwrap()));
+        }
+    });
+    assert!(found.get() > 100, "many must suggest something: {found:?}");
 }
 
 /// Any text is only words: it finds or does not, and never fails.

@@ -16,6 +16,7 @@ mod schema;
 mod search;
 mod several;
 mod socket;
+mod suggest;
 mod values;
 
 use figdex_index::check_digit;

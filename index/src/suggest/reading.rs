@@ -1,0 +1,223 @@
+//! Reading a row as a person does: which of the asked words are in its ticker and its
+//! name, how surely, and how well that fits.
+
+use super::abbreviation::are_equivalent;
+use super::typo::{begins_close, is_close};
+use crate::names::said_name;
+use crate::query::Word;
+use crate::rank::Kind;
+use crate::rows::Row;
+use crate::words::{Folded, words};
+
+/// A word that is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) word: Word,
+    /// Whether it may be the beginning of a word.
+    pub(super) is_begun: bool,
+    /// Whether a typo may be in it.
+    pub(super) is_guessed: bool,
+    /// Whether it is known that the row holds it, be it elsewhere.
+    pub(super) is_held: bool,
+    /// Whether it is a part of what was typed as one word: then it stands for nothing
+    /// else, and follows the part before.
+    pub(super) is_part: bool,
+}
+
+/// Why a row is suggested; several reasons may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Matched {
+    /// Words are in its ticker, or the whole text is.
+    pub ticker: bool,
+    /// Words are in its name.
+    pub name: bool,
+    /// The whole text is one of its identifiers.
+    pub identifier: bool,
+    /// Words are in its description or an alias.
+    pub description: bool,
+    /// A word was taken for a mistyped one.
+    pub guess: bool,
+}
+
+/// How well a row fits: the more, the better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fit {
+    pub(super) points: i32,
+    pub(super) matched: Matched,
+}
+
+/// Points of one asked word, by how it is found.
+const EXACT: i32 = 300;
+const EQUIVALENT: i32 = 270;
+/// For the beginning of a word, and as much again as it is of the word.
+const BEGUN: i32 = 210;
+const BEGUN_SHARE: i32 = 60;
+const CLOSE: i32 = 120;
+const BEGUN_CLOSE: i32 = 75;
+const HELD: i32 = 90;
+
+/// What a row has at the least that carries the whole text.
+pub(super) const WHOLE_MIN: i32 = 300;
+
+/// Points of the whole.
+const FIRST_WORD: i32 = 50;
+const IN_ORDER: i32 = 40;
+const COVERED: i32 = 60;
+
+/// A word of the ticker or the name in a form under which it is found.
+struct Form {
+    text: String,
+    /// Its place among the words; those of the ticker come first.
+    place: usize,
+    is_whole: bool,
+}
+
+/// What a row says, cut into words.
+pub(super) struct Reading {
+    forms: Vec<Form>,
+    ticker_words: usize,
+    words: usize,
+    ticker: String,
+    name: String,
+}
+
+impl Reading {
+    pub(super) fn of(row: Row<'_>) -> Self {
+        let ticker = row.ticker().map(|text| text.to_string()).unwrap_or_default();
+        let name = row.name().map(|text| text.to_string()).unwrap_or_default();
+        let mut reading =
+            Self { forms: Vec::new(), ticker_words: 0, words: 0, ticker, name: String::new() };
+        let squeezed: Vec<String> = words(&reading.ticker)
+            .map(|word| {
+                reading_of(&word, &mut reading.forms, reading.words);
+                reading.words += 1;
+                word.squeezed()
+            })
+            .collect();
+        reading.ticker = squeezed.concat();
+        reading.ticker_words = reading.words;
+        // Nobody begins with the article.
+        let is_article = |place: usize, word: &Folded| place == 0 && word.squeezed() == "the";
+        let said = words(&name).enumerate().filter(|(place, word)| !is_article(*place, word));
+        for (_, word) in said {
+            reading_of(&word, &mut reading.forms, reading.words);
+            reading.words += 1;
+        }
+        reading.name = name;
+        reading
+    }
+
+    /// Whether the whole text, squeezed, is the ticker.
+    pub(super) fn has_ticker(&self, squeezed: &str) -> bool {
+        self.ticker == squeezed
+    }
+
+    /// Whether the text is the name as people say it.
+    pub(super) fn has_name(&self, said: &str) -> bool {
+        !said.is_empty() && said_name(&self.name) == said
+    }
+
+    /// How well the asked words fit; `None` when one of them is not found.
+    pub(super) fn fit(&self, asked: &[Asked]) -> Option<Fit> {
+        let mut matched = Matched::default();
+        let mut points = 0;
+        let mut covered = 0_u64;
+        let mut is_first = false;
+        let mut last_place = None;
+        for (number, word) in asked.iter().enumerate() {
+            let mut best: Option<(i32, &Form)> = None;
+            for form in &self.forms {
+                let is_next =
+                    !word.is_part || last_place.is_none_or(|last: usize| form.place == last + 1);
+                if is_next
+                    && let Some(points) = points_of(word, &form.text)
+                    && best.is_none_or(|(most, _)| points > most)
+                {
+                    best = Some((points, form));
+                }
+            }
+            let Some((of_word, form)) = best else {
+                if !word.is_held {
+                    return None;
+                }
+                matched.description = true;
+                matched.guess |= word.is_guessed;
+                points += HELD;
+                continue;
+            };
+            points += of_word;
+            last_place = Some(form.place);
+            matched.guess |= of_word <= CLOSE;
+            match form.place.checked_sub(self.ticker_words) {
+                None => matched.ticker = true,
+                Some(place) => {
+                    matched.name = true;
+                    let is_new = covered & 1 << place.min(63) == 0;
+                    covered |= u64::from(form.is_whole || is_new) << place.min(63);
+                    is_first |= number == 0 && place == 0;
+                }
+            }
+        }
+        let count = asked.len().max(1) as i32;
+        points /= count;
+        let name_words = (self.words - self.ticker_words).max(1) as i32;
+        if covered & 1 == 1 {
+            points += FIRST_WORD;
+        }
+        if is_first {
+            points += IN_ORDER;
+        }
+        points += COVERED * (covered.count_ones() as i32).min(name_words) / name_words;
+        Some(Fit { points, matched })
+    }
+}
+
+fn reading_of(word: &Folded, forms: &mut Vec<Form>, place: usize) {
+    let mut pieces = word.pieces();
+    let (first, second) = (pieces.next(), pieces.next());
+    if second.is_some() {
+        forms.push(Form { text: word.squeezed(), place, is_whole: true });
+        for piece in word.pieces() {
+            forms.push(Form { text: piece.to_owned(), place, is_whole: false });
+        }
+    } else if let Some(only) = first {
+        forms.push(Form { text: only.to_owned(), place, is_whole: true });
+    }
+}
+
+fn points_of(asked: &Asked, form: &str) -> Option<i32> {
+    let word = &*asked.word.squeezed;
+    if form == word {
+        return Some(EXACT);
+    }
+    if asked.is_begun && form.starts_with(word) {
+        return Some(BEGUN + BEGUN_SHARE * word.len() as i32 / form.len() as i32);
+    }
+    if !asked.is_part && are_equivalent(word, form) {
+        return Some(EQUIVALENT);
+    }
+    if asked.is_guessed {
+        if is_close(word, form) {
+            return Some(CLOSE);
+        }
+        if asked.is_begun && begins_close(word, form) {
+            return Some(BEGUN_CLOSE);
+        }
+    }
+    None
+}
+
+/// What it costs a row to be of a kind that people seldom mean.
+pub(super) fn cost(kind: Kind) -> i32 {
+    match kind {
+        Kind::Share => 0,
+        Kind::Fund => 30,
+        Kind::Receipt => 40,
+        Kind::Index | Kind::Preferred => 120,
+        Kind::Right => 140,
+        Kind::Currency => 160,
+        Kind::Bond | Kind::Other => 200,
+        Kind::Warrant | Kind::Future => 250,
+        Kind::Option => 300,
+    }
+}

@@ -1,0 +1,215 @@
+//! The ways in which words may be meant, and the rows of each.
+
+use super::abbreviation::equivalents;
+use super::prefix::{SHORT_CHARS_MAX, beginning_with};
+use super::reading::{Asked, Fit};
+use super::typo::{may_be_mistyped, neighbours};
+use crate::conditions::Conditions;
+use crate::error::Result;
+use crate::part::Part;
+use crate::query::{Filters, Keywords, Word};
+use crate::ranked::{END, Positions, Steps};
+use crate::vocabulary::{Known, Vocabulary};
+
+/// Words of the dictionary that a beginning may stand for.
+const BEGUN_WORDS_MAX: usize = 64;
+
+/// Steps in posting lists, and rows that are read in vain, before a way is given up.
+const STEPS_MAX: u32 = 8192;
+const MISSES_MAX: usize = 96;
+
+/// Words beyond these are not guessed at.
+const GUESSED_WORDS_MAX: usize = 6;
+
+/// One way in which the words may be meant.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Way {
+    pub(super) words: Vec<Asked>,
+    /// The exchange code that the last word was taken for.
+    pub(super) exch_code: Option<Known>,
+    /// What it is worth that the words are meant so.
+    pub(super) points: i32,
+}
+
+const ON_EXCHANGE: i32 = 120;
+const JOINED: i32 = -20;
+const LOOSE: i32 = -60;
+const GUESSED: i32 = -100;
+
+/// The words as they are, the last one perhaps unfinished.
+pub(super) fn as_typed(keywords: &Keywords) -> Vec<Asked> {
+    let mut words: Vec<Asked> = keywords.words().iter().map(Asked::whole).collect();
+    if let Some(last) = words.last_mut() {
+        last.is_begun = true;
+    }
+    words
+}
+
+/// The words as they are; the last one as an exchange code; two neighbours joined.
+pub(super) fn plain(keywords: &Keywords, vocabulary: &Vocabulary) -> Vec<Way> {
+    let words = as_typed(keywords);
+    let mut ways = vec![Way { words: words.clone(), exch_code: None, points: 0 }];
+    if let [before @ .., last] = keywords.words()
+        && !before.is_empty()
+    {
+        for exch_code in last.exch_codes(vocabulary) {
+            let words = before.iter().map(Asked::whole).collect();
+            ways.push(Way { words, exch_code: Some(exch_code), points: ON_EXCHANGE });
+        }
+    }
+    for place in 1..words.len().min(GUESSED_WORDS_MAX) {
+        let mut joined = words.clone();
+        let second = joined.remove(place);
+        let first = &mut joined[place - 1];
+        first.word = Word::of(&(first.word.squeezed.clone() + &second.word.squeezed));
+        first.is_begun = second.is_begun;
+        ways.push(Way { words: joined, exch_code: None, points: JOINED });
+    }
+    ways
+}
+
+/// Every word as the beginning of one.
+pub(super) fn begun(keywords: &Keywords) -> Way {
+    let begun = as_typed(keywords).into_iter().map(|word| Asked { is_begun: true, ..word });
+    Way { words: begun.collect(), exch_code: None, points: LOOSE }
+}
+
+/// A single word as two that follow each other.
+pub(super) fn split(keywords: &Keywords) -> Vec<Way> {
+    let words = as_typed(keywords);
+    let mut ways = Vec::new();
+    if let [only] = &words[..] {
+        let text = &only.word.squeezed;
+        for (place, _) in text.char_indices().skip(2).take(GUESSED_WORDS_MAX) {
+            let (first, second) = text.split_at(place);
+            if second.chars().count() >= 2 {
+                let part = |text| Asked { is_part: true, ..Asked::whole(&Word::of(text)) };
+                let (first, second) = (part(first), Asked { is_begun: true, ..part(second) });
+                ways.push(Way { words: vec![first, second], exch_code: None, points: LOOSE });
+            }
+        }
+    }
+    ways
+}
+
+/// Typos: in the words that no row has, and if all are known, in one after the other.
+pub(super) fn guessed(
+    keywords: &Keywords,
+    is_known: impl Fn(&str) -> Result<bool>,
+) -> Result<Vec<Way>> {
+    let words = as_typed(keywords);
+    let mut unknown = Vec::new();
+    for (place, asked) in words.iter().enumerate().take(GUESSED_WORDS_MAX) {
+        if may_be_mistyped(&asked.word.squeezed) && !is_known(&asked.word.squeezed)? {
+            unknown.push(place);
+        }
+    }
+    let mistyped = |places: &[usize]| {
+        let mut words = words.clone();
+        for place in places {
+            words[*place].is_guessed = true;
+        }
+        Way { words, exch_code: None, points: GUESSED }
+    };
+    if !unknown.is_empty() {
+        return Ok(vec![mistyped(&unknown)]);
+    }
+    let places = (0..words.len().min(GUESSED_WORDS_MAX))
+        .filter(|place| may_be_mistyped(&words[*place].word.squeezed));
+    Ok(places.map(|place| mistyped(&[place])).collect())
+}
+
+/// Whether any row has a word.
+pub(super) fn is_known(part: &Part, word: &str) -> Result<bool> {
+    Ok(Positions::of_term(part, word)?.count_max() > 0)
+}
+
+/// The first rows of a part in the order of their ranks that hold the words of a way,
+/// and how well each fits, which `fit` says.
+pub(super) fn rows(
+    part: &Part,
+    way: &Way,
+    filters: &Filters,
+    rows_max: usize,
+    mut fit: impl FnMut(u32, &[Asked]) -> Option<Fit>,
+) -> Result<Vec<(u32, Fit)>> {
+    let mut filters = filters.clone();
+    if let Some(exch_code) = way.exch_code {
+        if !filters.known.allows(exch_code) {
+            return Ok(Vec::new());
+        }
+        filters.known.require(exch_code);
+    }
+    let conditions = Conditions::new(part, &filters);
+    let mut asked = way.words.clone();
+    let is_narrowed = filters != Filters::default();
+    let mut positions = positions(part, &mut asked, is_narrowed)?;
+    let mut steps = Steps(STEPS_MAX);
+    let mut misses = MISSES_MAX;
+    let mut found = Vec::new();
+    let mut position = positions.seek(0, &mut steps);
+    while position != END && found.len() < rows_max && misses > 0 && steps.0 > 0 {
+        steps.0 -= 1;
+        let doc = part.ranks.doc(position);
+        if conditions.pass(doc) {
+            match fit(doc, &asked) {
+                Some(fit) => found.push((doc, fit)),
+                None => misses -= 1,
+            }
+        }
+        position = positions.seek(position + 1, &mut steps);
+    }
+    Ok(found)
+}
+
+/// The rows that may hold the words. A word that all of them hold is marked; the others
+/// are too short to be looked up, and are looked for in each row.
+fn positions<'a>(part: &'a Part, asked: &mut [Asked], is_narrowed: bool) -> Result<Positions<'a>> {
+    let mut sets = Vec::new();
+    let is_alone = asked.len() == 1;
+    for word in &mut *asked {
+        let text = word.word.squeezed.clone();
+        let is_short = word.is_begun && text.chars().count() <= SHORT_CHARS_MAX;
+        if is_short && !is_alone {
+            continue;
+        }
+        let mut any = vec![Positions::of_word(part, &word.word)?];
+        for other in equivalents(&text).filter(|_| !word.is_part) {
+            any.push(Positions::of_term(part, other)?);
+        }
+        let mut is_enough = false;
+        if is_short {
+            // The best of all rows, unless few of them are asked for.
+            let best: Vec<u32> = part.beginnings.of(&text).collect();
+            is_enough = !best.is_empty() && !is_narrowed;
+            any.push(Positions::Few(best, 0));
+        }
+        if word.is_begun && !is_enough {
+            for found in beginning_with(part, &text, BEGUN_WORDS_MAX)? {
+                any.push(Positions::of_info(part, &found)?);
+            }
+        }
+        if word.is_guessed {
+            for found in neighbours(part, &text, word.is_begun)? {
+                any.push(Positions::of_info(part, &found)?);
+            }
+        }
+        any.retain(|set| set.count_max() > 0);
+        word.is_held = !is_short && !word.is_part;
+        sets.push(Positions::Any(any));
+    }
+    if sets.is_empty() {
+        // Only short beginnings: the longest of them leads.
+        let longest = asked.iter().map(|word| &word.word.squeezed).max_by_key(|text| text.len());
+        let best = longest.map(|text| part.beginnings.of(text).collect()).unwrap_or_default();
+        return Ok(Positions::Few(best, 0));
+    }
+    Ok(Positions::all(sets))
+}
+
+impl Asked {
+    fn whole(word: &Word) -> Self {
+        let (is_begun, is_guessed, is_held, is_part) = Default::default();
+        Self { word: word.clone(), is_begun, is_guessed, is_held, is_part }
+    }
+}

@@ -1,0 +1,103 @@
+//! `GET /suggest`: what a person may mean who is still typing. Unversioned, and no
+//! business of the contract: it passes no gate, and has a rate window of its own.
+
+use std::sync::Arc;
+
+use figdex_index::{Catalogue, Effort};
+use tokio::time::Instant;
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::http::{Method, StatusCode};
+use warp::reply::Response;
+
+use super::with;
+use crate::call::{Call, call};
+use crate::encoding;
+use crate::error::ApiError;
+use crate::gate;
+use crate::limits::{Span, Standing, Who};
+use crate::state::State;
+use crate::version::Version;
+use crate::wire::{self, SuggestRequest};
+
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let query = warp::query::raw().or(warp::any().map(String::new)).unify();
+    warp::path!("suggest").and(query).and(call()).and(with(state)).then(handle).boxed()
+}
+
+async fn handle(query: String, call: Call, state: Arc<State>) -> Response {
+    let cors = &state.settings().cors;
+    let mut reply = match (cors.preflight(&call.method, &call.headers, &Method::GET), &call.method)
+    {
+        (Some(preflight), _) => preflight,
+        (None, &Method::GET | &Method::HEAD) => counted(&query, &call, &state).await,
+        _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
+    };
+    cors.stamp(&call.headers, &mut reply);
+    reply
+}
+
+/// The answer, with the rate-limit headers.
+async fn counted(query: &str, call: &Call, state: &Arc<State>) -> Response {
+    let standing = match admit(call, state) {
+        Ok(standing) => standing,
+        Err(error) => return error.into(),
+    };
+    let mut reply = answer(query, call, state).await.unwrap_or_else(Response::from);
+    if let Some(standing) = standing {
+        standing.stamp(reply.headers_mut());
+    }
+    reply
+}
+
+/// Counts the request against its address, with a key or without.
+fn admit(call: &Call, state: &State) -> Result<Option<Standing>, ApiError> {
+    let Some(limiter) = state.limiter() else { return Ok(None) };
+    let address = gate::address(call.peer, &call.headers, state.settings().trust_proxy);
+    let now = Instant::now().into_std();
+    let admitted = limiter.admit(Who::at(address), Version::V3, Span::Suggest, now);
+    admitted.map_err(ApiError::RateLimitReached)
+}
+
+async fn answer(query: &str, call: &Call, state: &Arc<State>) -> Result<Response, ApiError> {
+    let catalogue = state.catalogue();
+    let request =
+        SuggestRequest::parse(query, catalogue.vocabulary(), state.settings().unknown_enum);
+    let request = match request {
+        Ok(request) => request,
+        Err(fault) => {
+            let mut reply = encoding::json(state, &call.headers, wire::error(&fault)).await;
+            *reply.status_mut() = StatusCode::BAD_REQUEST;
+            return Ok(reply);
+        }
+    };
+    let json = match tell(&catalogue, &request, Effort::Little)? {
+        Some(json) => json,
+        None => {
+            let json = state.blocking(move || tell(&catalogue, &request, Effort::Any)).await??;
+            json.ok_or(ApiError::Internal)?
+        }
+    };
+    Ok(encoding::json(state, &call.headers, json).await)
+}
+
+/// The answer; `None` when it takes more than `effort`.
+fn tell(
+    catalogue: &Catalogue,
+    request: &SuggestRequest,
+    effort: Effort,
+) -> Result<Option<Vec<u8>>, ApiError> {
+    let found = match request.is_impossible {
+        true => Ok(Some(Vec::new())),
+        false => catalogue.suggest(&request.suggest, request.limit, effort),
+    };
+    let found = found.map_err(|error| {
+        tracing::error!(%error, "a suggestion failed");
+        ApiError::Internal
+    })?;
+    Ok(found.map(|found| {
+        let mut out = Vec::new();
+        wire::suggestions(&mut out, catalogue, &found);
+        out
+    }))
+}

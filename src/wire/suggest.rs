@@ -1,0 +1,101 @@
+//! `GET /suggest`: its parameters, and the rows that it answers with. Not a shape of the
+//! contract: a row is a v3 result row with two more keys.
+
+use std::io::Write as _;
+
+use figdex_index::{
+    Catalogue, Filters, Keywords, Matched, Property, Suggest, Suggestion, Vocabulary,
+};
+
+use super::{Fault, array, figi, json, reopen};
+use crate::config::UnknownEnum;
+use crate::version::Version;
+
+/// Suggestions of one answer.
+const LIMIT_MAX: usize = 50;
+const LIMIT: usize = 10;
+
+/// A request for suggestions as a caller gave it.
+pub(crate) struct SuggestRequest {
+    pub(crate) suggest: Suggest,
+    pub(crate) limit: usize,
+    /// A value is demanded that no instrument has.
+    pub(crate) is_impossible: bool,
+}
+
+impl SuggestRequest {
+    /// Reads the query of the address.
+    ///
+    /// # Errors
+    /// The sentence for the answer's `error`.
+    pub(crate) fn parse(
+        query: &str,
+        vocabulary: &Vocabulary,
+        unknown_enum: UnknownEnum,
+    ) -> Result<Self, Fault> {
+        let (mut text, mut limit) = (None, None);
+        let mut filters = Filters::default();
+        let mut is_impossible = false;
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "query" if text.is_none() => text = Some(value),
+                "limit" if limit.is_none() => limit = Some(value),
+                "query" | "limit" => return Err(format!("{name} must not be repeated.").into()),
+                "includeUnlistedEquities" => {
+                    filters.include_unlisted_equities = value
+                        .parse()
+                        .map_err(|_| "includeUnlistedEquities must be true or false.")?;
+                }
+                _ => {
+                    let property =
+                        Property::from_name(&name).ok_or_else(|| super::invalid_key(&name))?;
+                    match vocabulary.admit(property, &value) {
+                        Some(known) => filters.known.allow(known),
+                        None if unknown_enum == UnknownEnum::NoMatch => is_impossible = true,
+                        None => return Err(format!("Invalid value for {name}.").into()),
+                    }
+                }
+            }
+        }
+        let limit = match limit {
+            None => LIMIT,
+            Some(limit) => {
+                let limit = limit.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
+                limit.ok_or_else(|| format!("limit must be a number from 1 to {LIMIT_MAX}."))?
+            }
+        };
+        let text = text.filter(|text| !text.trim().is_empty());
+        let text = text.ok_or("query must be a non-empty string.")?;
+        let keywords = Keywords::parse(&text).map_err(|error| format!("{error}."))?;
+        Ok(Self { suggest: Suggest { keywords, filters }, limit, is_impossible })
+    }
+}
+
+/// Writes the answer.
+pub(crate) fn suggestions(out: &mut Vec<u8>, catalogue: &Catalogue, found: &[Suggestion]) {
+    out.reserve((figi::ROW_BYTES + 64) * found.len());
+    out.extend_from_slice(b"{\"data\":");
+    array(out, found, |out, suggestion| {
+        figi::write(out, Version::V3, catalogue.row(suggestion.hit));
+        reopen(out);
+        write!(out, ",\"listings\":{},\"matched\":", suggestion.listings)
+            .expect("writing into memory does not fail");
+        let matched = names(suggestion.matched);
+        array(out, &matched, |out, name| json::string(out, name));
+        out.push(b'}');
+    });
+    out.push(b'}');
+}
+
+/// Why a row is suggested.
+fn names(matched: Matched) -> Vec<&'static str> {
+    let Matched { ticker, name, identifier, description, guess } = matched;
+    let named = [
+        (ticker, "ticker"),
+        (name, "name"),
+        (identifier, "identifier"),
+        (description, "description"),
+        (guess, "guess"),
+    ];
+    named.into_iter().filter_map(|(is_so, name)| is_so.then_some(name)).collect()
+}

@@ -1,0 +1,176 @@
+//! `GET /suggest`: what a person may mean who is still typing.
+
+use figdex::State;
+use figdex::config::{Settings, UnknownEnum};
+use figdex::limits::Rates;
+use serde_json::Value;
+
+use super::figi;
+use super::search::dump;
+use crate::support::{Answer, Server, figis};
+
+fn server() -> Server {
+    Server::of_dump(&dump())
+}
+
+fn get(server: &Server, query: &str) -> Answer {
+    server.request("GET", &format!("/suggest{query}"), &[], "")
+}
+
+/// The rows of an answer that must be 200.
+fn suggest(server: &Server, query: &str) -> Value {
+    let answer = get(server, query);
+    assert_eq!(
+        (answer.status, &*answer.content_type),
+        (200, "application/json; charset=utf-8"),
+        "{query} {}",
+        answer.body
+    );
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn check(server: &Server, query: &str, expected: &[u32]) {
+    let found = figis(&suggest(server, query));
+    let expected: Vec<String> = expected.iter().copied().map(figi).collect();
+    assert_eq!(found, expected, "{query}");
+}
+
+/// A v3 result row, the count of the security's listings, and what matched.
+#[test]
+fn the_shape_of_an_answer() {
+    let server = server();
+    let body = get(&server, "?query=deutsche+ba").body;
+    let row = format!(
+        r#"{{"figi":"{}","name":"DEUTSCHE BANK AG-REGISTERED","ticker":"DBK","exchCode":"GR","compositeFIGI":"{}","securityType":"Common Stock","marketSector":"Equity","shareClassFIGI":"{}","securityType2":"Common Stock","securityDescription":null,"listings":3,"matched":["name"]}}"#,
+        figi(6),
+        figi(6),
+        figi(902)
+    );
+    assert_eq!(body, format!(r#"{{"data":[{row}]}}"#));
+    assert_eq!(get(&server, "?query=zzzzzz").body, r#"{"data":[]}"#);
+    assert_eq!(get(&server, "?query=%26").body, r#"{"data":[]}"#);
+    for (method, body) in [("HEAD", ""), ("POST", "Invalid HTTP method.")] {
+        let answer = server.request(method, "/suggest?query=ibm", &[], "");
+        assert_eq!(answer.status, if method == "HEAD" { 200 } else { 405 });
+        assert!(method == "HEAD" || answer.body == body, "{}", answer.body);
+        assert!(method == "HEAD" || answer.allow.as_deref() == Some("GET, HEAD"));
+    }
+}
+
+/// One row for each security: beginnings, one typo, words joined, split, in any order,
+/// and identifiers.
+#[test]
+fn what_may_be_meant() {
+    let server = server();
+    for (query, expected) in [
+        ("?query=app", &[1, 14, 3][..]),
+        ("?query=a", &[12, 1, 14]),
+        ("?query=berk", &[5]),
+        ("?query=hath+berkshire", &[5]),
+        ("?query=hathaway+berk", &[5]),
+        ("?query=berkshier", &[5]),
+        ("?query=bekshire+hathaway", &[5]),
+        ("?query=berkshire+hathwaay", &[5]),
+        ("?query=societe+gen", &[9]),
+        ("?query=Soci%C3%A9t%C3%A9", &[9]),
+        ("?query=at%26t", &[12]),
+        ("?query=att", &[12]),
+        ("?query=at+t", &[12]),
+        ("?query=deut+sche", &[6]),
+        ("?query=deutschebank", &[6]),
+        ("?query=deutsche+bank+gf", &[7]),
+        ("?query=brkb", &[5]),
+        ("?query=US0378331005", &[1]),
+        ("?query=us037833", &[]),
+        ("?query=AAPL+01/17/25+C155", &[4]),
+        ("?query=%E3%83%88%E3%83%A8", &[13]),
+        ("?query=toyo", &[13]),
+        ("?query=hidden", &[]),
+        ("?query=hidden&includeUnlistedEquities=true", &[11]),
+    ] {
+        check(&server, query, expected);
+    }
+    for (query, matched) in [
+        ("?query=aapl", r#"["ticker"]"#),
+        ("?query=apple", r#"["name"]"#),
+        ("?query=US0378331005", r#"["identifier"]"#),
+        ("?query=toyota", r#"["description"]"#),
+        ("?query=berkshier", r#"["name","guess"]"#),
+    ] {
+        assert_eq!(suggest(&server, query)["data"][0]["matched"].to_string(), matched, "{query}");
+    }
+}
+
+/// Filters by the contract's names, with several values; how many there are.
+#[test]
+fn what_narrows() {
+    let server = server();
+    for (query, expected) in [
+        ("?query=deutsche&exchCode=US", &[8][..]),
+        ("?query=deutsche&exchCode=US&exchCode=GF", &[8]),
+        ("?query=deutsche&exchCode=GF", &[7]),
+        ("?query=apple&marketSecDes=Muni", &[3]),
+        ("?query=a&marketSecDes=Muni&marketSecDes=Index", &[3]),
+        ("?query=app&securityType2=Common+Stock&exchCode=UW", &[2]),
+        ("?query=app&limit=1", &[1]),
+        ("?query=app&limit=2", &[1, 14]),
+        ("?query=app&limit=50", &[1, 14, 3]),
+    ] {
+        check(&server, query, expected);
+    }
+    let settings = Settings { unknown_enum: UnknownEnum::NoMatch, ..Settings::default() };
+    check(&server.with_settings(settings), "?query=app&exchCode=??", &[]);
+}
+
+/// What is wrong is a 400 with a sentence that says it.
+#[test]
+fn what_is_refused() {
+    let server = server();
+    for (query, sentence) in [
+        ("", "query must be a non-empty string."),
+        ("?query=", "query must be a non-empty string."),
+        ("?query=%20", "query must be a non-empty string."),
+        ("?query=a&query=b", "query must not be repeated."),
+        ("?query=a&limit=0", "limit must be a number from 1 to 50."),
+        ("?query=a&limit=51", "limit must be a number from 1 to 50."),
+        ("?query=a&limit=x", "limit must be a number from 1 to 50."),
+        ("?query=a&limit=1&limit=2", "limit must not be repeated."),
+        ("?query=a&exchcode=US", "Invalid key 'exchcode'."),
+        ("?query=a&exchCode=us", "Invalid value for exchCode."),
+        ("?query=a&includeUnlistedEquities=1", "includeUnlistedEquities must be true or false."),
+        (&format!("?query={}", "x".repeat(1025)), "query must not be longer than 1024 bytes."),
+    ] {
+        let answer = get(&server, query);
+        let body = serde_json::json!({"error": sentence}).to_string();
+        assert_eq!((answer.status, answer.body), (400, body), "{query}");
+    }
+    // Whatever the bytes, there is an answer.
+    for query in ["?query=%FF%FE", "?query=%", "?%00=%00", "?query=%F0%9F%98%80", "?=&&&"] {
+        assert!(matches!(get(&server, query).status, 200 | 400), "{query}");
+    }
+}
+
+/// A window of its own, for an address; the contract's are not touched by it.
+#[test]
+fn a_window_of_its_own() {
+    let mut rates = Rates::default();
+    let line = rates.lines_mut().iter_mut().find(|line| line.span.name() == "suggest").unwrap();
+    assert_eq!(line.without_key.unwrap().to_string(), "600/60s");
+    line.without_key = Some("2/60s".parse().unwrap());
+    let settings = Settings { rates: Some(rates), ..Settings::default() };
+    let server = Server::with(&dump(), |catalogue| State::new(catalogue, settings));
+    let ask = |peer| server.request_from(peer, "GET", "/suggest?query=app", &[], "");
+    for remaining in ["1", "0"] {
+        let answer = ask("192.0.2.1");
+        assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, remaining));
+        assert_eq!(answer.header("ratelimit-policy"), "2;w=60");
+    }
+    let refused = ask("192.0.2.1");
+    assert_eq!((refused.status, refused.header("ratelimit-limit")), (429, "2"));
+    assert_eq!(refused.header("retry-after"), refused.header("ratelimit-reset"));
+    assert_eq!(ask("192.0.2.2").status, 200);
+    let json = [("content-type", "application/json")];
+    let search = r#"{"query":"app"}"#;
+    let answer = server.request_from("192.0.2.1", "POST", "/v3/search", &json, search);
+    assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, "4"));
+}
