@@ -90,7 +90,7 @@ function beside(document_) {
   const figi = { name: "figi", in: "path", schema: { type: "string" }, example: "BBG000BLNNH6" };
   return el("section", { id: "ref-beside" }, el("h2", { tabindex: "-1" }, el("span", { class: "method" }, "GET"), el("code", {}, "/instruments/{figi}")),
     el("p", {}, "Beside the interface of the public service, and without a version: one instrument with all that this server knows of it, and its family, from the share class to the venues. It counts against no limit."),
-    runner(document_, { method: "GET", path: "/instruments/{figi}", examples: [], parameters: [figi], request: null }, { run: own, shown: own }));
+    runner(document_, { method: "GET", path: "/instruments/{figi}", examples: [], parameters: [figi], request: null, isFree: true }, { run: own, shown: own }));
 }
 
 const fold = (words, content) => (content ? el("details", { class: "fold" }, el("summary", {}, words), content) : null);
