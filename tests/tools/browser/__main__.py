@@ -25,6 +25,7 @@ from tab import ARGUMENTS, CHROMIUM
 CHECKS = [
     finding.type_ahead,
     finding.stale_suggestions,
+    finding.filtered_suggestions,
     finding.routes,
     finding.instrument,
     finding.filters,
@@ -32,6 +33,7 @@ CHECKS = [
     finding.search_troubles,
     mapping.bulk,
     mapping.a_hundred,
+    mapping.dropped,
     mapping.bulk_troubles,
     mapping.many_rows,
     reading.reference,
@@ -59,6 +61,9 @@ def main():
     parser.add_argument("--pictures")
     options = parser.parse_intermixed_args()
     options.base = options.base.rstrip("/")
+    unknown = set(options.names) - {check.__name__ for check in CHECKS}
+    if unknown:
+        parser.error(f"there is no check {', '.join(sorted(unknown))}")
     failed = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)

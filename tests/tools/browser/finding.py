@@ -2,6 +2,7 @@
 
 import json
 import re
+from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import expect
 
@@ -70,6 +71,17 @@ def stale_suggestions(browser, options):
     tab.wait_for_selector("#suggestions [role=option]")
     assert len(calls) <= 4, f"typing fast asks seldom: {calls}"
     expect(tab.locator("#suggestions .all strong")).to_have_text("international")
+    page.close()
+
+
+def filtered_suggestions(browser, options):
+    """What is suggested passes the filters that are set, all values of them."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm&exchCode=US&exchCode=GR&marketSecDes=Equity&strike=1..2", ".empty, .rows")
+    with tab.expect_request("**/suggest?*") as asked:
+        tab.locator("#query").fill("ibm corp")
+    query = parse_qsl(urlsplit(asked.value.url).query)
+    assert query == [("query", "ibm corp"), ("limit", "10"), ("exchCode", "US"), ("exchCode", "GR"), ("marketSecDes", "Equity")], query
     page.close()
 
 

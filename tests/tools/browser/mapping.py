@@ -141,6 +141,24 @@ def a_hundred(browser, options):
     page.close()
 
 
+def dropped(browser, options):
+    """A file that is dropped is read; a workbook is refused in words."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    drop = """([name, text]) => {
+      const held = new DataTransfer();
+      held.items.add(new File([text], name));
+      document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: held, bubbles: true, cancelable: true }));
+    }"""
+    tab.evaluate(drop, ["list.csv", f'\ufeffISIN;Name\r\n{ISIN};"IBM; Inc"\r\n"US0378331005";Apple\r\n'])
+    expect(tab.locator(".recognised")).to_contain_text("2 rows, 2 different identifiers")
+    expect(tab.locator(".drop")).to_contain_text("“ISIN”, was taken for a heading")
+    expect(tab.locator(".begin .primary")).to_have_text("Map 2 identifiers")
+    tab.evaluate(drop, ["list.xlsx", "PK\x03\x04"])
+    expect(tab.locator(".drop")).to_contain_text("Save the sheet as CSV first")
+    page.close()
+
+
 def bulk_troubles(browser, options):
     """Limits, refusals and an absent server: told in words, waited for, taken up again."""
     page = Page(browser, options.base)
