@@ -12,7 +12,7 @@ use crate::folder::{BuildLock, sync};
 use crate::generation::Generation;
 use crate::instrument::Instrument;
 use crate::manifest::{FORMAT, Manifest, PartEntry, Source};
-use crate::part::PartWriter;
+use crate::part::{self, PartWriter};
 use crate::vocabulary::Property;
 
 /// How an index is built; none of it changes what it answers.
@@ -149,6 +149,7 @@ impl Builder {
         if self.parts.is_empty() {
             return Err(Error::Empty);
         }
+        part::complete(&self.path, &mut self.parts)?;
         let values = Property::ALL.map(|property| {
             let values = std::mem::take(&mut self.values[property as usize]);
             (property.name().to_owned(), values.into_iter().collect())

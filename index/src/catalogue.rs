@@ -1,9 +1,9 @@
 //! Reading: a question goes in, hits come out, and a hit becomes a row.
 
-use std::collections::BinaryHeap;
 use std::path::Path;
 use std::slice;
 
+use crate::best::best;
 use crate::error::Result;
 use crate::figi::Figi;
 use crate::folder::Publication;
@@ -14,7 +14,6 @@ use crate::matches::Matches;
 use crate::part::Part;
 use crate::plan::{self, Plan};
 use crate::query::{Filters, Lookup, Place, Search};
-use crate::rank::RANK_END;
 use crate::rows::Row;
 use crate::totals::Totals;
 use crate::vocabulary::Vocabulary;
@@ -64,7 +63,7 @@ const LITTLE_BLOCKS: u32 = 512;
 const LITTLE_ROWS: u64 = 4096;
 
 impl Effort {
-    fn blocks_max(self) -> u32 {
+    pub(crate) fn blocks_max(self) -> u32 {
         match self {
             Self::Little => LITTLE_BLOCKS,
             Self::Any => u32::MAX,
@@ -212,46 +211,23 @@ impl Catalogue {
         hits_max: usize,
         effort: Effort,
     ) -> Result<Option<Page<Place>>> {
-        // The greatest is on top; one more than asked for tells whether more follow.
-        let mut best: BinaryHeap<(u32, Hit)> = BinaryHeap::with_capacity(hits_max + 2);
-        let mut blocks_left = effort.blocks_max();
+        // One more than asked for tells whether more follow.
+        let mut found = Vec::with_capacity(hits_max + 1);
         for (number, part) in (0..).zip(&self.generation.parts) {
             let plan = self.plan(part, search)?;
-            if !effort.allows(&plan) {
-                return Ok(None);
-            }
-            let mut matches = Matches::new(part, plan, blocks_left)?;
-            while let Some(doc) = matches.next() {
-                let rank = part.columns.rank(doc).expect("verified: every row has a rank");
-                let standing = matches.tier(doc) as u32 * RANK_END as u32 + rank as u32;
-                // Of equal standing the earlier FIGI comes first, and it came first.
-                let late =
-                    best.len() > hits_max && best.peek().is_some_and(|top| standing >= top.0);
-                let seen = || {
-                    after.is_some_and(|after| {
-                        standing < after.standing
-                            || standing == after.standing && part.rows.figi(doc) <= after.figi
-                    })
-                };
-                if late || seen() {
-                    continue;
-                }
-                best.push((standing, Hit { part: number, doc }));
-                if best.len() > hits_max + 1 {
-                    best.pop();
-                }
-            }
-            match matches.blocks_left() {
-                Some(left) => blocks_left = left,
-                None => return Ok(None),
-            }
+            let rows = best(part, plan, search, after, hits_max + 1, effort)?;
+            let Some(rows) = rows else { return Ok(None) };
+            found.extend(
+                rows.into_iter().map(|(standing, doc)| (standing, Hit { part: number, doc })),
+            );
         }
-        let mut best = best.into_sorted_vec();
-        let more = best.len() > hits_max;
-        best.truncate(hits_max);
-        let last = best.last().filter(|_| more);
+        // Each part's are in order already; of equal standing the earlier FIGI is first.
+        found.sort_unstable();
+        let more = found.len() > hits_max;
+        found.truncate(hits_max);
+        let last = found.last().filter(|_| more);
         let next = last.map(|&(standing, hit)| Place { standing, figi: self.figi(hit) });
-        Ok(Some(Page { hits: best.into_iter().map(|(_, hit)| hit).collect(), next }))
+        Ok(Some(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next }))
     }
 
     /// How each part answers a search, for people.

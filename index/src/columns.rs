@@ -1,6 +1,6 @@
-//! The fast fields of a part: the rank, by which matches are ordered, and what filters
-//! compare, as the segment has it. Bitmaps and ordinals hold the same in a form that is
-//! faster to ask (`conditions`); that the two agree is what `verify` makes sure of.
+//! The fast fields of a part: what filters compare, as the segment has it. Bitmaps and
+//! ordinals hold the same in a form that is faster to ask (`conditions`); that the two
+//! agree is what `verify` makes sure of.
 
 use std::path::Path;
 
@@ -23,7 +23,6 @@ pub(crate) struct Columns {
     expiration: Option<Column<i64>>,
     maturity: Option<Column<i64>>,
     unlisted_equity: Option<Column<bool>>,
-    rank: Column<u64>,
 }
 
 /// An enum-like property: the term ordinal of each document, and what ordinal each value of the vocabulary has in this part.
@@ -57,18 +56,12 @@ impl Columns {
             expiration: fast.column_opt(schema::EXPIRATION)?,
             maturity: fast.column_opt(schema::MATURITY)?,
             unlisted_equity: fast.column_opt(schema::UNLISTED_EQUITY)?,
-            rank: fast.u64(schema::RANK)?,
         })
     }
 
     /// The FIGI of a document, as the segment has it.
     pub(crate) fn figi(&self, doc: u32) -> Option<Figi> {
         self.figi.as_ref()?.first(doc).map(Figi::from_u64)
-    }
-
-    /// The rank that the document was given; every one has a rank.
-    pub(crate) fn rank(&self, doc: u32) -> Option<u64> {
-        self.rank.first(doc)
     }
 
     /// The numbers of a document: strike, contract size, coupon.

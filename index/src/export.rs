@@ -6,7 +6,8 @@ use crate::error::{Error, Result};
 use crate::identifiers::KeyKind;
 use crate::instrument::Instrument;
 use crate::part::Part;
-use crate::rank::rank;
+use crate::rank::Facts;
+use crate::ranks::Universe;
 use crate::typed;
 use crate::vocabulary::{Property, Vocabulary};
 
@@ -42,14 +43,23 @@ impl Catalogue {
     /// [`Error::Damaged`] for the first contradiction.
     pub fn verify(&self) -> Result<()> {
         self.generation.verify()?;
+        let universe = Universe::of(|each| {
+            self.instruments(|instrument| {
+                each(instrument.figi, &Facts::of(instrument));
+                Ok(())
+            })
+        })?;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = self.generation.path.join(&entry.folder);
             let mut keys = 0;
             let mut in_bitmaps = 0;
             part.for_each(&path, |doc, instrument| {
-                keys += agree(part, doc, &instrument, self.vocabulary()).map_err(|what| {
-                    Error::damaged(&path, format!("{}: {what}", instrument.figi))
-                })?;
+                let damaged = |what| Error::damaged(&path, format!("{}: {what}", instrument.figi));
+                keys += agree(part, doc, &instrument, self.vocabulary()).map_err(damaged)?;
+                let rank = universe.rank(instrument.figi, &Facts::of(&instrument));
+                if part.ranks.rank(doc) != rank {
+                    return Err(damaged("its rank is another's".into()));
+                }
                 in_bitmaps +=
                     Property::ALL.into_iter().filter_map(|it| instrument.property(it)).count()
                         + usize::from(instrument.is_unlisted_equity());
@@ -102,9 +112,6 @@ fn agree(
     }
     if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
         return Err("it is unlisted, and is not".into());
-    }
-    if part.columns.rank(doc) != Some(rank(instrument)) {
-        return Err("its rank is another's".into());
     }
     let of_ids = instrument.keys().map(|(id_type, value)| (KeyKind::Id(id_type), value));
     let mut keys: Vec<(KeyKind, String)> =

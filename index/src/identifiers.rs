@@ -61,6 +61,8 @@ pub(crate) enum KeyKind {
     Squeezed,
     /// A ticker, squeezed.
     SqueezedTicker,
+    /// A name as people say it: see `names`.
+    Name,
 }
 
 /// What is kept of a key's hash.
@@ -96,6 +98,7 @@ impl KeyKind {
     fn code(self) -> u8 {
         match self {
             Self::Id(id_type) => id_type as u8,
+            Self::Name => 253,
             Self::Squeezed => 254,
             Self::SqueezedTicker => 255,
         }
@@ -104,6 +107,7 @@ impl KeyKind {
     #[cfg(test)]
     fn from_code(code: u8) -> Option<Self> {
         match code {
+            253 => Some(Self::Name),
             254 => Some(Self::Squeezed),
             255 => Some(Self::SqueezedTicker),
             code => IdType::from_code(code).map(Self::Id),

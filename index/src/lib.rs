@@ -35,6 +35,7 @@
 //! ```
 
 mod batch;
+mod best;
 mod bitmaps;
 mod builder;
 mod catalogue;
@@ -59,12 +60,16 @@ mod inventory;
 mod json_text;
 mod manifest;
 mod mapped;
+mod markets;
 mod matches;
+mod names;
 mod numbers;
 mod part;
 mod plan;
 mod query;
 mod rank;
+mod ranked;
+mod ranks;
 mod record;
 mod rows;
 mod schema;

@@ -19,7 +19,6 @@ pub(crate) struct Matches<'a> {
     /// them were handed out.
     identified: Vec<u32>,
     identified_done: usize,
-    tickers: Vec<u32>,
 }
 
 /// What the driver gives, with all that was left to verify.
@@ -34,21 +33,10 @@ struct Walk<'a> {
     verified: Conditions<'a>,
 }
 
-/// How a row came to match; the earlier, the more surely it is what was meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tier {
-    /// The whole text is one of its identifiers.
-    Identifier,
-    /// The whole text is its ticker.
-    Ticker,
-    /// It holds the words, or there are none.
-    Words,
-}
-
 impl<'a> Matches<'a> {
     /// Carries the plan out, and looks into so many blocks of rows at the most.
     pub(crate) fn new(part: &'a Part, plan: Plan, blocks_max: u32) -> Result<Self> {
-        let Plan { driver, identified, tickers, counter } = plan;
+        let Plan { driver, identified, counter, .. } = plan;
         let source = match driver {
             Driver::Nothing => Source::Words(Vec::new()),
             Driver::Words(ways) => {
@@ -60,7 +48,7 @@ impl<'a> Matches<'a> {
                 Source::Selection(Selection::new(part.rows.len() as u32, conditions, blocks_max))
             }
         };
-        Ok(Self { source, counter, identified, identified_done: 0, tickers })
+        Ok(Self { source, counter, identified, identified_done: 0 })
     }
 
     /// Leaves out the rows before `doc`. Only before the first row was taken.
@@ -81,15 +69,16 @@ impl<'a> Matches<'a> {
         }
     }
 
-    /// How a row that was handed out came to match.
-    pub(crate) fn tier(&self, doc: u32) -> Tier {
-        if self.identified.binary_search(&doc).is_ok() {
-            Tier::Identifier
-        } else if self.tickers.binary_search(&doc).is_ok() {
-            Tier::Ticker
-        } else {
-            Tier::Words
-        }
+    /// Whether a row is among them. Only for one after the other, ascending, and before
+    /// the first was taken.
+    pub(crate) fn hold(&mut self, doc: u32) -> bool {
+        self.seek(doc);
+        let is_identified = self.identified.get(self.identified_done) == Some(&doc);
+        let walks = match &self.source {
+            Source::Words(walks) => &walks[..],
+            Source::Selection(_) => &[],
+        };
+        is_identified || walks.iter().any(|walk| walk.scorer.doc() == doc)
     }
 
     /// How many more blocks may be looked into; `None` when it ended for want of them,

@@ -22,7 +22,7 @@ use crate::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
 use crate::instrument::Instrument;
 use crate::manifest::{FileEntry, PartEntry};
 use crate::numbers::{Numbers, NumbersWriter};
-use crate::rank::RANK_END;
+use crate::ranks::{self, FactsWriter, Ranks, Universe};
 use crate::rows::{Rows, RowsWriter};
 use crate::schema::{self, Fields};
 use crate::tokenizer::{WORDS, WordTokenizer};
@@ -39,6 +39,7 @@ pub(crate) struct Part {
     pub(crate) identifiers: Identifiers,
     pub(crate) bitmaps: Bitmaps,
     pub(crate) numbers: Numbers,
+    pub(crate) ranks: Ranks,
     pub(crate) columns: Columns,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
@@ -53,18 +54,7 @@ impl Part {
         hash_seed: u64,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        // The segment is opened by itself: an `IndexReader` would want to write a
-        // lock file, and a published generation may lie on a read-only disk.
-        let index = Index::open_in_dir(path.join(SEGMENT))?;
-        let segments = index.searchable_segments()?;
-        let [segment] = segments.as_slice() else {
-            return Err(Error::damaged(path, format!("it has {} segments", segments.len())));
-        };
-        let segment = SegmentReader::open(segment)?;
-        let (schema, fields) = schema::schema();
-        if *segment.schema() != schema {
-            return Err(Error::damaged(path, "the segment has another schema"));
-        }
+        let (segment, fields) = open_segment(path)?;
         let rows = Rows::open(path)?;
         if rows.len() != segment.max_doc() as usize || rows.len() != entry.instruments as usize {
             return Err(Error::damaged(path, "rows, segment and manifest count differently"));
@@ -73,6 +63,7 @@ impl Part {
         Ok(Self {
             bitmaps: Bitmaps::open(path, vocabulary)?,
             numbers: Numbers::open(path, rows.len())?,
+            ranks: Ranks::open(path, rows.len())?,
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             rows,
@@ -93,12 +84,10 @@ impl Part {
                 let what = format!("the segment has another instrument at DocId {doc}");
                 return Err(Error::damaged(path, what));
             }
-            if self.columns.rank(doc).is_none_or(|rank| rank >= RANK_END) {
-                return Err(Error::damaged(path, format!("DocId {doc} has no rank")));
-            }
         }
         self.bitmaps.verify(path, count)?;
         self.numbers.verify(path)?;
+        self.ranks.verify(path, &self.segment, self.fields.words)?;
         self.identifiers.verify(path, count)
     }
 
@@ -134,7 +123,7 @@ pub(crate) struct PartWriter {
     rows: Worker<RowsWriter>,
     identifiers: Worker<(IdentifiersWriter, u32)>,
     extras: Worker<ExtrasWriter>,
-    filters: Worker<(BitmapsWriter, NumbersWriter)>,
+    filters: Worker<(BitmapsWriter, NumbersWriter, FactsWriter)>,
     batch: Vec<Instrument>,
     count: u32,
     first: Option<Figi>,
@@ -183,10 +172,16 @@ impl PartWriter {
         let extras = Worker::start(ExtrasWriter::create(path)?, move |extras, instrument| {
             extras.add(instrument, &part)
         });
-        let filters = (BitmapsWriter::create(path)?, NumbersWriter::create(path)?);
-        let filters = Worker::start(filters, |(bitmaps, numbers), instrument| {
+        let filters = (
+            BitmapsWriter::create(path)?,
+            NumbersWriter::create(path)?,
+            FactsWriter::create(path)?,
+        );
+        let part = path.to_owned();
+        let filters = Worker::start(filters, move |(bitmaps, numbers, facts), instrument| {
             bitmaps.add(instrument)?;
-            numbers.add(instrument)
+            numbers.add(instrument)?;
+            facts.add(instrument, &part)
         });
         Ok(Self {
             path: path.to_owned(),
@@ -218,7 +213,8 @@ impl PartWriter {
         if self.batch.len() == BATCH { self.send() } else { Ok(true) }
     }
 
-    /// Writes all that is left, makes the segments one, and describes the files.
+    /// Writes all that is left and makes the segments one. What is missing then is the
+    /// ranks, which ask all parts, and the description of the files: [`complete`].
     pub(crate) fn finish(mut self, folder: String) -> Result<PartEntry> {
         self.send()?;
         let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
@@ -228,9 +224,10 @@ impl PartWriter {
             std::thread::spawn(move || {
                 rows.finish()?.finish(&path)?;
                 extras.finish()?.finish(&path)?;
-                let (bitmaps, numbers) = filters.finish()?;
+                let (bitmaps, numbers, facts) = filters.finish()?;
                 bitmaps.finish()?;
                 numbers.finish()?;
+                facts.finish(&path)?;
                 identifiers.finish()?.0.finish()
             })
         };
@@ -257,7 +254,7 @@ impl PartWriter {
             instruments: self.count,
             first_figi: text(self.first),
             last_figi: text(self.last),
-            files: describe(&path)?,
+            files: Vec::new(),
         })
     }
 
@@ -275,6 +272,34 @@ impl PartWriter {
             & self.filters.send(batch.clone())
             & self.extras.send(batch))
     }
+}
+
+/// Ranks the rows of the parts, which are all of the universe, and describes the files.
+pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()> {
+    let paths: Vec<PathBuf> = parts.iter().map(|part| generation.join(&part.folder)).collect();
+    let universe = Universe::of_parts(&paths)?;
+    for (path, entry) in paths.iter().zip(parts) {
+        let (segment, fields) = open_segment(path)?;
+        ranks::write(path, &universe, &segment, fields.words)?;
+        entry.files = describe(path)?;
+    }
+    Ok(())
+}
+
+/// Opens the segment by itself: an `IndexReader` would want to write a lock file, and a
+/// published generation may lie on a read-only disk.
+fn open_segment(path: &Path) -> Result<(SegmentReader, Fields)> {
+    let index = Index::open_in_dir(path.join(SEGMENT))?;
+    let segments = index.searchable_segments()?;
+    let [segment] = segments.as_slice() else {
+        return Err(Error::damaged(path, format!("it has {} segments", segments.len())));
+    };
+    let segment = SegmentReader::open(segment)?;
+    let (schema, fields) = schema::schema();
+    if *segment.schema() != schema {
+        return Err(Error::damaged(path, "the segment has another schema"));
+    }
+    Ok((segment, fields))
 }
 
 /// The entry of every file below a part's folder, by name; each is synced.

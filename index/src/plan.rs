@@ -29,8 +29,10 @@ pub(crate) struct Plan {
     /// Rows that carry the whole text as an identifier and pass the filters,
     /// ascending: they join the driver's.
     pub(crate) identified: Vec<u32>,
-    /// Rows whose ticker is the whole text, ascending; they need not match.
-    pub(crate) tickers: Vec<u32>,
+    /// Those of them that carry it as a number.
+    pub(crate) by_number: Vec<u32>,
+    /// Rows whose ticker or name is the whole text, ascending; they need not match.
+    pub(crate) exact: Vec<u32>,
     pub(crate) counter: Counter,
 }
 
@@ -87,9 +89,20 @@ impl Plan {
         filters: &Filters,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
-        let mut identified = typed::identified(part, keywords);
+        let typed::Identified { mut by_number, by_symbol } = typed::identified(part, keywords);
         let conditions = Conditions::new(part, filters);
+        by_number.retain(|&doc| conditions.pass(doc));
+        let mut identified = by_symbol.clone();
         identified.retain(|&doc| conditions.pass(doc));
+        identified.extend(&by_number);
+        identified.sort_unstable();
+        identified.dedup();
+        let mut exact = typed::exact(part, keywords, vocabulary);
+        if typed::is_plain(keywords.text()) {
+            exact.extend(by_symbol);
+            exact.sort_unstable();
+            exact.dedup();
+        }
         let mut ways = Vec::new();
         let mut add = |words: &[Word], verified: Filters| {
             let mut rows_max = if words.is_empty() { 0 } else { part.rows.len() as u32 };
@@ -119,7 +132,8 @@ impl Plan {
         Ok(Self {
             driver: Driver::Words(ways),
             identified,
-            tickers: typed::tickers(part, keywords, vocabulary),
+            by_number,
+            exact,
             counter: Counter::Walk,
         })
     }
@@ -164,7 +178,8 @@ impl Plan {
     }
 
     fn of(driver: Driver, counter: Counter) -> Self {
-        Self { driver, identified: Vec::new(), tickers: Vec::new(), counter }
+        let (identified, by_number, exact) = Default::default();
+        Self { driver, identified, by_number, exact, counter }
     }
 
     /// The plan as a person reads it.
@@ -196,7 +211,8 @@ struct Told<'a> {
 impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { plan, vocabulary } = self;
-        for (what, rows) in [("identifiers", &plan.identified), ("tickers", &plan.tickers)] {
+        for (what, rows) in [("identifiers", &plan.identified), ("tickers and names", &plan.exact)]
+        {
             if !rows.is_empty() {
                 writeln!(f, "  {what}: {} rows carry the whole text", rows.len())?;
             }

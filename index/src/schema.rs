@@ -24,8 +24,8 @@ pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 
 /// The terms of ticker, name, description and alias.
 const KEYWORDS: &str = "words";
-/// Where the row stands among rows that match equally well.
-pub(crate) const RANK: &str = "rank";
+/// Those of them that neither ticker nor name has.
+const ELSEWHERE: &str = "elsewhere";
 
 /// The fields of the schema.
 pub(crate) struct Fields {
@@ -39,7 +39,7 @@ pub(crate) struct Fields {
     pub(crate) maturity: Field,
     pub(crate) unlisted_equity: Field,
     pub(crate) words: Field,
-    pub(crate) rank: Field,
+    pub(crate) elsewhere: Field,
 }
 
 /// The schema of every part.
@@ -48,7 +48,7 @@ pub(crate) fn schema() -> (Schema, Fields) {
     let fast = || NumericOptions::default().set_fast();
     // No terms: the bitmaps drive and count, in less room.
     let value = TextOptions::default().set_fast("raw");
-    // DocIds alone: the order of a search is the rank's affair, not the frequencies'.
+    // DocIds alone: the order of a search is the ranks' affair, not the frequencies'.
     let words = TextFieldIndexing::default()
         .set_tokenizer(WORDS)
         .set_fieldnorms(false)
@@ -64,8 +64,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         expiration: builder.add_i64_field(EXPIRATION, fast()),
         maturity: builder.add_i64_field(MATURITY, fast()),
         unlisted_equity: builder.add_bool_field(UNLISTED_EQUITY, FAST),
-        words: builder.add_text_field(KEYWORDS, words),
-        rank: builder.add_u64_field(RANK, fast()),
+        words: builder.add_text_field(KEYWORDS, words.clone()),
+        elsewhere: builder.add_text_field(ELSEWHERE, words),
     };
     (builder.build(), fields)
 }

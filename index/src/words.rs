@@ -73,7 +73,8 @@ impl Folded {
         self.pieces().flat_map(runs_of)
     }
 
-    fn pieces(&self) -> impl Iterator<Item = &str> {
+    /// What punctuation parts, in order.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.0.split(GAP).filter(|piece| !piece.is_empty())
     }
 }

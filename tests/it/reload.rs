@@ -118,7 +118,9 @@ fn page(client: &mut Client, path: &str) -> u64 {
             Some(next) => body["start"] = next.clone(),
             None => {
                 assert_eq!(figis.len(), INSTRUMENTS as usize);
-                assert!(figis.is_sorted(), "rows of one rank are in FIGI order");
+                // Searched, the one row of the smaller market is the last.
+                let of_one_rank = figis.iter().filter(|figi| !figi.starts_with("BBG00000000"));
+                assert!(of_one_rank.is_sorted(), "rows of one rank are in FIGI order");
                 return generation;
             }
         }

@@ -163,9 +163,9 @@ fn a_query_has_no_syntax() {
         (" ", &[]),
         ("apple - inc & *", &[1, 2]),
         ("*:*", &[]),
-        ("apple\\", &[14, 1, 2, 3]),
-        ("/apple/", &[14, 1, 2, 3]),
-        ("\u{0} apple \u{202e}", &[14, 1, 2, 3]),
+        ("apple\\", &[1, 2, 14, 3]),
+        ("/apple/", &[1, 2, 14, 3]),
+        ("\u{0} apple \u{202e}", &[1, 2, 14, 3]),
     ] {
         check(&server, &json!({"query": query}), expected);
     }
@@ -207,7 +207,7 @@ fn the_last_word_may_be_the_exchange_code() {
         ("gr deutsche bank", &[]),
         ("apple gr", &[14]),
         ("apple uw", &[2]),
-        ("aapl us", &[1, 4, 15]),
+        ("aapl us", &[1, 15, 4]),
         ("db us", &[8]),
         ("t us", &[12]),
         ("gr", &[14]),
@@ -217,15 +217,15 @@ fn the_last_word_may_be_the_exchange_code() {
     }
 }
 
-/// Decisions, "Search order": identifiers, then tickers, then composites before
-/// listings, those before the rest, derivatives last; then the shorter name; then
-/// FIGI.
+/// Decisions, "Search order": identifiers, then whole tickers and names, then words; of
+/// each, shares before funds before bonds before options, the composite before its
+/// listings; of what ends, the later day first; then the shorter name; then FIGI.
 #[test]
 fn what_a_person_would_want_comes_first() {
     let server = server();
     for (query, expected) in [
-        ("apple", &[14, 1, 2, 3][..]),
-        ("aapl", &[1, 2, 4, 15]),
+        ("apple", &[1, 2, 14, 3][..]),
+        ("aapl", &[1, 2, 15, 4]),
         ("deutsche bank", &[6, 8, 7]),
         ("spy", &[17, 16]),
         ("spy us", &[17, 16]),
@@ -234,7 +234,7 @@ fn what_a_person_would_want_comes_first() {
         check(&server, &json!({"query": query}), expected);
     }
     let unlisted = json!({"query": "apple", "includeUnlistedEquities": true});
-    check(&server, &unlisted, &[14, 1, 11, 2, 3]);
+    check(&server, &unlisted, &[1, 2, 14, 11, 3]);
 }
 
 /// "Search request": every filter alone, together, with words and without.
@@ -247,8 +247,8 @@ fn filters() {
         (json!({"currency": "USD"}), &[1, 2]),
         (json!({"marketSecDes": "Muni"}), &[3]),
         (json!({"securityType": "Open-End Fund"}), &[14]),
-        (json!({"securityType2": "Option"}), &[4, 15]),
-        (json!({"optionType": "Call"}), &[4, 15]),
+        (json!({"securityType2": "Option"}), &[15, 4]),
+        (json!({"optionType": "Call"}), &[15, 4]),
         (json!({"stateCode": "MN"}), &[3]),
         (json!({"strike": [150, 160]}), &[4]),
         (json!({"strike": [160, null]}), &[15]),
@@ -258,14 +258,14 @@ fn filters() {
         (json!({"maturity": ["2026-05-20", "2026-05-20"]}), &[15]),
         (json!({"expiration": [null, "1995-05-01"]}), &[3]),
         (json!({"securityType2": "Option", "strike": [100, 200]}), &[4]),
-        (json!({"exchCode": "US", "securityType": "Common Stock"}), &[1, 12, 8, 5]),
+        (json!({"exchCode": "US", "securityType": "Common Stock"}), &[1, 12, 5, 8]),
         (json!({"exchCode": "US", "marketSecDes": "Muni"}), &[]),
-        (json!({"query": "aapl", "exchCode": "US"}), &[1, 4, 15]),
+        (json!({"query": "aapl", "exchCode": "US"}), &[1, 15, 4]),
         (json!({"query": "aapl", "securityType2": "Common Stock"}), &[1, 2]),
         (json!({"query": "apple", "marketSecDes": "Muni"}), &[3]),
         (json!({"query": "US0378331005", "exchCode": "UW"}), &[2]),
-        (json!({"query": "apple", "includeUnlistedEquities": false}), &[14, 1, 2, 3]),
-        (json!({"query": "apple", "exchCode": null, "strike": null}), &[14, 1, 2, 3]),
+        (json!({"query": "apple", "includeUnlistedEquities": false}), &[1, 2, 14, 3]),
+        (json!({"query": "apple", "exchCode": null, "strike": null}), &[1, 2, 14, 3]),
         (json!({"currency": "EUR"}), &[]),
     ] {
         check(&server, &body, expected);

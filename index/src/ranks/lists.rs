@@ -1,0 +1,288 @@
+//! The positions of the rows that hold a frequent word: posting lists once more, in the
+//! order of ranks.
+//!
+//! `ranks.words`: an entry for each such word, in the order of the segment's dictionary:
+//! where its posting list begins there, by which it is known, and the count of its rows
+//! as `u32`, and where its list here begins as `u64`. `ranks.lists`: a list is its
+//! blocks' directory, for each block the last position in it and where it begins, after
+//! the directory, as `u32`; then the blocks, each a byte that says how many bits a
+//! difference takes, and 128 packed differences. The last block is filled up with its
+//! last position.
+
+use std::path::Path;
+
+use bitpacking::{BitPacker as _, BitPacker4x};
+use tantivy::postings::TermInfo;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet as _, SegmentReader, TERMINATED};
+
+use super::Ranks;
+use crate::error::{Error, Result};
+use crate::mapped::{Mapped, u32_at, u64_at};
+
+pub(super) const WORDS: &str = "ranks.words";
+pub(super) const LISTS: &str = "ranks.lists";
+
+/// Words of fewer rows have no list: to rank so few takes less than to keep them.
+pub(crate) const LISTED_MIN: u32 = 128;
+
+const WORD_BYTES: usize = 16;
+const BLOCK: usize = BitPacker4x::BLOCK_LEN;
+const DIRECTORY_BYTES: usize = 8;
+
+/// No position.
+const END: u32 = u32::MAX;
+
+/// The lists of one part.
+pub(super) struct Lists {
+    words: Mapped,
+    lists: Mapped,
+}
+
+/// Positions of one list, ascending.
+#[derive(Clone)]
+pub(crate) struct ListCursor<'a> {
+    directory: &'a [u8],
+    blocks: &'a [u8],
+    count: u32,
+    /// The block that is unpacked, and the place in it.
+    block: usize,
+    at: usize,
+    positions: [u32; BLOCK],
+}
+
+impl Lists {
+    pub(super) fn open(part: &Path) -> Result<Self> {
+        Ok(Self {
+            words: Mapped::open(&part.join(WORDS))?,
+            lists: Mapped::open(&part.join(LISTS))?,
+        })
+    }
+
+    pub(super) fn of(&self, info: &TermInfo) -> Option<ListCursor<'_>> {
+        let count = self.words.len() / WORD_BYTES;
+        let start = info.postings_range.start as u64;
+        let start_at = |place: u32| u64::from(u32_at(&self.words, place as usize * WORD_BYTES));
+        let place = super::first(0, count as u32, |place| start_at(place) >= start);
+        let is_there =
+            info.doc_freq >= LISTED_MIN && (place as usize) < count && start_at(place) == start;
+        is_there.then(|| self.at(place as usize))
+    }
+
+    fn at(&self, place: usize) -> ListCursor<'_> {
+        let count = u32_at(&self.words, place * WORD_BYTES + 4);
+        let list = &self.lists[u64_at(&self.words, place * WORD_BYTES + 8) as usize..];
+        let blocks = (count as usize).div_ceil(BLOCK);
+        let (directory, blocks) = list.split_at(blocks * DIRECTORY_BYTES);
+        let mut cursor =
+            ListCursor { directory, blocks, count, block: 0, at: 0, positions: [END; BLOCK] };
+        cursor.unpack(0);
+        cursor
+    }
+
+    /// Checks that each list ascends, and holds the rows that the segment says.
+    pub(super) fn verify(
+        &self,
+        part: &Path,
+        segment: &SegmentReader,
+        words: Field,
+        ranks: &Ranks,
+    ) -> Result<()> {
+        let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
+        let inverted = segment.inverted_index(words)?;
+        let mut terms = inverted.terms().stream().map_err(Error::io(part))?;
+        let mut place = 0;
+        while terms.advance() {
+            let info = terms.value();
+            if info.doc_freq < LISTED_MIN {
+                continue;
+            }
+            let is_there = (place + 1) * WORD_BYTES <= self.words.len();
+            if !is_there || self.of(info).is_none() || self.at(place).count != info.doc_freq {
+                return Err(damaged("a frequent word has no list of its own"));
+            }
+            let mut cursor = self.at(place);
+            place += 1;
+            // Equal sets have equal sums; that unequal ones have them by chance is out of
+            // reach for a list that ascends and counts the same.
+            let (mut sum, mut before) = (0_u64, None);
+            while cursor.position() != END {
+                if before >= Some(cursor.position()) || cursor.position() >= ranks.len() {
+                    return Err(damaged("positions do not ascend"));
+                }
+                before = Some(cursor.position());
+                sum = sum.wrapping_add(spread(ranks.doc(cursor.position())));
+                cursor.advance();
+            }
+            let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
+            let mut postings = postings.map_err(Error::io(part))?;
+            while postings.doc() != TERMINATED {
+                sum = sum.wrapping_sub(spread(postings.doc()));
+                postings.advance();
+            }
+            if sum != 0 {
+                return Err(damaged("a list holds other rows than the segment says"));
+            }
+        }
+        if place * WORD_BYTES != self.words.len() {
+            return Err(damaged("a list is of no word"));
+        }
+        Ok(())
+    }
+}
+
+/// A number that tells sums of DocIds apart.
+fn spread(doc: u32) -> u64 {
+    let spread = (u64::from(doc) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (spread ^ spread >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+impl ListCursor<'_> {
+    /// How many positions the list has.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The position at hand; `u32::MAX` when there is none left.
+    pub(crate) fn position(&self) -> u32 {
+        self.positions[self.at]
+    }
+
+    pub(crate) fn advance(&mut self) -> u32 {
+        let place = self.block * BLOCK + self.at + 1;
+        if place >= self.count as usize {
+            self.end();
+        } else if self.at + 1 < BLOCK {
+            self.at += 1;
+        } else {
+            self.unpack(self.block + 1);
+        }
+        self.position()
+    }
+
+    /// Goes to the first position that is not before `target`, from the one at hand on.
+    pub(crate) fn seek(&mut self, target: u32) -> u32 {
+        if self.position() >= target {
+            return self.position();
+        }
+        let blocks = self.directory.len() / DIRECTORY_BYTES;
+        let last = |block: u32| u32_at(self.directory, block as usize * DIRECTORY_BYTES);
+        if last(self.block as u32) < target {
+            // Mostly it is one of the next blocks.
+            let (mut low, mut step) = (self.block as u32 + 1, 1);
+            while (low as usize) < blocks && last(low) < target {
+                low += step;
+                step *= 2;
+            }
+            let high = (low + 1).min(blocks as u32);
+            let low = low.saturating_sub(step).max(self.block as u32 + 1).min(high);
+            let block = super::first(low, high, |block| last(block) >= target) as usize;
+            if block == blocks {
+                self.end();
+                return END;
+            }
+            self.unpack(block);
+        }
+        let filled = (self.count as usize - self.block * BLOCK).min(BLOCK);
+        self.at += self.positions[self.at..filled].partition_point(|position| *position < target);
+        self.position()
+    }
+
+    fn end(&mut self) {
+        self.at = 0;
+        self.positions[0] = END;
+        self.block = self.directory.len() / DIRECTORY_BYTES;
+    }
+
+    fn unpack(&mut self, block: usize) {
+        let start = u32_at(self.directory, block * DIRECTORY_BYTES + 4) as usize;
+        let before = match block {
+            0 => 0,
+            _ => u32_at(self.directory, (block - 1) * DIRECTORY_BYTES),
+        };
+        let bits = self.blocks[start];
+        BitPacker4x::new().decompress_sorted(
+            before,
+            &self.blocks[start + 1..],
+            &mut self.positions,
+            bits,
+        );
+        (self.block, self.at) = (block, 0);
+    }
+}
+
+/// Appends a list of ascending positions, at least one.
+pub(super) fn put(positions: &[u32], out: &mut Vec<u8>) {
+    let packer = BitPacker4x::new();
+    let (mut directory, mut blocks) = (Vec::new(), Vec::new());
+    let mut before = 0;
+    for chunk in positions.chunks(BLOCK) {
+        let last = chunk[chunk.len() - 1];
+        let mut filled = [last; BLOCK];
+        filled[..chunk.len()].copy_from_slice(chunk);
+        directory.extend_from_slice(&last.to_le_bytes());
+        directory.extend_from_slice(&(blocks.len() as u32).to_le_bytes());
+        let bits = packer.num_bits_sorted(before, &filled);
+        let mut packed = [0; 4 * BLOCK];
+        let bytes = packer.compress_sorted(before, &filled, &mut packed, bits);
+        blocks.push(bits);
+        blocks.extend_from_slice(&packed[..bytes]);
+        before = last;
+    }
+    out.extend_from_slice(&directory);
+    out.extend_from_slice(&blocks);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cursor(list: &[u8], count: usize) -> ListCursor<'_> {
+        let (directory, blocks) = list.split_at(count.div_ceil(BLOCK) * DIRECTORY_BYTES);
+        let count = count as u32;
+        let mut cursor =
+            ListCursor { directory, blocks, count, block: 0, at: 0, positions: [END; BLOCK] };
+        cursor.unpack(0);
+        cursor
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_is_what_was_put(
+            set in proptest::collection::btree_set(0_u32..100_000, 1..2_000),
+            targets in proptest::collection::btree_set(0_u32..110_000, 0..50),
+        ) {
+            let positions: Vec<u32> = set.iter().copied().collect();
+            let mut list = Vec::new();
+            put(&positions, &mut list);
+            let mut walked = cursor(&list, positions.len());
+            let mut all = vec![walked.position()];
+            while walked.advance() != END {
+                all.push(walked.position());
+            }
+            prop_assert_eq!(walked.advance(), END);
+            prop_assert_eq!(&all, &positions);
+            let mut sought = cursor(&list, positions.len());
+            for target in targets {
+                let expected = set.range(target..).next().copied().unwrap_or(END);
+                prop_assert_eq!(sought.seek(target), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn whole_blocks_and_one_more() {
+        for count in [1, BLOCK, BLOCK + 1, 3 * BLOCK] {
+            let positions: BTreeSet<u32> = (0..count as u32).map(|place| 7 * place).collect();
+            let mut list = Vec::new();
+            put(&positions.iter().copied().collect::<Vec<_>>(), &mut list);
+            let last = 7 * (count as u32 - 1);
+            assert_eq!(cursor(&list, count).seek(last), last);
+            assert_eq!(cursor(&list, count).seek(last + 1), END);
+        }
+    }
+}
