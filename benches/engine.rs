@@ -16,6 +16,11 @@ use figdex_index::{
 };
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects};
+use mimalloc::MiMalloc;
+
+// As the programs.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const PAGE: usize = 100;
 

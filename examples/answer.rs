@@ -12,6 +12,11 @@ use anyhow::{Context as _, ensure};
 use figdex::config::Settings;
 use figdex::{State, service};
 use figdex_index::Catalogue;
+use mimalloc::MiMalloc;
+
+// As the server.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

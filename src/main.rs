@@ -12,9 +12,14 @@ use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFl
 use figdex::{State, reload, serve, service};
 use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_ingest::sample;
+use mimalloc::MiMalloc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+
+/// Answers and builds ask for many small pieces of memory (README, "Dependencies").
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let done = match Flags::parse().into_command() {

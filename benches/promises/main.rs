@@ -17,6 +17,11 @@ use std::path::Path;
 
 use figdex_ingest::generate::{self, Format, Universe};
 use figdex_ingest::{Build, Input};
+use mimalloc::MiMalloc;
+
+// As the programs.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() {
     // cargo says `--bench`; what a person says besides are names of groups.

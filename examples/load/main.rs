@@ -32,9 +32,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
+use mimalloc::MiMalloc;
 use tempfile::TempDir;
 
 use crate::mixes::Mixes;
+
+// As the programs.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The exit code of a program that SIGINT ended, as shells have it.
 const INTERRUPTED: i32 = 130;

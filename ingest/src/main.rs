@@ -15,8 +15,13 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use figdex_ingest::generate::{self, Dirt, Mix, Universe};
 use figdex_ingest::{Build, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
+use mimalloc::MiMalloc;
 
 use crate::progress::Watch;
+
+/// Answers and builds ask for many small pieces of memory (README, "Dependencies").
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]

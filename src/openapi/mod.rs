@@ -64,7 +64,7 @@ pub(crate) fn document(version: Version, settings: &Settings, vocabulary: &Vocab
             SecurityRequirement::default(),
             SecurityRequirement::new(API_KEY, [] as [&str; 0]),
         ]))
-        .paths(paths::paths(version))
+        .paths(paths::paths(version, settings))
         .components(Some(components))
         .build();
     let mut document =

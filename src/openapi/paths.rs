@@ -14,12 +14,13 @@ use utoipa::openapi::{
     Content, ContentBuilder, HttpMethod, ObjectBuilder, Paths, Required, Response, ResponseBuilder,
 };
 
+use crate::config::Settings;
 use crate::error::ApiError;
 use crate::limits::Standing;
 use crate::version::Version;
 
 /// The operations of a version.
-pub(super) fn paths(version: Version) -> Paths {
+pub(super) fn paths(version: Version, settings: &Settings) -> Paths {
     let mut paths = Paths::new();
     let mut add = |path, method, operation| {
         paths.add_path_operation(path, vec![method], operation);
@@ -30,7 +31,7 @@ pub(super) fn paths(version: Version) -> Paths {
         add("/search", HttpMethod::Post, search());
     }
     if version.has_filter() {
-        add("/filter", HttpMethod::Post, filter());
+        add("/filter", HttpMethod::Post, filter(settings));
     }
     paths
 }
@@ -80,8 +81,8 @@ fn search() -> Operation {
     answering(operation, "SearchResponse", "A page of what was found.").build()
 }
 
-fn filter() -> Operation {
-    let examples = [
+fn filter(settings: &Settings) -> Operation {
+    let mut examples = vec![
         ("simpleFilterRequest", "Key words", json!({"query": "ibm", "exchCode": "US"})),
         (
             "propertyFilterRequest",
@@ -89,6 +90,13 @@ fn filter() -> Operation {
             json!({"securityType2": "Option", "expiration": ["2025-01-01", "2025-12-31"]}),
         ),
     ];
+    if !settings.strict_contract {
+        examples.push((
+            "severalFilterRequest",
+            "Several values of a property",
+            json!({"exchCode": ["US", "GR"], "securityType2": "Common Stock"}),
+        ));
+    }
     let operation = posting("FilterRequest", &examples).description(Some(
         "Finds FIGIs as search does, in the order of FIGIs, and says how many there are.",
     ));

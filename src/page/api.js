@@ -114,9 +114,8 @@ async function ask(method, path, options) {
   return answer;
 }
 
-export async function suggest(query, exchCodes, signal) {
-  const parameters = new URLSearchParams({ query, limit: "10" });
-  for (const code of exchCodes) parameters.append("exchCode", code);
+export async function suggest(query, filters, signal) {
+  const parameters = new URLSearchParams([["query", query], ["limit", "10"], ...filters]);
   const { data } = await ask("GET", `suggest?${parameters}`, { signal });
   return data.data ?? [];
 }

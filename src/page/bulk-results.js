@@ -175,7 +175,7 @@ export function outcome(rows, distinct, faulty) {
         const match = one.data[at];
         const again = at > 0;
         return [again ? "" : count(row.place + 1), again ? "" : el("span", { class: "mono" }, row.value),
-          again ? "" : el("span", { class: "dim" }, KINDS[one.readAs ?? kindOf(row)], kind === "several" ? `, ${one.data.length}` : ""),
+          again ? "" : el("span", { class: "dim" }, KINDS[one.readAs ?? kindOf(row)], kind === "several" ? ` · ${counted(one.data.length, "match", "matches")}` : ""),
           el("a", { href: href.instrument(match.figi) }, match.ticker ?? "–"), match.name ?? "", levelMark(match), match.exchCode ?? "", copyable(match.figi, "FIGI")];
       },
     });

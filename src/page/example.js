@@ -9,7 +9,7 @@ import { resolve } from "./schema.js";
 const SHOWN_CHARACTERS_MAX = 20_000;
 let number = 0;
 
-export function runner(document_, { method, path, examples, parameters, request }, base) {
+export function runner(document_, { method, path, examples, parameters, request, isFree = false }, base) {
   const id = `example-${++number}`;
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const fields = new Map(inPath.map((parameter) => {
@@ -28,7 +28,7 @@ export function runner(document_, { method, path, examples, parameters, request 
 
   return el("div", { class: "runner" }, el("h3", {}, "Try it"), choices,
     fields.size ? el("p", { class: "run-path" }, [...fields].map(([name, field]) => el("label", {}, el("span", { class: "field-label" }, name), field))) : null,
-    area, el("div", { class: "run-buttons" }, run, curl, el("span", { class: "dim small" }, "It counts against the limits as any request.")), output);
+    area, el("div", { class: "run-buttons" }, run, curl, isFree ? null : el("span", { class: "dim small" }, "It counts against the limits as any request.")), output);
 
   function choose(example) {
     const text = JSON.stringify(example.value, null, 2);

@@ -53,6 +53,5 @@ function line(row, instrument) {
   return el("div", { class: isPresent ? "t-row present" : "t-row" },
     isPresent ? el("span", { class: "t-link", "aria-current": "true" }, names)
       : el("a", { class: "t-link", href: href.instrument(row.figi) }, names),
-    levelMark(row), copyable(row.figi, "FIGI"),
-    isPresent ? el("span", { class: "t-here" }, "shown here") : null);
+    levelMark(row), copyable(row.figi, "FIGI"), isPresent ? el("span", { class: "t-here" }, "shown here") : null);
 }

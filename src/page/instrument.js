@@ -89,7 +89,9 @@ function identifiers(instrument) {
   if (instrument.compositeFIGI) row("Composite FIGI", instrument.compositeFIGI);
   if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI);
   const shown = new Set();
-  for (const [name, values] of Object.entries(instrument.identifiers ?? {})) {
+  const order = Object.keys(NAMES);
+  const place = ([name]) => (order.includes(name) ? order.indexOf(name) : order.length);
+  for (const [name, values] of Object.entries(instrument.identifiers ?? {}).sort((a, b) => place(a) - place(b))) {
     for (const value of values) row(NAMES[name] ?? name, value);
     shown.add(name);
   }

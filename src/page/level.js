@@ -7,7 +7,7 @@ const BONDS = new Set(["Corp", "Govt", "Muni", "Mtge", "M-Mkt"]);
 const MEANING = {
   composite: "Composite: all venues of one country or market together",
   venue: "Venue: the listing on one exchange",
-  "share class": "Belongs to a share class, without a composite",
+  listing: "A listing of which no composite is known",
   single: "Stands for itself: no share class, no composite",
   "no data": "The server may not show more than the FIGI",
 };
@@ -25,7 +25,7 @@ export function level(row) {
   if (row.marketSector === "Index") return "index";
   if (row.marketSector === "Curncy") return "currency";
   if (row.marketSector === "Comdty") return "commodity";
-  if (row.shareClassFIGI) return "share class";
+  if (row.shareClassFIGI) return "listing";
   return "single";
 }
 

@@ -30,7 +30,11 @@ const finder = startSuggest({
     const question = read(route.name === "search" ? route.parameters : new URLSearchParams());
     go(write({ ...question, query: text }));
   },
-  exchCodes: () => (current().name === "search" ? current().parameters.getAll("exchCode") : []),
+  // What is suggested passes the filters that are set: `[[name, value], …]`.
+  filters() {
+    const { lists } = read(current().name === "search" ? current().parameters : new URLSearchParams());
+    return Object.entries(lists).flatMap(([name, values]) => values.map((value) => [name, value]));
+  },
 });
 
 // How far an entry of the history was scrolled stands in the entry itself: a new one has

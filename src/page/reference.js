@@ -47,7 +47,7 @@ function draw(view, document_) {
   const item = (name, ...words) => el("li", {}, el("a", { href: ref(name) }, ...words));
   fillView(view, el("div", { class: "reference" },
     el("nav", { class: "toc", "aria-label": "Reference" },
-      el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path))),
+      el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path)), item("beside", el("span", { class: "method" }, "GET"), "/instruments/{figi}")),
       el("p", { class: "field-label" }, "For all"), el("ul", {}, item("start", "Address and key"), item("errors", "Errors"), item("limits", "Limits")),
       el("p", { class: "field-label toc-shapes" }, "Shapes"), el("ul", { class: "toc-shapes" }, shapes.map(([name]) => item(name, name)))),
     el("div", { class: "reference-body" },
@@ -56,6 +56,7 @@ function draw(view, document_) {
         el("p", {}, "Base address ", el("code", {}, base.shown), ", version ", document_.info?.version ?? "?", ". The same as a document for machines: ", el("a", { href: api.address("schema") }, "OpenAPI ", document_.openapi), "."),
         keyField()),
       all.map((one) => operation(document_, one, base)),
+      beside(document_),
       errors(document_), limits(document_),
       el("section", { id: "ref-shapes" }, el("h2", { tabindex: "-1" }, "Shapes"), shapes.map(([name, schema]) => shape(document_, name, schema))))));
 }
@@ -74,31 +75,41 @@ function operation(document_, one, base) {
     el("h2", { tabindex: "-1" }, el("span", { class: "method" }, method), el("code", {}, path)),
     one.operation.summary ? el("p", {}, prose(one.operation.summary)) : null,
     el("p", {}, prose(one.operation.description)),
-    parameters.length ? [el("h3", {}, "Parameters"), table(document_, parameters.map((parameter) => ({
+    parameters.length ? [el("h3", {}, "Parameters"), table(document_, `Parameters of ${method} ${path}`, parameters.map((parameter) => ({
       name: parameter.name, schema: parameter.schema, isRequired: parameter.required, description: `${parameter.description ?? ""} (${parameter.in})`,
       values: (resolve(document_, parameter.schema).enum ?? []).filter((value) => value !== null), example: parameter.example,
     })))] : null,
-    request ? [el("h3", {}, "Request: ", types(document_, request.schema)), fold("Properties of the request", innerTable(document_, request.schema))] : null,
-    answer ? [el("h3", {}, "Answer: ", types(document_, answer.schema)), fold("Properties of the answer", innerTable(document_, answer.schema))] : null,
+    request ? [el("h3", {}, "Request: ", types(document_, request.schema)), fold("Properties of the request", innerTable(document_, `Request of ${method} ${path}`, request.schema))] : null,
+    answer ? [el("h3", {}, "Answer: ", types(document_, answer.schema)), fold("Properties of the answer", innerTable(document_, `Answer of ${method} ${path}`, answer.schema))] : null,
     runner(document_, one, base));
+}
+
+/** What this server has beside the contract, and the document therefore does not tell. */
+function beside(document_) {
+  const own = api.address("").replace(/\/+$/, "");
+  const figi = { name: "figi", in: "path", schema: { type: "string" }, example: "BBG000BLNNH6" };
+  return el("section", { id: "ref-beside" }, el("h2", { tabindex: "-1" }, el("span", { class: "method" }, "GET"), el("code", {}, "/instruments/{figi}")),
+    el("p", {}, "Beside the interface of the public service, and without a version: one instrument with all that this server knows of it, and its family, from the share class to the venues. It counts against no limit."),
+    runner(document_, { method: "GET", path: "/instruments/{figi}", examples: [], parameters: [figi], request: null, isFree: true }, { run: own, shown: own }));
 }
 
 const fold = (words, content) => (content ? el("details", { class: "fold" }, el("summary", {}, words), content) : null);
 
 /** The properties of a shape; of an array, of its elements; of a choice, of each reading. */
-function innerTable(document_, schema) {
+function innerTable(document_, of, schema) {
   const whole = resolve(document_, schema);
-  if (whole.type === "array") return innerTable(document_, whole.items);
+  if (whole.type === "array") return innerTable(document_, of, whole.items);
   if (whole.oneOf) {
-    return el("div", {}, whole.oneOf.map((one) => [el("h4", {}, types(document_, one)), el("p", {}, prose(resolve(document_, one).description)), innerTable(document_, one)]));
+    return el("div", {}, whole.oneOf.map((one) => [el("h4", {}, types(document_, one)), el("p", {}, prose(resolve(document_, one).description)), innerTable(document_, `${of}, ${shapeName(one)}`, one)]));
   }
   const rows = properties(document_, whole);
-  return rows.length ? table(document_, rows) : null;
+  return rows.length ? table(document_, of, rows) : null;
 }
 
-function table(document_, all) {
+/** `of` tells the tables of a page apart for those who go from one to the next. */
+function table(document_, of, all) {
   const rows = [...all].sort((a, b) => Number(b.isRequired ?? false) - Number(a.isRequired ?? false));
-  return el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Properties, scrollable" }, el("table", { class: "properties" },
+  return el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `${of}, scrollable` }, el("table", { class: "properties" },
     el("thead", {}, el("tr", {}, ["Name", "Type", "Meaning"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, rows.map((row) => el("tr", {},
       el("th", { scope: "row" }, el("code", {}, row.name), row.isRequired ? el("span", { class: "required" }, "required") : null),
@@ -122,7 +133,7 @@ function shape(document_, name, schema) {
   const rows = properties(document_, schema);
   return el("section", { class: "shape", id: `ref-${name}` }, el("h3", { tabindex: "-1" }, name),
     el("p", {}, prose(schema.description)),
-    rows.length ? fold(counted(rows.length, "property", "properties"), table(document_, rows)) : el("p", { class: "dim" }, types(document_, schema)),
+    rows.length ? fold(counted(rows.length, "property", "properties"), table(document_, name, rows)) : el("p", { class: "dim" }, types(document_, schema)),
     rows.length ? null : valuesOf((schema.enum ?? []).filter((value) => value !== null)));
 }
 
@@ -149,7 +160,7 @@ function limits(document_) {
   for (const [name, header] of Object.entries(resolve(document_, document_.components?.responses?.[429] ?? {}).headers ?? {})) headers[name] ??= header;
   return el("section", { id: "ref-limits" }, el("h2", { tabindex: "-1" }, "Limits"),
     el("p", {}, "Each counted answer tells in its headers how much may still be asked. A server without limits sends none."),
-    table(document_, Object.entries(headers).map(([name, header]) => {
+    table(document_, "Headers", Object.entries(headers).map(([name, header]) => {
       const whole = resolve(document_, header);
       return { name, schema: whole.schema, description: whole.description ?? "", values: [] };
     })));

@@ -10,8 +10,8 @@ import { go, href } from "./router.js";
 const PAUSE_MS = 110;
 const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", description: "description", guess: "a guess" };
 
-/** Brings the box to life. `searchFor(text)` shows all results; `exchCodes()` are those of the filters now set. */
-export function start({ searchFor, exchCodes }) {
+/** Brings the box to life. `searchFor(text)` shows all results; `filters()` are those now set. */
+export function start({ searchFor, filters }) {
   const form = document.getElementById("finder");
   const input = document.getElementById("query");
   const list = document.getElementById("suggestions");
@@ -42,11 +42,11 @@ export function start({ searchFor, exchCodes }) {
 
   async function ask() {
     const text = input.value.trim();
-    const codes = exchCodes();
-    const question = [text, ...codes].join("\n");
+    const set = filters();
+    const question = JSON.stringify([text, set]);
     request = new AbortController();
     try {
-      const found = known.get(question) ?? (Date.now() < quietUntil ? [] : await api.suggest(text, codes, request.signal));
+      const found = known.get(question) ?? (Date.now() < quietUntil ? [] : await api.suggest(text, set, request.signal));
       if (Date.now() >= quietUntil) remember(question, found);
       if (input.value.trim() === text && document.activeElement === input) show(found, text);
     } catch (failure) {

@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: tools of strangers in an environment of their
-# own, and a server over the bundled sample that lives as long as the script.
+# own, and a server over the bundled sample that lives as long as the script. `serve`
+# starts more.
 #
 # A machine without Python can do without: one line says so. Where
 # FIGDEX_REQUIRE_TOOLS is set, as in `.ci/run`, that is a failure.
@@ -26,28 +27,35 @@ fi
 cargo build --locked --manifest-path "$root/Cargo.toml" --bin figdex
 
 scratch=$(mktemp -d)
-server=
+servers=()
 stop() {
-  if [ -n "$server" ]; then
+  for server in "${servers[@]}"; do
     kill "$server" 2>/dev/null || true
     wait "$server" 2>/dev/null || true
-  fi
+  done
   rm -rf "$scratch"
 }
 trap stop EXIT
+cd "$scratch"
+figdex=$target/debug/figdex
+
+serve() { # serve NAME OPTION…: starts a server, whose address is `base` then
+  local log=$1.log
+  shift
+  "$figdex" --listen 127.0.0.1:0 "$@" 2>"$log" &
+  servers+=($!)
+  base=
+  for _ in $(seq 600); do
+    base=$(grep -o 'http://127.0.0.1:[0-9]*' "$log" | head -1 || true)
+    [ -z "$base" ] || return 0
+    kill -0 "${servers[-1]}" || break
+    sleep 0.1
+  done
+  cat "$log"
+  return 1
+}
 
 # In an empty folder and without an index named, the server builds the sample's.
 # The rates are lifted; they have tests of their own.
-cd "$scratch"
-figdex=$target/debug/figdex
 key=$("$figdex" keys add tools --keys keys.toml | grep -o '[^ ]*$')
-"$figdex" --listen 127.0.0.1:0 --keys keys.toml --no-limits 2>server.log &
-server=$!
-base=
-for _ in $(seq 600); do
-  base=$(grep -o 'http://127.0.0.1:[0-9]*' server.log | head -1 || true)
-  [ -z "$base" ] || break
-  kill -0 "$server" || { cat server.log; exit 1; }
-  sleep 0.1
-done
-[ -n "$base" ] || { cat server.log; exit 1; }
+serve server --keys keys.toml --no-limits

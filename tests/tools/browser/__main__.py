@@ -1,0 +1,86 @@
+"""The page for people, used as a person uses it, in a browser without a screen.
+
+    python3 tests/tools/browser http://127.0.0.1:8080 [NAME…]
+
+Needs playwright and Debian's chromium (`CHROMIUM` names another one). The server is
+over any data that hold IBM's and Apple's listings, such as the bundled sample, and its
+limits are lifted (`--no-limits`). `--hostile` and `--limited` are servers over data that
+would like to be code, without and with limits; `--axe` is the file of axe-core. What
+none is named for is left out, and told.
+"""
+
+import argparse
+import sys
+
+from playwright.sync_api import sync_playwright
+
+import access
+import finding
+import hostile
+import mapping
+import pictures
+import reading
+from tab import ARGUMENTS, CHROMIUM
+
+CHECKS = [
+    finding.type_ahead,
+    finding.stale_suggestions,
+    finding.filtered_suggestions,
+    finding.routes,
+    finding.instrument,
+    finding.filters,
+    finding.pages,
+    finding.search_troubles,
+    mapping.bulk,
+    mapping.a_hundred,
+    mapping.dropped,
+    mapping.bulk_troubles,
+    mapping.many_rows,
+    reading.reference,
+    reading.narrow,
+    reading.theme,
+    reading.keyboard,
+    reading.keyboard_mapping,
+    access.access,
+    access.axe,
+    hostile.escaped,
+    hostile.policy,
+    hostile.real_limits,
+    pictures.pictures,
+]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("base")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--key", default="")
+    parser.add_argument("--hostile")
+    parser.add_argument("--limited")
+    parser.add_argument("--axe")
+    parser.add_argument("--pictures")
+    options = parser.parse_intermixed_args()
+    options.base = options.base.rstrip("/")
+    unknown = set(options.names) - {check.__name__ for check in CHECKS}
+    if unknown:
+        parser.error(f"there is no check {', '.join(sorted(unknown))}")
+    failed = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        for check in CHECKS:
+            name = check.__name__
+            if options.names and name not in options.names:
+                continue
+            try:
+                left_out = check(browser, options)
+                print(f"ok      {name}" if not left_out else f"left out {name}: {left_out}", flush=True)
+            except Exception as error:  # each check stands for itself
+                failed.append(name)
+                words = str(error).split("Aria snapshot")[0].strip()
+                print(f"FAILED  {name}: {type(error).__name__}: {words[:2000]}", flush=True)
+        browser.close()
+    if failed:
+        sys.exit(f"{len(failed)} failed: {', '.join(failed)}")
+
+
+main()

@@ -1,0 +1,114 @@
+"""The reference, narrow screens, light and dark, the keyboard."""
+
+import json
+
+from playwright.sync_api import expect
+
+from tab import ISIN, VIEWS, Page, text_of, view
+
+
+def reference(browser, options):
+    """Rendered from the schema; its examples run and can be copied."""
+    page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
+    tab = page.go("#/reference", ".runner")
+    expect(tab.locator(".operation")).to_have_count(4)
+    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}"):
+        tab.locator(f"[data-run='{path}']").click()
+        output = tab.locator(f".runner:has([data-run='{path}']) .output")
+        expect(output.locator(".status-line")).to_contain_text("200 OK")
+        json.loads(output.locator("pre").inner_text()) if path != "/mapping/values/{key}" else None
+    tab.get_by_role("button", name="Copy as curl").first.click()
+    expect(tab.locator("#said")).to_contain_text("curl command is copied")
+    curl = tab.evaluate("navigator.clipboard.readText()")
+    assert curl.startswith("curl '") and "/v3/mapping'" in curl and "-d '[" in curl, curl
+    page.go("#/reference/FigiResult")
+    expect(tab.locator("[id='ref-FigiResult'] table")).to_be_visible()
+    page.close()
+
+
+def narrow(browser, options):
+    """No view is wider than a small screen."""
+    page = Page(browser, options.base, width=360)
+    for route, wait in VIEWS:
+        tab = view(page, route, wait)
+        width = tab.evaluate("document.documentElement.scrollWidth")
+        assert width <= 360, f"{route} is {width} wide"
+    page.close()
+
+
+def theme(browser, options):
+    """The system's preference holds until a person chooses; the choice stays."""
+    page = Page(browser, options.base, scheme="dark")
+    tab = page.go("")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = tab.evaluate(paper)
+    tab.locator("#theme").click()
+    light = tab.evaluate(paper)
+    assert dark != light
+    tab.reload()
+    assert tab.evaluate(paper) == light
+    page.close()
+
+
+def keyboard(browser, options):
+    """From the address bar to a result without a pointer; the focus is always to be seen."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm", ".rows tbody tr")
+    tab.locator("body").evaluate("body => { document.activeElement.blur(); }")
+    tab.keyboard.press("Tab")
+    expect(tab.locator(".skip")).to_be_focused()
+    tab.keyboard.press("Enter")
+    expect(tab.locator("main")).to_be_focused()
+    assert "query=ibm" in tab.url, "the skip link is no route"
+    for _ in range(60):
+        tab.keyboard.press("Tab")
+        outline = tab.evaluate("(() => { const one = document.activeElement; return one.matches('body') ? 'solid' : getComputedStyle(one).outlineStyle; })()")
+        assert outline != "none", tab.evaluate("document.activeElement.outerHTML.slice(0, 120)")
+        if tab.evaluate("document.activeElement.closest('.rows th') !== null"):
+            break
+    tab.keyboard.press("Enter")
+    tab.wait_for_selector(".family")
+    expect(tab.locator("h1")).to_be_focused()
+    page.close()
+
+
+def keyboard_mapping(browser, options):
+    """A list is mapped, looked through and saved without a pointer."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+
+    def to(selector, most=40):
+        for _ in range(most):
+            tab.keyboard.press("Tab")
+            if tab.evaluate("selector => document.activeElement.matches(selector)", selector):
+                return
+        raise AssertionError(f"{selector} cannot be reached")
+
+    to("#identifiers")
+    tab.keyboard.insert_text(f"{ISIN}\nNONESUCH\n037833100")
+    expect(tab.locator(".begin .primary")).to_contain_text("Map 3")
+    # A reading is chosen, and the focus stays where it was.
+    to(".groups select")
+    before = tab.evaluate("document.activeElement.dataset.field")
+    tab.keyboard.press("ArrowDown")
+    assert tab.evaluate("document.activeElement.dataset.field") == before
+    tab.keyboard.press("ArrowUp")
+    to(".begin .primary")
+    tab.keyboard.press("Enter")
+    expect(tab.locator(".run-line")).to_contain_text("Done")
+    to("[role=tab][aria-selected=true]")
+    tab.keyboard.press("End")
+    expect(tab.locator("#tab-fault")).to_be_focused()
+    for _ in range(2):
+        tab.keyboard.press("ArrowLeft")
+    expect(tab.locator("#tab-several")).to_have_attribute("aria-selected", "true")
+    to("#outcome .v-table")
+    to("#outcome a")
+    for _ in range(60):
+        tab.keyboard.press("Shift+Tab")
+        if tab.evaluate("document.activeElement.textContent === 'Download CSV'"):
+            break
+    with tab.expect_download() as waiting:
+        tab.keyboard.press("Enter")
+    assert ISIN in text_of(waiting)
+    page.close()
