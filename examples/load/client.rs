@@ -37,6 +37,11 @@ pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+/// A `GET`, as it goes over the wire.
+pub(crate) fn get(path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nhost: figdex\r\n\r\n").into_bytes()
+}
+
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.context("connecting to the server")?;

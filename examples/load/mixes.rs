@@ -85,6 +85,7 @@ pub(crate) enum Ask {
     Mapping(Mapping),
     Filter(Filter),
     Search(Search),
+    Suggest(Suggest),
 }
 
 /// Mapping requests of so many jobs.
@@ -130,6 +131,18 @@ pub(crate) struct Search {
     #[serde(default = "one_word")]
     pub(crate) words: usize,
     pub(crate) frequency: Frequency,
+}
+
+/// What somebody has typed so far of a search.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Suggest {
+    /// Words of what is being typed.
+    #[serde(default = "one_word")]
+    pub(crate) words: usize,
+    pub(crate) frequency: Frequency,
+    /// How many characters of it are there: requests take the numbers between in turn.
+    pub(crate) typed: [usize; 2],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -243,6 +256,10 @@ impl Ask {
             }
             Self::Search(search) => {
                 ensure!((1..=2).contains(&search.words), "words must be 1 or 2");
+            }
+            Self::Suggest(Suggest { words, typed: [least, most], .. }) => {
+                ensure!((1..=2).contains(words), "words must be 1 or 2");
+                ensure!(*least > 0 && least <= most, "typed must be from 1 on, and ascend");
             }
         }
         Ok(())

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json, json};
 
-use crate::client::{Visitor, post};
+use crate::client::{Visitor, get, post};
 use crate::drive::Load;
-use crate::mixes::{Ask, Filter, Mapping};
+use crate::mixes::{Ask, Filter, Mapping, Suggest};
 use crate::sample::Sample;
 
 /// Rows of a full page.
@@ -96,6 +96,17 @@ impl Questions {
                 ensure!(!phrases.is_empty(), "no name has so many words");
                 let request = |phrase| post("/v3/search", &json!({ "query": phrase }).to_string());
                 (phrases.into_iter().map(request).collect(), Expected::SearchPage)
+            }
+            Ask::Suggest(Suggest { words, frequency, typed: [least, most] }) => {
+                let phrases = sample.phrases(*words, *frequency, count);
+                ensure!(!phrases.is_empty(), "no name has so many words");
+                let typed = phrases.into_iter().zip((*least..=*most).cycle());
+                // Letters and blanks: nothing else needs to be encoded.
+                let request = |(phrase, typed): (&str, usize)| {
+                    let text = &phrase[..typed.min(phrase.len())];
+                    get(&format!("/suggest?query={}", text.replace(' ', "%20")))
+                };
+                (typed.map(request).collect(), Expected::SearchPage)
             }
         };
         let trials = match expected {

@@ -87,5 +87,5 @@ pub(crate) fn floor(
         reply.headers_mut().clone_from(&headers);
         reply
     };
-    Ok(warp::post().and(warp::body::bytes()).map(answer).boxed())
+    Ok(warp::body::bytes().map(answer).boxed())
 }

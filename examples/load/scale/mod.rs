@@ -155,7 +155,7 @@ fn ask(
 fn first_request(mixes: &Mixes, sample: &Sample) -> anyhow::Result<Vec<u8>> {
     let mapping = mixes.kinds.iter().find_map(|kind| match &kind.ask {
         Ask::Mapping(mapping) => Some(mapping),
-        Ask::Filter(_) | Ask::Search(_) => None,
+        Ask::Filter(_) | Ask::Search(_) | Ask::Suggest(_) => None,
     });
     let mapping = mapping.context("one [[scale]] of the mixes file must be a mapping")?;
     let first = mappings(mapping, 1, sample)?.into_iter().next();
