@@ -120,6 +120,9 @@ fn agree(
     keys.sort_unstable();
     keys.dedup();
     for (kind, text) in &keys {
+        if !part.lengths.have(*kind, text) {
+            return Err(format!("its identifier {text} is of no length that there is"));
+        }
         let mut found = part.identifiers.find(*kind, text);
         let is_found = match found.len() {
             0..=COMPARED_POSTINGS_MAX => found.any(|found| found == doc),

@@ -58,6 +58,7 @@ mod instrument;
 mod interval;
 mod inventory;
 mod json_text;
+mod lengths;
 mod manifest;
 mod mapped;
 mod markets;

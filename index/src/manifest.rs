@@ -17,7 +17,7 @@ use crate::vocabulary::{Property, Vocabulary};
 
 /// The layout that this version writes, and the only one it reads: an index is
 /// made anew every night.
-pub(crate) const FORMAT: u32 = 6;
+pub(crate) const FORMAT: u32 = 7;
 
 /// The manifest's name in a generation's folder.
 const MANIFEST: &str = "manifest.toml";

@@ -20,6 +20,7 @@ use crate::figi::Figi;
 use crate::folder::sync;
 use crate::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
 use crate::instrument::Instrument;
+use crate::lengths::Lengths;
 use crate::manifest::{FileEntry, PartEntry};
 use crate::numbers::{Numbers, NumbersWriter};
 use crate::ranks::{self, FactsWriter, Ranks, Universe};
@@ -38,6 +39,7 @@ const SEGMENT: &str = "segment";
 pub(crate) struct Part {
     pub(crate) rows: Rows,
     pub(crate) identifiers: Identifiers,
+    pub(crate) lengths: Lengths,
     pub(crate) bitmaps: Bitmaps,
     pub(crate) numbers: Numbers,
     pub(crate) ranks: Ranks,
@@ -69,6 +71,7 @@ impl Part {
             beginnings: Beginnings::open(path)?,
             columns: Columns::open(&segment, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
+            lengths: Lengths::open(path)?,
             rows,
             segment,
             fields,
@@ -125,7 +128,7 @@ pub(crate) struct PartWriter {
     fields: Fields,
     segment: IndexWriter<TantivyDocument>,
     rows: Worker<RowsWriter>,
-    identifiers: Worker<(IdentifiersWriter, u32)>,
+    identifiers: Worker<(IdentifiersWriter, Lengths, u32)>,
     extras: Worker<ExtrasWriter>,
     filters: Worker<(BitmapsWriter, NumbersWriter, FactsWriter)>,
     batch: Vec<Instrument>,
@@ -161,12 +164,14 @@ impl PartWriter {
         let rows = Worker::start(RowsWriter::create(path)?, move |rows, instrument| {
             rows.add(instrument, &part)
         });
-        let identifiers = (IdentifiersWriter::new(path, options.hash_seed), 0);
-        let identifiers = Worker::start(identifiers, |(identifiers, doc), instrument| {
+        let identifiers = (IdentifiersWriter::new(path, options.hash_seed), Lengths::default(), 0);
+        let identifiers = Worker::start(identifiers, |(identifiers, lengths, doc), instrument| {
             for (id_type, id_value) in instrument.keys() {
+                lengths.add(KeyKind::Id(id_type), id_value.as_str());
                 identifiers.add(KeyKind::Id(id_type), id_value.as_str(), *doc)?;
             }
             for (kind, text) in typed::keys(instrument) {
+                lengths.add(kind, &text);
                 identifiers.add(kind, &text, *doc)?;
             }
             *doc += 1;
@@ -232,7 +237,9 @@ impl PartWriter {
                 bitmaps.finish()?;
                 numbers.finish()?;
                 facts.finish(&path)?;
-                identifiers.finish()?.0.finish()
+                let (identifiers, lengths, _) = identifiers.finish()?;
+                lengths.write(&path)?;
+                identifiers.finish()
             })
         };
         let finish_segment = || -> Result<()> {

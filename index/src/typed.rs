@@ -67,20 +67,25 @@ pub(crate) fn identified(part: &Part, keywords: &Keywords) -> Identified {
     }
     for id_type in IdType::ALL.into_iter().filter(|id_type| is_identifier(*id_type)) {
         if let Some(id_value) = spelling(id_type, squeezed) {
-            let docs = part.identifiers.find(KeyKind::Id(id_type), id_value.as_str());
+            let docs = find(part, KeyKind::Id(id_type), id_value.as_str());
             match is_symbol(id_type) {
                 true => found.by_symbol.extend(docs),
                 false => found.by_number.extend(docs),
             }
         }
     }
-    found.by_symbol.extend(part.identifiers.find(KeyKind::Squeezed, squeezed));
+    found.by_symbol.extend(find(part, KeyKind::Squeezed, squeezed));
     found.by_number.extend(Figi::parse(squeezed).ok().and_then(|figi| part.rows.find(figi)));
     for docs in [&mut found.by_number, &mut found.by_symbol] {
         docs.sort_unstable();
         docs.dedup();
     }
     found
+}
+
+/// The rows with a key, if it is as long as any of its kind.
+fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> impl Iterator<Item = u32> + use<'a> {
+    part.lengths.have(kind, text).then(|| part.identifiers.find(kind, text)).into_iter().flatten()
 }
 
 /// The rows whose ticker or name is the whole text, or the text before a last word that
@@ -113,14 +118,14 @@ fn with_text(part: &Part, text: &str, squeezed: &str) -> Vec<u32> {
     let mut docs = Vec::new();
     for text in [Some(text), is_plain(text).then_some(squeezed)].into_iter().flatten() {
         if let Ok(ticker) = IdType::Ticker.admit(text) {
-            docs.extend(part.identifiers.find(KeyKind::Id(IdType::Ticker), ticker.as_str()));
+            docs.extend(find(part, KeyKind::Id(IdType::Ticker), ticker.as_str()));
         }
     }
-    docs.extend(part.identifiers.find(KeyKind::SqueezedTicker, squeezed));
+    docs.extend(find(part, KeyKind::SqueezedTicker, squeezed));
     let name = said_name(text);
     for name in [&*name, squeezed] {
         if !name.is_empty() {
-            docs.extend(part.identifiers.find(KeyKind::Name, name));
+            docs.extend(find(part, KeyKind::Name, name));
         }
     }
     docs

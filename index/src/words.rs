@@ -68,6 +68,11 @@ impl Folded {
         self.pieces().collect()
     }
 
+    /// Whether this is the word, without its punctuation.
+    pub(crate) fn is(&self, squeezed: &str) -> bool {
+        self.0 == squeezed
+    }
+
     /// The runs of letters and of digits, in order.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &str> {
         self.pieces().flat_map(runs_of)

@@ -66,7 +66,9 @@ const COVERED: i32 = 60;
 
 /// A word of the ticker or the name in a form under which it is found.
 struct Form {
-    text: String,
+    /// Where it stands in the text of the reading.
+    start: usize,
+    end: usize,
     /// Its place among the words; those of the ticker come first.
     place: usize,
     is_whole: bool,
@@ -74,10 +76,12 @@ struct Form {
 
 /// What a row says, cut into words.
 pub(super) struct Reading {
+    text: String,
     forms: Vec<Form>,
     ticker_words: usize,
     words: usize,
-    ticker: String,
+    /// How much of the text is the ticker.
+    ticker: usize,
     name: String,
 }
 
@@ -85,31 +89,46 @@ impl Reading {
     pub(super) fn of(row: Row<'_>) -> Self {
         let ticker = row.ticker().map(|text| text.to_string()).unwrap_or_default();
         let name = row.name().map(|text| text.to_string()).unwrap_or_default();
-        let mut reading =
-            Self { forms: Vec::new(), ticker_words: 0, words: 0, ticker, name: String::new() };
-        let squeezed: Vec<String> = words(&reading.ticker)
-            .map(|word| {
-                reading_of(&word, &mut reading.forms, reading.words);
-                reading.words += 1;
-                word.squeezed()
-            })
-            .collect();
-        reading.ticker = squeezed.concat();
+        let mut reading = Self {
+            text: String::with_capacity(2 * (ticker.len() + name.len())),
+            forms: Vec::with_capacity(16),
+            ticker_words: 0,
+            words: 0,
+            ticker: 0,
+            name: String::new(),
+        };
+        words(&ticker).for_each(|word| reading.add(&word));
         reading.ticker_words = reading.words;
+        reading.ticker = reading.text.len();
         // Nobody begins with the article.
-        let is_article = |place: usize, word: &Folded| place == 0 && word.squeezed() == "the";
+        let is_article = |place: usize, word: &Folded| place == 0 && word.is("the");
         let said = words(&name).enumerate().filter(|(place, word)| !is_article(*place, word));
-        for (_, word) in said {
-            reading_of(&word, &mut reading.forms, reading.words);
-            reading.words += 1;
-        }
+        said.for_each(|(_, word)| reading.add(&word));
         reading.name = name;
         reading
     }
 
+    fn add(&mut self, word: &Folded) {
+        let place = self.words;
+        self.words += 1;
+        let start = self.text.len();
+        word.pieces().for_each(|piece| self.text.push_str(piece));
+        let end = self.text.len();
+        self.forms.push(Form { start, end, place, is_whole: true });
+        // The pieces stand within the whole, one after the other.
+        let mut from = start;
+        for piece in word.pieces() {
+            let to = from + piece.len();
+            if (from, to) != (start, end) {
+                self.forms.push(Form { start: from, end: to, place, is_whole: false });
+            }
+            from = to;
+        }
+    }
+
     /// Whether the whole text, squeezed, is the ticker.
     pub(super) fn has_ticker(&self, squeezed: &str) -> bool {
-        self.ticker == squeezed
+        self.text[..self.ticker] == *squeezed
     }
 
     /// Whether the text is the name as people say it.
@@ -130,7 +149,7 @@ impl Reading {
                 let is_next =
                     !word.is_part || last_place.is_none_or(|last: usize| form.place == last + 1);
                 if is_next
-                    && let Some(points) = points_of(word, &form.text)
+                    && let Some(points) = points_of(word, &self.text[form.start..form.end])
                     && best.is_none_or(|(most, _)| points > most)
                 {
                     best = Some((points, form));
@@ -169,19 +188,6 @@ impl Reading {
         }
         points += COVERED * (covered.count_ones() as i32).min(name_words) / name_words;
         Some(Fit { points, matched })
-    }
-}
-
-fn reading_of(word: &Folded, forms: &mut Vec<Form>, place: usize) {
-    let mut pieces = word.pieces();
-    let (first, second) = (pieces.next(), pieces.next());
-    if second.is_some() {
-        forms.push(Form { text: word.squeezed(), place, is_whole: true });
-        for piece in word.pieces() {
-            forms.push(Form { text: piece.to_owned(), place, is_whole: false });
-        }
-    } else if let Some(only) = first {
-        forms.push(Form { text: only.to_owned(), place, is_whole: true });
     }
 }
 
