@@ -2,9 +2,8 @@
 
 import json
 import os
-import urllib.error
 import urllib.request
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from playwright.sync_api import expect
 
@@ -48,8 +47,6 @@ class Page:
             accept_downloads=True,
             **context,
         )
-        if not has_suggestions(base):
-            self.context.route("**/suggest?*", lambda route: suggest_instead(route, base))
         self.tab = self.context.new_page()
         self.tab.set_default_timeout(15_000)
         self.faults, self.allowed = [], 0
@@ -123,24 +120,3 @@ def text_of(waiting):
     """The text of a file that came."""
     with open(waiting.value.path(), newline="", encoding="utf-8") as file:
         return file.read()
-
-
-KNOWN = {}
-
-
-def has_suggestions(base):
-    """Whether the server suggests while one types."""
-    if base not in KNOWN:
-        try:
-            ask(base, "suggest?query=ibm&limit=1")
-            KNOWN[base] = True
-        except urllib.error.HTTPError as error:
-            KNOWN[base] = error.code != 404
-    return KNOWN[base]
-
-
-def suggest_instead(route, base):
-    """Of a server without suggestions the first rows of a search stand for them."""
-    query = parse_qs(urlsplit(route.request.url).query)["query"][0]
-    rows = ask(base, "v3/search", {"query": query}).get("data", [])[:10]
-    route.fulfill(json={"data": [{**row, "listings": 1, "matched": ["name"]} for row in rows]})
