@@ -15,6 +15,7 @@ use crate::part::Part;
 use crate::plan::{self, Plan};
 use crate::query::{Filters, Lookup, Place, Search};
 use crate::rows::Row;
+use crate::suggest::Known;
 use crate::totals::Totals;
 use crate::vocabulary::Vocabulary;
 
@@ -24,6 +25,7 @@ pub struct Catalogue {
     pub(crate) generation: Generation,
     publication: Publication,
     totals: Totals,
+    pub(crate) suggested: Known,
 }
 
 /// A row that answers a question: its part and its DocId there.
@@ -92,7 +94,8 @@ impl Catalogue {
     pub fn open(index: &Path) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = Generation::open(&publication.path(index))?;
-        Ok(Self { generation, publication, totals: Totals::default() })
+        let (totals, suggested) = Default::default();
+        Ok(Self { generation, publication, totals, suggested })
     }
 
     /// What it was opened from: another one in its folder means that a new generation

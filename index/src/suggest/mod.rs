@@ -7,6 +7,7 @@
 //! that is. Of each security the row that fits best is suggested, once.
 
 mod abbreviation;
+mod known;
 mod prefix;
 mod reading;
 mod typo;
@@ -14,6 +15,7 @@ mod ways;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub(crate) use self::known::Known;
 pub(crate) use self::prefix::{Beginnings, write};
 pub use self::reading::Matched;
 use self::reading::{Asked, Fit, Reading, cost};
@@ -30,7 +32,7 @@ use crate::rank;
 use crate::typed;
 
 /// Rows that are read of each way in which words may be meant.
-const READ_MAX: usize = 48;
+const READ_MAX: usize = 32;
 
 /// Fewer suggestions than these, and a typo is looked for.
 const ENOUGH: usize = 3;
@@ -40,7 +42,7 @@ const NUMBER: i32 = 5_000;
 const WHOLE: i32 = 190;
 
 /// What is typed, and what narrows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Suggest {
     /// The words; the last one may be unfinished.
     pub keywords: Keywords,
@@ -74,6 +76,22 @@ impl Catalogue {
     /// # Errors
     /// When the index cannot be read, which a verified one can.
     pub fn suggest(
+        &self,
+        asked: &Suggest,
+        limit: usize,
+        effort: Effort,
+    ) -> Result<Option<Vec<Suggestion>>> {
+        if let Some(known) = self.suggested.get(asked, limit) {
+            return Ok(Some(known));
+        }
+        let found = self.suggest_anew(asked, limit, effort)?;
+        if let Some(found) = &found {
+            self.suggested.remember(asked, limit, found);
+        }
+        Ok(found)
+    }
+
+    fn suggest_anew(
         &self,
         asked: &Suggest,
         limit: usize,

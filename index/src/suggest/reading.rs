@@ -1,7 +1,6 @@
 //! Reading a row as a person does: which of the asked words are in its ticker and its
 //! name, how surely, and how well that fits.
 
-use super::abbreviation::are_equivalent;
 use super::typo::{begins_close, is_close};
 use crate::names::said_name;
 use crate::query::Word;
@@ -13,6 +12,8 @@ use crate::words::{Folded, words};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) word: Word,
+    /// What it may stand for, or may stand for it.
+    pub(super) equivalents: Vec<&'static str>,
     /// Whether it may be the beginning of a word.
     pub(super) is_begun: bool,
     /// Whether a typo may be in it.
@@ -199,7 +200,7 @@ fn points_of(asked: &Asked, form: &str) -> Option<i32> {
     if asked.is_begun && form.starts_with(word) {
         return Some(BEGUN + BEGUN_SHARE * word.len() as i32 / form.len() as i32);
     }
-    if !asked.is_part && are_equivalent(word, form) {
+    if asked.equivalents.contains(&form) {
         return Some(EQUIVALENT);
     }
     if asked.is_guessed {

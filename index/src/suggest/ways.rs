@@ -12,10 +12,10 @@ use crate::ranked::{END, Positions, Steps};
 use crate::vocabulary::{Known, Vocabulary};
 
 /// Words of the dictionary that a beginning may stand for.
-const BEGUN_WORDS_MAX: usize = 64;
+const BEGUN_WORDS_MAX: usize = 32;
 
 /// Steps in posting lists, and rows that are read in vain, before a way is given up.
-const STEPS_MAX: u32 = 8192;
+const STEPS_MAX: u32 = 2048;
 const MISSES_MAX: usize = 96;
 
 /// Words beyond these are not guessed at.
@@ -61,8 +61,8 @@ pub(super) fn plain(keywords: &Keywords, vocabulary: &Vocabulary) -> Vec<Way> {
         let mut joined = words.clone();
         let second = joined.remove(place);
         let first = &mut joined[place - 1];
-        first.word = Word::of(&(first.word.squeezed.clone() + &second.word.squeezed));
-        first.is_begun = second.is_begun;
+        let word = Word::of(&(first.word.squeezed.clone() + &second.word.squeezed));
+        *first = Asked { is_begun: second.is_begun, ..Asked::whole(&word) };
         ways.push(Way { words: joined, exch_code: None, points: JOINED });
     }
     ways
@@ -83,7 +83,7 @@ pub(super) fn split(keywords: &Keywords) -> Vec<Way> {
         for (place, _) in text.char_indices().skip(2).take(GUESSED_WORDS_MAX) {
             let (first, second) = text.split_at(place);
             if second.chars().count() >= 2 {
-                let part = |text| Asked { is_part: true, ..Asked::whole(&Word::of(text)) };
+                let part = |text| Asked { is_part: true, ..Asked::part(Word::of(text)) };
                 let (first, second) = (part(first), Asked { is_begun: true, ..part(second) });
                 ways.push(Way { words: vec![first, second], exch_code: None, points: LOOSE });
             }
@@ -174,7 +174,7 @@ fn positions<'a>(part: &'a Part, asked: &mut [Asked], is_narrowed: bool) -> Resu
             continue;
         }
         let mut any = vec![Positions::of_word(part, &word.word)?];
-        for other in equivalents(&text).filter(|_| !word.is_part) {
+        for other in word.equivalents.clone() {
             any.push(Positions::of_term(part, other)?);
         }
         let mut is_enough = false;
@@ -209,7 +209,13 @@ fn positions<'a>(part: &'a Part, asked: &mut [Asked], is_narrowed: bool) -> Resu
 
 impl Asked {
     fn whole(word: &Word) -> Self {
-        let (is_begun, is_guessed, is_held, is_part) = Default::default();
-        Self { word: word.clone(), is_begun, is_guessed, is_held, is_part }
+        let equivalents = equivalents(&word.squeezed).collect();
+        Self { equivalents, ..Self::part(word.clone()) }
+    }
+
+    /// What stands for nothing but itself.
+    fn part(word: Word) -> Self {
+        let (equivalents, is_begun, is_guessed, is_held, is_part) = Default::default();
+        Self { word, equivalents, is_begun, is_guessed, is_held, is_part }
     }
 }
