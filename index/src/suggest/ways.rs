@@ -141,9 +141,36 @@ pub(super) fn rows(
         filters.known.require(exch_code);
     }
     let conditions = Conditions::new(part, &filters);
-    let mut asked = way.words.clone();
     let is_narrowed = filters != Filters::default();
-    let mut positions = positions(part, &mut asked, is_narrowed)?;
+    for short in [Short::Read, Short::LookedUp] {
+        let mut asked = way.words.clone();
+        let positions = positions(part, &mut asked, short, is_narrowed)?;
+        let mut fit = |doc| fit(doc, &asked);
+        let (found, is_all) = walk(part, positions, &conditions, rows_max, &mut fit);
+        if !found.is_empty() || is_all {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// What becomes of a beginning that is too short to tell many rows apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Short {
+    /// Beside other words it is looked for in their rows.
+    Read,
+    /// It is looked up as others are, since those rows were too many.
+    LookedUp,
+}
+
+/// The rows, and whether there are no others; else the way was given up.
+fn walk(
+    part: &Part,
+    mut positions: Positions<'_>,
+    conditions: &Conditions<'_>,
+    rows_max: usize,
+    fit: &mut impl FnMut(u32) -> Option<Fit>,
+) -> (Vec<(u32, Fit)>, bool) {
     let mut steps = Steps(STEPS_MAX);
     let mut misses = MISSES_MAX;
     let mut found = Vec::new();
@@ -152,25 +179,30 @@ pub(super) fn rows(
         steps.0 -= 1;
         let doc = part.ranks.doc(position);
         if conditions.pass(doc) {
-            match fit(doc, &asked) {
+            match fit(doc) {
                 Some(fit) => found.push((doc, fit)),
                 None => misses -= 1,
             }
         }
         position = positions.seek(position + 1, &mut steps);
     }
-    Ok(found)
+    (found, position == END && steps.0 > 0)
 }
 
 /// The rows that may hold the words. A word that all of them hold is marked; the others
 /// are too short to be looked up, and are looked for in each row.
-fn positions<'a>(part: &'a Part, asked: &mut [Asked], is_narrowed: bool) -> Result<Positions<'a>> {
+fn positions<'a>(
+    part: &'a Part,
+    asked: &mut [Asked],
+    short: Short,
+    is_narrowed: bool,
+) -> Result<Positions<'a>> {
     let mut sets = Vec::new();
     let is_alone = asked.len() == 1;
     for word in &mut *asked {
         let text = word.word.squeezed.clone();
         let is_short = word.is_begun && text.chars().count() <= SHORT_CHARS_MAX;
-        if is_short && !is_alone {
+        if is_short && !is_alone && short == Short::Read {
             continue;
         }
         let mut any = vec![Positions::of_word(part, &word.word)?];
@@ -181,7 +213,7 @@ fn positions<'a>(part: &'a Part, asked: &mut [Asked], is_narrowed: bool) -> Resu
         if is_short {
             // The best of all rows, unless few of them are asked for.
             let best: Vec<u32> = part.beginnings.of(&text).collect();
-            is_enough = !best.is_empty() && !is_narrowed;
+            is_enough = !best.is_empty() && !is_narrowed && short == Short::Read;
             any.push(Positions::Few(best, 0));
         }
         if word.is_begun && !is_enough {

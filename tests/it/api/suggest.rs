@@ -174,3 +174,17 @@ fn a_window_of_its_own() {
     let answer = server.request_from("192.0.2.1", "POST", "/v3/search", &json, search);
     assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, "4"));
 }
+
+/// Many rows hold the first word, and the only one that the second begins for is not one
+/// that a person would want first.
+#[test]
+fn a_short_beginning_of_a_rare_word() {
+    let row = |number: u32, name: &str, kind: &str| {
+        let figi = figi(number);
+        format!("{{\"figi\":\"{figi}\",\"name\":\"{name}\",\"securityType2\":\"{kind}\"}}\n")
+    };
+    let shares = (1..300).map(|number| row(number, &format!("ELECON {number}"), "Common Stock"));
+    let dump: String = shares.chain([row(300, "GASOLINE ELECON Spr", "Future")]).collect();
+    check(&Server::of_dump(&dump), "?query=elecon+spr", &[300]);
+    check(&Server::of_dump(&dump), "?query=elecon+sp", &[300]);
+}
