@@ -15,7 +15,7 @@ use crate::part::Part;
 use crate::plan::{self, Plan};
 use crate::query::{Filters, Lookup, Place, Search};
 use crate::rows::Row;
-use crate::suggest::Known;
+use crate::suggest::Remembered;
 use crate::totals::Totals;
 use crate::vocabulary::Vocabulary;
 
@@ -25,7 +25,7 @@ pub struct Catalogue {
     pub(crate) generation: Generation,
     publication: Publication,
     totals: Totals,
-    pub(crate) suggested: Known,
+    pub(crate) suggested: Remembered,
 }
 
 /// A row that answers a question: its part and its DocId there.

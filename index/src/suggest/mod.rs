@@ -7,18 +7,18 @@
 //! that is. Of each security the row that fits best is suggested, once.
 
 mod abbreviation;
-mod known;
 mod prefix;
 mod reading;
+mod remembered;
 mod typo;
 mod ways;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub(crate) use self::known::Known;
 pub(crate) use self::prefix::{Beginnings, write};
 pub use self::reading::Matched;
 use self::reading::{Asked, Fit, Reading, cost};
+pub(crate) use self::remembered::Remembered;
 use self::ways::{Way, rows};
 use crate::catalogue::{Catalogue, Effort, Hit};
 use crate::conditions::Conditions;

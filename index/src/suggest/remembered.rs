@@ -13,9 +13,9 @@ const TEXT_BYTES_MAX: usize = 32;
 
 /// What was suggested, as far as somebody asked.
 #[derive(Default)]
-pub(crate) struct Known(Mutex<HashMap<(Suggest, usize), Vec<Suggestion>>>);
+pub(crate) struct Remembered(Mutex<HashMap<(Suggest, usize), Vec<Suggestion>>>);
 
-impl Known {
+impl Remembered {
     pub(super) fn get(&self, asked: &Suggest, limit: usize) -> Option<Vec<Suggestion>> {
         if asked.keywords.text().len() > TEXT_BYTES_MAX {
             return None;
