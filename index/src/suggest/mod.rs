@@ -104,14 +104,14 @@ impl Catalogue {
             return Ok(Some(self.best(gathered, asked, limit)));
         }
         for way in ways::plain(&asked.keywords, self.vocabulary()) {
-            self.gather(&way, asked, &mut gathered)?;
+            self.gather(way, asked, &mut gathered)?;
         }
         if words.len() > 1 && gathered.fits.len() < limit {
-            self.gather(&ways::begun(&asked.keywords), asked, &mut gathered)?;
+            self.gather(ways::begun(&asked.keywords), asked, &mut gathered)?;
         }
         if gathered.fits.is_empty() {
             for way in ways::split(&asked.keywords) {
-                self.gather(&way, asked, &mut gathered)?;
+                self.gather(way, asked, &mut gathered)?;
             }
         }
         if gathered.fits.len() < ENOUGH {
@@ -123,7 +123,7 @@ impl Catalogue {
                 parts.iter().try_fold(false, |known, part| Ok(known || ways::is_known(part, word)?))
             };
             for way in ways::guessed(&asked.keywords, is_known)? {
-                self.gather(&way, asked, &mut gathered)?;
+                self.gather(way, asked, &mut gathered)?;
             }
         }
         Ok(Some(self.best(gathered, asked, limit)))
@@ -171,14 +171,20 @@ impl Catalogue {
     }
 
     /// Gathers the rows of one way, as many as are read, the best ranks first.
-    fn gather(&self, way: &Way, asked: &Suggest, gathered: &mut Gathered) -> Result<()> {
+    fn gather(&self, mut way: Way, asked: &Suggest, gathered: &mut Gathered) -> Result<()> {
+        if let [only] = &mut way.words[..] {
+            // Not by each part for itself: one that has none would look further than others.
+            let mut parts = self.generation.parts.iter();
+            only.is_listed =
+                parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());
+        }
         let mut found = Vec::new();
         for (number, part) in (0..).zip(&self.generation.parts) {
             let fit = |doc, words: &[Asked]| {
                 let reading = gathered.readings.entry(Hit { part: number, doc });
                 reading.or_insert_with(|| Reading::of(part.rows.get(doc))).fit(words)
             };
-            for (doc, fit) in rows(part, way, &asked.filters, READ_MAX, fit)? {
+            for (doc, fit) in rows(part, &way, &asked.filters, READ_MAX, fit)? {
                 found.push((part.ranks.rank(doc), Hit { part: number, doc }, fit));
             }
         }

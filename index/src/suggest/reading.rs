@@ -9,13 +9,15 @@ use crate::rows::Row;
 use crate::words::{Folded, words};
 
 /// A word that is looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) word: Word,
     /// What it may stand for, or may stand for it.
     pub(super) equivalents: Vec<&'static str>,
     /// Whether it may be the beginning of a word.
     pub(super) is_begun: bool,
+    /// Whether it is one that the table of beginnings has rows for, in any part.
+    pub(super) is_listed: bool,
     /// Whether a typo may be in it.
     pub(super) is_guessed: bool,
     /// Whether it is known that the row holds it, be it elsewhere.

@@ -212,9 +212,8 @@ fn positions<'a>(
         let mut is_enough = false;
         if is_short {
             // The best of all rows, unless few of them are asked for.
-            let best: Vec<u32> = part.beginnings.of(&text).collect();
-            is_enough = !best.is_empty() && !is_narrowed && short == Short::Read;
-            any.push(Positions::Few(best, 0));
+            is_enough = word.is_listed && !is_narrowed && short == Short::Read;
+            any.push(Positions::Few(part.beginnings.of(&text).collect(), 0));
         }
         if word.is_begun && !is_enough {
             for found in beginning_with(part, &text, BEGUN_WORDS_MAX)? {
@@ -247,7 +246,6 @@ impl Asked {
 
     /// What stands for nothing but itself.
     fn part(word: Word) -> Self {
-        let (equivalents, is_begun, is_guessed, is_held, is_part) = Default::default();
-        Self { word, equivalents, is_begun, is_guessed, is_held, is_part }
+        Self { word, ..Self::default() }
     }
 }

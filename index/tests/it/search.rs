@@ -211,7 +211,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
     let whole = publish(&folder.path().join("one"), &instruments, 1_000);
     let split = publish(&folder.path().join("four"), &instruments, 15);
     let found = Cell::new(0);
-    proptest!(ProptestConfig::with_cases(500), |(search in searches(&whole), limit in 1_usize..60)| {
+    let check = |search: &Search, limit: usize| {
         let Some(keywords) = search.keywords.clone() else { return Ok(()) };
         let asked = Suggest { keywords, filters: search.filters.clone() };
         let of = |catalogue: &Catalogue| {
@@ -220,7 +220,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
             found.map(|it| (catalogue.figi(it.hit), it.listings, it.matched)).collect::<Vec<_>>()
         };
         let suggested = of(&whole);
-        prop_assert_eq!(&of(&split), &suggested);
+        prop_assert_eq!(&of(&split), &suggested, "{:?}, {} at most", asked, limit);
         prop_assert!(suggested.len() <= limit);
         let once: BTreeSet<_> = suggested.iter().map(|(figi, _, _)| *figi).collect();
         prop_assert_eq!(once.len(), suggested.len());
@@ -229,6 +229,20 @@ fn suggestions_agree_over_one_part_and_over_many() {
             let instrument = instruments.iter().find(|instrument| instrument.figi == *figi);
             prop_assert!(passes(&whole, &asked.filters, instrument.unwrap()));
         }
+        Ok(())
+    };
+    // Each word and its beginnings, of which some parts have rows and others none.
+    for word in WORDS {
+        for (end, letter) in word.char_indices() {
+            let keywords = Keywords::parse(&word[..end + letter.len_utf8()]).ok();
+            let search = Search { keywords, ..Search::default() };
+            for limit in [1, 2, 60] {
+                check(&search, limit).unwrap();
+            }
+        }
+    }
+    proptest!(ProptestConfig::with_cases(2_000), |(search in searches(&whole), limit in 1_usize..60)| {
+        check(&search, limit)?;
     });
     assert!(found.get() > 100, "many must suggest something: {found:?}");
 }
