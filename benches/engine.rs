@@ -12,7 +12,7 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use figdex_index::{
     Catalogue, Date, DateInterval, Effort, Filters, Hit, IdType, Keywords, Lookup, NumberInterval,
-    Property, Search,
+    Property, Search, Suggest,
 };
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects};
@@ -32,6 +32,7 @@ fn engine(criterion: &mut Criterion) {
     mapping(criterion, &catalogue, &dump);
     filters(criterion, &catalogue);
     searches(criterion, &catalogue);
+    suggestions(criterion, &catalogue);
 }
 
 fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
@@ -49,7 +50,7 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
                 group.throughput(Throughput::Elements(count as u64));
                 group.bench_function(format!("{count}_jobs"), |bencher| {
                     bencher.iter(|| {
-                        let batch = catalogue.batch(black_box(&jobs[..count]));
+                        let mut batch = catalogue.batch(black_box(&jobs[..count]));
                         let mut hits = Vec::new();
                         for place in 0..count {
                             let found = batch.find(place, 15_000, &mut hits);
@@ -175,6 +176,36 @@ fn searches(criterion: &mut Criterion, catalogue: &Catalogue) {
             });
         });
     }
+}
+
+/// What somebody types who means the universe's first share, RQPX of Reqipoxix Health Co:
+/// each made anew, for what was made before is only looked up.
+fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
+    let mut group = criterion.benchmark_group("suggest");
+    for (name, text) in [
+        ("first_letter", "r"),
+        ("two_letters", "re"),
+        ("ticker", "rqpx"),
+        ("half_a_name", "reqip"),
+        ("name_and_beginning", "reqipoxix hea"),
+        ("beginnings_out_of_order", "heal reqip"),
+        ("abbreviation", "reqipoxix health company"),
+        ("joined", "reqipoxixhealth"),
+        ("typo", "reqipxoix"),
+    ] {
+        let keywords = Keywords::parse(text).expect("a short text");
+        let asked = Suggest { keywords, filters: Filters::default() };
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let found = catalogue.suggest_anew(black_box(&asked), 10, Effort::Any);
+                let found = found.expect("a verified index").expect("any effort is allowed");
+                let best = catalogue.row(found[0].hit).ticker().map(|ticker| ticker.to_string());
+                assert!(text.len() < 3 || best.as_deref() == Some("RQPX"), "{text}: {best:?}");
+                black_box(found);
+            });
+        });
+    }
+    group.finish();
 }
 
 fn total(catalogue: &Catalogue, filters: &Filters) -> u64 {

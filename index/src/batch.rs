@@ -19,8 +19,9 @@ pub struct Batch<'a> {
     lookups: &'a [Lookup<'a>],
     /// The rows that carry the identifier: part by part, in the order of the lookups.
     located: Vec<Postings<'a>>,
-    /// What lookups without filters ask of the rows of each part.
-    unfiltered: Vec<Conditions<'a>>,
+    /// What the last lookup asked of the rows of each part, and of which filters that was
+    /// made: those of one batch are mostly the same.
+    conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
 }
 
 impl Catalogue {
@@ -32,8 +33,8 @@ impl Catalogue {
             locate(part, lookups, &mut located);
         }
         let unfiltered = Filters::default();
-        let unfiltered = parts.iter().map(|part| Conditions::new(part, &unfiltered)).collect();
-        Batch { catalogue: self, lookups, located, unfiltered }
+        let conditions = parts.iter().map(|part| (None, Conditions::new(part, &unfiltered)));
+        Batch { catalogue: self, lookups, located, conditions: conditions.collect() }
     }
 
     /// The rows that carry an identifier and pass the filters, in FIGI order.
@@ -47,7 +48,7 @@ impl Catalogue {
     }
 }
 
-impl Batch<'_> {
+impl<'a> Batch<'a> {
     /// How many rows carry the identifier of the first lookup, part by part.
     pub(crate) fn located(&self) -> impl Iterator<Item = usize> {
         self.located.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
@@ -61,7 +62,7 @@ impl Batch<'_> {
     /// # Panics
     /// When the batch has no such place.
     pub fn find(
-        &self,
+        &mut self,
         place: usize,
         hits_max: usize,
         hits: &mut Vec<Hit>,
@@ -69,13 +70,18 @@ impl Batch<'_> {
         let start = hits.len();
         let located = self.located.iter().skip(place).step_by(self.lookups.len());
         let filters = self.lookups[place].filters();
-        let parts = self.catalogue.generation.parts.iter().zip(&self.unfiltered);
-        for (number, ((part, unfiltered), docs)) in (0..).zip(parts.zip(located)) {
+        let parts = self.catalogue.generation.parts.iter().zip(&mut self.conditions);
+        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(located)) {
             if docs.len() == 0 {
                 continue;
             }
-            let filtered = filters.map(|filters| Conditions::new(part, filters));
-            let conditions = filtered.as_ref().unwrap_or(unfiltered);
+            if *of != filters {
+                *conditions = match filters {
+                    Some(filters) => Conditions::new(part, filters),
+                    None => Conditions::new(part, &Filters::default()),
+                };
+                *of = filters;
+            }
             for doc in docs.clone().filter(|doc| conditions.pass(*doc)) {
                 if hits.len() - start == hits_max {
                     hits.truncate(start);

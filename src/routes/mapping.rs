@@ -18,7 +18,7 @@ use crate::gate::{self, Action};
 use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, Fault, Job, JobAnswer};
+use crate::wire::{self, Checked, Fault, Job, JobAnswer};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!(Version / "mapping").and(call()).and(with(state)).then(handle).boxed()
@@ -69,16 +69,17 @@ impl Batch {
     /// The answer to the jobs; `None` when it has more rows than `rows_max`.
     fn answer(&self, jobs: &[Job<'_>], rows_max: usize) -> Result<Option<Vec<u8>>, ApiError> {
         let (version, catalogue) = (self.version, &*self.catalogue);
-        // Before anything else is answered, and over all jobs (decisions, "enum-like").
-        let holds = |job: &Job<'_>| job.enum_fields_hold(catalogue.vocabulary());
-        if self.unknown_enum == UnknownEnum::Reject && !jobs.iter().all(holds) {
-            return Err(ApiError::InvalidEnumField);
-        }
         let mut lookups = Vec::with_capacity(jobs.len());
         let mut progress = Vec::with_capacity(jobs.len());
         for job in jobs {
             let checked = contained(|| job.check(version, catalogue.vocabulary()));
-            progress.push(match checked.unwrap_or_else(Err) {
+            let Checked { enums_hold, question } =
+                checked.unwrap_or_else(|fault| Checked { enums_hold: true, question: Err(fault) });
+            // Over all jobs, before any of them is answered (decisions, "enum-like").
+            if self.unknown_enum == UnknownEnum::Reject && !enums_hold {
+                return Err(ApiError::InvalidEnumField);
+            }
+            progress.push(match question {
                 Ok(Some(lookup)) => {
                     lookups.push(lookup);
                     Progress::Asks
@@ -88,7 +89,7 @@ impl Batch {
             });
         }
         // A fault that is not in one job's own work: then each is looked up alone.
-        let batch = contained(|| catalogue.batch(&lookups)).ok();
+        let mut batch = contained(|| catalogue.batch(&lookups)).ok();
         let mut hits = Vec::with_capacity(lookups.len());
         let mut next = 0..lookups.len();
         for progress in &mut progress {
@@ -96,9 +97,12 @@ impl Batch {
                 && let Some(place) = next.next()
             {
                 let start = hits.len();
-                let found = contained(|| match &batch {
+                let found = contained(|| match &mut batch {
                     Some(batch) => find(batch, place, &mut hits),
-                    None => find(&catalogue.batch(slice::from_ref(&lookups[place])), 0, &mut hits),
+                    None => {
+                        let mut alone = catalogue.batch(slice::from_ref(&lookups[place]));
+                        find(&mut alone, 0, &mut hits)
+                    }
                 });
                 *progress = match found.flatten() {
                     Ok(()) => Progress::Found(start..hits.len()),
@@ -159,7 +163,7 @@ fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
 }
 
 /// Appends what one lookup of a batch finds.
-fn find(batch: &Located<'_>, place: usize, hits: &mut Vec<Hit>) -> Result<(), Fault> {
+fn find(batch: &mut Located<'_>, place: usize, hits: &mut Vec<Hit>) -> Result<(), Fault> {
     let before = hits.len();
     batch.find(place, JOB_ROWS_MAX, hits).map_err(|TooManyHits { hits_max }| {
         Fault::from(format!("A job may find {hits_max} FIGIs; this one finds more."))

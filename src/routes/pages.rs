@@ -1,5 +1,6 @@
 //! What search and filter have in common: a question, a cursor, a page.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use figdex_index::{Catalogue, Effort, Hit, Place, Search};
@@ -12,7 +13,7 @@ use crate::error::ApiError;
 use crate::limits::{PAGE_ROWS_MAX, PAGES_MAX};
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, INVALID_START, PageAnswer, SearchRequest, Several};
+use crate::wire::{self, Checked, Fault, INVALID_START, PageAnswer, SearchRequest, Several};
 
 /// Which of the two endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +62,12 @@ impl Question {
         let request = SearchRequest::parse(&self.body, self.version)?;
         let vocabulary = self.catalogue.vocabulary();
         let several = if settings.strict_contract { Several::No } else { Several::Yes };
-        if settings.unknown_enum == UnknownEnum::Reject
-            && !request.enum_fields_hold(vocabulary, several)
-        {
+        let Checked { enums_hold, question } = request.check(vocabulary, several);
+        if settings.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
-        let Some(answer) = self.find(&request, several, effort)? else { return Ok(None) };
+        let question = question.and_then(|search| Ok((search, request.start()?)));
+        let Some(answer) = self.find(question, effort)? else { return Ok(None) };
         let mut out = Vec::new();
         wire::page(&mut out, self.version, settings.search_envelope, &self.catalogue, &answer);
         Ok(Some(out))
@@ -74,13 +75,10 @@ impl Question {
 
     fn find(
         &self,
-        request: &SearchRequest<'_>,
-        several: Several,
+        question: Result<(Option<Search>, Option<Cow<'_, str>>), Fault>,
         effort: Effort,
     ) -> Result<Option<PageAnswer>, ApiError> {
-        let vocabulary = self.catalogue.vocabulary();
-        let checked = request.check(vocabulary, several);
-        let (search, start) = match checked.and_then(|search| Ok((search, request.start()?))) {
+        let (search, start) = match question {
             Ok((Some(search), start)) => (search, start),
             // Of what finds nothing there is no second page.
             Ok((None, Some(_))) => return Ok(Some(PageAnswer::Error(INVALID_START.into()))),
@@ -90,7 +88,11 @@ impl Question {
             }
             Err(fault) => return Ok(Some(PageAnswer::Error(fault))),
         };
-        let query = QueryDigest::new(self.endpoint.name(self.version), &search, vocabulary);
+        let query = QueryDigest::new(
+            self.endpoint.name(self.version),
+            &search,
+            self.catalogue.vocabulary(),
+        );
         let after = match start.map(|start| Cursor::decode(&start, query)) {
             None => None,
             Some(Some(cursor)) => Some(cursor),

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{IdType, IdValue, Lookup, Property, Vocabulary};
+use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Vocabulary};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Raw, integer, text};
-use super::properties::{Properties, Several};
+use super::properties::{Checked, Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -160,37 +160,20 @@ impl<'de> Visitor<'de> for OneJob {
 }
 
 impl<'a> Job<'a> {
-    /// Whether the job's enum-like properties have allowed values; one that is no
-    /// object has none.
-    pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary) -> bool {
-        let properties = self.0.as_ref().and_then(|fields| fields.properties.as_ref());
-        properties.is_none_or(|properties| properties.enum_fields_hold(vocabulary, Several::No))
-    }
-
-    /// The question that this job asks; none when an enum-like property is outside
-    /// its set, so that nothing can match.
-    ///
-    /// # Errors
-    /// The sentence for the job's `error`.
-    pub(crate) fn check(
-        &self,
-        version: Version,
-        vocabulary: &Vocabulary,
-    ) -> Result<Option<Lookup<'a>>, Fault> {
-        let fields = self.0.as_ref().ok_or("A mapping job must be an object.")?;
-        if let Some(key) = &fields.unknown {
-            return Err(invalid_key(key));
-        }
-        let id_type = fields.id_type(version)?;
-        let id_value = fields.id_value(id_type)?;
-        let filters = match &fields.properties {
-            Some(properties) => properties.check(vocabulary, Several::No)?.map(Some),
-            None => Some(None),
+    /// The question that this job asks.
+    pub(crate) fn check(&self, version: Version, vocabulary: &Vocabulary) -> Checked<Lookup<'a>> {
+        let Some(fields) = &self.0 else {
+            let question = Err("A mapping job must be an object.".into());
+            return Checked { enums_hold: true, question };
         };
-        if version.has_required_properties() {
-            fields.required(id_type)?;
-        }
-        Ok(filters.map(|filters| Lookup::new(id_type, id_value, filters)))
+        let (enums_hold, filters) = match &fields.properties {
+            Some(properties) => {
+                let Checked { enums_hold, question } = properties.check(vocabulary, Several::No);
+                (enums_hold, question.map(|filters| filters.map(Some)))
+            }
+            None => (true, Ok(Some(None))),
+        };
+        Checked { enums_hold, question: fields.lookup(version, filters) }
     }
 }
 
@@ -242,6 +225,24 @@ impl<'de> Deserialize<'de> for Given<'de> {
 }
 
 impl<'a> Fields<'a> {
+    /// The question, of filters that were checked: `Some(None)` when none are given.
+    fn lookup(
+        &self,
+        version: Version,
+        filters: Result<Option<Option<Filters>>, Fault>,
+    ) -> Result<Option<Lookup<'a>>, Fault> {
+        if let Some(key) = &self.unknown {
+            return Err(invalid_key(key));
+        }
+        let id_type = self.id_type(version)?;
+        let id_value = self.id_value(id_type)?;
+        let filters = filters?;
+        if version.has_required_properties() {
+            self.required(id_type)?;
+        }
+        Ok(filters.map(|filters| Lookup::new(id_type, id_value, filters)))
+    }
+
     fn id_type(&self, version: Version) -> Result<IdType, Fault> {
         let name = match self.id_type.as_ref().ok_or("idType is required.")? {
             Given::Text(name) => Some(Cow::Borrowed(&**name)),

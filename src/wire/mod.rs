@@ -20,7 +20,7 @@ pub(crate) use self::figi::ROW_BYTES;
 pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
-pub(crate) use self::properties::Several;
+pub(crate) use self::properties::{Checked, Several};
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
 use crate::version::Version;

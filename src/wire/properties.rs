@@ -20,6 +20,16 @@ pub(crate) enum Several {
     Yes,
 }
 
+/// What was found when a request was checked, with the question `T` that it asks.
+pub(crate) struct Checked<T> {
+    /// Whether every enum-like property that is given has allowed values alone. Where it
+    /// must, that comes before any other fault (decisions, "enum-like").
+    pub(crate) enums_hold: bool,
+    /// The question; none when an enum-like property is outside its set, so that nothing
+    /// can match; or the sentence for the `error`.
+    pub(crate) question: Result<Option<T>, Fault>,
+}
+
 /// The properties as a caller gave them; one that is null is not given.
 #[derive(Default)]
 pub(super) struct Properties<'a> {
@@ -50,20 +60,6 @@ impl<'a> Properties<'a> {
         };
         *place = (!is_null(raw)).then_some(raw);
         true
-    }
-
-    /// Whether every enum-like property that is given has allowed values alone. A
-    /// value that is no text is outside every set; an array that is none of
-    /// [`texts`] is a fault of its field.
-    pub(super) fn enum_fields_hold(&self, vocabulary: &Vocabulary, several: Several) -> bool {
-        let given = Property::ALL.into_iter().zip(self.enums);
-        given.filter_map(|(property, raw)| Some((property, raw?))).all(|(property, raw)| {
-            let is_allowed = |value: Cow<'_, str>| vocabulary.admit(property, &value).is_some();
-            match is_array(raw, several) {
-                true => texts(raw).is_none_or(|mut values| values.all(is_allowed)),
-                false => text(raw).is_some_and(is_allowed),
-            }
-        })
     }
 
     /// Whether any property is given.
@@ -98,45 +94,52 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// The checked filters; none when an enum-like property is outside its set,
-    /// so that nothing can match. (Where such a request is refused, it was refused
-    /// before, by [`Properties::enum_fields_hold`].)
-    pub(super) fn check(
-        &self,
-        vocabulary: &Vocabulary,
-        several: Several,
-    ) -> Result<Option<Filters>, Fault> {
+    /// The checked filters.
+    pub(super) fn check(&self, vocabulary: &Vocabulary, several: Several) -> Checked<Filters> {
+        let mut filters = Filters::default();
+        let (mut enums_hold, mut is_possible, mut fault) = (true, true, None);
+        for (property, raw) in Property::ALL.into_iter().zip(self.enums) {
+            let Some(raw) = raw else { continue };
+            let mut allow = |value: Cow<'_, str>| match vocabulary.admit(property, &value) {
+                Some(known) => filters.known.allow(known),
+                None => enums_hold = false,
+            };
+            if is_array(raw, several) {
+                match texts(raw) {
+                    Some(values) => values.for_each(allow),
+                    None => fault = fault.or(Some(not_texts(property))),
+                }
+            } else if let Some(value) = text(raw) {
+                allow(value);
+            } else {
+                // A value that is no text is outside every set.
+                enums_hold = false;
+            }
+            is_possible &= filters.known.of(property).is_some();
+        }
+        let filters = self.others(filters).and_then(|filters| fault.map_or(Ok(filters), Err));
+        Checked { enums_hold, question: filters.map(|filters| is_possible.then_some(filters)) }
+    }
+
+    /// Adds to the filters what is not enum-like.
+    fn others(&self, filters: Filters) -> Result<Filters, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {
             return Err("Cannot have both exchCode and micCode".into());
         }
-        let mut filters = Filters {
+        let include_unlisted_equities = match self.include_unlisted_equities {
+            Some(raw) => serde_json::from_str(raw.get())
+                .map_err(|_| "includeUnlistedEquities must be true or false.")?,
+            None => false,
+        };
+        Ok(Filters {
             strike: number_interval("strike", self.strike)?,
             contract_size: number_interval("contractSize", self.contract_size)?,
             coupon: number_interval("coupon", self.coupon)?,
             expiration: date_interval("expiration", self.expiration)?,
             maturity: date_interval("maturity", self.maturity)?,
-            ..Filters::default()
-        };
-        if let Some(raw) = self.include_unlisted_equities {
-            filters.include_unlisted_equities = serde_json::from_str(raw.get())
-                .map_err(|_| "includeUnlistedEquities must be true or false.")?;
-        }
-        let mut is_possible = true;
-        for (property, raw) in Property::ALL.into_iter().zip(self.enums) {
-            let Some(raw) = raw else { continue };
-            let mut allow = |value: Cow<'_, str>| {
-                if let Some(known) = vocabulary.admit(property, &value) {
-                    filters.known.allow(known);
-                }
-            };
-            if is_array(raw, several) {
-                texts(raw).ok_or_else(|| not_texts(property))?.for_each(allow);
-            } else if let Some(value) = text(raw) {
-                allow(value);
-            }
-            is_possible &= filters.known.of(property).is_some();
-        }
-        Ok(is_possible.then_some(filters))
+            include_unlisted_equities,
+            ..filters
+        })
     }
 }
 

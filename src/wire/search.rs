@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Keywords, Search, Vocabulary};
+use figdex_index::{Filters, Keywords, Search, Vocabulary};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use super::json::{Raw, is_null, read_members, text};
-use super::properties::{Properties, Several};
+use super::properties::{Checked, Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -35,22 +35,15 @@ impl<'a> SearchRequest<'a> {
         Ok(request)
     }
 
-    /// Whether the enum-like properties have allowed values.
-    pub(crate) fn enum_fields_hold(&self, vocabulary: &Vocabulary, several: Several) -> bool {
-        self.properties.enum_fields_hold(vocabulary, several)
+    /// The question that is asked. What mapping jobs must give is not demanded here
+    /// (decisions, "the same required-field rules in search and filter").
+    pub(crate) fn check(&self, vocabulary: &Vocabulary, several: Several) -> Checked<Search> {
+        let Checked { enums_hold, question } = self.properties.check(vocabulary, several);
+        Checked { enums_hold, question: self.search(question) }
     }
 
-    /// The question that is asked; none when an enum-like property is outside its
-    /// set, so that nothing can match. What mapping jobs must give is not demanded
-    /// here (decisions, "the same required-field rules in search and filter").
-    ///
-    /// # Errors
-    /// The sentence for the answer's `error`.
-    pub(crate) fn check(
-        &self,
-        vocabulary: &Vocabulary,
-        several: Several,
-    ) -> Result<Option<Search>, Fault> {
+    /// The question, of filters that were checked.
+    fn search(&self, filters: Result<Option<Filters>, Fault>) -> Result<Option<Search>, Fault> {
         if let Some(key) = &self.unknown {
             return Err(invalid_key(key));
         }
@@ -58,8 +51,7 @@ impl<'a> SearchRequest<'a> {
             return Err("query must contain at least one parameter".into());
         }
         let keywords = self.query.map(keywords).transpose()?;
-        let filters = self.properties.check(vocabulary, several)?;
-        Ok(filters.map(|filters| Search { keywords, filters }))
+        Ok(filters?.map(|filters| Search { keywords, filters }))
     }
 
     /// The cursor that the caller goes on from.

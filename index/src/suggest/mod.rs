@@ -91,7 +91,11 @@ impl Catalogue {
         Ok(found)
     }
 
-    fn suggest_anew(
+    /// As [`Catalogue::suggest`], whatever was suggested before: for those who measure.
+    ///
+    /// # Errors
+    /// As [`Catalogue::suggest`].
+    pub fn suggest_anew(
         &self,
         asked: &Suggest,
         limit: usize,
