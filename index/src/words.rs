@@ -22,7 +22,19 @@ pub(crate) struct Folded(String);
 
 /// The words of a text that hold a letter or a digit.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
-    text.split_whitespace().map(Folded::new).filter(|word| !word.squeezed().is_empty())
+    text.split_whitespace().map(Folded::new).filter(|word| !word.is_empty())
+}
+
+/// Hands on the same words one after the other, from one piece of memory.
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
+    let mut folded = Folded::default();
+    for word in text.split_whitespace() {
+        folded.0.clear();
+        word.chars().for_each(|character| fold(character, &mut folded.0));
+        if !folded.is_empty() {
+            each(&folded);
+        }
+    }
 }
 
 /// A whole text without blanks and punctuation.
@@ -38,7 +50,7 @@ pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
             each(term);
         }
     };
-    for word in words(text) {
+    for_each_word(text, |word| {
         let mut pieces = word.pieces();
         let (first, second) = (pieces.next(), pieces.next());
         if second.is_some() {
@@ -53,7 +65,7 @@ pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
                 runs.for_each(&mut each);
             }
         }
-    }
+    });
 }
 
 impl Folded {
@@ -61,6 +73,11 @@ impl Folded {
         let mut folded = String::with_capacity(word.len());
         word.chars().for_each(|character| fold(character, &mut folded));
         Self(folded)
+    }
+
+    /// Whether there is nothing but punctuation.
+    fn is_empty(&self) -> bool {
+        self.pieces().next().is_none()
     }
 
     /// The word without its punctuation.

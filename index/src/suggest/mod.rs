@@ -62,7 +62,6 @@ pub struct Suggestion {
 }
 
 /// The rows that may be meant, and how well each fits.
-#[derive(Default)]
 struct Gathered {
     fits: HashMap<Hit, Fit>,
     /// What was read, for who reads it again in another way.
@@ -101,7 +100,7 @@ impl Catalogue {
         limit: usize,
         effort: Effort,
     ) -> Result<Option<Vec<Suggestion>>> {
-        let mut gathered = Gathered::default();
+        let mut gathered = Gathered::new();
         self.gather_whole(asked, &mut gathered)?;
         let words = asked.keywords.words();
         if words.is_empty() {
@@ -248,6 +247,12 @@ impl Catalogue {
 }
 
 impl Gathered {
+    fn new() -> Self {
+        // One way fills these, and most questions need no other.
+        let (fits, readings) = (HashMap::with_capacity(64), HashMap::with_capacity(64));
+        Self { fits, readings }
+    }
+
     /// Keeps the best that is said of a row.
     fn put(&mut self, hit: Hit, fit: Fit) {
         let known = self.fits.entry(hit).or_insert(fit);

@@ -6,7 +6,7 @@ use crate::names::said_name;
 use crate::query::Word;
 use crate::rank::Kind;
 use crate::rows::Row;
-use crate::words::{Folded, words};
+use crate::words::{Folded, for_each_word};
 
 /// A word that is looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,13 +100,17 @@ impl Reading {
             ticker: 0,
             name: String::new(),
         };
-        words(&ticker).for_each(|word| reading.add(&word));
+        for_each_word(&ticker, |word| reading.add(word));
         reading.ticker_words = reading.words;
         reading.ticker = reading.text.len();
-        // Nobody begins with the article.
-        let is_article = |place: usize, word: &Folded| place == 0 && word.is("the");
-        let said = words(&name).enumerate().filter(|(place, word)| !is_article(*place, word));
-        said.for_each(|(_, word)| reading.add(&word));
+        let mut is_first = true;
+        for_each_word(&name, |word| {
+            // Nobody begins with the article.
+            if !(is_first && word.is("the")) {
+                reading.add(word);
+            }
+            is_first = false;
+        });
         reading.name = name;
         reading
     }
@@ -136,7 +140,10 @@ impl Reading {
 
     /// Whether the text is the name as people say it.
     pub(super) fn has_name(&self, said: &str) -> bool {
-        !said.is_empty() && said_name(&self.name) == said
+        // What people say begins as the name does, unless that is an article alone.
+        let words = &self.text[self.ticker..];
+        let may_be = words.is_empty() || words.starts_with(said);
+        may_be && !said.is_empty() && said_name(&self.name) == said
     }
 
     /// How well the asked words fit; `None` when one of them is not found.
