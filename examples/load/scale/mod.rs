@@ -32,6 +32,9 @@ const CONNECTIONS_AT_FULL_LOAD: usize = 16;
 /// Requests that must be new to the server there.
 const VARIED_AT_FULL_LOAD: usize = 50_000;
 
+/// The largest size: beyond it the generator has no FIGIs.
+const MILLIONS_MAX: f64 = 1_000.0;
+
 /// What came of a size.
 struct Size {
     instruments: u64,
@@ -70,6 +73,8 @@ pub(crate) fn run(flags: &ScaleFlags) -> anyhow::Result<()> {
     ensure!(!mixes.kinds.is_empty(), "the mixes file has no [[scale]]");
     ensure!(flags.sizes.is_sorted() && !flags.sizes.is_empty(), "sizes must ascend");
     ensure!(flags.sizes[0] > 0.0, "sizes must be above 0");
+    let are_possible = flags.sizes.iter().all(|millions| *millions <= MILLIONS_MAX);
+    ensure!(are_possible, "sizes are in millions, of which there are {MILLIONS_MAX} at most");
     let folder = flags.common.temporary()?;
     let mut sizes = Vec::new();
     for millions in &flags.sizes {
