@@ -146,6 +146,9 @@ impl Bitmaps {
                 }
                 last = Some(chunk);
                 let count = u32_at(bitmap.entries, index * ENTRY_BYTES + 4);
+                if !bitmap.is_within(index) {
+                    return Err(damaged("a container is nowhere"));
+                }
                 let holds = match bitmap.at(index) {
                     Container::None => 0,
                     Container::All => CHUNK_DOCS,
@@ -242,6 +245,18 @@ impl<'a> Bitmap<'a> {
             }
         }
         low
+    }
+
+    /// Whether a container's bytes are all there.
+    fn is_within(self, index: usize) -> bool {
+        let bytes = match u32_at(self.entries, index * ENTRY_BYTES + 4) as usize {
+            0 => 0,
+            count @ 1..=LOW_HALVES_MAX => 2 * count,
+            count if count == CHUNK_DOCS as usize => 0,
+            _ => BITS_BYTES,
+        };
+        let start = u64_at(self.entries, index * ENTRY_BYTES + 8) as usize;
+        bytes == 0 || self.bytes.get(start..).is_some_and(|rest| rest.len() >= bytes)
     }
 
     fn at(self, index: usize) -> Container<'a> {

@@ -210,11 +210,14 @@ impl Identifiers {
             return Err(damaged("the radix table does not lead through the entries"));
         }
         for entry in self.entries.chunks_exact(ENTRY_BYTES) {
-            let listed = self.postings(entry);
+            let listed = self.postings_within(entry).filter(|listed| listed.is_whole(docs));
+            let Some(listed) = listed else {
+                return Err(damaged("DocIds are cut, or exceed the part"));
+            };
             let mut last = None;
             for doc in listed.clone() {
-                if Some(doc) <= last || doc >= docs {
-                    return Err(damaged("DocIds do not ascend, or exceed the part"));
+                if Some(doc) <= last {
+                    return Err(damaged("DocIds do not ascend"));
                 }
                 last = Some(doc);
             }
@@ -247,16 +250,21 @@ impl Identifiers {
     }
 
     fn postings(&self, entry: &[u8]) -> Postings<'_> {
+        self.postings_within(entry).expect("a list inside the postings, with its count")
+    }
+
+    /// The same; `None` when the list is nowhere.
+    fn postings_within(&self, entry: &[u8]) -> Option<Postings<'_>> {
         let (count, value) = (u64_at(entry, 0) & 0xff, u32_at(entry, 8));
         if count == 1 {
-            return Postings::one(value);
+            return Some(Postings::one(value));
         }
-        let mut list = &self.postings[value as usize..];
+        let mut list = self.postings.get(value as usize..)?;
         let left = match count {
-            COUNT_IN_LIST => take_number(&mut list).expect("a list begins with its count"),
+            COUNT_IN_LIST => take_number(&mut list)?,
             count => count as usize,
         };
-        Postings { last: 0, left, list }
+        Some(Postings { last: 0, left, list })
     }
 }
 
@@ -267,6 +275,21 @@ impl Postings<'_> {
     /// One row, which needs no list.
     pub(crate) fn one(doc: u32) -> Self {
         Self { last: doc, left: 1, list: &[] }
+    }
+
+    /// Whether the list is as long as its count, and no DocId of it is beyond `docs`.
+    fn is_whole(&self, docs: u32) -> bool {
+        if self.list.is_empty() {
+            return self.left == 0 || (self.left == 1 && self.last < docs);
+        }
+        let (mut list, mut doc) = (self.list, 0);
+        (0..self.left).all(|_| match take_number(&mut list) {
+            Some(difference) => {
+                doc += difference;
+                doc < docs as usize
+            }
+            None => false,
+        })
     }
 }
 

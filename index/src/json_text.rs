@@ -23,6 +23,33 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     }
 }
 
+/// Whether these bytes can stand between the quotes of a JSON string, and be read by
+/// [`unescape`].
+pub(crate) fn is_form(form: &[u8]) -> bool {
+    let Ok(form) = str::from_utf8(form) else { return false };
+    let mut rest = form.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'"' | 0..0x20 => return false,
+            b'\\' => match rest.next() {
+                Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+                Some(b'u') => {
+                    let is_control = rest.next() == Some(b'0')
+                        && rest.next() == Some(b'0')
+                        && matches!(rest.next(), Some(b'0' | b'1'))
+                        && rest.next().is_some_and(|digit| digit.is_ascii_hexdigit());
+                    if !is_control {
+                        return false;
+                    }
+                }
+                _ => return false,
+            },
+            _ => {}
+        }
+    }
+    true
+}
+
 /// The text whose form [`escape`] made.
 ///
 /// # Panics
@@ -82,7 +109,12 @@ mod tests {
         ] {
             assert_eq!(escaped(text), form.as_bytes());
             assert_eq!(unescape(form.as_bytes()), text);
+            assert!(is_form(form.as_bytes()), "{form}");
         }
+        for other in ["\"", "\n", "\\", "\\x", "\\u00", "\\u0020", "\\u000g", "\\ü"] {
+            assert!(!is_form(other.as_bytes()), "{other}");
+        }
+        assert!(!is_form(b"\xff"));
     }
 
     proptest! {

@@ -81,9 +81,7 @@ impl Part {
 
     /// Checks that rows, segment and identifiers tell of the same instruments.
     pub(crate) fn verify(&self, path: &Path) -> Result<()> {
-        if let Some(figi) = self.rows.first_out_of_order() {
-            return Err(Error::damaged(path, format!("{figi} is out of order")));
-        }
+        self.rows.verify(path)?;
         let count = self.rows.len() as u32;
         for doc in 0..count {
             if self.columns.figi(doc) != Some(self.rows.figi(doc)) {

@@ -7,6 +7,8 @@
 //! each [`Line`] once. `rows.texts`: the texts that both point to, each once, as JSON
 //! has them (`json_text`).
 
+mod verify;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
@@ -436,14 +438,6 @@ impl Rows {
             texts: &self.texts,
         }
     }
-
-    /// The first place where the FIGIs do not ascend, if there is one.
-    pub(crate) fn first_out_of_order(&self) -> Option<Figi> {
-        (1..self.len() as u32)
-            .map(|doc| (self.figi(doc - 1), self.figi(doc)))
-            .find(|(before, figi)| before >= figi)
-            .map(|(_, figi)| figi)
-    }
 }
 
 #[cfg(test)]
@@ -501,6 +495,6 @@ mod tests {
             assert_eq!(rows.find(instrument.figi), Some(doc));
         }
         assert_eq!(rows.find(figi("BBG001S5S399")), None);
-        assert_eq!(rows.first_out_of_order(), None);
+        rows.verify(folder.path()).unwrap();
     }
 }

@@ -109,8 +109,9 @@ pub(crate) fn pieces<'a>(
             rest = &rest[1..];
             return Some(part.of(fields()));
         }
-        let end = rest.iter().position(|byte| *byte < b' ').unwrap_or(rest.len());
-        let (literal, after) = rest.split_at(end);
+        // A byte that names no part, as only a damaged text has one, is a piece too.
+        let part = rest[1..].iter().position(|byte| *byte < b' ');
+        let (literal, after) = rest.split_at(part.map_or(rest.len(), |part| 1 + part));
         rest = after;
         Some(literal)
     })
@@ -148,6 +149,13 @@ mod tests {
         let share = RowFields { ticker: b"IBM", exch_code: b"US", market_sector: b"Equity" };
         assert_eq!(stored("IBM", share), b"\x01\x02");
         assert_eq!(stored("IBM", RowFields::default()), b"IBM");
+    }
+
+    /// Of a damaged text too there is an end.
+    #[test]
+    fn a_part_that_there_is_not() {
+        let pieces: Vec<&[u8]> = pieces(b"\x01\x00\x09a\x02\x1f", || OPTION).collect();
+        assert_eq!(pieces, [&b"\0"[..], b"\ta", b"AAPL 01/17/25 C155", b"\x1f"]);
     }
 
     proptest! {

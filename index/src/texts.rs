@@ -55,9 +55,13 @@ impl TextHeap {
 /// # Panics
 /// When the place is none that [`TextHeap::put`] gave for this heap.
 pub(crate) fn text_at(heap: &[u8], place: TextRef) -> &[u8] {
-    let heap = &heap[place as usize..];
-    let (length, rest) = heap.split_first_chunk().expect("a length inside the heap");
-    &rest[..usize::from(u16::from_le_bytes(*length))]
+    text_within(heap, place).expect("a text inside the heap")
+}
+
+/// The same; `None` when the heap has no text there.
+pub(crate) fn text_within(heap: &[u8], place: TextRef) -> Option<&[u8]> {
+    let (length, rest) = heap.get(place as usize..)?.split_first_chunk()?;
+    rest.get(..usize::from(u16::from_le_bytes(*length)))
 }
 
 #[cfg(test)]

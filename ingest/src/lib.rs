@@ -7,7 +7,8 @@
 //! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
 //! it (`build`), if the disk has room (`space`). The report says what became of every
 //! row. The other way round, `inspect` tells what is in an index, `explain` how it
-//! would answer, and `export` makes a dump of it.
+//! would answer, and `export` makes a dump of it. `instruments` reads a dump and builds
+//! nothing.
 
 mod build;
 mod cells;
@@ -21,6 +22,7 @@ pub mod export;
 mod format;
 pub mod generate;
 pub mod inspect;
+mod instruments;
 mod merge;
 mod normalize;
 mod rejects;
@@ -35,6 +37,7 @@ pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use conflicts::{Conflict, Said, Sample};
 pub use error::{Error, Result};
 pub use format::Format;
+pub use instruments::{Instruments, Taken};
 pub use report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
 };

@@ -42,3 +42,19 @@ fn entries(raw: Raw<'_>) -> Option<[Raw<'_>; 2]> {
 fn rule(name: &str, error: IntervalError) -> Fault {
     format!("{name}: {error}.").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A row's number was read exactly, and an interval that ends with it holds it.
+    #[test]
+    fn a_number_is_the_nearest_that_there_is() {
+        for text in ["449.49106478873813", "21.489705265908874", "0.1", "3e67", "1e-320"] {
+            let raw = format!("[{text},{text}]");
+            let interval = numbers("strike", serde_json::from_str(&raw).unwrap()).unwrap();
+            let number: f64 = text.parse().unwrap();
+            assert!(interval.contains(number), "{text} is {interval:?}");
+        }
+    }
+}

@@ -30,6 +30,9 @@ const WORD_BYTES: usize = 16;
 const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 const DIRECTORY_BYTES: usize = 8;
 
+/// The bits of a difference, at the most.
+const BITS_MAX: u8 = u32::BITS as u8;
+
 /// No position.
 const END: u32 = u32::MAX;
 
@@ -80,6 +83,30 @@ impl Lists {
         cursor
     }
 
+    /// Whether the word at that place is this one, with as many rows.
+    fn is_of(&self, place: usize, info: &TermInfo) -> bool {
+        let Some(word) = self.words.get(place * WORD_BYTES..(place + 1) * WORD_BYTES) else {
+            return false;
+        };
+        u64::from(u32_at(word, 0)) == info.postings_range.start as u64
+            && u32_at(word, 4) == info.doc_freq
+    }
+
+    /// Whether all blocks of a list are there.
+    fn is_within(&self, place: usize) -> bool {
+        let count = u32_at(&self.words, place * WORD_BYTES + 4) as usize;
+        let start = u64_at(&self.words, place * WORD_BYTES + 8) as usize;
+        let list = self.lists.get(start..).unwrap_or_default();
+        let parts = list.split_at_checked(count.div_ceil(BLOCK) * DIRECTORY_BYTES);
+        parts.is_some_and(|(directory, blocks)| {
+            directory.chunks_exact(DIRECTORY_BYTES).all(|entry| {
+                let block = blocks.get(u32_at(entry, 4) as usize..).unwrap_or_default();
+                let (bits, packed) = (block.first().copied(), block.get(1..).unwrap_or_default());
+                bits.is_some_and(|bits| bits <= BITS_MAX && packed_bytes(bits) <= packed.len())
+            })
+        })
+    }
+
     /// Checks that each list ascends, and holds the rows that the segment says.
     pub(super) fn verify(
         &self,
@@ -97,9 +124,11 @@ impl Lists {
             if info.doc_freq < LISTED_MIN {
                 continue;
             }
-            let is_there = (place + 1) * WORD_BYTES <= self.words.len();
-            if !is_there || self.of(info).is_none() || self.at(place).count != info.doc_freq {
+            if !self.is_of(place, info) {
                 return Err(damaged("a frequent word has no list of its own"));
+            }
+            if !self.is_within(place) {
+                return Err(damaged("a list is cut"));
             }
             let mut cursor = self.at(place);
             place += 1;
@@ -111,6 +140,9 @@ impl Lists {
                     return Err(damaged("positions do not ascend"));
                 }
                 before = Some(cursor.position());
+                if cursor.is_last() && before != Some(cursor.last(cursor.block)) {
+                    return Err(damaged("a block ends elsewhere than its list says"));
+                }
                 sum = sum.wrapping_add(spread(ranks.doc(cursor.position())));
                 cursor.advance();
             }
@@ -129,6 +161,11 @@ impl Lists {
         }
         Ok(())
     }
+}
+
+/// The bytes of a packed block, of which each difference takes so many bits.
+fn packed_bytes(bits: u8) -> usize {
+    usize::from(bits) * BLOCK / 8
 }
 
 /// A number that tells sums of DocIds apart.
@@ -166,7 +203,7 @@ impl ListCursor<'_> {
             return self.position();
         }
         let blocks = self.directory.len() / DIRECTORY_BYTES;
-        let last = |block: u32| u32_at(self.directory, block as usize * DIRECTORY_BYTES);
+        let last = |block: u32| self.last(block as usize);
         if last(self.block as u32) < target {
             // Mostly it is one of the next blocks.
             let (mut low, mut step) = (self.block as u32 + 1, 1);
@@ -188,6 +225,16 @@ impl ListCursor<'_> {
         self.position()
     }
 
+    /// Whether the position at hand is the last of its block.
+    fn is_last(&self) -> bool {
+        self.at + 1 == BLOCK || self.block * BLOCK + self.at + 1 == self.count as usize
+    }
+
+    /// The last position of a block.
+    fn last(&self, block: usize) -> u32 {
+        u32_at(self.directory, block * DIRECTORY_BYTES)
+    }
+
     fn end(&mut self) {
         self.at = 0;
         self.positions[0] = END;
@@ -198,7 +245,7 @@ impl ListCursor<'_> {
         let start = u32_at(self.directory, block * DIRECTORY_BYTES + 4) as usize;
         let before = match block {
             0 => 0,
-            _ => u32_at(self.directory, (block - 1) * DIRECTORY_BYTES),
+            _ => self.last(block - 1),
         };
         let bits = self.blocks[start];
         BitPacker4x::new().decompress_sorted(

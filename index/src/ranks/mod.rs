@@ -125,16 +125,27 @@ impl Ranks {
     /// and each word's rows are those that the segment has.
     pub(crate) fn verify(&self, part: &Path, segment: &SegmentReader, words: Field) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
+        let mut firsts = self.firsts.chunks(FIRST_BYTES);
         let mut last = None;
         for position in 0..self.len() {
             let doc = self.doc(position);
             if doc >= self.len() || last >= Some((self.rank(doc), doc)) {
                 return Err(damaged("rows are out of order"));
             }
-            last = Some((self.rank(doc), doc));
-            if self.position(doc) != position {
-                return Err(damaged("a row is not at its position"));
+            let rank = self.rank(doc);
+            if last.is_none_or(|(before, _)| before < rank) {
+                let first = [u32::from(rank), position].map(u32::to_le_bytes);
+                if firsts.next() != Some(first.as_flattened()) {
+                    return Err(damaged("a rank does not begin where it should"));
+                }
             }
+            last = Some((rank, doc));
+        }
+        if firsts.next().is_some() {
+            return Err(damaged("a rank is that of no row"));
+        }
+        if (0..self.len()).any(|position| self.position(self.doc(position)) != position) {
+            return Err(damaged("a row is not at its position"));
         }
         self.lists.verify(part, segment, words, self)
     }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod catalogue;
+mod damage;
 mod export;
 mod search;
 mod support;

@@ -14,6 +14,9 @@ use super::transform::{NumberForm, Transform, is_date_form};
 use super::walk::{Fault, Value, Walk, source, unknown};
 use crate::row::Column;
 
+/// The highest number of a column that has no name.
+const COLUMN_NUMBER_MAX: usize = 10_000;
+
 /// Reads a columns file.
 ///
 /// # Errors
@@ -115,14 +118,17 @@ impl Walk<'_> {
         let tested = conditions.flat_map(|conditions| &conditions.0).map(|(name, _)| name.as_str());
         let wrong = |name: &&str| {
             let number = name.split('.').next().unwrap_or(name);
-            !number.parse::<usize>().is_ok_and(|number| number > 0)
+            !number.parse().is_ok_and(|number| (1..=COLUMN_NUMBER_MAX).contains(&number))
         };
         let mut named: Vec<&str> = sources.chain(tested).filter(wrong).collect();
         named.sort_unstable();
         named.dedup();
         if !named.is_empty() {
             let names = named.join(", ");
-            self.fault(span, format!("without a header columns are numbers from 1, not {names}"));
+            let what = format!(
+                "without a header columns are numbers from 1 to {COLUMN_NUMBER_MAX}, not {names}"
+            );
+            self.fault(span, what);
         }
     }
 
@@ -394,7 +400,11 @@ mod tests {
         let faults = |text| parse(text).unwrap_err();
         assert_eq!(faults("")[0].what, "it has no [columns]");
         assert_eq!(faults("\n[columns\n")[0].line, 2);
-        let positions = faults("header = false\n[columns]\nfigi = 4\nticker = \"t\"\n");
-        assert_eq!(positions[0].what, "without a header columns are numbers from 1, not t");
+        for (told, number) in [("\"t\"", "t"), ("0", "0"), ("10001", "10001")] {
+            let text = format!("header = false\n[columns]\nfigi = 4\nticker = {told}\n");
+            let what =
+                format!("without a header columns are numbers from 1 to 10000, not {number}");
+            assert_eq!(parse(&text).unwrap_err()[0].what, what);
+        }
     }
 }

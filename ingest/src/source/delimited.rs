@@ -154,13 +154,20 @@ impl<R: BufRead> Text<R> {
     fn open(mut input: R, delimiter: u8, plan: &Plan) -> Result<Self, Fault> {
         let layout = &plan.description().delimited;
         let mut line = Vec::new();
-        for number in 1..=layout.skip_lines {
+        let mut lines_before = 0;
+        while lines_before < layout.skip_lines {
             line.clear();
+            let number = lines_before + 1;
             let mut bounded = input.by_ref().take(RECORD_BYTES_MAX as u64 + 1);
             bounded.read_until(b'\n', &mut line).map_err(Fault::read(number))?;
             if line.len() > RECORD_BYTES_MAX {
                 return Err(Fault::too_long(number));
             }
+            // There may be fewer lines than are to be left out.
+            if line.is_empty() {
+                break;
+            }
+            lines_before = number;
         }
         let mut core = csv_core::ReaderBuilder::new();
         Ok(Self {
@@ -168,7 +175,7 @@ impl<R: BufRead> Text<R> {
             core: core.delimiter(delimiter).quoting(layout.quotes).build(),
             encoding: plan.description().encoding,
             trailing_delimiter: layout.trailing_delimiter,
-            lines_before: layout.skip_lines,
+            lines_before,
             closed: false,
             cells: vec![0; 4096],
             ends: vec![0; 64],

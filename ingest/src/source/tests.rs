@@ -57,6 +57,12 @@ fn a_source_may_be_sent() {
 }
 
 #[test]
+fn a_dump_with_fewer_lines_than_are_left_out_is_empty() {
+    let description = format!("format = 'delimited'\nskip-lines = {}{COLUMNS}", i64::MAX);
+    fault(&description, "a title\nand another", "dump, line 3: it is empty");
+}
+
+#[test]
 fn a_header_below_other_lines_and_lines_that_are_no_records() {
     check(
         &format!(

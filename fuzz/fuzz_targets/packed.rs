@@ -1,0 +1,9 @@
+//! Compressed dumps, byte by byte as in a file: gzip, Zstandard, bzip2, and what only begins
+//! like one of them.
+
+#![no_main]
+
+use figdex_fuzz::dump;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| dump::read(input, None));

@@ -1,0 +1,56 @@
+//! A dump all the way, after a letter for its format: built into an index, verified, asked,
+//! and written out as a dump again, of which the same instruments are built.
+
+#![no_main]
+
+use figdex_fuzz::{dump, questions};
+use figdex_index::{Catalogue, Instrument};
+use figdex_ingest::export;
+use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
+use libfuzzer_sys::fuzz_target;
+use tempfile::TempDir;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, content)) = input.split_first() else { return };
+    let Some((_folder, first)) = build(content, dump::format(*choice)) else { return };
+    questions::ask(&first);
+    let mut exported = Vec::new();
+    export::write(&first, export::Format::JsonLines, &mut exported).expect("JSON has room for it");
+    let format = "jsonl".parse().expect("a format that ships");
+    let (_folder, second) = build(&exported, Some(format)).expect("an export is a dump");
+    assert_eq!(instruments(&first), instruments(&second));
+});
+
+/// The index of a dump; `None` when there is none to build. That the disk is full is no
+/// fault of the dump, and ends the run.
+fn build(content: &[u8], format: Option<Format>) -> Option<(TempDir, Catalogue)> {
+    let folder = tempfile::tempdir().expect("a folder for an index");
+    let build = Build {
+        format,
+        max_rejects: MaxRejects::Percent(100.0),
+        checks_space: false,
+        memory_bytes: MEMORY_BYTES_MIN,
+        ..Build::new(vec![Input::Memory("input", content.into())], folder.path().join("index"))
+    };
+    match build.run(&mut |_| {}) {
+        Ok(_) => {}
+        Err(Error::Input { .. } | Error::Nothing { .. }) => return None,
+        Err(error) => panic!("{error}"),
+    }
+    let catalogue = Catalogue::open(&build.index).expect("what was published can be opened");
+    catalogue.verify().expect("what was published is whole");
+    Some((folder, catalogue))
+}
+
+fn instruments(catalogue: &Catalogue) -> Vec<Instrument> {
+    let mut all = Vec::new();
+    let read = catalogue.instruments(|instrument| {
+        let mut instrument = instrument.clone();
+        // Of one kind they keep their order; the kinds come in that of the columns.
+        instrument.identifiers.sort_by_key(|(id_type, _)| *id_type);
+        all.push(instrument);
+        Ok::<_, figdex_index::Error>(())
+    });
+    read.expect("what was verified can be read");
+    all
+}

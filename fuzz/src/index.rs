@@ -1,0 +1,51 @@
+//! A small index that is the same on every run, so that an input that was kept finds what
+//! it found before.
+
+use std::path::Path;
+
+use figdex_ingest::generate::{self, Format, Universe};
+use figdex_ingest::{Build, Input};
+use tempfile::TempDir;
+
+/// Instruments that are generated: enough for words that have a list of their own, for
+/// ordinals of more than one byte, and for two parts.
+const GENERATED: u64 = 600;
+
+/// The most instruments of a part.
+const PART_INSTRUMENTS_MAX: u32 = 400;
+
+/// Rows with what the generated ones lack: a well-known share on several venues, texts that
+/// JSON must escape, letters of several bytes.
+const ODD: &str = concat!(
+    r#"{"figi":"BBG000BLNNH6","compositeFIGI":"BBG000BLNNH6","shareClassFIGI":"BBG001S5S399","#,
+    r#""ticker":"IBM","name":"INTL BUSINESS MACHINES CORP","exchCode":"US","#,
+    r#""marketSector":"Equity","securityType":"Common Stock","securityType2":"Common Stock","#,
+    r#""ID_ISIN":["US4592001014"],"ID_CUSIP":"459200101","alias":["Big Blue"]}"#,
+    "\n",
+    r#"{"figi":"BBG000BLNQ16","compositeFIGI":"BBG000BLNNH6","shareClassFIGI":"BBG001S5S399","#,
+    r#""ticker":"IBM","name":"INTL BUSINESS MACHINES CORP","exchCode":"UN","#,
+    r#""marketSector":"Equity","securityType":"Common Stock","securityType2":"Common Stock"}"#,
+    "\n",
+    r#"{"figi":"BBG000B9XRY4","ticker":"a\"b\\c","name":"zwei\nZeilen \u0007 пай 台積電","#,
+    r#""exchCode":"é","metadata":"Metadata N/A","uniqueID":"EQ0010169500001000"}"#,
+    "\n",
+);
+
+/// Builds the index into a new folder, which goes with what is returned.
+pub fn build() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder for an index");
+    let mut dump = Vec::new();
+    generate::write(&Universe::new(GENERATED, 5), Format::JsonLines, &mut dump)
+        .expect("writing into memory does not fail");
+    publish(
+        vec![Input::Memory("generated", dump.into()), Input::Memory("odd", ODD.as_bytes().into())],
+        folder.path(),
+    );
+    folder
+}
+
+fn publish(inputs: Vec<Input>, index: &Path) {
+    let build =
+        Build { part_instruments_max: Some(PART_INSTRUMENTS_MAX), ..Build::new(inputs, index) };
+    build.run(&mut |_| {}).expect("a generated dump is built");
+}

@@ -1,0 +1,73 @@
+//! The server as one value, over the small index: requests go through the real routes and
+//! come back as bytes. A panic ends the run before anything catches it.
+
+use std::sync::{Arc, LazyLock};
+
+use figdex::config::Settings;
+use figdex::{State, service};
+use figdex_index::Catalogue;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+use warp::filters::BoxedFilter;
+use warp::http::{HeaderName, HeaderValue};
+use warp::reply::Response;
+
+static SERVER: LazyLock<Server> = LazyLock::new(Server::start);
+
+struct Server {
+    service: BoxedFilter<(Response,)>,
+    runtime: Runtime,
+    _index: TempDir,
+}
+
+/// What came back.
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The body, as it was sent.
+    pub body: Vec<u8>,
+}
+
+impl Server {
+    fn start() -> Self {
+        let index = crate::index::build();
+        let catalogue = Catalogue::open(index.path()).expect("a new index is whole");
+        // As behind a proxy, so that its header is read too.
+        let settings = Settings { trust_proxy: true, jobs_per_request: 100, ..Settings::default() };
+        Self {
+            service: service(Arc::new(State::new(catalogue, settings))),
+            runtime: Builder::new_current_thread().enable_all().build().expect("a runtime"),
+            _index: index,
+        }
+    }
+}
+
+/// Posts a body that is declared as JSON.
+pub fn post(path: &str, body: &[u8]) -> Answer {
+    let kind = (HeaderName::from_static("content-type"), HeaderValue::from_static("text/json"));
+    ask("POST", path, &[kind], body)
+}
+
+/// Asks for anything; `path` must be one that HTTP can carry.
+pub fn ask(method: &str, path: &str, headers: &[(HeaderName, HeaderValue)], body: &[u8]) -> Answer {
+    let request = warp::test::request().method(method).path(path).body(body);
+    let request =
+        headers.iter().fold(request, |request, (name, value)| request.header(name, value.clone()));
+    let reply = SERVER.runtime.block_on(request.reply(&SERVER.service));
+    let answer = Answer { status: reply.status().as_u16(), body: reply.body().to_vec() };
+    assert!(answer.status < 500, "{path} {}", answer.text());
+    answer
+}
+
+impl Answer {
+    /// The body as text.
+    pub fn text(&self) -> &str {
+        str::from_utf8(&self.body).expect("an answer is UTF-8")
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("an answer is JSON")
+    }
+}
