@@ -8,6 +8,7 @@ mod crash;
 mod formats;
 mod ingest;
 mod operate;
+mod packaging;
 mod plans;
 mod process;
 mod quick_start;
