@@ -7,8 +7,6 @@
 pub mod file;
 
 use std::collections::HashMap;
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +18,7 @@ use warp::http::HeaderMap;
 
 use self::file::KeysError;
 use crate::error::ApiError;
+use crate::stamp::Stamp;
 
 /// The headers that carry a key: the contract's, and the public service's, which
 /// existing clients send.
@@ -57,16 +56,13 @@ struct Held {
     stamp: Option<Stamp>,
 }
 
-/// What tells that a file was replaced: its inode, size and modification time.
-type Stamp = (u64, u64, i64, i64);
-
 impl KeyRing {
     /// The keys of a file, as it is now and as it will be.
     ///
     /// # Errors
     /// When the file is not there, cannot be read, or is no keys file.
     pub fn open(file: &Path) -> Result<Self, KeysError> {
-        let stamp = stamp(file);
+        let stamp = Stamp::of(file);
         let digests = digests(file)?;
         Ok(Self { file: Some(file.to_owned()), held: RwLock::new(Held { digests, stamp }) })
     }
@@ -75,7 +71,7 @@ impl KeyRing {
     /// the keys as they were: a slip of the operator must not lock out every client.
     pub fn refresh(&self) {
         let Some(file) = &self.file else { return };
-        let stamp = stamp(file);
+        let stamp = Stamp::of(file);
         if self.held.read().stamp == stamp {
             return;
         }
@@ -143,13 +139,10 @@ fn digests(file: &Path) -> Result<HashMap<KeyId, Digest>, KeysError> {
     Ok(keys.iter().map(|key| (KeyId::of_digest(&key.digest), key.digest)).collect())
 }
 
-fn stamp(file: &Path) -> Option<Stamp> {
-    let metadata = fs::metadata(file).ok()?;
-    Some((metadata.ino(), metadata.size(), metadata.mtime(), metadata.mtime_nsec()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use warp::http::HeaderValue;
 
     use super::*;

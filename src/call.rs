@@ -10,6 +10,7 @@ use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, Method};
 use warp::{Buf, Filter};
 
+use crate::budget::Share;
 use crate::config::BODY_WAIT;
 use crate::error::ApiError;
 
@@ -17,18 +18,26 @@ type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 
 type Body = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
 
-/// The address that a request came from: an extension of the request, which the
-/// accept loop puts there.
-#[derive(Clone, Copy, Debug)]
-pub struct Peer(pub IpAddr);
+/// Where a request came from: an extension of the request, which the accept loop puts
+/// there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// An address, over TCP.
+    Address(IpAddr),
+    /// The Unix socket, whose clients have none.
+    Socket,
+}
 
 /// A request that found its route.
 pub(crate) struct Call {
-    pub(crate) peer: IpAddr,
+    pub(crate) peer: Peer,
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     /// How long the body may take; the gate sets it.
     pub(crate) body_wait: Duration,
+    /// What the body takes of what all bodies may have; of nothing, until the gate
+    /// says of what.
+    pub(crate) share: Share,
     body: Body,
 }
 
@@ -38,10 +47,11 @@ impl Call {
     /// # Errors
     /// [`ApiError::PayloadTooLarge`] as soon as it exceeds `bytes_max`, without
     /// reading on; [`ApiError::BadRequest`] when it breaks off, or takes longer than
-    /// it may. hyper then closes the connection, since the rest of the body is no
-    /// next request.
+    /// it may; [`ApiError::Unavailable`] when too much is being read for others. hyper
+    /// then closes the connection, since the rest of the body is no next request.
     pub(crate) async fn body(&mut self, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
-        let read = tokio::time::timeout(self.body_wait, read(&mut self.body, bytes_max)).await;
+        let Self { body, share, .. } = self;
+        let read = tokio::time::timeout(self.body_wait, read(body, bytes_max, share)).await;
         read.unwrap_or(Err(ApiError::BadRequest))
     }
 }
@@ -54,19 +64,21 @@ pub(crate) fn call() -> BoxedFilter<(Call,)> {
         .and(warp::header::headers_cloned())
         .and(warp::body::stream())
         .map(|peer: Option<Peer>, method, headers, body| {
-            let peer = peer.map_or(Ipv4Addr::LOCALHOST.into(), |Peer(address)| address);
-            Call { peer, method, headers, body_wait: BODY_WAIT, body: boxed(body) }
+            let peer = peer.unwrap_or(Peer::Address(Ipv4Addr::LOCALHOST.into()));
+            let (body, share) = (boxed(body), Share::default());
+            Call { peer, method, headers, body_wait: BODY_WAIT, share, body }
         })
         .boxed()
 }
 
-async fn read(stream: &mut Body, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
+async fn read(stream: &mut Body, bytes_max: usize, share: &mut Share) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
     while let Some(chunk) = stream.next().await {
         let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
         if body.len() + chunk.remaining() > bytes_max {
             return Err(ApiError::PayloadTooLarge);
         }
+        share.grow_to(body.len() + chunk.remaining())?;
         body.reserve(chunk.remaining());
         while chunk.has_remaining() {
             let piece = chunk.chunk();

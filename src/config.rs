@@ -6,7 +6,6 @@ mod resolve;
 mod sources;
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +13,11 @@ use std::time::Duration;
 pub use self::flags::{Command, Flags, KeysCommand, KeysFlags, ServeFlags};
 use crate::auth::KeyRing;
 use crate::cors::Cors;
-use crate::limits::{BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, Rates};
-use crate::serve::Connections;
+use crate::limits::{
+    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, Rates,
+};
+use crate::serve::{Connections, Listen};
+use crate::tls::Tls;
 
 /// Where the index lies when no flag says so.
 pub const DEFAULT_INDEX: &str = "data/index";
@@ -35,7 +37,9 @@ pub struct Config {
     /// `--index`; without it, [`DEFAULT_INDEX`].
     pub index: Option<PathBuf>,
     /// `--listen`
-    pub listen: SocketAddr,
+    pub listen: Listen,
+    /// `--tls-cert` and `--tls-key`, opened.
+    pub tls: Option<Arc<Tls>>,
     /// `--keys`, opened.
     pub keys: Arc<KeyRing>,
     /// How to answer.
@@ -73,9 +77,13 @@ pub struct Settings {
     pub body_bytes_max: usize,
     /// `--connections`, and how slow they may be.
     pub connections: Connections,
-    /// How long the body of a request may take. It is a setting of the type, not of
-    /// the command, as those below.
+    /// `--body-timeout`: how long the body of a request may take.
     pub body_wait: Duration,
+    /// The bytes that the bodies of all requests may have together. It is a setting of
+    /// the type, not of the command, as those below.
+    pub bodies_bytes_max: usize,
+    /// The bytes that answers may have together which wait for their readers.
+    pub answers_bytes_max: usize,
     /// The heavy pieces of work that may run at a time; without it, the machine says.
     pub turns: Option<usize>,
     /// How long one waits for its turn.
@@ -100,6 +108,8 @@ impl Default for Settings {
             body_bytes_max: BODY_BYTES_MAX,
             connections: Connections::default(),
             body_wait: BODY_WAIT,
+            bodies_bytes_max: BODIES_BYTES_MAX,
+            answers_bytes_max: ANSWERS_BYTES_MAX,
             turns: None,
             turn_wait: TURN_WAIT,
             reload_period: RELOAD_PERIOD,

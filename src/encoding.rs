@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 use warp::http::{HeaderMap, HeaderValue, Response, header};
 use warp::reply::Response as Reply;
 
+use crate::error::ApiError;
 use crate::state::State;
 
 /// What is compressed on the async thread: a fraction of a millisecond's work. More
@@ -19,7 +20,16 @@ const INLINE_BYTES_MAX: usize = 64 << 10;
 const LEVEL: Compression = Compression::new(1);
 
 /// An answer of JSON, in the encoding that the request's headers ask for.
-pub(crate) async fn json(state: &State, request: &HeaderMap, json: Vec<u8>) -> Reply {
+///
+/// # Errors
+/// [`ApiError::Unavailable`] when the answers to slow readers leave no room for it.
+pub(crate) async fn json(
+    state: &State,
+    request: &HeaderMap,
+    json: Vec<u8>,
+) -> Result<Reply, ApiError> {
+    let mut share = state.answers().share();
+    share.grow_to(json.len())?;
     let mut json = Bytes::from(json);
     let mut is_gzip = false;
     if accepts_gzip(request) {
@@ -35,6 +45,7 @@ pub(crate) async fn json(state: &State, request: &HeaderMap, json: Vec<u8>) -> R
             is_gzip = true;
         }
     }
+    let json = share.hold(json);
     let mut reply = Response::new(json.into());
     let headers = reply.headers_mut();
     let kind = HeaderValue::from_static("application/json; charset=utf-8");
@@ -43,7 +54,7 @@ pub(crate) async fn json(state: &State, request: &HeaderMap, json: Vec<u8>) -> R
     if is_gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
-    reply
+    Ok(reply)
 }
 
 /// The text, packed.

@@ -14,7 +14,7 @@ use warp::http::{HeaderMap, Method};
 use warp::reply::Response as Reply;
 
 use self::media::{accepts_json, is_json};
-use crate::call::Call;
+use crate::call::{Call, Peer};
 use crate::encoding;
 use crate::error::ApiError;
 use crate::limits::{Limiter, Span, Standing, Who};
@@ -92,6 +92,7 @@ pub(crate) async fn pass(
     endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
 ) -> Reply {
     call.body_wait = state.settings().body_wait;
+    call.share = state.bodies().share();
     let cors = &state.settings().cors;
     // The body goes with the call; what the answer depends on stays here.
     let headers = std::mem::take(&mut call.headers);
@@ -116,7 +117,7 @@ async fn answer(
     let answered = async {
         let caller = admit(state, &call, headers, action, &mut counted)?;
         let json = endpoint(call, caller).await?;
-        Ok(encoding::json(state, headers, json).await)
+        encoding::json(state, headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
         tracing::error!("a request made its handler panic");
@@ -151,8 +152,7 @@ fn admit(
     if method == Method::POST && !is_json(headers) {
         return Err(ApiError::InvalidContentType);
     }
-    let who =
-        key.map_or_else(|| Who::at(address(call.peer, headers, settings.trust_proxy)), Who::Key);
+    let who = key.map_or_else(|| caller(call.peer, headers, settings.trust_proxy), Who::Key);
     let version = action.version();
     if let Some(limiter) = state.limiter() {
         let now = Instant::now().into_std();
@@ -165,10 +165,10 @@ fn admit(
     Ok(Caller { jobs_max, body_bytes_max, who, version, limiter: state.limiter().cloned() })
 }
 
-/// Where the call comes from: the peer, or what the trusted proxy says of it. The
+/// Who calls without a key: the peer, or whom the trusted proxy says it calls for. The
 /// proxy appends to X-Forwarded-For, so that its word is the last one, and those
 /// before are the client's own; one that is no address says nothing.
-pub(crate) fn address(peer: IpAddr, headers: &HeaderMap, trust_proxy: bool) -> IpAddr {
+pub(crate) fn caller(peer: Peer, headers: &HeaderMap, trust_proxy: bool) -> Who {
     let lines = headers.get_all("x-forwarded-for");
     let forwarded = || {
         let last = lines.iter().next_back()?.to_str().ok()?;
@@ -176,10 +176,10 @@ pub(crate) fn address(peer: IpAddr, headers: &HeaderMap, trust_proxy: bool) -> I
         // Some proxies append the client's port.
         let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
         let bare = last.trim_start_matches('[').trim_end_matches(']');
-        bare.parse().ok().or_else(with_port)
+        bare.parse::<IpAddr>().ok().or_else(with_port)
     };
     let forwarded = if trust_proxy { forwarded() } else { None };
-    forwarded.unwrap_or(peer)
+    forwarded.map_or_else(|| Who::of(peer), Who::at)
 }
 
 #[cfg(test)]

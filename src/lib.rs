@@ -3,15 +3,18 @@
 //! The file list is the chapter list of the contract: `routes` are its endpoints,
 //! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
 //! `gate` are what a request is and what it passes first, `encoding` and `cors` what
-//! its answer is dressed in, `page` the page for people. [`service`] is the whole server as one value, [`serve`]
-//! puts it on a socket, and
-//! `reload` takes up what is published meanwhile.
+//! its answer is dressed in, `page` the page for people. [`service`] is the whole server as
+//! one value, [`serve`] puts it on a socket, with `tls` if it is to be encrypted, and
+//! `reload` takes up what is published meanwhile. `budget` and `turns` bound what all
+//! requests together take.
 
 pub mod auth;
+mod budget;
 mod call;
 pub mod config;
 pub mod cors;
 mod cursor;
+pub mod descriptors;
 mod encoding;
 pub mod error;
 mod gate;
@@ -21,12 +24,14 @@ mod page;
 pub mod reload;
 mod routes;
 mod serve;
+mod stamp;
 mod state;
+pub mod tls;
 mod turns;
 pub mod version;
 mod wire;
 
 pub use call::Peer;
 pub use routes::service;
-pub use serve::{Connections, serve};
+pub use serve::{Connections, Listen, Listener, serve};
 pub use state::State;

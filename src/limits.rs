@@ -26,6 +26,14 @@ pub const REQUEST_ROWS_MAX: usize = 200_000;
 /// a hundred of them fit ten times.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
+/// Bytes of all bodies together that are being read, or wait for their turn: beyond
+/// that a great one is refused with a 503.
+pub const BODIES_BYTES_MAX: usize = 256 << 20;
+
+/// Bytes of all answers together that wait for slow readers: beyond that a great one
+/// is refused with a 503. The greatest, of [`REQUEST_ROWS_MAX`], has about 60 MB.
+pub const ANSWERS_BYTES_MAX: usize = 512 << 20;
+
 /// Rows on one page of a search or filter answer.
 pub const PAGE_ROWS_MAX: usize = 100;
 

@@ -9,11 +9,10 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use figdex::auth::file;
 use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFlags};
-use figdex::{State, reload, serve, service};
+use figdex::{State, descriptors, reload, serve, service};
 use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_ingest::sample;
 use mimalloc::MiMalloc;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -58,18 +57,22 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         "index open"
     );
     let connections = config.settings.connections;
+    descriptors::provide(connections.max);
     let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
     let state = Arc::new(state);
     let service = service(state.clone());
     let served = runtime.block_on(async {
-        let listener = TcpListener::bind(config.listen)
-            .await
-            .with_context(|| format!("listening on {}", config.listen))?;
+        let listener = config.listen.bind().await;
+        let mut listener = listener.with_context(|| format!("listening on {}", config.listen))?;
+        if let Some(tls) = config.tls {
+            tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
+            listener = listener.with_tls(tls);
+        }
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         tokio::spawn(config.keys.watch());
         tokio::spawn(reload::follow(state, index, hangup));
-        tracing::info!("serving on http://{}", listener.local_addr()?);
+        tracing::info!("serving on {}", listener.place()?);
         serve(listener, service, connections, async {
             tokio::select! {
                 _ = terminate.recv() => {}

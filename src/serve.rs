@@ -1,53 +1,61 @@
 //! The accept loop: the service on a socket, until told to stop.
 //!
 //! Our own loop, not `warp::serve`, which has no TCP_NODELAY, no bound on connections,
-//! on heads and on silence, and no drain (engine, decision 9).
+//! on heads and on silence, and no drain (engine, decision 9). `listener` is where
+//! connections come from, `crowd` how many an address may have, `conversation` what
+//! becomes of one.
 
+mod conversation;
+mod crowd;
+mod listener;
 mod pace;
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
-use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use self::pace::{Pace, Paced};
-use crate::call::Peer;
+use self::conversation::{Conversation, refuse};
+use self::crowd::Crowd;
+pub use self::listener::{Listen, Listener};
 
 /// What connections may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connections {
     /// How many there may be at a time; who comes then waits until one has ended.
     pub max: usize,
-    /// How long a client may take to send its request's head.
+    /// How many of them one address may have, or one IPv6 network of 64 bits; whoever
+    /// has more is refused. `None` is no bound, as behind a proxy, which has them all.
+    pub per_address: Option<usize>,
+    /// How long a client may take to send its request's head, and before the first one
+    /// for the handshake of TLS.
     pub head_wait: Duration,
     /// How long it may be silent between two requests, or leave an answer unread.
     pub idle_wait: Duration,
 }
 
+/// A tenth of all: many people behind one address have enough, a load program too,
+/// and no single address shuts out the others.
+const PER_ADDRESS: usize = 1_000;
+
 impl Default for Connections {
     fn default() -> Self {
-        Self { max: 10_000, head_wait: Duration::from_secs(15), idle_wait: Duration::from_secs(75) }
+        Self {
+            max: 10_000,
+            per_address: Some(PER_ADDRESS),
+            head_wait: Duration::from_secs(15),
+            idle_wait: Duration::from_secs(75),
+        }
     }
 }
 
 /// How long requests in flight may take after the server was told to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How long a connection that never brought a whole head may live after the stop: a
-/// request may be on its way, but browsers also open connections for later use.
-const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long to wait when the system has no descriptor for a new connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -55,23 +63,25 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Serves until `shutdown` is done; then accepts nothing more, answers what is in
 /// flight, and returns.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
     connections: Connections,
     shutdown: impl Future<Output = ()>,
 ) {
+    let listener = listener.into();
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(connections.max));
+    let crowd = Crowd::new(connections.per_address);
     // Each connection holds a receiver: it hears of the stop, and is waited for.
-    let (stop, stopping) = watch::channel(());
+    let (stop, stopping) = watch::channel(false);
     let mut shutdown = pin!(shutdown);
     let accept = async || {
         let place = free.clone().acquire_owned().await;
         let place = place.expect("the semaphore is never closed");
-        listener.accept().await.map(|(stream, peer)| (stream, Peer(peer.ip()), place))
+        listener.accept().await.map(|(socket, peer)| (socket, peer, place))
     };
     loop {
-        let (stream, peer, place) = tokio::select! {
+        let (socket, peer, place) = tokio::select! {
             accepted = accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
@@ -82,70 +92,28 @@ pub async fn serve(
             },
             () = &mut shutdown => break,
         };
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection was gone before it began");
+        let Some(presence) = crowd.enter(peer) else {
+            tracing::debug!(?peer, "an address has too many connections");
+            // Words that are not encrypted would mean nothing to a client of TLS.
+            if listener.tls().is_none() {
+                tokio::spawn(refuse(socket, place));
+            }
             continue;
-        }
-        let connection = Connection { stream, peer, connections, _place: place };
-        tokio::spawn(converse(connection, service.clone(), stopping.clone()));
+        };
+        let conversation = Conversation {
+            socket,
+            peer,
+            tls: listener.tls().map(|tls| tls.acceptor()),
+            connections,
+            _place: (place, presence),
+        };
+        tokio::spawn(conversation.hold(service.clone(), stopping.clone()));
     }
     drop(stopping);
     drop(listener);
-    stop.send(()).ok();
+    stop.send(true).ok();
     tokio::select! {
         () = stop.closed() => {}
         () = tokio::time::sleep(DRAIN_TIMEOUT) => tracing::warn!("requests in flight were cut off"),
-    }
-}
-
-/// A connection that was accepted.
-struct Connection {
-    stream: TcpStream,
-    peer: Peer,
-    connections: Connections,
-    /// Its place among them, which is free again when it is dropped.
-    _place: OwnedSemaphorePermit,
-}
-
-/// Answers the requests of one connection, until it ends, is too slow, or the server
-/// stops.
-async fn converse<S>(connection: Connection, service: S, mut stopping: watch::Receiver<()>)
-where
-    S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
-{
-    let Connection { stream, peer, connections, _place } = connection;
-    let pace = Pace::new();
-    let service = service_fn({
-        let pace = pace.clone();
-        move |mut request: Request<Incoming>| {
-            pace.begin_answer();
-            request.extensions_mut().insert(peer);
-            let (answer, pace) = (service.call(request), pace.clone());
-            async move {
-                let answer = answer.await;
-                pace.end_answer();
-                answer
-            }
-        }
-    });
-    let stream = TokioIo::new(Paced::new(stream, pace.clone()));
-    let mut connection = pin!(http1::Builder::new().serve_connection(stream, service));
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = pace.too_slow(connections.head_wait, connections.idle_wait) => {
-            tracing::debug!("a connection was too slow");
-            return;
-        }
-        _ = stopping.changed() => {
-            connection.as_mut().graceful_shutdown();
-            match tokio::time::timeout(SILENCE_TIMEOUT, connection.as_mut()).await {
-                Ok(ended) => ended,
-                Err(_) if pace.has_asked() => connection.await,
-                Err(_) => return,
-            }
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
     }
 }

@@ -7,6 +7,7 @@ use parking_lot::RwLock;
 use tokio::time::Instant;
 
 use crate::auth::KeyRing;
+use crate::budget::Budget;
 use crate::config::Settings;
 use crate::error::ApiError;
 use crate::limits::Limiter;
@@ -19,6 +20,8 @@ pub struct State {
     limiter: Option<Arc<Limiter>>,
     turns: Turns,
     packers: Turns,
+    bodies: Arc<Budget>,
+    answers: Arc<Budget>,
     settings: Settings,
 }
 
@@ -33,6 +36,8 @@ impl State {
             limiter: limiter.map(Arc::new),
             turns: Turns::new(settings.turns, settings.turn_wait),
             packers: Turns::new(settings.turns, settings.turn_wait),
+            bodies: Budget::new(settings.bodies_bytes_max),
+            answers: Budget::new(settings.answers_bytes_max),
             settings,
         }
     }
@@ -69,6 +74,16 @@ impl State {
     /// `None` when no request rate is limited.
     pub(crate) fn limiter(&self) -> Option<&Arc<Limiter>> {
         self.limiter.as_ref()
+    }
+
+    /// What the bodies of all requests may have.
+    pub(crate) fn bodies(&self) -> &Arc<Budget> {
+        &self.bodies
+    }
+
+    /// What the answers that are not written yet may have.
+    pub(crate) fn answers(&self) -> &Arc<Budget> {
+        &self.answers
     }
 
     /// Does heavy work apart from the threads that serve the cheap requests. A

@@ -79,9 +79,19 @@ pub struct ServeFlags {
     #[arg(long, env = "FIGDEX_INDEX", value_name = "DIR")]
     pub index: Option<String>,
 
-    /// The address to listen on [default: 127.0.0.1:8080]
+    /// The address to listen on, or a Unix socket as `unix:/run/figdex/figdex.sock`
+    /// [default: 127.0.0.1:8080]
     #[arg(long, env = "FIGDEX_LISTEN", value_name = "ADDR")]
     pub listen: Option<String>,
+
+    /// The certificate to serve TLS with, in PEM, with those that vouch for it; taken
+    /// up again when the file changes
+    #[arg(long, env = "FIGDEX_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<String>,
+
+    /// The private key of --tls-cert, in PEM
+    #[arg(long, env = "FIGDEX_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<String>,
 
     /// A TOML file of settings; it alone can change the request rates, as in
     /// `[limits.v3.mapping]` with `without_key = "25/60s"`
@@ -149,6 +159,45 @@ pub struct ServeFlags {
     /// The connections that there may be at a time; who comes then waits [default: 10000]
     #[arg(long, env = "FIGDEX_CONNECTIONS", value_name = "N", help_heading = "Callers and limits")]
     pub connections: Option<String>,
+
+    /// How many of them one address may have, or `none` for any number; who has more is
+    /// refused. Not with --trust-proxy, for the proxy has them all [default: 1000]
+    #[arg(
+        long,
+        env = "FIGDEX_CONNECTIONS_PER_ADDRESS",
+        value_name = "N|none",
+        help_heading = "Callers and limits"
+    )]
+    pub connections_per_address: Option<String>,
+
+    /// How long a client may take for the head of a request, and for TLS's handshake
+    /// [default: 15s]
+    #[arg(
+        long,
+        env = "FIGDEX_HEAD_TIMEOUT",
+        value_name = "TIME",
+        help_heading = "Callers and limits"
+    )]
+    pub head_timeout: Option<String>,
+
+    /// How long a client may take for the body of a request [default: 30s]
+    #[arg(
+        long,
+        env = "FIGDEX_BODY_TIMEOUT",
+        value_name = "TIME",
+        help_heading = "Callers and limits"
+    )]
+    pub body_timeout: Option<String>,
+
+    /// How long a connection may be silent between requests, or leave an answer unread
+    /// [default: 75s]
+    #[arg(
+        long,
+        env = "FIGDEX_IDLE_TIMEOUT",
+        value_name = "TIME",
+        help_heading = "Callers and limits"
+    )]
+    pub idle_timeout: Option<String>,
 
     /// What a search or filter answer is: the object that clients expect, or that
     /// object in an array, as the published schema says [default: object]

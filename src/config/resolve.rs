@@ -1,10 +1,10 @@
 //! From texts to values. Each value's rule stands here, in the words that the
 //! operator reads when it is broken.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use warp::http::Uri;
 
@@ -13,7 +13,8 @@ use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, Unk
 use crate::auth::KeyRing;
 use crate::cors::{Cors, Origin};
 use crate::limits::{Rate, Rates, Span};
-use crate::serve::Connections;
+use crate::serve::{Connections, Listen};
+use crate::tls::Tls;
 use crate::version::Version;
 
 const LISTEN: &str = "127.0.0.1:8080";
@@ -29,8 +30,9 @@ impl Config {
         let default = Settings::default();
 
         let index = sources.one("index", flags.index.as_ref(), index);
-        let listen = sources.one("listen", flags.listen.as_ref(), address);
+        let listen = sources.one("listen", flags.listen.as_ref(), listen);
         let listen = listen.unwrap_or_else(|| LISTEN.parse().expect("a socket address"));
+        let tls = tls(&mut sources, flags);
         let keys = sources.one("keys", flags.keys.as_ref(), |text| {
             KeyRing::open(&path(text)?).map_err(|error| error.to_string())
         });
@@ -41,6 +43,10 @@ impl Config {
             sources.faults.push(format!("cors: {fault}"));
             Cors::default()
         });
+        let trust_proxy = sources
+            .one("trust_proxy", flags.trust_proxy.as_ref(), truth)
+            .unwrap_or(default.trust_proxy);
+        let connections = connections(&mut sources, flags, trust_proxy);
         let settings = Settings {
             search_envelope: sources
                 .one("search_envelope", flags.search_envelope.as_ref(), envelope)
@@ -56,9 +62,7 @@ impl Config {
                 .unwrap_or(default.hide_identifiers),
             cors,
             public_url: sources.one("public_url", flags.public_url.as_ref(), public_url),
-            trust_proxy: sources
-                .one("trust_proxy", flags.trust_proxy.as_ref(), truth)
-                .unwrap_or(default.trust_proxy),
+            trust_proxy,
             rates: (no_limits != Some(true)).then_some(rates),
             jobs_per_request: sources
                 .one("jobs_per_request", flags.jobs_per_request.as_ref(), count)
@@ -69,12 +73,10 @@ impl Config {
             body_bytes_max: sources
                 .one("body_bytes_max", flags.body_bytes_max.as_ref(), count)
                 .unwrap_or(default.body_bytes_max),
-            connections: Connections {
-                max: sources
-                    .one("connections", flags.connections.as_ref(), count)
-                    .unwrap_or(default.connections.max),
-                ..default.connections
-            },
+            connections,
+            body_wait: sources
+                .one("body_timeout", flags.body_timeout.as_ref(), time)
+                .unwrap_or(default.body_wait),
             ..default
         };
         if settings.jobs_per_request > settings.jobs_per_request_with_key {
@@ -87,7 +89,7 @@ impl Config {
         if !faults.is_empty() {
             return Err(Faults(faults));
         }
-        Ok(Self { index, listen, keys: keys.map_or_else(Arc::default, Arc::new), settings })
+        Ok(Self { index, listen, tls, keys: keys.map_or_else(Arc::default, Arc::new), settings })
     }
 }
 
@@ -109,6 +111,53 @@ impl KeysFlags {
             }
             _ => Err(Faults(sources.faults)),
         }
+    }
+}
+
+/// The certificate and its key, where they are named.
+fn tls(sources: &mut Sources, flags: &ServeFlags) -> Option<Arc<Tls>> {
+    let certificate = sources.one("tls_cert", flags.tls_cert.as_ref(), path);
+    let key = sources.one("tls_key", flags.tls_key.as_ref(), path);
+    let faults = &mut sources.faults;
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => match Tls::open(&certificate, &key) {
+            Ok(tls) => return Some(Arc::new(tls)),
+            Err(error) => faults.push(format!("tls_cert: {error}")),
+        },
+        (Some(_), None) => faults.push("tls_cert: it needs its key: tls_key".into()),
+        (None, Some(_)) => faults.push("tls_key: it needs its certificate: tls_cert".into()),
+        (None, None) => {}
+    }
+    None
+}
+
+fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> Connections {
+    let default = Connections::default();
+    let per_address =
+        sources.one("connections_per_address", flags.connections_per_address.as_ref(), |text| {
+            match text {
+                "none" => Ok(None),
+                text => count(text).map(Some).map_err(|fault| format!("{fault}, nor `none`")),
+            }
+        });
+    if trust_proxy && per_address.flatten().is_some() {
+        sources.faults.push(
+            "connections_per_address: with trust_proxy all connections are the proxy's".into(),
+        );
+    }
+    Connections {
+        max: sources.one("connections", flags.connections.as_ref(), count).unwrap_or(default.max),
+        per_address: match per_address {
+            Some(per_address) => per_address,
+            None if trust_proxy => None,
+            None => default.per_address,
+        },
+        head_wait: sources
+            .one("head_timeout", flags.head_timeout.as_ref(), time)
+            .unwrap_or(default.head_wait),
+        idle_wait: sources
+            .one("idle_timeout", flags.idle_timeout.as_ref(), time)
+            .unwrap_or(default.idle_wait),
     }
 }
 
@@ -172,8 +221,24 @@ fn index(text: &str) -> Result<PathBuf, String> {
     ))
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| format!("`{text}` is no address and port such as `{LISTEN}`"))
+fn listen(text: &str) -> Result<Listen, String> {
+    text.parse().map_err(|()| {
+        format!("`{text}` is no address and port such as `{LISTEN}`, nor `unix:` and a path")
+    })
+}
+
+/// A time of a millisecond to a day, as `15s`.
+fn time(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
+    const DAY: u64 = 86_400_000;
+    let milliseconds = UNITS.iter().find_map(|(unit, milliseconds)| {
+        let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        count.checked_mul(*milliseconds)
+    });
+    let milliseconds = milliseconds.filter(|milliseconds| (1..=DAY).contains(milliseconds));
+    milliseconds
+        .map(Duration::from_millis)
+        .ok_or_else(|| format!("`{text}` is no time such as `15s`, `500ms` or `2m`, up to a day"))
 }
 
 fn truth(text: &str) -> Result<bool, String> {

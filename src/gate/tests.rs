@@ -112,7 +112,7 @@ async fn endpoints_that_fail() {
 /// X-Forwarded-For, and the peer where that is none.
 #[tokio::test]
 async fn the_address_behind_a_proxy() {
-    let peer: IpAddr = Ipv4Addr::new(192, 0, 2, 1).into();
+    let peer = Peer::Address(Ipv4Addr::new(192, 0, 2, 1).into());
     for (lines, forwarded) in [
         (&[][..], None),
         (&["203.0.113.9"][..], Some("203.0.113.9")),
@@ -131,8 +131,12 @@ async fn the_address_behind_a_proxy() {
         for line in lines {
             call.headers.append("x-forwarded-for", line.parse().unwrap());
         }
-        assert_eq!(address(call.peer, &call.headers, false), peer, "{lines:?}");
-        let expected = forwarded.map_or(peer, |address| address.parse().unwrap());
-        assert_eq!(address(call.peer, &call.headers, true), expected, "{lines:?}");
+        assert_eq!(caller(call.peer, &call.headers, false), Who::of(peer), "{lines:?}");
+        for peer in [peer, Peer::Socket] {
+            let expected =
+                forwarded.map_or(Who::of(peer), |address| Who::at(address.parse().unwrap()));
+            assert_eq!(caller(peer, &call.headers, true), expected, "{lines:?}");
+            assert_eq!(caller(peer, &call.headers, false), Who::of(peer), "{lines:?}");
+        }
     }
 }

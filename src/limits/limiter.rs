@@ -21,6 +21,7 @@ use warp::http::{HeaderMap, HeaderValue};
 
 use super::{Rate, Rates, Span};
 use crate::auth::KeyId;
+use crate::call::Peer;
 use crate::version::Version;
 
 /// Addresses whose windows are kept at a time, each version counting as one: about
@@ -33,16 +34,27 @@ const SHARDS: usize = 64;
 /// What a shard holds before it is first looked through for what is over.
 const SWEEP_MIN: usize = 64;
 
-/// Who calls: a key, or else an address.
+/// Who calls: a key, or else an address, or else all of a Unix socket together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Who {
     /// A caller with a valid key, from wherever.
     Key(KeyId),
     /// A caller without one: an IPv4 address, or an IPv6 network of 64 bits.
     Address(IpAddr),
+    /// Whoever comes over the Unix socket without a key: one caller, for they have no
+    /// addresses.
+    Socket,
 }
 
 impl Who {
+    /// The caller there without a key.
+    pub fn of(peer: Peer) -> Self {
+        match peer {
+            Peer::Address(address) => Self::at(address),
+            Peer::Socket => Self::Socket,
+        }
+    }
+
     /// The caller at an address without a key. An IPv6 subscriber has at least a /64
     /// and may use a fresh address for each request, so that the network counts.
     pub fn at(address: IpAddr) -> Self {

@@ -58,7 +58,7 @@ async fn answer(figi: &str, headers: &HeaderMap, state: &Arc<State>) -> Result<R
             }
         }
     };
-    let mut reply = encoding::json(state, headers, json).await;
+    let mut reply = encoding::json(state, headers, json).await?;
     *reply.status_mut() = status;
     Ok(reply)
 }

@@ -40,7 +40,7 @@ async fn answer(
         (None, &Method::GET | &Method::HEAD) => {
             let catalogue = state.catalogue();
             let document = openapi::document(version, state.settings(), catalogue.vocabulary());
-            encoding::json(&state, &headers, document).await
+            encoding::json(&state, &headers, document).await.unwrap_or_else(Response::from)
         }
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
     };

@@ -15,7 +15,7 @@ use crate::call::{Call, call};
 use crate::encoding;
 use crate::error::ApiError;
 use crate::gate;
-use crate::limits::{Span, Standing, Who};
+use crate::limits::{Span, Standing};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, SuggestRequest};
@@ -53,9 +53,9 @@ async fn counted(query: &str, call: &Call, state: &Arc<State>) -> Response {
 /// Counts the request against its address, with a key or without.
 fn admit(call: &Call, state: &State) -> Result<Option<Standing>, ApiError> {
     let Some(limiter) = state.limiter() else { return Ok(None) };
-    let address = gate::address(call.peer, &call.headers, state.settings().trust_proxy);
+    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
     let now = Instant::now().into_std();
-    let admitted = limiter.admit(Who::at(address), Version::V3, Span::Suggest, now);
+    let admitted = limiter.admit(who, Version::V3, Span::Suggest, now);
     admitted.map_err(ApiError::RateLimitReached)
 }
 
@@ -66,7 +66,7 @@ async fn answer(query: &str, call: &Call, state: &Arc<State>) -> Result<Response
     let request = match request {
         Ok(request) => request,
         Err(fault) => {
-            let mut reply = encoding::json(state, &call.headers, wire::error(&fault)).await;
+            let mut reply = encoding::json(state, &call.headers, wire::error(&fault)).await?;
             *reply.status_mut() = StatusCode::BAD_REQUEST;
             return Ok(reply);
         }
@@ -78,7 +78,7 @@ async fn answer(query: &str, call: &Call, state: &Arc<State>) -> Result<Response
             json.ok_or(ApiError::Internal)?
         }
     };
-    Ok(encoding::json(state, &call.headers, json).await)
+    encoding::json(state, &call.headers, json).await
 }
 
 /// The answer; `None` when it takes more than `effort`.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
 /// The pace of one connection. Times are milliseconds since its beginning.
@@ -101,11 +101,23 @@ impl Pace {
 pub(super) struct Paced<S> {
     stream: S,
     pace: Arc<Pace>,
+    /// The first byte, while nobody has asked for it.
+    ahead: Option<u8>,
 }
 
 impl<S> Paced<S> {
     pub(super) fn new(stream: S, pace: Arc<Pace>) -> Self {
-        Self { stream, pace }
+        Self { stream, pace, ahead: None }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Paced<S> {
+    /// Waits for the first byte, with no more room than for it: to ask whether there
+    /// is anything to read would not do, since a new socket is taken for readable
+    /// until somebody has tried.
+    pub(super) async fn begin(&mut self) -> io::Result<()> {
+        self.ahead = Some(self.read_u8().await?);
+        Ok(())
     }
 }
 
@@ -116,9 +128,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
+        if let Some(byte) = self.ahead.take_if(|_| buffer.remaining() > 0) {
+            buffer.put_slice(&[byte]);
+        }
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
             self.pace.read();
+            // What else there was to tell is told to whoever reads on.
+            return Poll::Ready(Ok(()));
         }
         read
     }
@@ -164,7 +181,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::io::AsyncWriteExt as _;
 
     use super::*;
 
@@ -208,6 +225,25 @@ mod tests {
         }
         // A second until its first byte.
         assert!((11..=13).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
+    }
+
+    /// The first byte is waited for alone, and is read with the others.
+    #[tokio::test]
+    async fn the_first_byte_comes_first() {
+        for sent in ["G", "GET /"] {
+            let (mut client, server) = tokio::io::duplex(64);
+            let mut server = Paced::new(server, Pace::new());
+            client.write_all(sent.as_bytes()).await.unwrap();
+            server.begin().await.unwrap();
+            drop(client);
+            let mut read = [0; 64];
+            assert_eq!(server.read(&mut read).await.unwrap(), sent.len());
+            assert_eq!(&read[..sent.len()], sent.as_bytes());
+            assert_eq!(server.read(&mut read).await.unwrap(), 0);
+        }
+        let (client, server) = tokio::io::duplex(64);
+        drop(client);
+        assert!(Paced::new(server, Pace::new()).begin().await.is_err(), "the end is no byte");
     }
 
     #[tokio::test(start_paused = true)]

@@ -3,14 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod abuse;
 mod api;
 mod crash;
 mod formats;
 mod ingest;
 mod operate;
+mod packaging;
 mod plans;
+mod process;
 mod quick_start;
 mod recorded;
 mod relevance;
 mod reload;
 mod support;
+mod tls;
+mod unix_socket;

@@ -121,7 +121,7 @@ impl Server {
         headers: &[(&str, &str)],
         body: impl AsRef<[u8]>,
     ) -> Answer {
-        let peer = Peer(peer.parse().unwrap());
+        let peer = Peer::Address(peer.parse().unwrap());
         let request = warp::test::request().method(method).path(path).body(body);
         self.send(request.extension(peer), headers)
     }

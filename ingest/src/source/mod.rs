@@ -3,7 +3,8 @@
 //! A reader knows one container (delimited text, JSON lines, JSON documents,
 //! Parquet) and yields records; the plan, made of a format's description, makes
 //! them rows, or says that a rule leaves them out. What a row means is `normalize`'s
-//! affair. Every byte a dump may hold has a bound: [`RECORD_BYTES_MAX`].
+//! affair. Every byte a dump may hold has a bound: [`RECORD_BYTES_MAX`], and what a
+//! compressed one may become has one in `unpack`.
 
 mod delimited;
 mod input;
@@ -19,11 +20,9 @@ mod recognise;
 mod record;
 #[cfg(test)]
 mod tests;
+mod unpack;
 
 use std::io::{self, BufReader, Read};
-
-use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
 
 use self::delimited::Delimited;
 pub use self::input::Input;
@@ -32,6 +31,7 @@ use self::json_lines::JsonLines;
 pub(crate) use self::meter::Meter;
 use self::plan::Plan;
 use self::recognise::Head;
+use self::unpack::unpack;
 use crate::error::{Error, Result};
 use crate::format::description::Container;
 use crate::format::{Described, Format};
@@ -98,7 +98,7 @@ impl Source {
         let name = input.name();
         let fault = |error: io::Error| Error::open(&name, error);
         let meter = Meter::default();
-        let mut unpacked = unpack(meter.measure(input.open()?)).map_err(fault)?;
+        let mut unpacked = unpack(meter.measure(input.open()?), &meter).map_err(fault)?;
         // Enough to recognise a format must lie in one buffer, and a decoder may
         // give as little as it likes at a time.
         let mut content = Vec::with_capacity(SNIFF_BYTES);
@@ -207,19 +207,6 @@ impl Source {
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
-}
-
-/// A reader of what a file holds, by its first bytes.
-fn unpack(file: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-    let mut packed = BufReader::with_capacity(READ_BUFFER_BYTES, file);
-    Ok(match io::BufRead::fill_buf(&mut packed)? {
-        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(packed)),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Box::new(zstd::Decoder::with_buffer(packed)?),
-        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
-            Box::new(MultiBzDecoder::new(packed))
-        }
-        _ => Box::new(packed),
-    })
 }
 
 fn is_parquet(format: &Format) -> bool {

@@ -123,7 +123,8 @@ fn all_faults_together() {
     let expected = [
         "--keys or FIGDEX_KEYS: there is no keys file at /nowhere/keys.toml; make one with: \
          figdex keys add NAME --keys /nowhere/keys.toml",
-        "--listen or FIGDEX_LISTEN: `8080` is no address and port such as `127.0.0.1:8080`",
+        "--listen or FIGDEX_LISTEN: `8080` is no address and port such as `127.0.0.1:8080`, nor \
+         `unix:` and a path",
         "--public-url or FIGDEX_PUBLIC_URL: `figi.example.com` is no address such as \
          `https://figi.example.com`",
         "FILE: body_bytes_max: must be one value",
@@ -141,6 +142,65 @@ fn all_faults_together() {
         "jobs_per_request: 10 would be more than with a key, 9",
     ];
     assert_eq!(faults, expected);
+}
+
+/// How many connections there may be, and how slow: an address may have a tenth of
+/// them, but a proxy that is trusted, all.
+#[test]
+fn connections_and_their_times() {
+    let resolve = |text: &str| with_file(text, ServeFlags::default());
+    let default = resolve("").unwrap().settings;
+    assert_eq!(default.connections, Connections::default());
+    assert_eq!(default.connections.per_address, Some(1_000));
+    let of_proxy = resolve("trust_proxy = true").unwrap().settings;
+    assert_eq!(of_proxy.connections.per_address, None);
+    let told = resolve(
+        r#"
+        connections = 50
+        connections_per_address = 7
+        head_timeout = "1500ms"
+        body_timeout = "2m"
+        idle_timeout = "1h"
+        "#,
+    );
+    let told = told.unwrap().settings;
+    let connections = Connections {
+        max: 50,
+        per_address: Some(7),
+        head_wait: Duration::from_millis(1_500),
+        idle_wait: Duration::from_secs(3_600),
+    };
+    assert_eq!((told.connections, told.body_wait), (connections, Duration::from_secs(120)));
+    let any = resolve("connections_per_address = \"none\"").unwrap().settings;
+    assert_eq!(any.connections.per_address, None);
+    let faults = resolve(
+        r#"
+        trust_proxy = true
+        connections_per_address = 7
+        head_timeout = "15"
+        body_timeout = "0s"
+        idle_timeout = "2d"
+        "#,
+    );
+    let expected = [
+        "connections_per_address: with trust_proxy all connections are the proxy's",
+        "FILE: head_timeout: `15` is no time such as `15s`, `500ms` or `2m`, up to a day",
+        "FILE: idle_timeout: `2d` is no time such as `15s`, `500ms` or `2m`, up to a day",
+        "FILE: body_timeout: `0s` is no time such as `15s`, `500ms` or `2m`, up to a day",
+    ];
+    assert_eq!(faults.unwrap_err(), expected);
+}
+
+#[test]
+fn where_to_listen() {
+    let of = |text: &str| with_file(&format!("listen = {text:?}"), ServeFlags::default());
+    let listen = |text: &str| of(text).unwrap().listen;
+    assert_eq!(listen("unix:/run/figdex.sock"), Listen::Unix("/run/figdex.sock".into()));
+    assert_eq!(listen("unix:/run/figdex.sock").to_string(), "unix:/run/figdex.sock");
+    assert_eq!(listen("[::1]:80").to_string(), "[::1]:80");
+    for text in ["unix:", "unix", "localhost:80", "127.0.0.1", ""] {
+        assert!(of(text).is_err(), "{text}");
+    }
 }
 
 #[test]

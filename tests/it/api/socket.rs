@@ -19,7 +19,15 @@ fn serving(test: impl FnOnce(SocketAddr)) {
 
 /// As [`serving`]; `test` may stop the server itself.
 fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
-    let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
+    serving_dump("figi,ticker\nBBG000BLNNH6,IBM\n", settings, test);
+}
+
+/// As [`serving_with`], over a dump of the test's.
+fn serving_dump(
+    dump: &str,
+    settings: Settings,
+    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
+) {
     let connections = settings.connections;
     let server = Server::with(dump, |catalogue| State::new(catalogue, settings));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -119,6 +127,36 @@ fn a_body_without_end() {
         let mut status = String::new();
         BufReader::new(stream).read_line(&mut status).unwrap();
         assert_eq!(status, "HTTP/1.1 413 Payload Too Large\r\n");
+    });
+}
+
+/// Answers that nobody reads are bounded together: what would go beyond is a 503, and
+/// what is small is answered all the same.
+#[test]
+fn answers_that_nobody_reads() {
+    let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    // One answer fits, and is more than the system's own buffers hold; two do not.
+    let settings = Settings { answers_bytes_max: 40 << 20, ..Settings::default() };
+    let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
+    let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
+    let small = format!("{HEAD}Content-Length: 2\r\n\r\n[]");
+    serving_dump(&dump, settings, |address, _stop| {
+        let mut first = BufReader::new(TcpStream::connect(address).unwrap());
+        first.get_mut().write_all(many.as_bytes()).unwrap();
+        let mut status = String::new();
+        first.read_line(&mut status).unwrap();
+        assert_eq!(status, "HTTP/1.1 200 OK\r\n");
+        let answer = exchange(address, &many);
+        assert!(answer.starts_with("HTTP/1.1 503 "), "{}", &answer[..100]);
+        assert!(answer.ends_with("Service Unavailable."));
+        assert!(exchange(address, &small).starts_with("HTTP/1.1 200 "));
+
+        let mut rest = Vec::new();
+        first.read_to_end(&mut rest).unwrap();
+        assert!(rest.len() > 20 << 20, "{} bytes", rest.len());
+        assert!(rest.ends_with(b"}]}]"), "it is whole, however late it was read");
+        assert!(exchange(address, &many).starts_with("HTTP/1.1 200 "), "there is room again");
     });
 }
 
@@ -224,6 +262,7 @@ fn connections_have_bounds() {
         max: 1,
         head_wait: Duration::from_millis(300),
         idle_wait: Duration::from_millis(900),
+        ..Connections::default()
     };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         let lives = |first: &str| {

@@ -1,0 +1,27 @@
+//! Open files: each connection is one, and a shell gives a program 1,024 of them
+//! unless it asks for more.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Files besides the connections: those of the index, logs, the runtime.
+const SPARE: u64 = 256;
+
+/// Asks for as many open files as that number of connections needs. When the system
+/// does not give them the server runs all the same, and says so.
+pub fn provide(connections: usize) {
+    let needed = connections as u64 + SPARE;
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_none_or(|current| current >= needed) {
+        return;
+    }
+    let granted = maximum.map_or(needed, |maximum| maximum.min(needed));
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(granted), maximum });
+    let granted = if raised.is_ok() { Some(granted) } else { current };
+    if granted.is_some_and(|granted| granted < needed) {
+        tracing::warn!(
+            open_files = granted,
+            connections,
+            "the system allows fewer open files than the connections need"
+        );
+    }
+}

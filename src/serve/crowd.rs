@@ -1,0 +1,93 @@
+//! Who has how many connections: no address may have so many that the others find no
+//! place.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::call::Peer;
+use crate::limits::Who;
+
+/// The connections of each address. There are no more of these than connections.
+pub(super) struct Crowd {
+    max: Option<usize>,
+    counts: Mutex<HashMap<Who, usize>>,
+}
+
+/// A connection that counts, until it is dropped.
+pub(super) struct Presence {
+    crowd: Arc<Crowd>,
+    who: Who,
+}
+
+impl Crowd {
+    /// Nobody yet; `max` is what one address may have.
+    pub(super) fn new(max: Option<usize>) -> Arc<Self> {
+        Arc::new(Self { max, counts: Mutex::default() })
+    }
+
+    /// Counts one more connection; `None` when its address has as many as it may.
+    /// Those of the Unix socket have no address, and no bound but that of all.
+    pub(super) fn enter(self: &Arc<Self>, peer: Peer) -> Option<Presence> {
+        let who = Who::of(peer);
+        let max = match peer {
+            Peer::Address(_) => self.max.unwrap_or(usize::MAX),
+            Peer::Socket => usize::MAX,
+        };
+        let mut counts = self.counts.lock();
+        let count = counts.entry(who).or_default();
+        if *count >= max {
+            return None;
+        }
+        *count += 1;
+        Some(Presence { crowd: self.clone(), who })
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let mut counts = self.crowd.counts.lock();
+        if let Some(count) = counts.get_mut(&self.who) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.who);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Peer {
+        Peer::Address(text.parse().unwrap())
+    }
+
+    /// Each address, and each IPv6 network of 64 bits, for itself.
+    #[test]
+    fn each_address_has_its_own() {
+        let crowd = Crowd::new(Some(2));
+        let one = crowd.enter(at("192.0.2.1")).unwrap();
+        let _two = crowd.enter(at("::ffff:192.0.2.1")).unwrap();
+        assert!(crowd.enter(at("192.0.2.1")).is_none());
+        let _other = crowd.enter(at("192.0.2.2")).unwrap();
+        let _six =
+            [crowd.enter(at("2001:db8::1")).unwrap(), crowd.enter(at("2001:db8::2")).unwrap()];
+        assert!(crowd.enter(at("2001:db8::3")).is_none());
+        assert!(crowd.enter(at("2001:db8:0:1::3")).is_some());
+        drop(one);
+        assert!(crowd.enter(at("192.0.2.1")).is_some(), "a place that was left is free");
+        let of_socket: Vec<_> = (0..9).map(|_| crowd.enter(Peer::Socket).unwrap()).collect();
+        drop(of_socket);
+        assert_eq!(crowd.counts.lock().len(), 3, "whoever has left is forgotten");
+    }
+
+    #[test]
+    fn without_a_bound() {
+        let crowd = Crowd::new(None);
+        let all: Vec<_> = (0..5_000).map_while(|_| crowd.enter(at("192.0.2.1"))).collect();
+        assert_eq!(all.len(), 5_000);
+    }
+}

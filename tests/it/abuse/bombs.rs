@@ -1,0 +1,141 @@
+//! Dumps that are small and unpack to far more, or are one record without end: a build
+//! refuses them after a moment, with little memory, and the old index stands.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::support::{ingest, program};
+
+/// What a bomb unpacks to.
+const UNPACKED_BYTES: usize = 20 << 30;
+
+/// What is packed once and then repeated: both formats allow any number of pieces.
+const PIECE_BYTES: usize = 8 << 20;
+
+/// Memory that a build may take over a bomb, which includes zstd's window and the
+/// program's own buffers.
+const MEMORY_MAX: u64 = 512 << 20;
+
+/// How long it may take; in a debug build, beside other tests.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Packer = fn(&[u8]) -> Vec<u8>;
+
+fn gz(piece: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(9));
+    encoder.write_all(piece).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zst(piece: &[u8]) -> Vec<u8> {
+    zstd::encode_all(piece, 3).unwrap()
+}
+
+/// Runs a build over it; its words, and the most memory that it took.
+fn build(folder: &Path, dump: &str) -> (Option<i32>, String, u64) {
+    let start = Instant::now();
+    let mut child = Command::new(program())
+        .current_dir(folder)
+        .args(["build", dump, "--index", "index"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("{dump} took longer than {PATIENCE:?}");
+        }
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        most = most.max(peak.unwrap_or(0) << 10);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    eprintln!("{dump}: {:?}, {} MB: {}", start.elapsed(), most >> 20, told.trim_end());
+    (output.status.code(), told, most)
+}
+
+#[test]
+fn bombs() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("old.csv"), "figi,ticker\nBBG000BPH459,OLD\n").unwrap();
+    assert_eq!(ingest(folder.path(), &["build", "old.csv", "--index", "index"]).0, 0);
+    let too_long = "a record is longer than 4194304 bytes";
+    let too_much = "it unpacks to more than 200 times its size";
+    let one_line = vec![b'a'; PIECE_BYTES];
+    let blank_lines = vec![b'\n'; PIECE_BYTES];
+    let blanks = vec![b' '; PIECE_BYTES];
+    for (ending, pack) in [("gz", gz as Packer), ("zst", zst)] {
+        for (name, begin, piece, expected) in [
+            ("one-line.csv", "figi,ticker\n", &one_line, too_long),
+            ("one-quote.csv", "figi,ticker\n\"", &one_line, too_long),
+            ("one-header.csv", "figi,ticker", &one_line, too_long),
+            ("one-line.jsonl", "", &one_line, too_long),
+            ("one-text.json", "[{\"figi\": \"BBG000BLNNH6\"}, {\"figi\": \"", &one_line, too_long),
+            ("blank-lines.csv", "figi,ticker\n", &blank_lines, too_long),
+            ("blanks.json", "[{\"figi\": \"BBG000BLNNH6\"},", &blanks, too_much),
+        ] {
+            let name = format!("{name}.{ending}");
+            let mut file = fs::File::create(folder.path().join(&name)).unwrap();
+            file.write_all(&pack(begin.as_bytes())).unwrap();
+            let packed = pack(piece);
+            for _ in 0..UNPACKED_BYTES / PIECE_BYTES {
+                file.write_all(&packed).unwrap();
+            }
+            let bytes = file.metadata().unwrap().len();
+            assert!(bytes < 32 << 20, "{name} has {bytes} bytes");
+            let (code, told, most) = build(folder.path(), &name);
+            assert_eq!(code, Some(1), "{name}: {told}");
+            assert!(told.contains(expected), "{name}: {told}");
+            assert!(most < MEMORY_MAX, "{name}: {most} bytes of memory");
+        }
+    }
+    // A window of 2 GB is asked for in five bytes: it is not given.
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
+    fs::write(folder.path().join("window.csv.zst"), frame).unwrap();
+    let (code, told, most) = build(folder.path(), "window.csv.zst");
+    assert_eq!(code, Some(1), "{told}");
+    assert!(most < MEMORY_MAX, "{most} bytes of memory");
+
+    let (code, told, error) = ingest(folder.path(), &["verify", "index"]);
+    assert_eq!(code, 0, "{told}{error}");
+    let index = figdex_index::Catalogue::open(&folder.path().join("index")).unwrap();
+    assert_eq!(index.manifest().generation, 1, "the old index stands");
+}
+
+/// Nesting and numbers that a parser may stumble over are rows that are none, or
+/// cells, and the rows beside them are taken.
+#[test]
+fn records_that_are_made_to_hurt() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep_objects = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    let digits = "9".repeat(400);
+    let lines = [
+        "{\"figi\": \"BBG000BLNNH6\", \"ticker\": \"IBM\"}".to_owned(),
+        format!("{{\"figi\": \"BBG000BPH459\", \"ticker\": {deep}}}"),
+        format!("{{\"figi\": \"BBG000B9XRY4\", \"name\": {deep_objects}}}"),
+        format!("{{\"figi\": \"BBG000BVPV84\", \"strike\": {digits}}}"),
+        "{\"figi\": \"BBG000BVPV84\", \"strike\": 1e999}".to_owned(),
+        "{\"figi\": \"BBG000BVPV84\", \"ticker\": \"AMZN\"}".to_owned(),
+        "[".repeat(100_000),
+    ];
+    fs::write(folder.path().join("hurt.jsonl"), lines.join("\n")).unwrap();
+    let (code, _, told) =
+        ingest(folder.path(), &["build", "hurt.jsonl", "--index", "index", "--max-rejects", "90%"]);
+    assert_eq!(code, 0, "{told}");
+    let index = figdex_index::Catalogue::open(&folder.path().join("index")).unwrap();
+    assert!(index.manifest().instruments >= 2, "{told}");
+    eprintln!("{told}");
+}

@@ -1,0 +1,83 @@
+//! Heads that are too large or have too many headers, and what is no HTTP at all.
+
+use super::{MEMORY_MAX, assert_tells_nothing};
+use crate::process::{Figdex, REQUEST, status};
+
+/// The head's bytes are bounded, wherever in it they are, and so are its headers.
+#[test]
+fn heads_have_bounds() {
+    let figdex = Figdex::start(&["--no-limits"]);
+    let get = |path: &str, headers: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
+    };
+    let header = |bytes: usize| format!("X-Long: {}\r\n", "a".repeat(bytes));
+    let headers = |count: usize| "X: y\r\n".repeat(count);
+    let query = |bytes: usize| format!("/suggest?query={}", "a".repeat(bytes));
+    for (name, request, expected) in [
+        ("a long header", get("/healthz", &header(12 << 10)), 200),
+        ("a longer header", get("/healthz", &header(16 << 10)), 431),
+        ("a header of a megabyte", get("/healthz", &header(1 << 20)), 431),
+        (
+            "a header without end",
+            format!("GET /healthz HTTP/1.1\r\nX: {}", "a".repeat(1 << 20)),
+            431,
+        ),
+        ("a name without end", format!("GET / HTTP/1.1\r\n{}", "a".repeat(1 << 20)), 431),
+        ("a method without end", "A".repeat(1 << 20), 431),
+        ("a path without end", format!("GET /{}", "a".repeat(1 << 20)), 431),
+        ("a long query", get(&query(8 << 10), ""), 400),
+        ("98 headers more", get("/healthz", &headers(98)), 200),
+        ("99 headers more", get("/healthz", &headers(99)), 431),
+        ("two thousand headers", get("/healthz", &headers(2_000)), 431),
+    ] {
+        let answer = figdex.exchange(request);
+        assert_eq!(status(&answer), expected, "{name}: {answer}");
+        assert_tells_nothing(&figdex, &answer);
+        figdex.assert_serves();
+    }
+    figdex.assert_memory_below(MEMORY_MAX);
+    figdex.stop();
+}
+
+/// "Any bytes get an answer", or at least an end.
+#[test]
+fn what_is_no_http() {
+    let figdex = Figdex::start(&["--no-limits"]);
+    let garbage: Vec<u8> = (0..64 << 10).map(|byte: u32| (byte * 7 % 251) as u8).collect();
+    let zeros = vec![0; 64 << 10];
+    let handshake = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec();
+    for (name, bytes) in [
+        ("garbage", garbage),
+        ("zeros", zeros),
+        ("a handshake of TLS", handshake),
+        ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec()),
+        ("HTTP/3.7", REQUEST.replace("HTTP/1.1", "HTTP/3.7").into_bytes()),
+        ("HTTP/0.9", b"GET /healthz\r\n\r\n".to_vec()),
+        ("a header without a name", b"GET /healthz HTTP/1.1\r\n: x\r\n\r\n".to_vec()),
+        ("a zero in a header", b"GET /healthz HTTP/1.1\r\nX: a\0b\r\n\r\n".to_vec()),
+        ("a carriage return in a header", b"GET /healthz HTTP/1.1\r\nX: a\rb\r\n\r\n".to_vec()),
+        ("a path that is no UTF-8", b"GET /\xff\xfe HTTP/1.1\r\n\r\n".to_vec()),
+    ] {
+        let answer = figdex.exchange(bytes);
+        assert!(answer.is_empty() || (400..500).contains(&status(&answer)), "{name}: {answer}");
+        assert_tells_nothing(&figdex, &answer);
+    }
+    let slashes = "/".repeat(8 << 10);
+    for (name, path, expected) in [
+        ("up and out", "/../../../../etc/passwd", 404),
+        ("up and out, encoded", "/%2e%2e/%2e%2e/etc/passwd", 404),
+        ("a file of the page's folder", "/page.rs", 404),
+        ("a broken escape", "/instruments/%zz", 400),
+        ("a zero", "/instruments/%00", 400),
+        ("a path of slashes", slashes.as_str(), 404),
+        ("no such version", "/v99/mapping", 404),
+        ("values of no key", "/v3/mapping/values/..%2f..", 400),
+    ] {
+        let answer =
+            figdex.exchange(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        assert_eq!(status(&answer), expected, "{name}: {answer}");
+        assert_tells_nothing(&figdex, &answer);
+    }
+    figdex.assert_serves();
+    figdex.stop();
+}

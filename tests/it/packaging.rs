@@ -1,0 +1,121 @@
+//! `packaging/`: the units name what there is, and their commands work.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+
+use clap::Parser as _;
+use figdex::config::{Command, Flags};
+
+use crate::support::{ingest, program};
+
+const UNITS: [&str; 3] = ["figdex.service", "figdex-rebuild.service", "figdex-rebuild.timer"];
+
+/// What `systemd-analyze security` may find exposed, in tenths: a server that listens
+/// is exposed a little, a build hardly.
+const EXPOSURE_MAX: [(&str, &str); 2] =
+    [("figdex.service", "20"), ("figdex-rebuild.service", "10")];
+
+fn packaging() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging")
+}
+
+/// The values of a key in a unit, in their order.
+fn values(unit: &str, key: &str) -> Vec<String> {
+    let text = fs::read_to_string(packaging().join(unit)).unwrap();
+    let settings = text.lines().filter(|line| !line.starts_with(['#', '[']) && !line.is_empty());
+    let pairs =
+        settings.map(|line| line.split_once('=').unwrap_or_else(|| panic!("{unit}: {line}")));
+    pairs.filter(|(found, _)| *found == key).map(|(_, value)| value.to_owned()).collect()
+}
+
+fn value(unit: &str, key: &str) -> String {
+    match &values(unit, key)[..] {
+        [value] => value.clone(),
+        other => panic!("{unit}: {key}: {other:?}"),
+    }
+}
+
+/// The words of the one command that a service runs.
+fn command(unit: &str) -> Vec<String> {
+    value(unit, "ExecStart").split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_service_runs_what_there_is() {
+    let words = command("figdex.service");
+    assert_eq!(words[0], "/usr/bin/figdex");
+    let flags = Flags::try_parse_from(&words).unwrap_or_else(|error| panic!("{error}"));
+    let Command::Serve(flags) = flags.into_command() else { panic!("{words:?}") };
+    assert_eq!(flags.index.as_deref(), Some("/var/lib/figdex/index"));
+    assert!(flags.listen.is_some());
+    assert_eq!(value("figdex.service", "ExecReload"), "/bin/kill -HUP $MAINPID");
+    let open_files: usize = value("figdex.service", "LimitNOFILE").parse().unwrap();
+    assert!(open_files > figdex::Connections::default().max + 256);
+}
+
+/// The command of the nightly rebuild, run in a folder that stands for the machine's:
+/// it publishes where the service reads, and writes nowhere else than its unit lets it.
+#[test]
+fn the_rebuild_publishes_what_the_service_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let [dumps, state] = ["dumps", "state"].map(|name| folder.path().join(name));
+    fs::create_dir_all(&dumps).unwrap();
+    fs::create_dir_all(&state).unwrap();
+    fs::write(dumps.join("day.csv"), "figi,ticker\nBBG000BLNNH6,IBM\n").unwrap();
+    let words = command("figdex-rebuild.service");
+    assert_eq!(words[0], "/usr/bin/figdex-ingest");
+    assert_eq!(value("figdex-rebuild.service", "StateDirectory"), "figdex");
+    let here = |word: &String| {
+        word.replace("/srv/figdex/dumps", dumps.to_str().unwrap())
+            .replace("/var/lib/figdex", state.to_str().unwrap())
+    };
+    let words: Vec<_> = words[1..].iter().map(here).collect();
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    assert!(words.iter().all(|word| !word.starts_with('/') || word.starts_with(folder.path().to_str().unwrap())));
+    for _ in 0..2 {
+        let (code, told, error) = ingest(folder.path(), &words);
+        assert_eq!(code, 0, "{told}{error}");
+    }
+    let index = command("figdex.service").iter().map(here).find(|word| word.ends_with("/index"));
+    let index = figdex_index::Catalogue::open(Path::new(&index.unwrap())).unwrap();
+    assert_eq!(index.manifest().generation, 2);
+    assert!(state.join("report.json").exists());
+    let others: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(others.len(), 2, "{others:?}");
+}
+
+/// systemd's own opinion of the units.
+#[test]
+fn systemd_finds_no_fault() {
+    if Process::new("systemd-analyze").arg("--version").output().is_err() {
+        eprintln!("skipped: systemd-analyze is not installed");
+        return;
+    }
+    // The programs are not installed where the units look for them.
+    let folder = tempfile::tempdir().unwrap();
+    let units = UNITS.map(|unit| {
+        let text = fs::read_to_string(packaging().join(unit)).unwrap();
+        let text = text.replace("/usr/bin/figdex-ingest", program().to_str().unwrap());
+        let text = text.replace("/usr/bin/figdex", env!("CARGO_BIN_EXE_figdex"));
+        let path = folder.path().join(unit);
+        fs::write(&path, text).unwrap();
+        path
+    });
+    let run = |arguments: &[&str], units: &[PathBuf]| {
+        let output = Process::new("systemd-analyze").args(arguments).args(units).output().unwrap();
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let (is_good, _, told) = run(&["verify"], &units);
+    let ours: Vec<_> = told.lines().filter(|line| line.contains("figdex")).collect();
+    assert!(is_good && ours.is_empty(), "{told}");
+    for (unit, exposure_max) in EXPOSURE_MAX {
+        let threshold = format!("--threshold={exposure_max}");
+        let (is_safe, table, told) = run(
+            &["security", "--offline=true", "--no-pager", &threshold],
+            &[folder.path().join(unit)],
+        );
+        assert!(is_safe, "{table}{told}");
+    }
+}
