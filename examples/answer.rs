@@ -4,15 +4,20 @@
 //! ```text
 //! cargo run --release --example answer -- INDEX /v3/mapping BODY.json 10000
 //! ```
+//!
+//! A fifth argument puts around each answer what the server does: `metrics`, or `log`,
+//! which writes a line for each on standard error besides.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
 use figdex::config::Settings;
-use figdex::{State, service};
+use figdex::log::{Log, LogFormat};
+use figdex::{Observer, State, service};
 use figdex_index::Catalogue;
 use mimalloc::MiMalloc;
+use warp::http::{HeaderMap, Method};
 
 // As the server.
 #[global_allocator]
@@ -20,14 +25,23 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [index, path, body, times] = &arguments[..] else {
-        anyhow::bail!("answer INDEX PATH BODY.json TIMES");
+    let (arguments, observed) = arguments.split_at(arguments.len().min(4));
+    let [index, path, body, times] = arguments else {
+        anyhow::bail!("answer INDEX PATH BODY.json TIMES [metrics|log]");
     };
     let body = std::fs::read_to_string(body).context("the body")?;
     let times: usize = times.parse().context("how many times")?;
     let settings = Settings { rates: None, jobs_per_request: 100, ..Settings::default() };
-    let state = State::new(Catalogue::open(Path::new(index))?, settings);
-    let service = service(Arc::new(state));
+    let state = Arc::new(State::new(Catalogue::open(Path::new(index))?, settings));
+    let (observer, has_log) = match observed {
+        [] => (Observer::none(), false),
+        [word] if word == "metrics" => (state.observer(), false),
+        [word] if word == "log" => (state.observer(), true),
+        _ => anyhow::bail!("the fifth argument is `metrics` or `log`"),
+    };
+    let _log = has_log.then(|| Log::begin(LogFormat::Human)).transpose()?;
+    let service = service(state);
+    let (method, headers) = (Method::POST, HeaderMap::new());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut bytes = 0;
     for _ in 0..times {
@@ -36,7 +50,8 @@ fn main() -> anyhow::Result<()> {
             .path(path)
             .header("content-type", "application/json")
             .body(&body);
-        let reply = runtime.block_on(request.reply(&service));
+        let observed = observer.begin(&method, &headers);
+        let reply = runtime.block_on(observed.answering(request.reply(&service)));
         ensure!(reply.status() == 200, "{}: {:?}", reply.status(), reply.body());
         bytes += reply.body().len();
     }

@@ -16,6 +16,7 @@ use crate::cors::Cors;
 use crate::limits::{
     ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, Rates,
 };
+use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
 use crate::tls::Tls;
 
@@ -42,6 +43,8 @@ pub struct Config {
     pub tls: Option<Arc<Tls>>,
     /// `--keys`, opened.
     pub keys: Arc<KeyRing>,
+    /// `--log-format`
+    pub log_format: LogFormat,
     /// How to answer.
     pub settings: Settings,
 }
@@ -77,6 +80,10 @@ pub struct Settings {
     pub body_bytes_max: usize,
     /// `--connections`, and how slow they may be.
     pub connections: Connections,
+    /// `--access-log`: a line for each request. It is on unless told otherwise, since
+    /// without one nobody can tell afterwards what was refused and what was slow; and no
+    /// request waits for its line to be written.
+    pub access_log: bool,
     /// `--body-timeout`: how long the body of a request may take.
     pub body_wait: Duration,
     /// The bytes that the bodies of all requests may have together. It is a setting of
@@ -107,6 +114,7 @@ impl Default for Settings {
             jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
             body_bytes_max: BODY_BYTES_MAX,
             connections: Connections::default(),
+            access_log: true,
             body_wait: BODY_WAIT,
             bodies_bytes_max: BODIES_BYTES_MAX,
             answers_bytes_max: ANSWERS_BYTES_MAX,

@@ -11,11 +11,13 @@ use warp::reply::Response as Reply;
 /// the most that any browser does.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
-const REQUEST_HEADERS: HeaderValue =
-    HeaderValue::from_static("content-type, accept, x-service-apikey, x-openfigi-apikey");
+const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
+    "content-type, accept, x-service-apikey, x-openfigi-apikey, x-request-id",
+);
 
 const RESPONSE_HEADERS: HeaderValue = HeaderValue::from_static(
-    "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after",
+    "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
+     x-request-id",
 );
 
 /// The origins that may call.

@@ -18,6 +18,7 @@ use crate::call::{Call, Peer};
 use crate::encoding;
 use crate::error::ApiError;
 use crate::limits::{Limiter, Span, Standing, Who};
+use crate::request::{self, Route};
 use crate::state::State;
 use crate::version::Version;
 
@@ -45,6 +46,15 @@ impl Action {
             | Self::Values(version)
             | Self::Search(version)
             | Self::Filter(version) => version,
+        }
+    }
+
+    fn route(self) -> Route {
+        match self {
+            Self::Mapping(version) => Route::Mapping(version),
+            Self::Values(version) => Route::Values(version),
+            Self::Search(version) => Route::Search(version),
+            Self::Filter(version) => Route::Filter(version),
         }
     }
 
@@ -91,6 +101,7 @@ pub(crate) async fn pass(
     action: Action,
     endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
 ) -> Reply {
+    request::takes(action.route());
     call.body_wait = state.settings().body_wait;
     call.share = state.bodies().share();
     let cors = &state.settings().cors;
@@ -120,7 +131,7 @@ async fn answer(
         encoding::json(state, headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
-        tracing::error!("a request made its handler panic");
+        tracing::error!(request_id = %request::id(), "a request made its handler panic");
         Err(ApiError::Internal)
     });
     // One that was refused tells of the window that refused it, and has done so.

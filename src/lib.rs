@@ -3,10 +3,10 @@
 //! The file list is the chapter list of the contract: `routes` are its endpoints,
 //! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
 //! `gate` are what a request is and what it passes first, `encoding` and `cors` what
-//! its answer is dressed in, `page` the page for people. [`service`] is the whole server as
-//! one value, [`serve`] puts it on a socket, with `tls` if it is to be encrypted, and
-//! `reload` takes up what is published meanwhile. `budget` and `turns` bound what all
-//! requests together take.
+//! its answer is dressed in, `page` the page for people; `observe` looks on and tells the
+//! `log` and the `metrics` of it. [`service`] is the whole server as one value, [`serve`]
+//! puts it on a socket, with `tls` if it is to be encrypted, and `reload` takes up what is
+//! published meanwhile. `budget` and `turns` bound what all requests together take.
 
 pub mod auth;
 mod budget;
@@ -19,9 +19,13 @@ mod encoding;
 pub mod error;
 mod gate;
 pub mod limits;
+pub mod log;
+mod metrics;
+mod observe;
 mod openapi;
 mod page;
 pub mod reload;
+mod request;
 mod routes;
 mod serve;
 mod stamp;
@@ -32,6 +36,7 @@ pub mod version;
 mod wire;
 
 pub use call::Peer;
+pub use observe::{Observed, Observer};
 pub use routes::service;
 pub use serve::{Connections, Listen, Listener, serve};
 pub use state::State;

@@ -1,6 +1,5 @@
 //! `figdex`: flags, config, index, socket, serve, drain; and `figdex keys`.
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,12 +8,12 @@ use anyhow::{Context as _, bail};
 use clap::Parser as _;
 use figdex::auth::file;
 use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFlags};
+use figdex::log::Log;
 use figdex::{State, descriptors, reload, serve, service};
 use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_ingest::sample;
 use mimalloc::MiMalloc;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 /// Answers and builds ask for many small pieces of memory (README, "Dependencies").
 #[global_allocator]
@@ -36,12 +35,8 @@ fn main() -> ExitCode {
 
 fn run(flags: &ServeFlags) -> anyhow::Result<()> {
     let config = Config::resolve(flags)?;
-    let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .with_env_filter(levels)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
+    // What is logged is written before a fault is told.
+    let _log = Log::begin(config.log_format)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let hangup = {
         // From here on SIGHUP does not end the program, not even while it opens an index.
@@ -60,7 +55,7 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
     descriptors::provide(connections.max);
     let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
     let state = Arc::new(state);
-    let service = service(state.clone());
+    let (service, observer) = (service(state.clone()), state.observer());
     let served = runtime.block_on(async {
         let listener = config.listen.bind().await;
         let mut listener = listener.with_context(|| format!("listening on {}", config.listen))?;
@@ -73,7 +68,7 @@ fn run(flags: &ServeFlags) -> anyhow::Result<()> {
         tokio::spawn(config.keys.watch());
         tokio::spawn(reload::follow(state, index, hangup));
         tracing::info!("serving on {}", listener.place()?);
-        serve(listener, service, connections, async {
+        serve(listener, service, observer, connections, async {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}

@@ -34,6 +34,8 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
         // It does not panic, so it was cancelled: the runtime is ending.
         let Ok(same) = looked.await else { return };
         follower = same;
+        let is_refused = i64::from(follower.refused.is_some());
+        follower.state.metrics().publication_refused.set(is_refused);
     }
 }
 
@@ -61,6 +63,7 @@ impl Follower {
                 let refused = Some(Refused::Pointer(error.to_string()));
                 if is_asked || self.refused != refused {
                     let reason = chain(&error);
+                    self.state.metrics().reloads_refused.inc();
                     tracing::error!(
                         reason,
                         "no published generation is found; the old one serves on"
@@ -89,6 +92,7 @@ impl Follower {
                 let generation = catalogue.manifest().generation;
                 let instruments = catalogue.manifest().instruments;
                 self.state.publish(catalogue);
+                self.state.metrics().reloads_taken_up.inc();
                 self.refused = None;
                 let elapsed_ms = start.elapsed().as_millis() as u64;
                 tracing::info!(generation, instruments, elapsed_ms, "took up a new generation");
@@ -98,6 +102,7 @@ impl Follower {
             Ok(Err(error)) => chain(&error),
             Err(_) => "opening it made the server panic".to_owned(),
         };
+        self.state.metrics().reloads_refused.inc();
         tracing::error!(
             reason,
             "the new generation is refused; the old one serves on (after a repair: SIGHUP)"

@@ -20,9 +20,10 @@ use tokio::sync::{Semaphore, watch};
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use self::conversation::{Conversation, refuse};
+use self::conversation::{Conversation, Open, refuse};
 use self::crowd::Crowd;
 pub use self::listener::{Listen, Listener};
+use crate::observe::Observer;
 
 /// What connections may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
+    observer: Observer,
     connections: Connections,
     shutdown: impl Future<Output = ()>,
 ) {
@@ -85,6 +87,7 @@ pub async fn serve(
             accepted = accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
+                    observer.metrics().connections_refused.inc();
                     tracing::warn!(%error, "accepting a connection failed");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
@@ -93,6 +96,7 @@ pub async fn serve(
             () = &mut shutdown => break,
         };
         let Some(presence) = crowd.enter(peer) else {
+            observer.metrics().connections_refused.inc();
             tracing::debug!(?peer, "an address has too many connections");
             // Words that are not encrypted would mean nothing to a client of TLS.
             if listener.tls().is_none() {
@@ -105,7 +109,9 @@ pub async fn serve(
             peer,
             tls: listener.tls().map(|tls| tls.acceptor()),
             connections,
+            observer: observer.clone(),
             _place: (place, presence),
+            _open: Open::new(observer.metrics().clone()),
         };
         tokio::spawn(conversation.hold(service.clone(), stopping.clone()));
     }

@@ -11,6 +11,8 @@ use crate::budget::Budget;
 use crate::config::Settings;
 use crate::error::ApiError;
 use crate::limits::Limiter;
+use crate::metrics::Metrics;
+use crate::observe::Observer;
 use crate::turns::Turns;
 
 /// Shared by all requests.
@@ -22,6 +24,7 @@ pub struct State {
     packers: Turns,
     bodies: Arc<Budget>,
     answers: Arc<Budget>,
+    metrics: Arc<Metrics>,
     settings: Settings,
 }
 
@@ -38,6 +41,7 @@ impl State {
             packers: Turns::new(settings.turns, settings.turn_wait),
             bodies: Budget::new(settings.bodies_bytes_max),
             answers: Budget::new(settings.answers_bytes_max),
+            metrics: Arc::default(),
             settings,
         }
     }
@@ -61,6 +65,23 @@ impl State {
         // Only now, as giving back much memory takes a while and nobody should wait
         // for the lock meanwhile.
         drop(before);
+    }
+
+    /// Who observes the requests and connections of this state's service.
+    pub fn observer(&self) -> Observer {
+        Observer::new(self.metrics.clone(), self.settings.access_log)
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    pub(crate) fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    pub(crate) fn packers(&self) -> &Turns {
+        &self.packers
     }
 
     pub(crate) fn settings(&self) -> &Settings {

@@ -2,16 +2,34 @@
 //! serve the cheap requests, and a bounded wait for the rest (engine, decision 8).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
+use crate::request;
 
 pub(crate) struct Turns {
     free: Arc<Semaphore>,
+    count: usize,
     wait: Duration,
+    queued: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// How busy they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// The turns there are.
+    pub(crate) turns: u64,
+    /// Pieces of work that have one.
+    pub(crate) running: u64,
+    /// Pieces of work that wait for one.
+    pub(crate) queued: u64,
+    /// Pieces of work whose turn did not come in time, so far.
+    pub(crate) refused: u64,
 }
 
 impl Turns {
@@ -19,7 +37,24 @@ impl Turns {
     pub(crate) fn new(count: Option<usize>, wait: Duration) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
         let count = count.unwrap_or(cores - 1).max(1);
-        Self { free: Arc::new(Semaphore::new(count)), wait }
+        Self {
+            free: Arc::new(Semaphore::new(count)),
+            count,
+            wait,
+            queued: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+
+    /// How busy they are now.
+    pub(crate) fn load(&self) -> Load {
+        let running = self.count.saturating_sub(self.free.available_permits());
+        Load {
+            turns: self.count as u64,
+            running: running as u64,
+            queued: self.queued.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+        }
     }
 
     /// Does the work when its turn comes. A panic in it goes on in the caller.
@@ -30,18 +65,40 @@ impl Turns {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turn = tokio::time::timeout(self.wait, self.free.clone().acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return Err(ApiError::Unavailable) };
-        let work = tokio::task::spawn_blocking(move || {
+        let turn = {
+            let _queued = Queued::new(&self.queued);
+            tokio::time::timeout(self.wait, self.free.clone().acquire_owned()).await
+        };
+        let Ok(Ok(turn)) = turn else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(ApiError::Unavailable);
+        };
+        let work = tokio::task::spawn_blocking(request::carried(move || {
             // The turn is over when the work is, even if the caller has gone.
             let _turn = turn;
             work()
-        });
+        }));
         match work.await {
             Ok(done) => Ok(done),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_cancelled) => Err(ApiError::Unavailable),
         }
+    }
+}
+
+/// A piece of work that waits, until its turn comes or its caller goes.
+struct Queued<'a>(&'a AtomicU64);
+
+impl<'a> Queued<'a> {
+    fn new(count: &'a AtomicU64) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -74,11 +131,18 @@ mod tests {
             }
         });
         tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
-        assert_eq!(turns.take(|| 2).await, Err(ApiError::Unavailable));
+        let load = |running, queued, refused| Load { turns: 1, running, queued, refused };
+        assert_eq!(turns.load(), load(1, 0, 0));
+        let mut second = std::pin::pin!(turns.take(|| 2));
+        assert!(second.as_mut().now_or_never().is_none());
+        assert_eq!(turns.load(), load(1, 1, 0));
+        assert_eq!(second.await, Err(ApiError::Unavailable));
+        assert_eq!(turns.load(), load(1, 0, 1));
         release.send(()).unwrap();
         assert_eq!(long.await.unwrap(), Ok(1));
         let panic = AssertUnwindSafe(turns.take(|| panic!("a test's"))).catch_unwind().await;
         assert!(panic.is_err());
         assert_eq!(turns.take(|| 3).await, Ok(3));
+        assert_eq!(turns.load(), load(0, 0, 1));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use bytes::Bytes;
 use figdex::config::{Config, ServeFlags};
-use figdex::{Connections, State, serve, service};
+use figdex::{Connections, Observer, State, serve, service};
 use figdex_index::Catalogue;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -21,6 +21,9 @@ use crate::client;
 
 /// Jobs that any request may carry here: what is measured has no key.
 const JOBS_PER_REQUEST: &str = "100";
+
+/// A service, and who observes its requests.
+type Service = (BoxedFilter<(Response,)>, Observer);
 
 /// A runtime as the program has it, for servers.
 pub(crate) struct Host {
@@ -39,14 +42,14 @@ impl Host {
         Ok(Self { runtime })
     }
 
-    pub(crate) fn serve(&self, service: BoxedFilter<(Response,)>) -> anyhow::Result<Served> {
+    pub(crate) fn serve(&self, (service, observer): Service) -> anyhow::Result<Served> {
         let (stop, stopped) = oneshot::channel();
         let listener = self
             .runtime
             .block_on(TcpListener::bind("127.0.0.1:0"))
             .context("listening on 127.0.0.1")?;
         let address = listener.local_addr()?;
-        self.runtime.spawn(serve(listener, service, Connections::default(), async {
+        self.runtime.spawn(serve(listener, service, observer, Connections::default(), async {
             stopped.await.ok();
         }));
         Ok(Served { address, _stop: stop })
@@ -54,7 +57,7 @@ impl Host {
 }
 
 /// Figdex over that catalogue.
-pub(crate) fn figdex(catalogue: Catalogue) -> anyhow::Result<BoxedFilter<(Response,)>> {
+pub(crate) fn figdex(catalogue: Catalogue) -> anyhow::Result<Service> {
     let told = ServeFlags {
         no_limits: Some("true".to_owned()),
         jobs_per_request: Some(JOBS_PER_REQUEST.to_owned()),
@@ -62,7 +65,8 @@ pub(crate) fn figdex(catalogue: Catalogue) -> anyhow::Result<BoxedFilter<(Respon
         ..ServeFlags::default()
     };
     let settings = Config::resolve(&told)?.settings;
-    Ok(service(Arc::new(State::new(catalogue, settings))))
+    let state = Arc::new(State::new(catalogue, settings));
+    Ok((service(state.clone()), state.observer()))
 }
 
 /// The floor: reads the whole body, and answers so many bytes with the headers of an
@@ -71,7 +75,7 @@ pub(crate) fn floor(
     begins: &[u8],
     body_bytes: usize,
     headers_of_figdex: &str,
-) -> anyhow::Result<BoxedFilter<(Response,)>> {
+) -> anyhow::Result<Service> {
     let mut body = begins.to_vec();
     body.resize(body_bytes, b' ');
     let body = Bytes::from(body);
@@ -87,5 +91,5 @@ pub(crate) fn floor(
         reply.headers_mut().clone_from(&headers);
         reply
     };
-    Ok(warp::body::bytes().map(answer).boxed())
+    Ok((warp::body::bytes().map(answer).boxed(), Observer::none()))
 }

@@ -17,6 +17,7 @@ use crate::query::{Filters, Lookup, Place, Search};
 use crate::rows::Row;
 use crate::suggest::Remembered;
 use crate::totals::Totals;
+use crate::uses::Uses;
 use crate::vocabulary::Vocabulary;
 
 /// One generation of an index, ready to answer. Answers of one catalogue agree
@@ -107,6 +108,16 @@ impl Catalogue {
     /// The values that the enum-like properties may have.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.generation.vocabulary
+    }
+
+    /// How often a count was remembered.
+    pub fn totals_uses(&self) -> Uses {
+        self.totals.uses()
+    }
+
+    /// How often suggestions were remembered.
+    pub fn suggest_uses(&self) -> Uses {
+        self.suggested.uses()
     }
 
     /// What the generation says of itself.

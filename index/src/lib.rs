@@ -81,6 +81,7 @@ mod texts;
 mod tokenizer;
 mod totals;
 mod typed;
+mod uses;
 mod vocabulary;
 mod words;
 mod worker;
@@ -104,4 +105,5 @@ pub use query::{
 };
 pub use rows::{Row, Text};
 pub use suggest::{Matched, Suggest, Suggestion};
+pub use uses::Uses;
 pub use vocabulary::{Known, Property, Vocabulary};

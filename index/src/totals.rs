@@ -6,21 +6,34 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 
 use crate::query::Search;
+use crate::uses::{Counted, Uses};
 
 /// Questions that are remembered; with the longest texts they take 12 MB.
 const REMEMBERED_MAX: usize = 4096;
 
 /// The totals of a catalogue, as far as somebody asked for them.
 #[derive(Default)]
-pub(crate) struct Totals(Mutex<HashMap<Search, u64>>);
+pub(crate) struct Totals {
+    known: Mutex<HashMap<Search, u64>>,
+    counted: Counted,
+}
 
 impl Totals {
     pub(crate) fn get(&self, search: &Search) -> Option<u64> {
-        self.0.lock().get(search).copied()
+        let total = self.known.lock().get(search).copied();
+        if total.is_some() {
+            self.counted.hit();
+        }
+        total
+    }
+
+    pub(crate) fn uses(&self) -> Uses {
+        self.counted.uses()
     }
 
     pub(crate) fn remember(&self, search: &Search, total: u64) {
-        let mut known = self.0.lock();
+        self.counted.miss();
+        let mut known = self.known.lock();
         if known.len() == REMEMBERED_MAX {
             // To forget all costs each question that is still asked one more count, once
             // in thousands of new ones; to know which are asked would cost a list that
@@ -48,10 +61,11 @@ mod tests {
         totals.remember(&search(0.0), 7);
         assert_eq!(totals.get(&search(-0.0)), Some(7));
         assert_eq!(totals.get(&search(1.0)), None);
+        assert_eq!(totals.uses(), Uses { hits: 1, misses: 1 });
         for number in 0..REMEMBERED_MAX {
             totals.remember(&search(number as f64 + 1.0), 1);
         }
-        assert!(totals.0.lock().len() <= REMEMBERED_MAX);
+        assert!(totals.known.lock().len() <= REMEMBERED_MAX);
         assert_eq!(totals.get(&search(REMEMBERED_MAX as f64)), Some(1));
     }
 }

@@ -259,6 +259,23 @@ pub struct ServeFlags {
     /// the interface description [default: the address that it was asked at]
     #[arg(long, env = "FIGDEX_PUBLIC_URL", value_name = "URL", help_heading = "Answers")]
     pub public_url: Option<String>,
+
+    /// What a line of the log looks like: text for people, or a JSON object [default: human]
+    #[arg(long, env = "FIGDEX_LOG_FORMAT", value_name = "human|json", help_heading = "Log")]
+    pub log_format: Option<String>,
+
+    /// Log a line for each request: its method, route, status, rows, time and id, never
+    /// its key, its body or what it asks for [default: true]
+    #[arg(
+        long,
+        env = "FIGDEX_ACCESS_LOG",
+        value_name = "true|false",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        help_heading = "Log"
+    )]
+    pub access_log: Option<String>,
 }
 
 impl Flags {
@@ -281,7 +298,7 @@ mod tests {
         command.clone().debug_assert();
         let flags: Vec<_> =
             command.get_arguments().filter(|arg| arg.get_long().is_some()).collect();
-        assert!(flags.len() >= 13);
+        assert!(flags.len() >= 15);
         for flag in
             flags.iter().filter(|flag| !matches!(flag.get_id().as_str(), "help" | "version"))
         {

@@ -13,6 +13,7 @@ use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, Unk
 use crate::auth::KeyRing;
 use crate::cors::{Cors, Origin};
 use crate::limits::{Rate, Rates, Span};
+use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
 use crate::tls::Tls;
 use crate::version::Version;
@@ -47,6 +48,7 @@ impl Config {
             .one("trust_proxy", flags.trust_proxy.as_ref(), truth)
             .unwrap_or(default.trust_proxy);
         let connections = connections(&mut sources, flags, trust_proxy);
+        let log_format = sources.one("log_format", flags.log_format.as_ref(), log_format);
         let settings = Settings {
             search_envelope: sources
                 .one("search_envelope", flags.search_envelope.as_ref(), envelope)
@@ -77,6 +79,9 @@ impl Config {
             body_wait: sources
                 .one("body_timeout", flags.body_timeout.as_ref(), time)
                 .unwrap_or(default.body_wait),
+            access_log: sources
+                .one("access_log", flags.access_log.as_ref(), truth)
+                .unwrap_or(default.access_log),
             ..default
         };
         if settings.jobs_per_request > settings.jobs_per_request_with_key {
@@ -89,7 +94,9 @@ impl Config {
         if !faults.is_empty() {
             return Err(Faults(faults));
         }
-        Ok(Self { index, listen, tls, keys: keys.map_or_else(Arc::default, Arc::new), settings })
+        let keys = keys.map_or_else(Arc::default, Arc::new);
+        let log_format = log_format.unwrap_or_default();
+        Ok(Self { index, listen, tls, keys, log_format, settings })
     }
 }
 
@@ -267,6 +274,14 @@ fn unknown_enum(text: &str) -> Result<UnknownEnum, String> {
         "reject" => Ok(UnknownEnum::Reject),
         "no-match" => Ok(UnknownEnum::NoMatch),
         _ => Err(format!("`{text}` is neither `reject` nor `no-match`")),
+    }
+}
+
+fn log_format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "human" => Ok(LogFormat::Human),
+        "json" => Ok(LogFormat::Json),
+        _ => Err(format!("`{text}` is neither `human` nor `json`")),
     }
 }
 

@@ -14,6 +14,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -104,6 +105,8 @@ pub struct Limiter {
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
     shard_max: usize,
+    /// How often a window was full, in the order of the rates' lines.
+    refusals: Vec<AtomicU64>,
 }
 
 /// The windows of a part of the callers.
@@ -133,7 +136,24 @@ impl Limiter {
 
     fn with_capacity(rates: Rates, epoch: Instant, shards: usize, shard_max: usize) -> Self {
         let shards = (0..shards).map(|_| Mutex::default()).collect();
-        Self { rates, epoch, hasher: RandomState::new(), shards, shard_max }
+        let refusals = rates.lines().iter().map(|_| AtomicU64::new(0)).collect();
+        Self { rates, epoch, hasher: RandomState::new(), shards, shard_max, refusals }
+    }
+
+    /// How often a window was full, for every line of the rates. Of several that are
+    /// full at once it is the one that the caller is told of.
+    pub(crate) fn refusals(&self) -> Vec<(Version, Span, u64)> {
+        let counts = self.refusals.iter().map(|count| count.load(Ordering::Relaxed));
+        let lines = self.rates.lines().iter().zip(counts);
+        lines.map(|(line, count)| (line.version, line.span, count)).collect()
+    }
+
+    fn count_refusal(&self, version: Version, place: usize) {
+        for (line, count) in self.rates.lines().iter().zip(&self.refusals) {
+            if line.version == version && line.span as usize == place {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Counts one request. `span` is the endpoint's own: mapping or search.
@@ -194,20 +214,23 @@ impl Limiter {
         let windows = shard.windows(caller, now, self.shard_max);
         let full = lines()
             .filter(|&(place, rate)| windows[place].used(now).saturating_add(cost) > rate.count)
-            .map(|(place, rate)| windows[place].standing(rate, now));
-        if let Some(standing) = tightest(full) {
+            .map(|(place, rate)| (place, windows[place].standing(rate, now)));
+        if let Some((place, standing)) = tightest(full) {
+            self.count_refusal(version, place);
             return Err(standing);
         }
         for (place, rate) in lines() {
             windows[place].count(cost, rate, now);
         }
-        Ok(tightest(lines().map(|(place, rate)| windows[place].standing(rate, now))))
+        let standings = lines().map(|(place, rate)| (place, windows[place].standing(rate, now)));
+        Ok(tightest(standings).map(|(_, standing)| standing))
     }
 }
 
-/// The most restrictive of several: the least remains, and for the longest time.
-fn tightest(standings: impl Iterator<Item = Standing>) -> Option<Standing> {
-    standings.min_by_key(|standing| (standing.remaining, u64::MAX - standing.reset_seconds))
+/// The most restrictive of several, with its place: the least remains, and for the
+/// longest time.
+fn tightest(standings: impl Iterator<Item = (usize, Standing)>) -> Option<(usize, Standing)> {
+    standings.min_by_key(|(_, standing)| (standing.remaining, u64::MAX - standing.reset_seconds))
 }
 
 impl Shard {

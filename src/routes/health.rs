@@ -7,14 +7,16 @@ use warp::http::{HeaderValue, Method, Response as HttpResponse, header};
 use warp::reply::Response;
 
 use crate::error::ApiError;
+use crate::request::{self, Route};
 
 pub(super) fn route() -> BoxedFilter<(Response,)> {
-    let health = warp::path!("healthz").map(|| "ok\n");
-    let ready = warp::path!("readyz").map(|| "ready\n");
+    let health = warp::path!("healthz").map(|| (Route::Health, "ok\n"));
+    let ready = warp::path!("readyz").map(|| (Route::Ready, "ready\n"));
     health.or(ready).unify().and(warp::method()).map(answer).boxed()
 }
 
-fn answer(text: &'static str, method: Method) -> Response {
+fn answer((route, text): (Route, &'static str), method: Method) -> Response {
+    request::takes(route);
     if !matches!(method, Method::GET | Method::HEAD) {
         return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
     }

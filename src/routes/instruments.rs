@@ -13,6 +13,7 @@ use warp::reply::Response;
 use super::with;
 use crate::encoding;
 use crate::error::ApiError;
+use crate::request::{self, Route};
 use crate::state::State;
 use crate::wire::{self, Identifiers};
 
@@ -27,6 +28,7 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(figi: String, method: Method, headers: HeaderMap, state: Arc<State>) -> Response {
+    request::takes(Route::Instrument);
     let cors = &state.settings().cors;
     let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
         (Some(preflight), _) => preflight,
@@ -49,7 +51,7 @@ async fn answer(figi: &str, headers: &HeaderMap, state: &Arc<State>) -> Result<R
             // A block is unpacked, and a family may have many rows.
             let found = state.blocking(move || tell(&catalogue, figi, identifiers)).await?;
             let found = found.map_err(|error| {
-                tracing::error!(%error, "an instrument could not be read");
+                tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
                 ApiError::Internal
             })?;
             match found {
@@ -70,6 +72,7 @@ fn tell(
 ) -> figdex_index::Result<Option<Vec<u8>>> {
     let Some(hit) = catalogue.find(figi) else { return Ok(None) };
     let (instrument, family) = (catalogue.instrument(hit)?, catalogue.family(hit));
+    request::add_rows(1);
     let mut out = Vec::new();
     wire::instrument(&mut out, catalogue, (hit, &instrument), &family, identifiers);
     Ok(Some(out))

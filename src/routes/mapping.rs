@@ -16,6 +16,7 @@ use crate::config::UnknownEnum;
 use crate::error::ApiError;
 use crate::gate::{self, Action};
 use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::request;
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, Checked, Fault, Job, JobAnswer};
@@ -116,6 +117,7 @@ impl Batch {
                 }
             }
         }
+        request::add_rows(hits.len());
         catalogue.read_ahead(&hits);
         let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len().max(hits.len()));
         wire::array(&mut out, &progress, |out, progress| {
@@ -157,7 +159,7 @@ const UNEXPECTED: &str = "There was an error while processing this job.";
 /// answered (decisions, "an unexpected fault in one job").
 fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
-        tracing::error!("a mapping job made its handler panic");
+        tracing::error!(request_id = %request::id(), "a mapping job made its handler panic");
         UNEXPECTED.into()
     })
 }

@@ -4,6 +4,7 @@ mod filter;
 mod health;
 mod instruments;
 mod mapping;
+mod metrics;
 mod page;
 mod pages;
 mod schema;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
+use warp::http::HeaderMap;
 use warp::path::Tail;
 use warp::reply::Response;
 
@@ -35,15 +37,29 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .unify()
         .or(instruments::route(state.clone()))
         .unify()
-        .or(suggest::route(state))
+        .or(suggest::route(state.clone()))
         .unify()
         .or(page::route())
         .unify()
         .or(health::route())
         .unify()
-        .or(warp::path::tail().map(|_: Tail| ApiError::InvalidUrl.into()))
+        .or(metrics::route(state.clone()))
+        .unify()
+        .or(nowhere(state))
         .unify()
         .boxed()
+}
+
+/// The last route, which takes every path that is left. A page of another origin may read
+/// that it is wrong.
+fn nowhere(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let answer = |_: Tail, headers: HeaderMap, state: Arc<State>| {
+        let mut reply = Response::from(ApiError::InvalidUrl);
+        state.settings().cors.stamp(&headers, &mut reply);
+        reply
+    };
+    let facts = warp::path::tail().and(warp::header::headers_cloned());
+    facts.and(with(state)).map(answer).boxed()
 }
 
 fn with<T: Clone + Send + 'static>(

@@ -10,6 +10,7 @@ use warp::reply::Response;
 use crate::encoding::accepts_gzip;
 use crate::error::ApiError;
 use crate::page::File;
+use crate::request::{self, Route};
 
 /// The page is its own files and calls of this server, and nothing else: no code, style
 /// or image of another origin or of the document's own text, in no other page's frame.
@@ -32,6 +33,7 @@ pub(super) fn route() -> BoxedFilter<(Response,)> {
 
 fn answer(name: String, method: Method, request: HeaderMap) -> Response {
     let Some(file) = File::named(&name) else { return ApiError::InvalidUrl.into() };
+    request::takes(Route::Page);
     if !matches!(method, Method::GET | Method::HEAD) {
         return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
     }

@@ -11,6 +11,7 @@ use crate::config::{Settings, UnknownEnum};
 use crate::cursor::{Cursor, QueryDigest};
 use crate::error::ApiError;
 use crate::limits::{PAGE_ROWS_MAX, PAGES_MAX};
+use crate::request;
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, Checked, Fault, INVALID_START, PageAnswer, SearchRequest, Several};
@@ -101,10 +102,11 @@ impl Question {
         let pages = after.map_or(0, |cursor| cursor.pages) + 1;
         let found = self.page(&search, after.map(|cursor| cursor.place), effort);
         let found = found.map_err(|error| {
-            tracing::error!(%error, "a search failed");
+            tracing::error!(%error, request_id = %request::id(), "a search failed");
             ApiError::Internal
         })?;
         let Some((hits, next, total)) = found else { return Ok(None) };
+        request::add_rows(hits.len());
         let next = next.filter(|_| pages < PAGES_MAX);
         let next = next.map(|place| Cursor { pages, place }.encode(query));
         Ok(Some(PageAnswer::Rows { hits, next, total }))

@@ -12,6 +12,7 @@ use super::with;
 use crate::encoding;
 use crate::error::ApiError;
 use crate::openapi;
+use crate::request::{self, Route};
 use crate::state::State;
 use crate::version::Version;
 
@@ -34,6 +35,7 @@ async fn answer(
     headers: HeaderMap,
     state: Arc<State>,
 ) -> Response {
+    request::takes(Route::Schema(version));
     let cors = &state.settings().cors;
     let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
         (Some(preflight), _) => preflight,

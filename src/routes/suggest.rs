@@ -16,6 +16,7 @@ use crate::encoding;
 use crate::error::ApiError;
 use crate::gate;
 use crate::limits::{Span, Standing};
+use crate::request::{self, Route};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, SuggestRequest};
@@ -26,6 +27,7 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, call: Call, state: Arc<State>) -> Response {
+    request::takes(Route::Suggest);
     let cors = &state.settings().cors;
     let mut reply = match (cors.preflight(&call.method, &call.headers, &Method::GET), &call.method)
     {
@@ -92,10 +94,11 @@ fn tell(
         false => catalogue.suggest(&request.suggest, request.limit, effort),
     };
     let found = found.map_err(|error| {
-        tracing::error!(%error, "a suggestion failed");
+        tracing::error!(%error, request_id = %request::id(), "a suggestion failed");
         ApiError::Internal
     })?;
     Ok(found.map(|found| {
+        request::add_rows(found.len());
         let mut out = Vec::new();
         wire::suggestions(&mut out, catalogue, &found);
         out

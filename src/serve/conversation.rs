@@ -27,6 +27,8 @@ use super::listener::Socket;
 use super::pace::{Pace, Paced};
 use crate::call::Peer;
 use crate::error::ApiError;
+use crate::metrics::Metrics;
+use crate::observe::Observer;
 
 /// Bytes of a request's head: its line and its headers. Beyond them the answer is 431,
 /// as beyond 100 headers, which is hyper's own bound: set by us, each request would
@@ -49,8 +51,27 @@ pub(super) struct Conversation {
     pub(super) peer: Peer,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) connections: Connections,
+    pub(super) observer: Observer,
     /// Its place among all and among those of its address, free again when dropped.
     pub(super) _place: (OwnedSemaphorePermit, Presence),
+    pub(super) _open: Open,
+}
+
+/// That a connection is open, as long as it is.
+pub(super) struct Open(Arc<Metrics>);
+
+impl Open {
+    pub(super) fn new(metrics: Arc<Metrics>) -> Self {
+        metrics.connections_accepted.inc();
+        metrics.connections_open.inc();
+        Self(metrics)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.connections_open.dec();
+    }
 }
 
 impl Conversation {
@@ -59,9 +80,9 @@ impl Conversation {
     where
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
-        let Self { socket, peer, tls, connections, _place } = self;
+        let Self { socket, peer, tls, connections, observer, _place, _open } = self;
         let pace = Pace::new();
-        let client = Client { pace, peer, connections };
+        let client = Client { pace, peer, connections, observer };
         let mut stream = Paced::new(socket, client.pace.clone());
         // Nobody is given a buffer who sends nothing.
         match client.first(stream.begin(), &mut stopping).await {
@@ -85,6 +106,7 @@ struct Client {
     pace: Arc<Pace>,
     peer: Peer,
     connections: Connections,
+    observer: Observer,
 }
 
 impl Client {
@@ -107,6 +129,7 @@ impl Client {
 
     async fn too_slow(&self) {
         self.pace.too_slow(self.connections.head_wait, self.connections.idle_wait).await;
+        self.observer.metrics().connections_timed_out.inc();
         tracing::debug!("a connection was too slow");
     }
 
@@ -115,15 +138,17 @@ impl Client {
         I: AsyncRead + AsyncWrite + Unpin,
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
-        let (pace, peer) = (&*self.pace, self.peer);
+        let (pace, peer, observer) = (&*self.pace, self.peer, &self.observer);
         let service = service_fn(move |mut request: Request<Incoming>| {
             pace.begin_answer();
             request.extensions_mut().insert(peer);
+            let observed = observer.begin(request.method(), request.headers());
             let answer = service.call(request);
             async move {
-                let answer = answer.await;
+                let answer = async { answer.await.unwrap_or_else(|never| match never {}) };
+                let answer = observed.answering(answer).await;
                 pace.end_answer();
-                answer
+                Ok::<_, Infallible>(answer)
             }
         });
         let mut http = http1::Builder::new();

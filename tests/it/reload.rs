@@ -156,8 +156,9 @@ fn ten_generations_under_load() {
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let (service, observer) = (service(state.clone()), state.observer());
     let serving =
-        runtime.spawn(serve(listener, service(state.clone()), Connections::default(), async {
+        runtime.spawn(serve(listener, service, observer, Connections::default(), async {
             stopped.await.ok();
         }));
     let hangup = runtime.block_on(async { signal(SignalKind::hangup()) }).unwrap();
@@ -263,6 +264,21 @@ impl Program {
         map(&mut client)
     }
 
+    /// What `/metrics` says of the publication: refused now, and how often of each result.
+    fn reloads(&self) -> [u64; 3] {
+        let page = Client::connect(self.address).ask("GET", "/metrics", "");
+        let page = page.as_str().unwrap();
+        let value = |name: &str| {
+            let line = page.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or_else(|| panic!("{name}: {page}")).trim().parse().unwrap()
+        };
+        [
+            value("figdex_index_publication_refused "),
+            value("figdex_index_reloads_total{result=\"refused\"} "),
+            value("figdex_index_reloads_total{result=\"taken_up\"} "),
+        ]
+    }
+
     fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
@@ -319,6 +335,7 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     // It is told once each time somebody asks, and not at every look.
     std::thread::sleep(Duration::from_millis(2_300));
     assert_eq!(program.count(refusal), 2, "{:#?}", program.log.lock());
+    assert_eq!(program.reloads(), [1, 2, 1]);
 
     fs::write(index.join(third).join(names), good).unwrap();
     program.signal("-HUP");
@@ -326,6 +343,11 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     assert_eq!(program.generation(), 3);
     program.signal("-HUP");
     program.wait_for("the published generation is served", 1);
+    let start = Instant::now();
+    while program.reloads() != [0, 2, 2] {
+        assert!(start.elapsed() < PATIENCE, "{:?}", program.reloads());
+        std::thread::sleep(Duration::from_millis(10));
+    }
 
     let (code, _, error) = ingest(folder.path(), &["rollback", "index"]);
     assert_eq!(code, 0, "{error}");

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use figdex::config::Settings;
-use figdex::{Peer, State, service};
+use figdex::{Observer, Peer, State, service};
 use figdex_index::Catalogue;
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects, Report};
@@ -21,6 +21,7 @@ pub(crate) type Service = BoxedFilter<(Reply,)>;
 /// A server over an index of its own.
 pub(crate) struct Server {
     pub(crate) service: Service,
+    pub(crate) observer: Observer,
     pub(crate) report: Report,
     _folder: tempfile::TempDir,
 }
@@ -71,8 +72,9 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("index");
         let report = build(&index).run(&mut |_| {}).unwrap();
-        let service = service(Arc::new(state(Catalogue::open(&index).unwrap())));
-        Self { service, report, _folder: folder }
+        let state = Arc::new(state(Catalogue::open(&index).unwrap()));
+        let (service, observer) = (service(state.clone()), state.observer());
+        Self { service, observer, report, _folder: folder }
     }
 
     /// Serves the bundled sample.
@@ -81,8 +83,9 @@ impl Server {
         let index = folder.path().join("index");
         let report = figdex_ingest::sample::build(&index).unwrap();
         let catalogue = Catalogue::open(&index).unwrap();
-        let service = service(Arc::new(State::new(catalogue, Settings::default())));
-        Self { service, report, _folder: folder }
+        let state = Arc::new(State::new(catalogue, Settings::default()));
+        let (service, observer) = (service(state.clone()), state.observer());
+        Self { service, observer, report, _folder: folder }
     }
 
     /// Its index, opened anew.
@@ -93,7 +96,8 @@ impl Server {
     /// The same index, served as an operator chose.
     pub(crate) fn with_settings(self, settings: Settings) -> Self {
         let catalogue = Catalogue::open(&self._folder.path().join("index")).unwrap();
-        Self { service: service(Arc::new(State::new(catalogue, settings))), ..self }
+        let state = Arc::new(State::new(catalogue, settings));
+        Self { service: service(state.clone()), observer: state.observer(), ..self }
     }
 
     /// Sends a request as a well-behaved client would.

@@ -25,7 +25,9 @@ fn some(text: &str) -> Option<String> {
 fn nothing_said() {
     let config = Config::resolve(&ServeFlags::default()).unwrap();
     assert_eq!((config.index, config.listen), (None, LISTEN.parse().unwrap()));
+    assert_eq!(config.log_format, LogFormat::Human);
     let settings = config.settings;
+    assert!(settings.access_log);
     assert_eq!(settings.rates, Some(Rates::default()));
     assert_eq!((settings.jobs_per_request, settings.jobs_per_request_with_key), (10, 100));
     assert_eq!(settings.body_bytes_max, 1 << 20);
@@ -48,6 +50,8 @@ fn everything_in_the_file() {
         unknown_enum = "no-match"
         strict_contract = true
         hide_identifiers = true
+        log_format = "json"
+        access_log = false
         cors = ["https://a.example", "http://localhost:3000"]
         public_url = "https://figi.example.com/"
 
@@ -65,7 +69,7 @@ fn everything_in_the_file() {
     assert_eq!(settings.body_bytes_max, 2 << 20);
     assert_eq!(settings.search_envelope, SearchEnvelope::Array);
     assert_eq!(settings.unknown_enum, UnknownEnum::NoMatch);
-    assert!(settings.strict_contract && settings.hide_identifiers);
+    assert!(settings.strict_contract && settings.hide_identifiers && !settings.access_log);
     assert_eq!(settings.public_url.as_deref(), Some("https://figi.example.com"));
     let mut expected = Rates::default();
     for line in expected.lines_mut() {

@@ -14,26 +14,26 @@ use crate::support::build_of;
 /// How long the program may take for what it does about every second.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn figdex() -> Command {
+pub(super) fn figdex() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
     command.env_clear();
     command
 }
 
-fn build_index(index: &Path) {
+pub(super) fn build_index(index: &Path) {
     let dump = Input::Memory("dump", b"figi,ticker\nBBG000BLNNH6,IBM\n".as_slice().into());
     build_of(vec![dump], index).run(&mut |_| {}).unwrap();
 }
 
 /// A server process, and the address that it says it serves.
-struct Process {
+pub(super) struct Process {
     child: Child,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     log: BufReader<ChildStderr>,
 }
 
 impl Process {
-    fn start(command: &mut Command) -> Self {
+    pub(super) fn start(command: &mut Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -41,14 +41,15 @@ impl Process {
             line.clear();
             assert!(log.read_line(&mut line).unwrap() > 0, "it ended without serving");
             if let Some((_, address)) = line.trim().split_once("serving on http://") {
-                break address.parse().unwrap();
+                // In a line of JSON, more follows.
+                break address.split('"').next().unwrap().parse().unwrap();
             }
         };
         Self { child, address, log }
     }
 
     /// The head and the body of the answer to a mapping request.
-    fn map(&self, headers: &str, body: &str) -> String {
+    pub(super) fn map(&self, headers: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let request = format!(
             "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \
@@ -62,7 +63,7 @@ impl Process {
     }
 
     /// "SIGTERM: stop accepting, answer what is in flight, exit 0." Returns the log.
-    fn stop(mut self) -> String {
+    pub(super) fn stop(mut self) -> String {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         assert_eq!(self.child.wait().unwrap().code(), Some(0));

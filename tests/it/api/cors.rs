@@ -51,7 +51,7 @@ fn a_preflight() {
             assert_eq!(answer.header("access-control-allow-methods"), "POST");
             assert_eq!(
                 answer.header("access-control-allow-headers"),
-                "content-type, accept, x-service-apikey, x-openfigi-apikey"
+                "content-type, accept, x-service-apikey, x-openfigi-apikey, x-request-id"
             );
             assert_eq!(answer.header("access-control-max-age"), "7200");
             assert_eq!(answer.header("vary"), "origin");
@@ -88,11 +88,28 @@ fn what_a_page_may_read() {
         assert_eq!(answer.header("access-control-allow-origin"), APP);
         assert_eq!(
             answer.header("access-control-expose-headers"),
-            "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after"
+            "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
+             x-request-id"
         );
         let vary: Vec<_> = answer.headers.get_all("vary").iter().collect();
         assert_eq!(vary.len(), if status == 200 { 2 } else { 1 });
     }
+}
+
+/// A page that asks at a wrong path may read that it is one.
+#[test]
+fn a_wrong_path() {
+    let server = server(&[APP]);
+    for path in ["/v4/mapping", "/nowhere"] {
+        let answer = server.request("GET", path, &[("origin", APP)], "");
+        assert_eq!((answer.status, answer.body.as_str()), (404, "Invalid url."));
+        assert_eq!(answer.header("access-control-allow-origin"), APP);
+        assert_eq!(answer.header("vary"), "origin");
+        let answer = server.request("GET", path, &[("origin", "https://other.example")], "");
+        assert_eq!((answer.status, cors_headers(&answer)), (404, 0));
+    }
+    let answer = self::server(&[]).request("GET", "/nowhere", &[("origin", APP)], "");
+    assert_eq!((cors_headers(&answer), answer.header("vary")), (0, ""));
 }
 
 /// Other origins, and clients that are no browser, get what they would without.

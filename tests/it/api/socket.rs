@@ -18,7 +18,7 @@ fn serving(test: impl FnOnce(SocketAddr)) {
 }
 
 /// As [`serving`]; `test` may stop the server itself.
-fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
+pub(super) fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
     serving_dump("figi,ticker\nBBG000BLNNH6,IBM\n", settings, test);
 }
 
@@ -34,18 +34,18 @@ fn serving_dump(
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let serving =
-        runtime.spawn(figdex::serve(listener, server.service.clone(), connections, async {
-            // Stopped by the test, or by its end, which drops the sender.
-            stopped.await.ok();
-        }));
+    let (service, observer) = (server.service.clone(), server.observer.clone());
+    let serving = runtime.spawn(figdex::serve(listener, service, observer, connections, async {
+        // Stopped by the test, or by its end, which drops the sender.
+        stopped.await.ok();
+    }));
     test(address, stop);
     runtime.block_on(serving).unwrap();
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
 }
 
 /// Sends bytes and reads until the server closes.
-fn exchange(address: SocketAddr, request: &str) -> String {
+pub(super) fn exchange(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();

@@ -1,0 +1,73 @@
+//! What the process uses, as Linux tells it in `/proc`, under the names that Prometheus's
+//! own clients give. Where a file is not there, or says something else, its metrics are
+//! left out.
+
+use std::fs;
+
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::{Registry, Unit};
+
+/// Ticks of `/proc` in a second, on every Linux.
+const TICKS: f64 = 100.0;
+
+pub(super) fn register(page: &mut Registry) {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kibibytes = |field| number_after(&status, field).map(|number| number << 10);
+    for (name, help, bytes) in [
+        ("virtual_memory", "Address space, mapped files included", kibibytes("VmSize:")),
+        (
+            "resident_memory",
+            "Memory in use, the parts of mapped files that are read included",
+            kibibytes("VmRSS:"),
+        ),
+        (
+            "anonymous_memory",
+            "Memory in use that is the process's own: heap and stacks, no files",
+            kibibytes("RssAnon:"),
+        ),
+    ] {
+        if let Some(bytes) = bytes {
+            page.register_with_unit(name, help, Unit::Bytes, ConstGauge::new(bytes));
+        }
+    }
+    if let Some(threads) = number_after(&status, "Threads:") {
+        page.register("threads", "Threads", ConstGauge::new(threads));
+    }
+    if let Ok(open) = fs::read_dir("/proc/self/fd") {
+        // The listing itself has one of them.
+        let open = (open.count() as u64).saturating_sub(1);
+        page.register("open_fds", "Open files and connections", ConstGauge::new(open));
+    }
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    if let Some(max) = number_after(&limits, "Max open files") {
+        page.register("max_fds", "Open files that it may have", ConstGauge::new(max));
+    }
+    times(page);
+}
+
+/// The processor's time, and when the process began.
+fn times(page: &mut Registry) {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The program's name is in parentheses and may have any byte.
+    let Some((_, rest)) = stat.rsplit_once(") ") else { return };
+    // The first of the rest is the third of the line (proc_pid_stat(5)).
+    let field = |number: usize| rest.split(' ').nth(number - 3)?.parse::<u64>().ok();
+    if let (Some(user), Some(system)) = (field(14), field(15)) {
+        let seconds = (user + system) as f64 / TICKS;
+        let help = "Time that the processors worked for it";
+        page.register_with_unit("cpu", help, Unit::Seconds, ConstCounter::new(seconds));
+    }
+    let machine = fs::read_to_string("/proc/stat").unwrap_or_default();
+    if let (Some(began), Some(booted)) = (field(22), number_after(&machine, "btime")) {
+        let began = booted as f64 + began as f64 / TICKS;
+        let help = "When it began, in seconds since 1970";
+        page.register_with_unit("start_time", help, Unit::Seconds, ConstGauge::new(began));
+    }
+}
+
+/// The number that follows a name at the beginning of a line.
+fn number_after(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
+}

@@ -1,0 +1,169 @@
+//! What stands around every answer: the request's id in its header, its line in the log,
+//! its count in the metrics. What is told of a request is its method, its route's
+//! template, status, rows, time and id; never a path, a key, a query or a body.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use warp::http::{HeaderMap, Method, Response, StatusCode};
+
+use crate::log::ACCESS;
+use crate::metrics::Metrics;
+use crate::request::{self, Ids, REQUEST_ID, Request};
+
+/// What a request counts as whose client went away before it was answered: no status of
+/// HTTP, but one that proxies log too.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
+
+/// Observes the requests and connections of a server.
+#[derive(Clone)]
+pub struct Observer {
+    metrics: Arc<Metrics>,
+    /// `None` observes no requests.
+    requests: Option<Requests>,
+}
+
+#[derive(Clone)]
+struct Requests {
+    ids: Arc<Ids>,
+    has_log: bool,
+}
+
+impl Observer {
+    /// Counts for `metrics`; `has_log` writes a line for each request.
+    pub(crate) fn new(metrics: Arc<Metrics>, has_log: bool) -> Self {
+        Self { metrics, requests: Some(Requests { ids: Arc::default(), has_log }) }
+    }
+
+    /// For a service that is not Figdex's own: its requests have no id and are not counted.
+    pub fn none() -> Self {
+        Self { metrics: Arc::default(), requests: None }
+    }
+
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Begins a request, whose head is there.
+    pub fn begin(&self, method: &Method, headers: &HeaderMap) -> Observed {
+        Observed(self.requests.as_ref().map(|requests| {
+            self.metrics.requests_in_flight.inc();
+            Begun {
+                request: Request::new(requests.ids.of(headers)),
+                method: method.clone(),
+                status: None,
+                at: Instant::now(),
+                metrics: self.metrics.clone(),
+                has_log: requests.has_log,
+            }
+        }))
+    }
+}
+
+/// A request that is being answered, if it is observed.
+pub struct Observed(Option<Begun>);
+
+impl Observed {
+    /// Awaits the answer, gives it the request's id, and tells of it.
+    pub async fn answering<B>(self, answer: impl Future<Output = Response<B>>) -> Response<B> {
+        let Some(mut begun) = self.0 else { return answer.await };
+        let mut answer = request::answering(begun.request.clone(), answer).await;
+        begun.status = Some(answer.status());
+        answer.headers_mut().insert(REQUEST_ID, begun.request.id().to_header());
+        answer
+    }
+}
+
+/// What is known of a request from its beginning on; it is told when this is dropped,
+/// for a client that goes away takes its request along.
+struct Begun {
+    request: Arc<Request>,
+    method: Method,
+    /// `None` until it is answered.
+    status: Option<StatusCode>,
+    at: Instant,
+    metrics: Arc<Metrics>,
+    has_log: bool,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let (route, rows, elapsed) = (self.request.route(), self.request.rows(), self.at.elapsed());
+        let status = match self.status {
+            Some(status) => status.as_u16(),
+            // The connection breaks off then, as it does for a client that has gone.
+            None if std::thread::panicking() => StatusCode::INTERNAL_SERVER_ERROR.as_u16(),
+            None => CLIENT_CLOSED_REQUEST,
+        };
+        self.metrics.requests_in_flight.dec();
+        self.metrics.answered(route, status, rows, elapsed);
+        if self.has_log {
+            tracing::info!(
+                target: ACCESS,
+                method = %name(&self.method),
+                route = %route,
+                status,
+                rows,
+                elapsed_us = elapsed.as_micros() as u64,
+                request_id = %self.request.id(),
+                "answered"
+            );
+        }
+    }
+}
+
+/// A method's name; one that a client made up has none.
+fn name(method: &Method) -> &str {
+    match *method {
+        Method::GET
+        | Method::HEAD
+        | Method::POST
+        | Method::PUT
+        | Method::PATCH
+        | Method::DELETE
+        | Method::OPTIONS
+        | Method::TRACE
+        | Method::CONNECT => method.as_str(),
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::request::Route;
+
+    /// A request is counted once, however it ends, and is in flight until then.
+    #[tokio::test]
+    async fn every_request_ends() {
+        let metrics = Arc::<Metrics>::default();
+        let observer = Observer::new(metrics.clone(), false);
+        let begin = || observer.begin(&Method::GET, &HeaderMap::new());
+        let answered = begin().answering(async { Response::new(()) }).await;
+        assert!(answered.headers().contains_key(REQUEST_ID));
+
+        let mut gone = Box::pin(begin().answering(async {
+            request::takes(Route::Suggest);
+            pending::<Response<()>>().await
+        }));
+        assert!((&mut gone).now_or_never().is_none());
+        assert_eq!(metrics.requests_in_flight.get(), 1);
+        drop(gone);
+
+        let broken = tokio::spawn(
+            begin().answering(async { panic!("a test's panic") }.map(|()| Response::new(()))),
+        );
+        assert!(broken.await.is_err());
+        assert_eq!(metrics.requests_in_flight.get(), 0);
+        let counts = [(Route::Other, 200), (Route::Suggest, 499), (Route::Other, 500)];
+        assert_eq!(counts.map(|(route, status)| metrics.count(route, status)), [1, 1, 1]);
+
+        let unseen = Observer::none().begin(&Method::GET, &HeaderMap::new());
+        let answered = unseen.answering(async { Response::new(()) }).await;
+        assert!(answered.headers().is_empty());
+    }
+}
