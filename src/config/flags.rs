@@ -13,7 +13,11 @@ use clap::{Args, Parser, Subcommand};
 /// file that --config names, under the flag's name with underscores
 /// (`trust_proxy = true`). A flag beats the environment, which beats the file.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(
+    version,
+    long_version = figdex_build_info::LONG,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Flags {
     /// What to do; without one, `serve`.
     #[command(subcommand)]
