@@ -10,10 +10,16 @@
 //! commands a quarter of a million addresses gains nothing from a window that
 //! starts anew. A key's windows are never forgotten: their number is the
 //! operator's.
+//!
+//! Rates may change while callers are counted ([`Limiter::with_rates`]). What was used
+//! stays used, and is held against the new figure: to start anew would hand every
+//! caller a second helping at each change. A window that is open ends when it was to
+//! end, or sooner if the new one is shorter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -85,9 +91,14 @@ impl Standing {
     }
 }
 
-/// All callers' windows.
+/// All callers' windows, and the rates that they are held against.
 pub struct Limiter {
     rates: Rates,
+    callers: Arc<Callers>,
+}
+
+/// All callers' windows, which outlive a change of the rates.
+struct Callers {
     epoch: Instant,
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
@@ -121,7 +132,26 @@ impl Limiter {
 
     fn with_capacity(rates: Rates, epoch: Instant, shards: usize, shard_max: usize) -> Self {
         let shards = (0..shards).map(|_| Mutex::default()).collect();
-        Self { rates, epoch, hasher: RandomState::new(), shards, shard_max }
+        let callers = Callers { epoch, hasher: RandomState::new(), shards, shard_max };
+        Self { rates, callers: Arc::new(callers) }
+    }
+
+    /// A limiter with other rates, and the same counts. Whoever still holds this one
+    /// goes on counting in both.
+    #[must_use]
+    pub fn with_rates(&self, rates: Rates, now: Instant) -> Self {
+        let now = now.saturating_duration_since(self.callers.epoch);
+        for shard in &self.callers.shards {
+            for (&(who, version), windows) in &mut shard.lock().callers {
+                for line in rates.lines().iter().filter(|line| line.version == version) {
+                    if let Some(rate) = line.rate(who.has_key()) {
+                        let window = &mut windows[line.span as usize];
+                        window.ends = window.ends.min(now + rate.window());
+                    }
+                }
+            }
+        }
+        Self { rates, callers: self.callers.clone() }
     }
 
     /// Counts one request. `span` is the endpoint's own: mapping or search.
@@ -165,21 +195,19 @@ impl Limiter {
     ) -> Result<Option<Standing>, Standing> {
         let lines = || {
             let lines = self.rates.lines().iter();
-            lines.filter(|line| line.version == version && spans.contains(&line.span)).filter_map(
-                |line| {
-                    let rate = if who.has_key() { line.with_key } else { line.without_key };
-                    Some((line.span as usize, rate?))
-                },
-            )
+            lines
+                .filter(|line| line.version == version && spans.contains(&line.span))
+                .filter_map(|line| Some((line.span as usize, line.rate(who.has_key())?)))
         };
         if cost == 0 || lines().next().is_none() {
             return Ok(None);
         }
-        let now = now.saturating_duration_since(self.epoch);
+        let Callers { epoch, hasher, shards, shard_max } = &*self.callers;
+        let now = now.saturating_duration_since(*epoch);
         let caller = (who, version);
-        let shard = self.hasher.hash_one(caller) as usize % self.shards.len();
-        let mut shard = self.shards[shard].lock();
-        let windows = shard.windows(caller, now, self.shard_max);
+        let shard = hasher.hash_one(caller) as usize % shards.len();
+        let mut shard = shards[shard].lock();
+        let windows = shard.windows(caller, now, *shard_max);
         let full = lines()
             .filter(|&(place, rate)| windows[place].used(now).saturating_add(cost) > rate.count)
             .map(|(place, rate)| windows[place].standing(rate, now));
