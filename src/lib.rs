@@ -4,8 +4,8 @@
 //! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
 //! `gate` are what a request is and what it passes first, `encoding` and `cors` what
 //! its answer is dressed in, `page` the page for people. [`service`] is the whole server as one value, [`serve`]
-//! puts it on a socket, and
-//! `reload` takes up what is published meanwhile.
+//! puts it on a socket, `reload` takes up what is published meanwhile, and `reconfigure`
+//! the settings that changed.
 
 pub mod auth;
 mod call;
@@ -18,6 +18,7 @@ mod gate;
 pub mod limits;
 mod openapi;
 mod page;
+pub mod reconfigure;
 pub mod reload;
 mod routes;
 mod serve;
@@ -27,6 +28,6 @@ pub mod version;
 mod wire;
 
 pub use call::Peer;
-pub use routes::service;
+pub use routes::{admin, public, service};
 pub use serve::{Connections, serve};
 pub use state::State;

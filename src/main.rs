@@ -1,20 +1,24 @@
-//! `figdex`: flags, config, index, socket, serve, drain; and `figdex keys`.
+//! `figdex`: flags, config, index, sockets, serve, drain; and `figdex config`, `figdex
+//! keys`.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use clap::Parser as _;
 use figdex::auth::file;
-use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFlags};
-use figdex::{State, reload, serve, service};
+use figdex::config::{
+    ADMIN_CONNECTIONS, Command, Config, DEFAULT_INDEX, Flags, KeysCommand, Provenance, ServeFlags,
+};
+use figdex::{State, admin, public, reconfigure, reload, serve, service};
 use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_ingest::sample;
 use mimalloc::MiMalloc;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
 /// Answers and builds ask for many small pieces of memory (README, "Dependencies").
@@ -22,8 +26,9 @@ use tracing_subscriber::EnvFilter;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Flags::parse().into_command() {
-        Command::Serve(flags) => run(&flags),
+    let done = match Flags::of_program().into_command() {
+        Command::Serve(flags) => run(*flags),
+        Command::Config(flags) => show(&flags),
         Command::Keys(command) => keys(&command),
     };
     match done {
@@ -35,54 +40,95 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(flags: &ServeFlags) -> anyhow::Result<()> {
-    let config = Config::resolve(flags)?;
+fn run(flags: ServeFlags) -> anyhow::Result<()> {
+    let config = Config::resolve(&flags)?;
     let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt()
         .with_env_filter(levels)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
+    tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);
+    if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
+        tracing::info!(reason, "identifiers of instruments are hidden");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let hangup = {
+    let hangups = {
         // From here on SIGHUP does not end the program, not even while it opens an index.
         let _runtime = runtime.enter();
-        signal(SignalKind::hangup())?
+        [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
     };
     let index = config.index.as_deref();
     let catalogue = open(index)?;
-    let index = index.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();
     tracing::info!(
         generation = catalogue.manifest().generation,
         instruments = catalogue.manifest().instruments,
         "index open"
     );
-    let connections = config.settings.connections;
-    let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
-    let state = Arc::new(state);
-    let service = service(state.clone());
-    let served = runtime.block_on(async {
-        let listener = TcpListener::bind(config.listen)
-            .await
-            .with_context(|| format!("listening on {}", config.listen))?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::spawn(config.keys.watch());
-        tokio::spawn(reload::follow(state, index, hangup));
-        tracing::info!("serving on http://{}", listener.local_addr()?);
-        serve(listener, service, connections, async {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            tracing::info!("stopping: answering what is in flight");
-        })
-        .await;
-        Ok(())
-    });
+    let served = runtime.block_on(answer(flags, config, catalogue, hangups));
     // A generation that is just being opened need not be waited for.
     runtime.shutdown_background();
     served
+}
+
+/// Answers until a signal says to stop. The next SIGHUPs are those of `hangups`: of one
+/// for the index, of the other for the settings.
+async fn answer(
+    flags: ServeFlags,
+    config: Config,
+    catalogue: Catalogue,
+    hangups: [Signal; 2],
+) -> anyhow::Result<()> {
+    let listing = config.listing();
+    let index = config.index.unwrap_or_else(|| DEFAULT_INDEX.into());
+    let connections = config.settings.connections;
+    let state = Arc::new(State::new(catalogue, config.settings).with_keys(config.keys.clone()));
+    let listener = listen(config.listen).await?;
+    let admin_listener = match config.admin_listen {
+        Some(address) => Some(listen(address).await?),
+        None => None,
+    };
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(config.keys.watch());
+    let [for_index, for_settings] = hangups;
+    tokio::spawn(reload::follow(state.clone(), index, for_index));
+    tokio::spawn(reconfigure::follow(state.clone(), flags, listing, for_settings));
+    let (stop, stopping) = watch::channel(());
+    let stopped = || {
+        let mut stopping = stopping.clone();
+        async move {
+            // The sender says nothing: it goes.
+            stopping.changed().await.ok();
+        }
+    };
+    tracing::info!("serving on http://{}", listener.local_addr()?);
+    let service = match &admin_listener {
+        None => service(state.clone()),
+        Some(listener) => {
+            tracing::info!("for operators on http://{}", listener.local_addr()?);
+            public(state.clone())
+        }
+    };
+    let operators = async {
+        if let Some(listener) = admin_listener {
+            serve(listener, admin(state), ADMIN_CONNECTIONS, stopped()).await;
+        }
+    };
+    let signals = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: answering what is in flight");
+        drop(stop);
+    };
+    tokio::join!(serve(listener, service, connections, stopped()), operators, signals);
+    Ok(())
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| format!("listening on {address}"))
 }
 
 /// Opens the named index, or the default one, which is made of the bundled sample
@@ -103,6 +149,12 @@ fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
             .with_context(|| format!("building the sample at {}", path.display()))?;
     }
     Catalogue::open(path).with_context(|| format!("opening the index at {}", path.display()))
+}
+
+/// `figdex config`: the settings that `serve` would run with.
+fn show(flags: &ServeFlags) -> anyhow::Result<()> {
+    let listing = Config::resolve(flags)?.listing();
+    std::io::stdout().write_all(listing.to_string().as_bytes()).context("writing the settings")
 }
 
 /// `figdex keys`: scripts read standard output, and people what stands around it.

@@ -36,9 +36,18 @@ pub struct Connections {
     pub idle_wait: Duration,
 }
 
+impl Connections {
+    /// Enough for clients without number that behave.
+    pub const DEFAULT: Self = Self {
+        max: 10_000,
+        head_wait: Duration::from_secs(15),
+        idle_wait: Duration::from_secs(75),
+    };
+}
+
 impl Default for Connections {
     fn default() -> Self {
-        Self { max: 10_000, head_wait: Duration::from_secs(15), idle_wait: Duration::from_secs(75) }
+        Self::DEFAULT
     }
 }
 

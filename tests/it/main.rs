@@ -3,14 +3,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod admin;
 mod api;
 mod crash;
 mod formats;
 mod ingest;
 mod operate;
 mod plans;
+mod process;
 mod quick_start;
+mod reconfigure;
 mod recorded;
 mod relevance;
 mod reload;
+mod settings;
 mod support;
