@@ -45,12 +45,13 @@ impl KeyId {
 /// The keys that are valid now.
 #[derive(Debug, Default)]
 pub struct KeyRing {
-    file: Option<PathBuf>,
     held: RwLock<Held>,
 }
 
 #[derive(Debug, Default)]
 struct Held {
+    /// Where the keys come from; without a file there are none.
+    file: Option<PathBuf>,
     digests: HashMap<KeyId, Digest>,
     /// Of the file as it was last looked at, good or not; `None` when it is gone.
     stamp: Option<Stamp>,
@@ -64,25 +65,42 @@ impl KeyRing {
     pub fn open(file: &Path) -> Result<Self, KeysError> {
         let stamp = Stamp::of(file);
         let digests = digests(file)?;
-        Ok(Self { file: Some(file.to_owned()), held: RwLock::new(Held { digests, stamp }) })
+        Ok(Self { held: RwLock::new(Held { file: Some(file.to_owned()), digests, stamp }) })
+    }
+
+    /// The file, if the keys come from one.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.held.read().file.clone()
+    }
+
+    /// Has the keys of another ring from now on, and follows its file.
+    pub fn replace(&self, other: &Self) {
+        let held = std::mem::take(&mut *other.held.write());
+        *self.held.write() = held;
     }
 
     /// Takes the file up again when it changed. A file that is broken or gone leaves
     /// the keys as they were: a slip of the operator must not lock out every client.
     pub fn refresh(&self) {
-        let Some(file) = &self.file else { return };
-        let stamp = Stamp::of(file);
+        let Some(file) = self.file() else { return };
+        let stamp = Stamp::of(&file);
         if self.held.read().stamp == stamp {
             return;
         }
-        match digests(file) {
+        let digests = digests(&file);
+        let mut held = self.held.write();
+        if held.file.as_ref() != Some(&file) {
+            // Another one took its place meanwhile.
+            return;
+        }
+        match digests {
             Ok(digests) => {
                 tracing::info!(keys = digests.len(), "keys file taken up");
-                *self.held.write() = Held { digests, stamp };
+                *held = Held { file: Some(file), digests, stamp };
             }
             Err(error) => {
                 tracing::warn!(%error, "keys file not taken up: the keys before stay valid");
-                self.held.write().stamp = stamp;
+                held.stamp = stamp;
             }
         }
     }
@@ -93,7 +111,7 @@ impl KeyRing {
         drop(self);
         loop {
             tokio::time::sleep(WATCH_PERIOD).await;
-            let Some(ring) = ring.upgrade().filter(|ring| ring.file.is_some()) else { return };
+            let Some(ring) = ring.upgrade() else { return };
             // A file may lie on a network; no request waits for it.
             if tokio::task::spawn_blocking(move || ring.refresh()).await.is_err() {
                 tracing::error!("looking at the keys file failed");

@@ -2,15 +2,20 @@
 //! beats the file; all faults are found before any is told.
 
 mod flags;
+mod listing;
 mod resolve;
 mod sources;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub use self::flags::{Command, Flags, KeysCommand, KeysFlags, ServeFlags};
+pub(crate) use self::listing::Changes;
+pub use self::listing::{Held, Listing, Setting};
+pub use self::sources::Provenance;
 use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
@@ -32,6 +37,10 @@ const RELOAD_PERIOD: Duration = Duration::from_secs(1);
 /// How long a client may take to send a request's body.
 pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
 
+/// The connections to the operators' own address. They have places of their own, so
+/// that a flood of clients does not lock them out, and few: a scraper and some people.
+pub const ADMIN_CONNECTIONS: Connections = Connections { max: 64, ..Connections::DEFAULT };
+
 /// Everything that `figdex serve` was told.
 #[derive(Debug)]
 pub struct Config {
@@ -39,6 +48,8 @@ pub struct Config {
     pub index: Option<PathBuf>,
     /// `--listen`
     pub listen: Listen,
+    /// `--admin-listen`
+    pub admin_listen: Option<Listen>,
     /// `--tls-cert` and `--tls-key`, opened.
     pub tls: Option<Arc<Tls>>,
     /// `--keys`, opened.
@@ -47,6 +58,10 @@ pub struct Config {
     pub log_format: LogFormat,
     /// How to answer.
     pub settings: Settings,
+    /// The file's `[limits]`, also where `--no-limits` lifts them.
+    pub rates: Rates,
+    /// Where each value comes from, by name; one that is not here is the default.
+    pub provenance: BTreeMap<String, Provenance>,
 }
 
 /// What the operator chose, resolved: how the server answers.

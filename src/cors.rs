@@ -2,6 +2,7 @@
 //! (`--cors ORIGIN`). Not a chapter of the contract; without the flag there is
 //! nothing of it in any answer.
 
+use std::fmt;
 use std::str::FromStr;
 
 use warp::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
@@ -55,7 +56,23 @@ impl FromStr for Origin {
     }
 }
 
+/// As `--cors` takes it.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            // It was made of text, of which it took no other bytes.
+            Self::One(value) => f.write_str(&String::from_utf8_lossy(value.as_bytes())),
+        }
+    }
+}
+
 impl Cors {
+    /// The origins that may call; none when nobody may.
+    pub fn origins(&self) -> &[Origin] {
+        &self.0
+    }
+
     /// Those origins, or nobody.
     ///
     /// # Errors

@@ -165,7 +165,8 @@ fn admit(
     }
     let who = key.map_or_else(|| caller(call.peer, headers, settings.trust_proxy), Who::Key);
     let version = action.version();
-    if let Some(limiter) = state.limiter() {
+    let limiter = state.limiter();
+    if let Some(limiter) = &limiter {
         let now = Instant::now().into_std();
         let admitted = limiter.admit(who, version, action.span(), now);
         *counted = admitted.map_err(ApiError::RateLimitReached)?;
@@ -173,7 +174,7 @@ fn admit(
     let jobs_max =
         if key.is_some() { settings.jobs_per_request_with_key } else { settings.jobs_per_request };
     let body_bytes_max = settings.body_bytes_max;
-    Ok(Caller { jobs_max, body_bytes_max, who, version, limiter: state.limiter().cloned() })
+    Ok(Caller { jobs_max, body_bytes_max, who, version, limiter })
 }
 
 /// Who calls without a key: the peer, or whom the trusted proxy says it calls for. The

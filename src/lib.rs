@@ -5,8 +5,8 @@
 //! `gate` are what a request is and what it passes first, `encoding` and `cors` what
 //! its answer is dressed in, `page` the page for people; `observe` looks on and tells the
 //! `log` and the `metrics` of it. [`service`] is the whole server as one value, [`serve`]
-//! puts it on a socket, with `tls` if it is to be encrypted, and `reload` takes up what is
-//! published meanwhile. `budget` and `turns` bound what all requests together take.
+//! puts it on a socket, with `tls` if it is to be encrypted; `reload` takes up what is
+//! published meanwhile, and `reconfigure` the settings that changed. `budget` and `turns` bound what all requests together take.
 
 pub mod auth;
 mod budget;
@@ -24,6 +24,7 @@ mod metrics;
 mod observe;
 mod openapi;
 mod page;
+pub mod reconfigure;
 pub mod reload;
 mod request;
 mod routes;
@@ -37,6 +38,6 @@ mod wire;
 
 pub use call::Peer;
 pub use observe::{Observed, Observer};
-pub use routes::service;
+pub use routes::{admin, public, service};
 pub use serve::{Connections, Listen, Listener, serve};
 pub use state::State;

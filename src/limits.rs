@@ -89,6 +89,13 @@ pub struct Line {
     pub with_key: Option<Rate>,
 }
 
+impl Line {
+    /// The rate for a caller with a key, or for one without.
+    pub fn rate(&self, has_key: bool) -> Option<Rate> {
+        if has_key { self.with_key } else { self.without_key }
+    }
+}
+
 /// The request rates of all versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rates(Vec<Line>);

@@ -1,27 +1,34 @@
-//! `figdex`: flags, config, index, socket, serve, drain; and `figdex keys`.
+//! `figdex`: flags, config, index, sockets, serve, drain; and `figdex config`, `figdex
+//! keys`.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use clap::Parser as _;
 use figdex::auth::file;
-use figdex::config::{Command, Config, DEFAULT_INDEX, Flags, KeysCommand, ServeFlags};
+use figdex::config::{
+    ADMIN_CONNECTIONS, Command, Config, DEFAULT_INDEX, Flags, KeysCommand, Provenance, ServeFlags,
+};
 use figdex::log::Log;
-use figdex::{State, descriptors, reload, serve, service};
+use figdex::{
+    Listen, Listener, State, admin, descriptors, public, reconfigure, reload, serve, service,
+};
 use figdex_index::{Catalogue, Error as IndexError, Publication};
 use figdex_ingest::sample;
 use mimalloc::MiMalloc;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 
 /// Answers and builds ask for many small pieces of memory (README, "Dependencies").
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Flags::parse().into_command() {
-        Command::Serve(flags) => run(&flags),
+    let done = match Flags::of_program().into_command() {
+        Command::Serve(flags) => run(*flags),
+        Command::Config(flags) => show(&flags),
         Command::Keys(command) => keys(&command),
     };
     match done {
@@ -33,54 +40,98 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(flags: &ServeFlags) -> anyhow::Result<()> {
-    let config = Config::resolve(flags)?;
+fn run(flags: ServeFlags) -> anyhow::Result<()> {
+    let config = Config::resolve(&flags)?;
     // What is logged is written before a fault is told.
     let _log = Log::begin(config.log_format)?;
+    tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);
+    if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
+        tracing::info!(reason, "identifiers of instruments are hidden");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let hangup = {
+    let hangups = {
         // From here on SIGHUP does not end the program, not even while it opens an index.
         let _runtime = runtime.enter();
-        signal(SignalKind::hangup())?
+        [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
     };
     let index = config.index.as_deref();
     let catalogue = open(index)?;
-    let index = index.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();
     tracing::info!(
         generation = catalogue.manifest().generation,
         instruments = catalogue.manifest().instruments,
         "index open"
     );
-    let connections = config.settings.connections;
-    descriptors::provide(connections.max);
-    let state = State::new(catalogue, config.settings).with_keys(config.keys.clone());
-    let state = Arc::new(state);
-    let (service, observer) = (service(state.clone()), state.observer());
-    let served = runtime.block_on(async {
-        let listener = config.listen.bind().await;
-        let mut listener = listener.with_context(|| format!("listening on {}", config.listen))?;
-        if let Some(tls) = config.tls {
-            tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
-            listener = listener.with_tls(tls);
-        }
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::spawn(config.keys.watch());
-        tokio::spawn(reload::follow(state, index, hangup));
-        tracing::info!("serving on {}", listener.place()?);
-        serve(listener, service, observer, connections, async {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-            tracing::info!("stopping: answering what is in flight");
-        })
-        .await;
-        Ok(())
-    });
+    let served = runtime.block_on(answer(flags, config, catalogue, hangups));
     // A generation that is just being opened need not be waited for.
     runtime.shutdown_background();
     served
+}
+
+/// Answers until a signal says to stop. The next SIGHUPs are those of `hangups`: of one
+/// for the index, of the other for the settings.
+async fn answer(
+    flags: ServeFlags,
+    config: Config,
+    catalogue: Catalogue,
+    hangups: [Signal; 2],
+) -> anyhow::Result<()> {
+    let listing = config.listing();
+    let index = config.index.unwrap_or_else(|| DEFAULT_INDEX.into());
+    let connections = config.settings.connections;
+    descriptors::provide(connections.max + ADMIN_CONNECTIONS.max);
+    let state = Arc::new(State::new(catalogue, config.settings).with_keys(config.keys.clone()));
+    let observer = state.observer();
+    let mut listener = listen(&config.listen).await?;
+    let admin_listener = match &config.admin_listen {
+        Some(place) => Some(listen(place).await?),
+        None => None,
+    };
+    if let Some(tls) = config.tls {
+        tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
+        listener = listener.with_tls(tls);
+    }
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(config.keys.watch());
+    let [for_index, for_settings] = hangups;
+    tokio::spawn(reload::follow(state.clone(), index, for_index));
+    tokio::spawn(reconfigure::follow(state.clone(), flags, listing, for_settings));
+    let (stop, stopping) = watch::channel(());
+    let stopped = || {
+        let mut stopping = stopping.clone();
+        async move {
+            // The sender says nothing: it goes.
+            stopping.changed().await.ok();
+        }
+    };
+    tracing::info!("serving on {}", listener.place()?);
+    let service = match &admin_listener {
+        None => service(state.clone()),
+        Some(listener) => {
+            tracing::info!("for operators on {}", listener.place()?);
+            public(state.clone())
+        }
+    };
+    let operators = async {
+        if let Some(listener) = admin_listener {
+            serve(listener, admin(state), observer.clone(), ADMIN_CONNECTIONS, stopped()).await;
+        }
+    };
+    let signals = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: answering what is in flight");
+        drop(stop);
+    };
+    let clients = serve(listener, service, observer.clone(), connections, stopped());
+    tokio::join!(clients, operators, signals);
+    Ok(())
+}
+
+async fn listen(place: &Listen) -> anyhow::Result<Listener> {
+    place.bind().await.with_context(|| format!("listening on {place}"))
 }
 
 /// Opens the named index, or the default one, which is made of the bundled sample
@@ -101,6 +152,12 @@ fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
             .with_context(|| format!("building the sample at {}", path.display()))?;
     }
     Catalogue::open(path).with_context(|| format!("opening the index at {}", path.display()))
+}
+
+/// `figdex config`: the settings that `serve` would run with.
+fn show(flags: &ServeFlags) -> anyhow::Result<()> {
+    let listing = Config::resolve(flags)?.listing();
+    std::io::stdout().write_all(listing.to_string().as_bytes()).context("writing the settings")
 }
 
 /// `figdex keys`: scripts read standard output, and people what stands around it.

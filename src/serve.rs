@@ -44,14 +44,19 @@ pub struct Connections {
 /// and no single address shuts out the others.
 const PER_ADDRESS: usize = 1_000;
 
+impl Connections {
+    /// Enough for clients without number that behave.
+    pub const DEFAULT: Self = Self {
+        max: 10_000,
+        per_address: Some(PER_ADDRESS),
+        head_wait: Duration::from_secs(15),
+        idle_wait: Duration::from_secs(75),
+    };
+}
+
 impl Default for Connections {
     fn default() -> Self {
-        Self {
-            max: 10_000,
-            per_address: Some(PER_ADDRESS),
-            head_wait: Duration::from_secs(15),
-            idle_wait: Duration::from_secs(75),
-        }
+        Self::DEFAULT
     }
 }
 

@@ -10,7 +10,7 @@ use crate::auth::KeyRing;
 use crate::budget::Budget;
 use crate::config::Settings;
 use crate::error::ApiError;
-use crate::limits::Limiter;
+use crate::limits::{Limiter, Rates};
 use crate::metrics::Metrics;
 use crate::observe::Observer;
 use crate::turns::Turns;
@@ -19,7 +19,7 @@ use crate::turns::Turns;
 pub struct State {
     catalogue: RwLock<Arc<Catalogue>>,
     keys: Arc<KeyRing>,
-    limiter: Option<Arc<Limiter>>,
+    limiter: RwLock<Option<Arc<Limiter>>>,
     turns: Turns,
     packers: Turns,
     bodies: Arc<Budget>,
@@ -30,13 +30,14 @@ pub struct State {
 
 impl State {
     /// A state that answers from that catalogue, and knows no key.
-    pub fn new(catalogue: Catalogue, settings: Settings) -> Self {
+    pub fn new(catalogue: Catalogue, mut settings: Settings) -> Self {
         let now = Instant::now().into_std();
-        let limiter = settings.rates.clone().map(|rates| Limiter::new(rates, now));
+        // Taken out, since they may change: the limiter knows them.
+        let limiter = settings.rates.take().map(|rates| Limiter::new(rates, now));
         Self {
             catalogue: RwLock::new(Arc::new(catalogue)),
             keys: Arc::default(),
-            limiter: limiter.map(Arc::new),
+            limiter: RwLock::new(limiter.map(Arc::new)),
             turns: Turns::new(settings.turns, settings.turn_wait),
             packers: Turns::new(settings.turns, settings.turn_wait),
             bodies: Budget::new(settings.bodies_bytes_max),
@@ -92,9 +93,22 @@ impl State {
         &self.keys
     }
 
-    /// `None` when no request rate is limited.
-    pub(crate) fn limiter(&self) -> Option<&Arc<Limiter>> {
-        self.limiter.as_ref()
+    /// `None` when no request rate is limited. A request asks once and keeps it, so
+    /// that all of it is held against the same rates.
+    pub(crate) fn limiter(&self) -> Option<Arc<Limiter>> {
+        self.limiter.read().clone()
+    }
+
+    /// Holds requests against other rates from now on, or against none. Counts go on
+    /// ([`Limiter::with_rates`]), unless there were no rates before: then nobody was
+    /// counted.
+    pub fn set_rates(&self, rates: Option<Rates>) {
+        let now = Instant::now().into_std();
+        let limiter = rates.map(|rates| match self.limiter() {
+            Some(before) => before.with_rates(rates, now),
+            None => Limiter::new(rates, now),
+        });
+        *self.limiter.write() = limiter.map(Arc::new);
     }
 
     /// What the bodies of all requests may have.

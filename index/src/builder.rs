@@ -31,6 +31,8 @@ pub struct BuildOptions {
     pub hash_seed: u64,
     /// Of the generations published before, so many stay when this one is.
     pub generations_kept: usize,
+    /// The program that builds, and its version, for the manifest.
+    pub program: String,
 }
 
 impl Default for BuildOptions {
@@ -41,6 +43,7 @@ impl Default for BuildOptions {
             part_instruments_max: 16_000_000,
             hash_seed: 0,
             generations_kept: 1,
+            program: String::new(),
         }
     }
 }
@@ -157,6 +160,7 @@ impl Builder {
         let manifest = Manifest {
             format: FORMAT,
             library: env!("CARGO_PKG_VERSION").to_owned(),
+            program: std::mem::take(&mut self.options.program),
             generation: self.number,
             built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),

@@ -32,6 +32,9 @@ pub struct Manifest {
     pub format: u32,
     /// Version of the library that wrote it.
     pub library: String,
+    /// The program that built it, with its version and commit; empty when none said so.
+    #[serde(default)]
+    pub program: String,
     /// The number of the generation in its index, ascending.
     pub generation: u64,
     /// When it was built, RFC 3339, UTC.

@@ -377,6 +377,7 @@ impl Build {
             segment_memory_bytes: (self.memory_bytes / SEGMENT_SHARE).min(threads * (3 << 30)),
             part_instruments_max: self.part_instruments_max.unwrap_or(part_instruments_max),
             generations_kept: self.generations_kept,
+            program: format!("figdex-ingest {}", figdex_build_info::BRIEF),
             ..BuildOptions::default()
         }
     }

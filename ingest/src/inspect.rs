@@ -31,6 +31,8 @@ pub struct Inspection {
     pub built_at: String,
     /// The version of the library that built it.
     pub library: String,
+    /// The program that built it, with its version and commit; empty when it did not say.
+    pub program: String,
     /// The version of its layout.
     pub format: u32,
     /// How many instruments it has.
@@ -102,6 +104,7 @@ impl Inspection {
             others,
             built_at: manifest.built_at.clone(),
             library: manifest.library.clone(),
+            program: manifest.program.clone(),
             format: manifest.format,
             instruments: manifest.instruments,
             parts: manifest.parts.len(),
@@ -128,6 +131,9 @@ impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { index, generation, built_at, library, instruments, parts, .. } = self;
         writeln!(f, "{index}: generation {generation}, built at {built_at} by Figdex {library}")?;
+        if !self.program.is_empty() {
+            writeln!(f, "built by {}", self.program)?;
+        }
         let each = self.bytes / instruments.max(&1);
         let size = Size(self.bytes);
         let parts = if *parts == 1 { "one part".into() } else { format!("{parts} parts") };

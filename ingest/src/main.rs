@@ -25,7 +25,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, long_version = figdex_build_info::LONG)]
 struct Flags {
     #[command(subcommand)]
     command: Command,

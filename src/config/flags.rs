@@ -3,9 +3,11 @@
 //! Values stay text here, so that the faults of flags, environment and file are
 //! found in one place and told together; see `resolve`.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Finds financial instruments: maps identifiers to FIGIs over HTTP
 ///
@@ -13,7 +15,11 @@ use clap::{Args, Parser, Subcommand};
 /// file that --config names, under the flag's name with underscores
 /// (`trust_proxy = true`). A flag beats the environment, which beats the file.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(
+    version,
+    long_version = figdex_build_info::LONG,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Flags {
     /// What to do; without one, `serve`.
     #[command(subcommand)]
@@ -28,6 +34,9 @@ pub struct Flags {
 pub enum Command {
     /// Serve an index (the default)
     Serve(Box<ServeFlags>),
+    /// Print every setting that is in force and where it comes from, as a file that
+    /// --config takes; or else all that is wrong with them
+    Config(Box<ServeFlags>),
     /// Make, list and revoke API keys; a running server takes them up within seconds
     #[command(subcommand)]
     Keys(KeysCommand),
@@ -69,10 +78,13 @@ pub struct KeysFlags {
     /// A TOML file of settings, whose `keys` is used when --keys is not given
     #[arg(long, env = "FIGDEX_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// The names of the flags whose value is that of their environment variable.
+    #[arg(skip)]
+    pub from_environment: BTreeSet<String>,
 }
 
 /// Flags of `figdex serve`.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ServeFlags {
     /// The folder of the index; when it is not given and not there, one is built from
     /// the bundled sample [default: data/index]
@@ -92,6 +104,11 @@ pub struct ServeFlags {
     /// The private key of --tls-cert, in PEM
     #[arg(long, env = "FIGDEX_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<String>,
+    /// An address of its own for what is for operators: how the server was built, what
+    /// it serves and since when, its figures; keep strangers from it [default: none, and
+    /// all is on the address of --listen]
+    #[arg(long, env = "FIGDEX_ADMIN_LISTEN", value_name = "ADDR")]
+    pub admin_listen: Option<String>,
 
     /// A TOML file of settings; it alone can change the request rates, as in
     /// `[limits.v3.mapping]` with `without_key = "25/60s"`
@@ -232,7 +249,8 @@ pub struct ServeFlags {
     )]
     pub strict_contract: Option<String>,
 
-    /// Leave the identifiers of instruments out of `GET /instruments/{figi}`
+    /// Leave the identifiers of instruments out of `GET /instruments/{figi}` [default:
+    /// true when --listen is no loopback address]
     #[arg(
         long,
         env = "FIGDEX_HIDE_IDENTIFIERS",
@@ -276,9 +294,46 @@ pub struct ServeFlags {
         help_heading = "Log"
     )]
     pub access_log: Option<String>,
+    /// The names of the flags whose value is that of their environment variable.
+    #[arg(skip)]
+    pub from_environment: BTreeSet<String>,
 }
 
 impl Flags {
+    /// What this program was called with. A call that is no usage ends it, as one for
+    /// help does: so says clap, of unknown flags, of one given twice and of one without
+    /// its value, before any value is looked at.
+    pub fn of_program() -> Self {
+        let flags = Self::of_matches(&Self::command().get_matches());
+        flags.unwrap_or_else(|fault| fault.format(&mut Self::command()).exit())
+    }
+
+    fn of_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut flags = Self::from_arg_matches(matches)?;
+        let mut innermost = matches;
+        while let Some((_, matches)) = innermost.subcommand() {
+            innermost = matches;
+        }
+        let is_variable =
+            |name: &&str| innermost.value_source(name) == Some(ValueSource::EnvVariable);
+        let names = innermost.ids().map(clap::Id::as_str).filter(is_variable);
+        *flags.variables() = names.map(str::to_owned).collect();
+        Ok(flags)
+    }
+
+    /// Where the flags of the command keep which of them are variables.
+    fn variables(&mut self) -> &mut BTreeSet<String> {
+        match &mut self.command {
+            None => &mut self.serve.from_environment,
+            Some(Command::Serve(flags) | Command::Config(flags)) => &mut flags.from_environment,
+            Some(Command::Keys(
+                KeysCommand::Add { place, .. }
+                | KeysCommand::List { place }
+                | KeysCommand::Revoke { place, .. },
+            )) => &mut place.from_environment,
+        }
+    }
+
     /// What to do, said with `serve` or without.
     pub fn into_command(self) -> Command {
         self.command.unwrap_or(Command::Serve(self.serve))
@@ -287,8 +342,6 @@ impl Flags {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     /// "Every flag has an environment variable `FIGDEX_…`", and it follows its name.

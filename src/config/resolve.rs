@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use warp::http::Uri;
 
-use super::sources::Sources;
+use super::sources::{Provenance, Sources};
 use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, UnknownEnum};
 use crate::auth::KeyRing;
 use crate::cors::{Cors, Origin};
@@ -27,13 +27,14 @@ impl Config {
     /// All faults of flags, environment and file together, also those of the keys
     /// file.
     pub fn resolve(flags: &ServeFlags) -> Result<Self, Faults> {
-        let mut sources = Sources::new(flags.config.as_deref());
+        let mut sources = Sources::new(flags.config.as_deref(), &flags.from_environment);
         let default = Settings::default();
 
         let index = sources.one("index", flags.index.as_ref(), index);
-        let listen = sources.one("listen", flags.listen.as_ref(), listen);
+        let listen = sources.one("listen", flags.listen.as_ref(), self::listen);
         let listen = listen.unwrap_or_else(|| LISTEN.parse().expect("a socket address"));
         let tls = tls(&mut sources, flags);
+        let admin_listen = sources.one("admin_listen", flags.admin_listen.as_ref(), self::listen);
         let keys = sources.one("keys", flags.keys.as_ref(), |text| {
             KeyRing::open(&path(text)?).map_err(|error| error.to_string())
         });
@@ -59,13 +60,11 @@ impl Config {
             strict_contract: sources
                 .one("strict_contract", flags.strict_contract.as_ref(), truth)
                 .unwrap_or(default.strict_contract),
-            hide_identifiers: sources
-                .one("hide_identifiers", flags.hide_identifiers.as_ref(), truth)
-                .unwrap_or(default.hide_identifiers),
+            hide_identifiers: hide_identifiers(&mut sources, flags, &listen),
             cors,
             public_url: sources.one("public_url", flags.public_url.as_ref(), public_url),
             trust_proxy,
-            rates: (no_limits != Some(true)).then_some(rates),
+            rates: (no_limits != Some(true)).then(|| rates.clone()),
             jobs_per_request: sources
                 .one("jobs_per_request", flags.jobs_per_request.as_ref(), count)
                 .unwrap_or(default.jobs_per_request),
@@ -90,13 +89,13 @@ impl Config {
                 settings.jobs_per_request, settings.jobs_per_request_with_key
             ));
         }
-        let faults = sources.finish();
-        if !faults.is_empty() {
-            return Err(Faults(faults));
+        if admin_listen.as_ref() == Some(&listen) && !listen.is_any_port() {
+            sources.faults.push(format!("admin_listen: {listen} is the address of `listen`"));
         }
+        let provenance = sources.finish().map_err(Faults)?;
         let keys = keys.map_or_else(Arc::default, Arc::new);
         let log_format = log_format.unwrap_or_default();
-        Ok(Self { index, listen, tls, keys, log_format, settings })
+        Ok(Self { index, listen, admin_listen, tls, keys, log_format, settings, rates, provenance })
     }
 }
 
@@ -107,7 +106,7 @@ impl KeysFlags {
     /// # Errors
     /// When none is named, or the configuration file cannot be read.
     pub fn resolve(&self) -> Result<PathBuf, Faults> {
-        let mut sources = Sources::new(self.config.as_deref());
+        let mut sources = Sources::new(self.config.as_deref(), &self.from_environment);
         let file = sources.one("keys", self.keys.as_ref(), path);
         match file {
             Some(file) if sources.faults.is_empty() => Ok(file),
@@ -173,44 +172,67 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
 fn rates(sources: &mut Sources) -> Rates {
     let mut rates = Rates::default();
     let mut limits = sources.section("limits");
-    let faults = &mut sources.faults;
+    let Sources { faults, provenance, .. } = sources;
     for version in [Version::V1, Version::V2, Version::V3] {
         let mut section = limits.section(version.name(), faults);
         let lines = rates.lines_mut().iter_mut();
         for line in lines.filter(|line| line.version == version && line.span != Span::Suggest) {
             let mut figures = section.section(line.span.name(), faults);
-            for (key, rate) in
+            for (key, figure) in
                 [("without_key", &mut line.without_key), ("with_key", &mut line.with_key)]
             {
-                let Some((text, origin)) = figures.text(key, faults) else { continue };
-                match (text.as_str(), text.parse::<Rate>()) {
-                    ("none", _) => *rate = None,
-                    (_, Ok(figure)) => *rate = Some(figure),
-                    (_, Err(fault)) => faults.push(format!("{origin}: {fault}, nor `none`")),
+                let Some((text, place)) = figures.text(key, faults) else { continue };
+                match rate(&text) {
+                    Ok(rate) => *figure = rate,
+                    Err(fault) => faults.push(format!("{place}: {fault}")),
                 }
+                provenance.insert(figures.name(key), place);
             }
             figures.finish(faults);
         }
         section.finish(faults);
     }
     let mut suggest = limits.section(Span::Suggest.name(), faults);
-    if let Some((text, origin)) = suggest.text("rate", faults) {
-        let rate = match text.parse::<Rate>() {
-            _ if text == "none" => Some(None),
-            Ok(rate) => Some(Some(rate)),
-            Err(fault) => {
-                faults.push(format!("{origin}: {fault}, nor `none`"));
-                None
+    if let Some((text, place)) = suggest.text("rate", faults) {
+        match rate(&text) {
+            Ok(rate) => {
+                let lines = rates.lines_mut().iter_mut();
+                for line in lines.filter(|line| line.span == Span::Suggest) {
+                    (line.without_key, line.with_key) = (rate, rate);
+                }
             }
-        };
-        let mut lines = rates.lines_mut().iter_mut().filter(|line| line.span == Span::Suggest);
-        if let (Some(rate), Some(line)) = (rate, lines.next()) {
-            (line.without_key, line.with_key) = (rate, rate);
+            Err(fault) => faults.push(format!("{place}: {fault}")),
         }
+        provenance.insert(suggest.name("rate"), place);
     }
     suggest.finish(faults);
     limits.finish(faults);
     rates
+}
+
+/// Whether identifiers are hidden: what is told, or else whether strangers can ask.
+/// Most identifiers belong to somebody, who may not want them shown to the world.
+fn hide_identifiers(sources: &mut Sources, flags: &ServeFlags, listen: &Listen) -> bool {
+    let told = sources.one("hide_identifiers", flags.hide_identifiers.as_ref(), truth);
+    told.unwrap_or_else(|| {
+        let for_strangers = !listen.is_loopback();
+        if for_strangers {
+            let reason = format!(
+                "{listen} is no loopback address; --hide-identifiers=false would show them"
+            );
+            let name = "hide_identifiers".to_owned();
+            sources.provenance.insert(name, Provenance::Derived(reason));
+        }
+        for_strangers
+    })
+}
+
+/// A rate, or `none`.
+fn rate(text: &str) -> Result<Option<Rate>, String> {
+    match text {
+        "none" => Ok(None),
+        _ => text.parse::<Rate>().map(Some).map_err(|fault| format!("{fault}, nor `none`")),
+    }
 }
 
 fn path(text: &str) -> Result<PathBuf, String> {

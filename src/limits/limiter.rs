@@ -10,10 +10,16 @@
 //! commands a quarter of a million addresses gains nothing from a window that
 //! starts anew. A key's windows are never forgotten: their number is the
 //! operator's.
+//!
+//! Rates may change while callers are counted ([`Limiter::with_rates`]). What was used
+//! stays used, and is held against the new figure: to start anew would hand every
+//! caller a second helping at each change. A window that is open ends when it was to
+//! end, or sooner if the new one is shorter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -98,9 +104,14 @@ impl Standing {
     }
 }
 
-/// All callers' windows.
+/// All callers' windows, and the rates that they are held against.
 pub struct Limiter {
     rates: Rates,
+    callers: Arc<Callers>,
+}
+
+/// All callers' windows, which outlive a change of the rates.
+struct Callers {
     epoch: Instant,
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
@@ -137,19 +148,39 @@ impl Limiter {
     fn with_capacity(rates: Rates, epoch: Instant, shards: usize, shard_max: usize) -> Self {
         let shards = (0..shards).map(|_| Mutex::default()).collect();
         let refusals = rates.lines().iter().map(|_| AtomicU64::new(0)).collect();
-        Self { rates, epoch, hasher: RandomState::new(), shards, shard_max, refusals }
+        let hasher = RandomState::new();
+        let callers = Callers { epoch, hasher, shards, shard_max, refusals };
+        Self { rates, callers: Arc::new(callers) }
+    }
+
+    /// A limiter with other rates, and the same counts. Whoever still holds this one
+    /// goes on counting in both.
+    #[must_use]
+    pub fn with_rates(&self, rates: Rates, now: Instant) -> Self {
+        let now = now.saturating_duration_since(self.callers.epoch);
+        for shard in &self.callers.shards {
+            for (&(who, version), windows) in &mut shard.lock().callers {
+                for line in rates.lines().iter().filter(|line| line.version == version) {
+                    if let Some(rate) = line.rate(who.has_key()) {
+                        let window = &mut windows[line.span as usize];
+                        window.ends = window.ends.min(now + rate.window());
+                    }
+                }
+            }
+        }
+        Self { rates, callers: self.callers.clone() }
     }
 
     /// How often a window was full, for every line of the rates. Of several that are
     /// full at once it is the one that the caller is told of.
     pub(crate) fn refusals(&self) -> Vec<(Version, Span, u64)> {
-        let counts = self.refusals.iter().map(|count| count.load(Ordering::Relaxed));
+        let counts = self.callers.refusals.iter().map(|count| count.load(Ordering::Relaxed));
         let lines = self.rates.lines().iter().zip(counts);
         lines.map(|(line, count)| (line.version, line.span, count)).collect()
     }
 
     fn count_refusal(&self, version: Version, place: usize) {
-        for (line, count) in self.rates.lines().iter().zip(&self.refusals) {
+        for (line, count) in self.rates.lines().iter().zip(&self.callers.refusals) {
             if line.version == version && line.span as usize == place {
                 count.fetch_add(1, Ordering::Relaxed);
             }
@@ -197,21 +228,19 @@ impl Limiter {
     ) -> Result<Option<Standing>, Standing> {
         let lines = || {
             let lines = self.rates.lines().iter();
-            lines.filter(|line| line.version == version && spans.contains(&line.span)).filter_map(
-                |line| {
-                    let rate = if who.has_key() { line.with_key } else { line.without_key };
-                    Some((line.span as usize, rate?))
-                },
-            )
+            lines
+                .filter(|line| line.version == version && spans.contains(&line.span))
+                .filter_map(|line| Some((line.span as usize, line.rate(who.has_key())?)))
         };
         if cost == 0 || lines().next().is_none() {
             return Ok(None);
         }
-        let now = now.saturating_duration_since(self.epoch);
+        let Callers { epoch, hasher, shards, shard_max, .. } = &*self.callers;
+        let now = now.saturating_duration_since(*epoch);
         let caller = (who, version);
-        let shard = self.hasher.hash_one(caller) as usize % self.shards.len();
-        let mut shard = self.shards[shard].lock();
-        let windows = shard.windows(caller, now, self.shard_max);
+        let shard = hasher.hash_one(caller) as usize % shards.len();
+        let mut shard = shards[shard].lock();
+        let windows = shard.windows(caller, now, *shard_max);
         let full = lines()
             .filter(|&(place, rate)| windows[place].used(now).saturating_add(cost) > rate.count)
             .map(|(place, rate)| (place, windows[place].standing(rate, now)));

@@ -24,8 +24,26 @@ use warp::reply::Response;
 use crate::error::ApiError;
 use crate::state::State;
 
-/// The whole server. A path that no route takes is the last one's, and a 404.
+/// The whole server on one address. A path that no route takes is the last one's, and
+/// a 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let operators = operators(state.clone());
+    clients(state.clone()).or(operators).unify().or(nowhere(state)).unify().boxed()
+}
+
+/// What strangers may reach, where operators have an address of their own
+/// (`--admin-listen`).
+pub fn public(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    clients(state.clone()).or(health::brief()).unify().or(nowhere(state)).unify().boxed()
+}
+
+/// What is served on the operators' own address, and only there.
+pub fn admin(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    operators(state.clone()).or(nowhere(state)).unify().boxed()
+}
+
+/// The routes for clients and people.
+fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
     mapping::route(state.clone())
         .or(values::route(state.clone()))
         .unify()
@@ -37,17 +55,16 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .unify()
         .or(instruments::route(state.clone()))
         .unify()
-        .or(suggest::route(state.clone()))
+        .or(suggest::route(state))
         .unify()
         .or(page::route())
         .unify()
-        .or(health::route())
-        .unify()
-        .or(metrics::route(state.clone()))
-        .unify()
-        .or(nowhere(state))
-        .unify()
         .boxed()
+}
+
+/// The routes for operators.
+fn operators(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    health::detailed(state.clone()).or(metrics::route(state)).unify().boxed()
 }
 
 /// The last route, which takes every path that is left. A page of another origin may read

@@ -50,6 +50,17 @@ impl fmt::Display for Listen {
 }
 
 impl Listen {
+    /// Whether only programs of this machine reach it. A Unix socket is a proxy's, which
+    /// may be asked from anywhere.
+    pub(crate) fn is_loopback(&self) -> bool {
+        matches!(self, Self::Tcp(address) if address.ip().to_canonical().is_loopback())
+    }
+
+    /// Whether the system chooses the port.
+    pub(crate) fn is_any_port(&self) -> bool {
+        matches!(self, Self::Tcp(address) if address.port() == 0)
+    }
+
     /// Listens there. A socket that a server left behind when it was killed is
     /// replaced.
     ///

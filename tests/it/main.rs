@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod abuse;
+mod admin;
 mod api;
 mod crash;
 mod formats;
@@ -13,9 +14,11 @@ mod packaging;
 mod plans;
 mod process;
 mod quick_start;
+mod reconfigure;
 mod recorded;
 mod relevance;
 mod reload;
+mod settings;
 mod support;
 mod tls;
 mod unix_socket;

@@ -2,21 +2,23 @@
 //! clients that speak to it in bytes.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use figdex_ingest::Input;
 use parking_lot::Mutex;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::Value;
 
 use crate::support::build_of;
 
 /// How long anything may take before a test gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a well-behaved client may wait, whatever others do meanwhile. A machine
 /// that runs other tests at the same time is slow, but not as slow as this.
@@ -31,6 +33,26 @@ pub(crate) const REQUEST: &str = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nConnec
      Content-Type: application/json\r\nContent-Length: 37\r\n\r\n\
      [{\"idType\":\"TICKER\",\"idValue\":\"IBM\"}]";
 
+/// `figdex`, in no environment but what a test gives it.
+pub(crate) fn figdex() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
+    command.env_clear();
+    command
+}
+
+/// Exit code, standard output and standard error.
+pub(crate) fn run(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// An index of one instrument.
+pub(crate) fn build_index(index: &Path) {
+    let dump = Input::Memory("dump", b"figi,ticker\nBBG000BLNNH6,IBM\n".as_slice().into());
+    build_of(vec![dump], index).run(&mut |_| {}).unwrap();
+}
+
 /// Lets this process open so many files; `false` where the system does not.
 pub(crate) fn may_open(files: u64) -> bool {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
@@ -40,74 +62,116 @@ pub(crate) fn may_open(files: u64) -> bool {
             && setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok()
 }
 
-/// A running server over an index of one instrument.
-pub(crate) struct Figdex {
+/// A server process.
+pub(crate) struct Process {
     pub(crate) child: Child,
-    /// As it says: `http://…`, `https://…`, `unix:…`.
+    /// Where it serves, as it says: `http://…`, `https://…`, `unix:…`.
     pub(crate) place: String,
     log: Arc<Mutex<Vec<String>>>,
-    index: PathBuf,
-    _folder: tempfile::TempDir,
+    reader: Option<JoinHandle<()>>,
+    /// The folder of its index, if it has one of its own.
+    desk: Option<tempfile::TempDir>,
 }
 
-impl Figdex {
-    /// Starts it on a free port, or where `--listen` among the arguments says.
-    pub(crate) fn start(arguments: &[&str]) -> Self {
-        Self::start_from(Command::new(env!("CARGO_BIN_EXE_figdex")), arguments)
-    }
-
-    /// As [`Self::start`], by a shell that allows it so many open files until it asks
-    /// for more.
-    pub(crate) fn start_with_few_files(open_files: u32, arguments: &[&str]) -> Self {
-        let mut command = Command::new("sh");
-        let script = format!("ulimit -Sn {open_files} && exec \"$0\" \"$@\"");
-        command.args(["-c", &script, env!("CARGO_BIN_EXE_figdex")]);
-        Self::start_from(command, arguments)
-    }
-
-    fn start_from(mut command: Command, arguments: &[&str]) -> Self {
+impl Process {
+    /// Starts it and waits until it serves.
+    pub(crate) fn start(command: &mut Command) -> Self {
         // Its clients are files of this process, which other tests need as well.
         may_open(FILES);
-        let folder = tempfile::tempdir().unwrap();
-        let index = folder.path().join("index");
-        let dump = Input::Memory("dump", b"figi,ticker\nBBG000BLNNH6,IBM\n".as_slice().into());
-        build_of(vec![dump], &index).run(&mut |_| {}).unwrap();
-        if !arguments.contains(&"--listen") {
-            command.args(["--listen", "127.0.0.1:0"]);
-        }
-        command.arg("--index").arg(&index).args(arguments);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let kept = log.clone();
-        std::thread::spawn(move || lines.for_each(|line| kept.lock().push(line.unwrap())));
-        let mut figdex = Self { child, place: String::new(), log, index, _folder: folder };
-        let line = figdex.wait_for("serving on ", 1);
-        figdex.place = line.rsplit("serving on ").next().unwrap().to_owned();
-        figdex
+        let reader =
+            std::thread::spawn(move || lines.for_each(|line| kept.lock().push(line.unwrap())));
+        let mut process =
+            Self { child, place: String::new(), log, reader: Some(reader), desk: None };
+        process.place = process.place_after("serving on ");
+        process
     }
 
-    pub(crate) fn index(&self) -> &Path {
-        &self.index
+    /// Starts it over an index of one instrument, on a free port or where `--listen`
+    /// among the arguments says.
+    pub(crate) fn of_one(arguments: &[&str]) -> Self {
+        Self::of_one_from(figdex(), arguments)
+    }
+
+    /// As [`Self::of_one`], by a shell that allows it so many open files until it asks
+    /// for more.
+    pub(crate) fn of_one_with_few_files(open_files: u32, arguments: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -Sn {open_files} && exec \"$0\" \"$@\"");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_figdex")]);
+        Self::of_one_from(command, arguments)
+    }
+
+    fn of_one_from(mut command: Command, arguments: &[&str]) -> Self {
+        let desk = tempfile::tempdir().unwrap();
+        let index = desk.path().join("index");
+        build_index(&index);
+        if !arguments.contains(&"--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut process = Self::start(command.arg("--index").arg(&index).args(arguments));
+        process.desk = Some(desk);
+        process
+    }
+
+    /// The folder of the index of one instrument.
+    pub(crate) fn index(&self) -> PathBuf {
+        self.desk.as_ref().unwrap().path().join("index")
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.place.rsplit("://").next().unwrap().parse().unwrap()
     }
 
+    /// What a line of the log ends with.
+    pub(crate) fn place_after(&self, text: &str) -> String {
+        let line = self.wait_for(text, 1);
+        // In a line of JSON, more follows.
+        line.split_once(text).unwrap().1.split('"').next().unwrap().to_owned()
+    }
+
+    /// How many lines with `text` were logged.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        self.log.lock().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// Waits until so many lines with `text` were logged; the last of them.
+    pub(crate) fn wait_for(&self, text: &str, count: usize) -> String {
+        let start = Instant::now();
+        loop {
+            // Looked at first: what it logs at its end is not missed.
+            let has_ended = self.reader.as_ref().is_none_or(JoinHandle::is_finished);
+            let log = self.log.lock();
+            let mut lines = log.iter().filter(|line| line.contains(text));
+            if let Some(line) = lines.nth(count - 1) {
+                return lines.next_back().unwrap_or(line).clone();
+            }
+            assert!(!has_ended, "it ended without {text:?}: {log:#?}");
+            assert!(start.elapsed() < PATIENCE, "{count} × {text:?} in {log:#?}");
+            drop(log);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(self.address()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        stream
+        connect(self.address())
     }
 
     /// Sends bytes, and reads until the server closes, or resets what it does not read.
     pub(crate) fn exchange(&self, request: impl AsRef<[u8]>) -> String {
-        let mut stream = self.connect();
-        // A server that has heard enough need not listen to the rest.
-        let _ = stream.write_all(request.as_ref());
-        read_to_close(&mut stream)
+        exchange(self.address(), request)
+    }
+
+    /// The head and the body of the answer to a mapping request.
+    pub(crate) fn map(&self, headers: &str, body: &str) -> String {
+        let length = body.len();
+        self.exchange(format!(
+            "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \
+             application/json\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        ))
     }
 
     /// Another client is answered meanwhile, and soon.
@@ -140,41 +204,58 @@ impl Figdex {
         }
     }
 
-    pub(crate) fn count(&self, text: &str) -> usize {
-        self.log.lock().iter().filter(|line| line.contains(text)).count()
-    }
-
-    /// Waits until so many lines with `text` were logged; the last of them.
-    pub(crate) fn wait_for(&self, text: &str, count: usize) -> String {
-        let start = Instant::now();
-        while self.count(text) < count {
-            assert!(start.elapsed() < PATIENCE, "{count} × {text:?} in {:#?}", self.log.lock());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let log = self.log.lock();
-        log.iter().rfind(|line| line.contains(text)).unwrap().clone()
-    }
-
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
     }
 
-    /// It lived until now, and ends as it should.
-    pub(crate) fn stop(mut self) {
+    /// It lived until now, and "SIGTERM: stop accepting, answer what is in flight, exit
+    /// 0." Returns the log.
+    pub(crate) fn stop(mut self) -> String {
         assert_eq!(self.child.try_wait().unwrap(), None, "it ended: {:#?}", self.log.lock());
-        assert_eq!(self.count("panicked"), 0, "{:#?}", self.log.lock());
         self.signal("-TERM");
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        self.ended()
+    }
+
+    /// Waits for its end, which must be a good one. Returns the log.
+    pub(crate) fn ended(mut self) -> String {
+        assert_eq!(self.child.wait().unwrap().code(), Some(0), "{:#?}", self.log.lock());
+        self.reader.take().unwrap().join().unwrap();
+        assert_eq!(self.count("panicked"), 0, "{:#?}", self.log.lock());
+        self.log.lock().join("\n")
     }
 }
 
-impl Drop for Figdex {
+impl Drop for Process {
     fn drop(&mut self) {
-        // Gone already, unless the test has failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        // A test that failed leaves nothing running; one that stopped it has no child.
+        self.child.kill().ok();
+        self.child.wait().ok();
     }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
+    let mut stream = connect(address);
+    // A server that has heard enough need not listen to the rest.
+    stream.write_all(request.as_ref()).ok();
+    read_to_close(&mut stream)
+}
+
+/// The status and the JSON of an answer to a GET, over a connection of its own.
+pub(crate) fn get(address: SocketAddr, path: &str) -> (u16, Value) {
+    let answer = exchange(
+        address,
+        format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept: */*\r\n\r\n"),
+    );
+    let body = answer.split_once("\r\n\r\n").unwrap().1;
+    (status(&answer), serde_json::from_str(body).unwrap_or_default())
 }
 
 /// What comes until the server closes, or resets a connection that it has not read to

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -20,11 +19,11 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::process::{PATIENCE, Process, figdex};
 use crate::support::{build_of, ingest};
 
 const INSTRUMENTS: u32 = 250;
 const GENERATIONS: u64 = 10;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A dump whose every name tells its generation, as one exchange code does.
 fn dump(generation: u64) -> String {
@@ -137,7 +136,7 @@ fn values(client: &mut Client) -> u64 {
         marks[0]
     };
     let served = client.ask("GET", "/v3/mapping/values/exchCode", "");
-    assert_eq!(client.ask("GET", "/readyz", ""), "ready\n");
+    assert_eq!(client.ask("GET", "/readyz", "")["status"], "ready");
     marks(&served["values"])
 }
 
@@ -218,79 +217,26 @@ fn ten_generations_under_load() {
     runtime.block_on(serving).unwrap();
 }
 
-/// The program itself, with what it logs.
-struct Program {
-    child: Child,
-    address: SocketAddr,
-    log: Arc<Mutex<Vec<String>>>,
+/// The generation that the program serves.
+fn generation(program: &Process) -> u64 {
+    let mut client = Client::connect(program.address());
+    assert_eq!(values(&mut client), map(&mut client));
+    map(&mut client)
 }
 
-impl Program {
-    fn start(index: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_figdex"))
-            .args(["--listen", "127.0.0.1:0", "--no-limits", "--index"])
-            .arg(index)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let kept = log.clone();
-        std::thread::spawn(move || lines.for_each(|line| kept.lock().push(line.unwrap())));
-        let mut program = Self { child, address: "127.0.0.1:0".parse().unwrap(), log };
-        let line = program.wait_for("serving on http://", 1);
-        program.address = line.rsplit("http://").next().unwrap().parse().unwrap();
-        program
-    }
-
-    fn count(&self, text: &str) -> usize {
-        self.log.lock().iter().filter(|line| line.contains(text)).count()
-    }
-
-    /// Waits until so many lines with `text` were logged; the last of them.
-    fn wait_for(&self, text: &str, count: usize) -> String {
-        let start = Instant::now();
-        while self.count(text) < count {
-            assert!(start.elapsed() < PATIENCE, "{count} × {text:?} in {:#?}", self.log.lock());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let log = self.log.lock();
-        log.iter().rfind(|line| line.contains(text)).unwrap().clone()
-    }
-
-    fn generation(&self) -> u64 {
-        let mut client = Client::connect(self.address);
-        assert_eq!(values(&mut client), map(&mut client));
-        map(&mut client)
-    }
-
-    /// What `/metrics` says of the publication: refused now, and how often of each result.
-    fn reloads(&self) -> [u64; 3] {
-        let page = Client::connect(self.address).ask("GET", "/metrics", "");
-        let page = page.as_str().unwrap();
-        let value = |name: &str| {
-            let line = page.lines().find_map(|line| line.strip_prefix(name));
-            line.unwrap_or_else(|| panic!("{name}: {page}")).trim().parse().unwrap()
-        };
-        [
-            value("figdex_index_publication_refused "),
-            value("figdex_index_reloads_total{result=\"refused\"} "),
-            value("figdex_index_reloads_total{result=\"taken_up\"} "),
-        ]
-    }
-
-    fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // Gone already, unless the test has failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// What `/metrics` says of the publication: refused now, and how often of each result.
+fn reloads(program: &Process) -> [u64; 3] {
+    let page = Client::connect(program.address()).ask("GET", "/metrics", "");
+    let page = page.as_str().unwrap();
+    let value = |name: &str| {
+        let line = page.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_else(|| panic!("{name}: {page}")).trim().parse().unwrap()
+    };
+    [
+        value("figdex_index_publication_refused "),
+        value("figdex_index_reloads_total{result=\"refused\"} "),
+        value("figdex_index_reloads_total{result=\"taken_up\"} "),
+    ]
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -311,11 +257,13 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let [index, staging] = ["index", "staging"].map(|name| folder.path().join(name));
     publish(&index, 1);
-    let mut program = Program::start(&index);
-    assert_eq!(program.generation(), 1);
+    let mut command = figdex();
+    command.args(["--listen", "127.0.0.1:0", "--no-limits", "--index"]).arg(&index);
+    let program = Process::start(&mut command);
+    assert_eq!(generation(&program), 1);
     publish(&index, 2);
     program.wait_for("took up a new generation", 1);
-    assert_eq!(program.generation(), 2);
+    assert_eq!(generation(&program), 2);
 
     // The third is built elsewhere, broken on the way, and published as a copy.
     copy(&index, &staging);
@@ -329,39 +277,38 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     let refusal = "the new generation is refused";
     let told = program.wait_for(refusal, 1);
     assert!(told.contains("rows.figis is damaged: it has "), "{told}");
-    assert_eq!(program.generation(), 2);
+    assert_eq!(generation(&program), 2);
     program.signal("-HUP");
     program.wait_for(refusal, 2);
     // It is told once each time somebody asks, and not at every look.
     std::thread::sleep(Duration::from_millis(2_300));
-    assert_eq!(program.count(refusal), 2, "{:#?}", program.log.lock());
-    assert_eq!(program.reloads(), [1, 2, 1]);
+    assert_eq!(program.count(refusal), 2);
+    assert_eq!(reloads(&program), [1, 2, 1]);
 
     fs::write(index.join(third).join(names), good).unwrap();
     program.signal("-HUP");
     program.wait_for("took up a new generation", 2);
-    assert_eq!(program.generation(), 3);
+    assert_eq!(generation(&program), 3);
     program.signal("-HUP");
     program.wait_for("the published generation is served", 1);
     let start = Instant::now();
-    while program.reloads() != [0, 2, 2] {
-        assert!(start.elapsed() < PATIENCE, "{:?}", program.reloads());
+    while reloads(&program) != [0, 2, 2] {
+        assert!(start.elapsed() < PATIENCE, "{:?}", reloads(&program));
         std::thread::sleep(Duration::from_millis(10));
     }
 
     let (code, _, error) = ingest(folder.path(), &["rollback", "index"]);
     assert_eq!(code, 0, "{error}");
     program.wait_for("took up a new generation", 3);
-    assert_eq!(program.generation(), 2);
+    assert_eq!(generation(&program), 2);
 
     // A folder that is emptied serves on, and one that is built anew is a new index.
     fs::remove_file(index.join("CURRENT")).unwrap();
     program.wait_for("no published generation is found", 1);
-    assert_eq!(program.generation(), 2);
+    assert_eq!(generation(&program), 2);
     fs::remove_dir_all(&index).unwrap();
     publish(&index, 1);
     program.wait_for("took up a new generation", 4);
-    assert_eq!(program.generation(), 1);
-    program.signal("-TERM");
-    assert_eq!(program.child.wait().unwrap().code(), Some(0));
+    assert_eq!(generation(&program), 1);
+    program.stop();
 }

@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{
     ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned, version,
 };
 
-use crate::process::{Figdex, PATIENCE, REQUEST, read_to_close};
+use crate::process::{PATIENCE, Process, REQUEST, read_to_close};
 
 /// A certificate that vouches for itself, in PEM with its key, and as clients know it.
 struct Certificate {
@@ -43,13 +43,13 @@ impl Certificate {
     }
 
     /// An answer over TLS by a client that trusts this certificate alone.
-    fn ask(&self, figdex: &Figdex) -> Result<String, String> {
+    fn ask(&self, figdex: &Process) -> Result<String, String> {
         self.ask_with(figdex, &[b"http/1.1"]).map(|(answer, _)| answer)
     }
 
     fn ask_with(
         &self,
-        figdex: &Figdex,
+        figdex: &Process,
         protocols: &[&[u8]],
     ) -> Result<(String, Option<Vec<u8>>), String> {
         let mut stream = self.connect(figdex, protocols, &[&version::TLS13, &version::TLS12]);
@@ -60,7 +60,7 @@ impl Certificate {
 
     fn connect(
         &self,
-        figdex: &Figdex,
+        figdex: &Process,
         protocols: &[&[u8]],
         versions: &[&'static tokio_rustls::rustls::SupportedProtocolVersion],
     ) -> StreamOwned<ClientConnection, TcpStream> {
@@ -91,7 +91,7 @@ fn a_certificate_and_its_renewal() {
     let (first, second, third) = (Certificate::new(), Certificate::new(), Certificate::new());
     first.write(&cert, &key);
     let [cert_text, key_text] = [&cert, &key].map(|file| file.to_str().unwrap());
-    let figdex = Figdex::start(&["--tls-cert", cert_text, "--tls-key", key_text]);
+    let figdex = Process::of_one(&["--tls-cert", cert_text, "--tls-key", key_text]);
     assert!(figdex.place.starts_with("https://127.0.0.1:"), "{}", figdex.place);
     assert!(is_answer(&first.ask(&figdex)));
     assert!(second.ask(&figdex).unwrap_err().contains("certificate"), "it is not yet shown");
@@ -150,7 +150,7 @@ fn a_slow_handshake() {
     certificate.write(&cert, &key);
     let [cert_text, key_text] = [&cert, &key].map(|file| file.to_str().unwrap());
     let figdex =
-        Figdex::start(&["--tls-cert", cert_text, "--tls-key", key_text, "--head-timeout", "1s"]);
+        Process::of_one(&["--tls-cert", cert_text, "--tls-key", key_text, "--head-timeout", "1s"]);
     for begin in [&b""[..], b"\x16", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"] {
         let start = Instant::now();
         let mut client = figdex.connect();

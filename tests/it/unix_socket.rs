@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
 
-use crate::process::{Figdex, PATIENCE, REQUEST, read_to_close};
+use crate::process::{PATIENCE, Process, REQUEST, read_to_close};
 
 fn ask(socket: &Path, headers: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
@@ -34,7 +34,7 @@ fn a_socket_comes_and_goes() {
     // One that a killed server left behind is in nobody's way.
     drop(UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
-    let figdex = Figdex::start(&["--listen", &listen]);
+    let figdex = Process::of_one(&["--listen", &listen]);
     assert_eq!(figdex.place, listen);
     let metadata = fs::metadata(&socket).unwrap();
     assert!(metadata.file_type().is_socket());
@@ -75,12 +75,12 @@ fn who_calls_over_a_socket() {
     let forwarded = ["192.0.2.1", "192.0.2.2", "192.0.2.1"];
     let ask_as = |address: &str| ask(&socket, &format!("X-Forwarded-For: {address}\r\n"));
 
-    let figdex = Figdex::start(&["--listen", &listen]);
+    let figdex = Process::of_one(&["--listen", &listen]);
     let left = forwarded.map(|address| remaining(&ask_as(address)).to_owned());
     assert_eq!(left, ["24", "23", "22"]);
     figdex.stop();
 
-    let figdex = Figdex::start(&["--listen", &listen, "--trust-proxy"]);
+    let figdex = Process::of_one(&["--listen", &listen, "--trust-proxy"]);
     let left = forwarded.map(|address| remaining(&ask_as(address)).to_owned());
     assert_eq!(left, ["24", "24", "23"]);
     let without = ["", ""].map(|none| remaining(&ask(&socket, none)).to_owned());

@@ -125,7 +125,7 @@ fn all_faults_together() {
     let mut faults = with_file(text, flags).unwrap_err();
     faults.sort();
     let expected = [
-        "--keys or FIGDEX_KEYS: there is no keys file at /nowhere/keys.toml; make one with: \
+        "--keys: there is no keys file at /nowhere/keys.toml; make one with: \
          figdex keys add NAME --keys /nowhere/keys.toml",
         "--listen or FIGDEX_LISTEN: `8080` is no address and port such as `127.0.0.1:8080`, nor \
          `unix:` and a path",

@@ -168,7 +168,8 @@ fn a_flood_of_addresses() {
     for number in 0..20_000 {
         let now = now + Duration::from_millis(u64::from(number) / 10);
         assert!(limiter.admit(address(number), Version::V3, Span::Search, now).is_ok());
-        let tracked: usize = limiter.shards.iter().map(|shard| shard.lock().callers.len()).sum();
+        let tracked: usize =
+            limiter.callers.shards.iter().map(|shard| shard.lock().callers.len()).sum();
         assert!(tracked <= 4 * 256, "{tracked}");
     }
     assert!(limiter.admit(KEY, Version::V3, Span::Search, now).is_err());
@@ -190,7 +191,7 @@ fn windows_that_are_over_are_swept() {
             assert!(limiter.admit(address(number), Version::V3, Span::Mapping, now).is_ok());
         }
     }
-    let shard = limiter.shards[0].lock();
+    let shard = limiter.callers.shards[0].lock();
     assert!(shard.callers.len() <= 300, "{}", shard.callers.len());
 }
 
@@ -233,4 +234,44 @@ proptest! {
             }
         }
     }
+}
+
+/// A change of the rates: what was used stays used where they did not change and where
+/// they did; a window is cut to the new length, and is not made longer.
+#[test]
+fn rates_that_change_under_way() {
+    let start = Instant::now();
+    let first = limiter(start);
+    let after = |seconds| start + Duration::from_secs(seconds);
+    let map = |limiter: &Limiter, seconds| {
+        limiter.admit(address(1), Version::V3, Span::Mapping, after(seconds))
+    };
+    let search = |limiter: &Limiter, seconds| {
+        limiter.admit(address(1), Version::V3, Span::Search, after(seconds))
+    };
+    for _ in 0..10 {
+        map(&first, 0).unwrap();
+    }
+    search(&first, 0).unwrap();
+    let with = |mapping: Option<Rate>| {
+        let mut rates = Rates::default();
+        for line in rates.lines_mut().iter_mut().filter(|line| line.span == Span::Mapping) {
+            line.without_key = mapping;
+        }
+        rates
+    };
+    let more = first.with_rates(with(Some(Rate::new(12, 600))), after(10));
+    assert_eq!(map(&more, 10), Ok(Some(standing(12, 1, 50, 600))));
+    assert_eq!(search(&more, 10), Ok(Some(standing(5, 3, 50, 60))), "another line's");
+    // A request that began before the change is counted, too.
+    map(&first, 10).unwrap();
+    assert_eq!(map(&more, 10), Err(standing(12, 0, 50, 600)));
+    let fewer = more.with_rates(with(Some(Rate::new(3, 20))), after(20));
+    assert_eq!(map(&fewer, 20), Err(standing(3, 0, 20, 20)));
+    assert_eq!(map(&fewer, 40), Ok(Some(standing(3, 2, 20, 20))));
+    let none = fewer.with_rates(with(None), after(41));
+    assert_eq!(map(&none, 41), Ok(None));
+    assert_eq!(search(&none, 41), Ok(Some(standing(5, 2, 19, 60))));
+    let again = none.with_rates(with(Some(Rate::new(3, 20))), after(42));
+    assert_eq!(map(&again, 42), Ok(Some(standing(3, 1, 18, 20))));
 }

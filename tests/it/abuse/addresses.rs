@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::Ipv4Addr;
 
-use crate::process::Figdex;
+use crate::process::Process;
 
 /// A million where that is quick.
 const ADDRESSES: u32 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
@@ -20,7 +20,7 @@ const MEMORY_MAX: u64 = 256 << 20;
 /// Each of them is a caller of its own, behind a proxy, and none keeps another out.
 #[test]
 fn a_flood_of_addresses() {
-    let figdex = Figdex::start(&["--trust-proxy"]);
+    let figdex = Process::of_one(&["--trust-proxy"]);
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
             let mut stream = figdex.connect();
@@ -67,7 +67,7 @@ fn a_flood_of_addresses() {
 /// Without a trusted proxy the header says nothing: one address is one caller.
 #[test]
 fn addresses_that_a_client_makes_up() {
-    let figdex = Figdex::start(&[]);
+    let figdex = Process::of_one(&[]);
     let statuses: Vec<_> = (0..30)
         .map(|number| {
             let answer = figdex.exchange(format!(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use figdex::limits::BODIES_BYTES_MAX;
 use tokio::net::TcpSocket;
 
-use crate::process::{Figdex, PATIENCE, REQUEST, may_open, read_to_close, status};
+use crate::process::{PATIENCE, Process, REQUEST, may_open, read_to_close, status};
 
 const CONNECTIONS: usize = 10_000;
 
@@ -25,7 +25,7 @@ const BODY_BYTES: usize = 1_000_000;
 const BODIES_MEMORY_MAX: u64 = 3 * BODIES_BYTES_MAX as u64;
 
 /// A client at another address of this machine.
-fn connect_from(address: &str, figdex: &Figdex) -> TcpStream {
+fn connect_from(address: &str, figdex: &Process) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let socket = TcpSocket::new_v4().unwrap();
@@ -49,7 +49,7 @@ fn ten_thousand_connections() {
         return;
     }
     // It asks for the open files that it needs: a shell gives fewer.
-    let figdex = Figdex::start_with_few_files(
+    let figdex = Process::of_one_with_few_files(
         1_024,
         &[
             "--no-limits",
@@ -92,7 +92,7 @@ fn ten_thousand_connections() {
 /// given back is free.
 #[test]
 fn an_address_has_so_many_connections() {
-    let figdex = Figdex::start(&["--no-limits", "--connections-per-address", "5"]);
+    let figdex = Process::of_one(&["--no-limits", "--connections-per-address", "5"]);
     let mut held: Vec<_> = (0..5)
         .map(|_| {
             // Answered once: then it counts for certain.
@@ -122,7 +122,7 @@ fn an_address_has_so_many_connections() {
 /// beyond it get a 503, and what is small is served.
 #[test]
 fn bodies_together_are_bounded() {
-    let figdex = Figdex::start(&["--no-limits", "--body-timeout", "5m"]);
+    let figdex = Process::of_one(&["--no-limits", "--body-timeout", "5m"]);
     let head = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
     let body = vec![b' '; BODY_BYTES];
     let mut held: Vec<_> = (0..BODIES)

@@ -1,12 +1,12 @@
 //! Heads that are too large or have too many headers, and what is no HTTP at all.
 
 use super::{MEMORY_MAX, assert_tells_nothing};
-use crate::process::{Figdex, REQUEST, status};
+use crate::process::{Process, REQUEST, status};
 
 /// The head's bytes are bounded, wherever in it they are, and so are its headers.
 #[test]
 fn heads_have_bounds() {
-    let figdex = Figdex::start(&["--no-limits"]);
+    let figdex = Process::of_one(&["--no-limits"]);
     let get = |path: &str, headers: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
     };
@@ -42,7 +42,7 @@ fn heads_have_bounds() {
 /// "Any bytes get an answer", or at least an end.
 #[test]
 fn what_is_no_http() {
-    let figdex = Figdex::start(&["--no-limits"]);
+    let figdex = Process::of_one(&["--no-limits"]);
     let garbage: Vec<u8> = (0..64 << 10).map(|byte: u32| (byte * 7 % 251) as u8).collect();
     let zeros = vec![0; 64 << 10];
     let handshake = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec();

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use super::{MEMORY_MAX, assert_tells_nothing};
-use crate::process::{Figdex, status};
+use crate::process::{Process, status};
 
 /// Deep nesting, huge numbers, long texts, many members: each gets its answer.
 #[test]
 fn bodies_that_are_made_to_hurt() {
-    let figdex = Figdex::start(&["--no-limits", "--jobs-per-request", "100"]);
+    let figdex = Process::of_one(&["--no-limits", "--jobs-per-request", "100"]);
     let job = |value: &str| format!(r#"[{{"idType":"TICKER","idValue":{value}}}]"#);
     let query = |value: &str| format!(r#"{{"query":{value}}}"#);
     let deep =

@@ -10,15 +10,16 @@ mod json;
 mod smuggling;
 mod waiting;
 
-use crate::process::Figdex;
+use crate::process::Process;
 
 /// What a server over a small index takes with everything that a test sends it, where
 /// no line of its own is said.
 const MEMORY_MAX: u64 = 192 << 20;
 
 /// No answer tells anything of the machine: its files, the index, the source.
-fn assert_tells_nothing(figdex: &Figdex, answer: &str) {
-    let index = figdex.index().to_str().unwrap();
+fn assert_tells_nothing(figdex: &Process, answer: &str) {
+    let index = figdex.index();
+    let index = index.to_str().unwrap();
     let folder = std::env::temp_dir();
     let secrets = [index, folder.to_str().unwrap(), env!("CARGO_MANIFEST_DIR")];
     let traces =

@@ -2,7 +2,7 @@
 //! a proxy in front must never take for one request what the server takes for two.
 
 use super::assert_tells_nothing;
-use crate::process::{Figdex, status};
+use crate::process::{Process, status};
 
 /// What is smuggled: only it is answered so.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -16,7 +16,7 @@ fn post(headers: &str, body: &str) -> String {
 /// One answer, then the end, whatever follows.
 #[test]
 fn there_is_one_answer_and_the_end() {
-    let figdex = Figdex::start(&["--no-limits"]);
+    let figdex = Process::of_one(&["--no-limits"]);
     let chunked = |body: &str| post("Transfer-Encoding: chunked\r\n", body);
     let empty = "0\r\n\r\n";
     let many = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
@@ -89,7 +89,7 @@ fn there_is_one_answer_and_the_end() {
 /// what follows is a request of its own.
 #[test]
 fn what_everyone_reads_alike() {
-    let figdex = Figdex::start(&["--no-limits"]);
+    let figdex = Process::of_one(&["--no-limits"]);
     let last = SMUGGLED.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     for (name, request) in [
         ("the same length twice", post("Content-Length: 2\r\nContent-Length: 2\r\n", "[]")),

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::MEMORY_MAX;
-use crate::process::{Figdex, PATIENCE, REQUEST, read_to_close, status};
+use crate::process::{PATIENCE, Process, REQUEST, read_to_close, status};
 
 const CLIENTS: usize = 200;
 
@@ -41,7 +41,7 @@ fn drip(clients: &mut [TcpStream], bytes: &[u8]) -> Vec<String> {
 /// Heads that come byte by byte are given up; others are served meanwhile.
 #[test]
 fn slow_heads() {
-    let figdex = Figdex::start(&["--no-limits", "--head-timeout", "1s"]);
+    let figdex = Process::of_one(&["--no-limits", "--head-timeout", "1s"]);
     let start = Instant::now();
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| figdex.connect()).collect();
     figdex.assert_serves();
@@ -56,7 +56,7 @@ fn slow_heads() {
 /// Bodies too, with a 400.
 #[test]
 fn slow_bodies() {
-    let figdex = Figdex::start(&["--no-limits", "--body-timeout", "1s"]);
+    let figdex = Process::of_one(&["--no-limits", "--body-timeout", "1s"]);
     let head = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
     let start = Instant::now();
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| figdex.connect()).collect();
@@ -86,7 +86,7 @@ fn slow_bodies() {
 /// back: far more of them come than there are places.
 #[test]
 fn half_open_connections() {
-    let figdex = Figdex::start(&[
+    let figdex = Process::of_one(&[
         "--no-limits",
         "--connections",
         "8",

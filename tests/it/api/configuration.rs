@@ -1,84 +1,9 @@
 //! Commands, "Server": the program itself, with flags, environment and file. What
 //! each setting may be is tested beside its rule, in `src/config/resolve`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use figdex_ingest::Input;
-
-use crate::support::build_of;
-
-/// How long the program may take for what it does about every second.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-pub(super) fn figdex() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
-    command.env_clear();
-    command
-}
-
-pub(super) fn build_index(index: &Path) {
-    let dump = Input::Memory("dump", b"figi,ticker\nBBG000BLNNH6,IBM\n".as_slice().into());
-    build_of(vec![dump], index).run(&mut |_| {}).unwrap();
-}
-
-/// A server process, and the address that it says it serves.
-pub(super) struct Process {
-    child: Child,
-    pub(super) address: SocketAddr,
-    log: BufReader<ChildStderr>,
-}
-
-impl Process {
-    pub(super) fn start(command: &mut Command) -> Self {
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        let address = loop {
-            line.clear();
-            assert!(log.read_line(&mut line).unwrap() > 0, "it ended without serving");
-            if let Some((_, address)) = line.trim().split_once("serving on http://") {
-                // In a line of JSON, more follows.
-                break address.split('"').next().unwrap().parse().unwrap();
-            }
-        };
-        Self { child, address, log }
-    }
-
-    /// The head and the body of the answer to a mapping request.
-    pub(super) fn map(&self, headers: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        let request = format!(
-            "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \
-             application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    }
-
-    /// "SIGTERM: stop accepting, answer what is in flight, exit 0." Returns the log.
-    pub(super) fn stop(mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        let mut log = String::new();
-        self.log.read_to_string(&mut log).unwrap();
-        log
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // A test that failed leaves nothing running; one that stopped it has no child.
-        self.child.kill().ok();
-    }
-}
+use crate::process::{PATIENCE, Process, build_index, figdex};
 
 /// "Flag beats environment beats file", and `serve` may be left out.
 #[test]
@@ -122,10 +47,10 @@ fn faults_are_told_together() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.starts_with("figdex: 5 faults in the settings\n  --"), "{stderr}");
     for fault in [
-        "--listen or FIGDEX_LISTEN: `here` is no address",
-        "--keys or FIGDEX_KEYS: there is no keys file at /nowhere/keys; make one with: figdex \
+        "--listen: `here` is no address",
+        "--keys: there is no keys file at /nowhere/keys; make one with: figdex \
          keys add NAME --keys /nowhere/keys",
-        "--unknown-enum or FIGDEX_UNKNOWN_ENUM: `maybe` is neither",
+        "\n  FIGDEX_UNKNOWN_ENUM: `maybe` is neither",
         "figdex.toml: lisen: there is no such setting",
         "figdex.toml: limits.v3.mapping.with_key: `25` is no rate",
     ] {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::configuration::{Process, build_index, figdex};
-use super::socket::exchange;
+use crate::process::{Process, build_index, figdex};
 
 /// The value of an answer's header.
 fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
@@ -36,7 +35,7 @@ fn a_line_for_each_request() {
             "{method} {path} HTTP/1.1\r\nHost: {SECRET}\r\nConnection: close\r\nContent-Type: \
              application/json\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
         );
-        exchange(process.address, &request)
+        process.exchange(request)
     };
     let body = format!(
         r#"[{{"idType":"TICKER","idValue":"{SECRET}"}},{{"idType":"TICKER","idValue":"IBM"}}]"#

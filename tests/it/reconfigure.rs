@@ -1,0 +1,97 @@
+//! SIGHUP and the settings: limits and keys change under way, other settings wait for a
+//! restart, and a faulty file changes nothing. No request is dropped.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use figdex::auth::{HEADERS, file};
+
+use crate::process::{Process, build_index, figdex};
+
+const FILE: &str = "listen = '127.0.0.1:0'\nindex = 'index'\ntrust_proxy = true\n";
+
+/// What the mapping requests of one address have left; `None` when nothing limits them.
+fn remaining(process: &Process, address: &str) -> Option<u32> {
+    let answer = process.map(&format!("X-Forwarded-For: {address}\r\n"), "[]");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let (_, rest) = answer.split_once("ratelimit-remaining: ")?;
+    rest.split("\r\n").next().unwrap().parse().ok()
+}
+
+#[test]
+fn limits_and_keys_change_under_way() {
+    let desk = tempfile::tempdir().unwrap();
+    build_index(&desk.path().join("index"));
+    let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
+    let write = |text: &str| fs::write(desk.path().join("figdex.toml"), text).unwrap();
+    write(&format!("{FILE}[limits.v3.mapping]\nwithout_key = '10/1h'\n"));
+    let mut command = figdex();
+    let command = command.current_dir(desk.path()).args(["--config", "figdex.toml"]);
+    let process = Process::start(command);
+    let status = || process.map(&format!("{}: {key}\r\n", HEADERS[0]), "[]")[9..12].to_owned();
+    assert_eq!(status(), "401", "no keys are known");
+
+    let (asked, done) = (AtomicU32::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        // Each request comes from another address, so that none has reached a limit.
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let number = asked.fetch_add(1, Ordering::Relaxed);
+                remaining(&process, &format!("10.{}.{}.1", number >> 8, number & 0xFF));
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let operator = scope.spawn(|| {
+            let asker = "192.0.2.1";
+            for left in [9, 8, 7] {
+                assert_eq!(remaining(&process, asker), Some(left));
+            }
+
+            write(&format!(
+                "{FILE}keys = 'keys.toml'\nconnections = 9\n[limits.v3.mapping]\n\
+             without_key = '5/1h'\n[limits.v3.search]\nwithout_key = 'none'\n"
+            ));
+            process.signal("-HUP");
+            let told = process.wait_for("settings read again", 1);
+            for name in ["keys", "limits.v3.mapping.without_key", "limits.v3.search.without_key"] {
+                assert!(told.contains(name), "{told}");
+            }
+            let told = process.wait_for("changed settings that need a restart", 1);
+            assert!(told.contains("\"connections\""), "{told}");
+            assert_eq!(remaining(&process, asker), Some(1), "three of now five were used");
+            assert_eq!(status(), "200");
+
+            // A file with faults: each is told, and nothing changes, not even what is right.
+            write(&format!(
+                "{FILE}no_limits = true\nlisten_ = 1\n[limits.v3.mapping]\nwith_key = 7\n"
+            ));
+            process.signal("-HUP");
+            process.wait_for("the settings are not taken up", 1);
+            for fault in ["listen_: there is no such setting", "with_key: `7` is no rate"] {
+                assert_eq!(process.count(fault), 1, "{fault}");
+            }
+            assert_eq!(remaining(&process, asker), Some(0));
+            assert_eq!(status(), "200");
+
+            write(&format!("{FILE}no_limits = true\n"));
+            process.signal("-HUP");
+            process.wait_for("settings read again", 2);
+            assert_eq!(remaining(&process, asker), None);
+            assert_eq!(status(), "401", "the file of the keys is named no more");
+
+            // Nobody was counted meanwhile.
+            write(&format!("{FILE}[limits.v3.mapping]\nwithout_key = '10/1h'\n"));
+            process.signal("-HUP");
+            process.wait_for("settings read again", 3);
+            assert_eq!(remaining(&process, asker), Some(9));
+            assert_eq!(process.count("changed settings that need a restart"), 1);
+        });
+        let changed = operator.join();
+        done.store(true, Ordering::Relaxed);
+        changed.unwrap();
+    });
+    assert!(asked.load(Ordering::Relaxed) > 3);
+    let log = process.stop();
+    assert!(!log.contains(&key), "{log}");
+}

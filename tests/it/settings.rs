@@ -1,0 +1,169 @@
+//! `figdex config`: every setting in force, and where it comes from; the example file;
+//! and what follows from the address.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use clap::CommandFactory as _;
+use figdex::auth::file;
+use figdex::config::Flags;
+use toml::{Table, Value};
+
+use crate::process::{Process, build_index, figdex, get, run};
+
+const EXAMPLE: &str = include_str!("../../packaging/figdex.toml");
+
+/// What `figdex config` prints in a folder, given a file.
+fn listed(folder: &Path, text: &str) -> String {
+    let path = folder.join("figdex.toml");
+    fs::write(&path, text).unwrap();
+    let mut command = figdex();
+    let (code, told, faults) =
+        run(command.current_dir(folder).args(["config", "--config", "figdex.toml"]));
+    assert_eq!(code, Some(0), "{faults}\n{text}");
+    told
+}
+
+/// The settings of a TOML text, by their names in dots.
+fn flat(text: &str) -> Vec<(String, Value)> {
+    fn walk(path: &str, table: Table, into: &mut Vec<(String, Value)>) {
+        for (key, value) in table {
+            match value {
+                Value::Table(table) => walk(&format!("{path}{key}."), table, into),
+                value => into.push((format!("{path}{key}"), value)),
+            }
+        }
+    }
+    let mut settings = Vec::new();
+    walk("", text.parse().unwrap(), &mut settings);
+    settings
+}
+
+/// Each value comes from a flag, a variable, the file or nobody; what is printed gives
+/// the same when it is fed back; and of the keys, it tells their file and nothing else.
+#[test]
+fn where_settings_come_from() {
+    let desk = tempfile::tempdir().unwrap();
+    let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
+    let hash = fs::read_to_string(desk.path().join("keys.toml")).unwrap();
+    let hash = hash.split("sha256 = \"").nth(1).unwrap().split('"').next().unwrap();
+    let text = "listen = '127.0.0.1:1'\nkeys = 'keys.toml'\ncors = ['https://a.example']\n\
+                connections = 9\n[limits.v3.mapping]\nwithout_key = '7/30s'\n";
+    fs::write(desk.path().join("figdex.toml"), text).unwrap();
+    let mut command = figdex();
+    command.current_dir(desk.path()).env("FIGDEX_CONFIG", "figdex.toml");
+    command.env("FIGDEX_LISTEN", "127.0.0.1:2").env("FIGDEX_CONNECTIONS", "8");
+    let (code, told, _) = run(command.args(["config", "--listen", "127.0.0.1:3", "--no-limits"]));
+    assert_eq!(code, Some(0));
+    for line in [
+        "listen = \"127.0.0.1:3\"  # --listen\n",
+        "no_limits = true  # --no-limits\n",
+        "connections = 8  # FIGDEX_CONNECTIONS\n",
+        "keys = \"keys.toml\"  # figdex.toml: keys\n",
+        "cors = [\"https://a.example\"]  # figdex.toml: cors\n",
+        "body_bytes_max = 1048576  # default\n",
+        "# public_url is not set: the address that a request was sent to\n",
+        "without_key = \"7/30s\"  # figdex.toml: limits.v3.mapping.without_key; lifted by \
+         no_limits\n",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(!told.contains(&key) && !told.contains(hash), "{told}");
+    assert_eq!(flat(&listed(desk.path(), &told)), flat(&told));
+}
+
+/// Its faults are those of `serve`: all of them, and exit code 1.
+#[test]
+fn faults_of_settings_that_nobody_serves() {
+    let desk = tempfile::tempdir().unwrap();
+    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v4]\n").unwrap();
+    let [config, serve] = ["config", "serve"].map(|name| {
+        let mut command = figdex();
+        command.current_dir(desk.path()).env("FIGDEX_ADMIN_LISTEN", "127.0.0.1:9");
+        let arguments = [name, "--config", "figdex.toml", "--listen", "127.0.0.1:9", "--cors", "x"];
+        run(command.args(arguments))
+    });
+    assert_eq!(config, serve);
+    assert_eq!((config.0, &*config.1), (Some(1), ""));
+    assert_eq!(
+        config.2,
+        "figdex: 4 faults in the settings\n  \
+         figdex.toml: limits.v4: there is no such setting\n  \
+         --cors: `x` is no origin such as `https://app.example.com`, nor `*`\n  \
+         admin_listen: 127.0.0.1:9 is the address of `listen`\n  \
+         figdex.toml: lisen: there is no such setting\n"
+    );
+}
+
+/// The file that a package installs changes nothing as it is. With every key taken out
+/// of its comment it says what holds without it, and it has every flag.
+#[test]
+fn the_example_file_is_the_defaults() {
+    let desk = tempfile::tempdir().unwrap();
+    fs::create_dir_all(desk.path().join("data/index")).unwrap();
+    file::add(&desk.path().join("keys.toml"), "desk").unwrap();
+    let defaults = listed(desk.path(), EXAMPLE);
+    assert_eq!(defaults, listed(desk.path(), ""));
+
+    // Sentences have a blank after their `#`.
+    let is_setting = |rest: &str| rest.starts_with(|c: char| c == '[' || c.is_ascii_lowercase());
+    let uncomment = |line: &str| match line.strip_prefix('#').filter(|rest| is_setting(rest)) {
+        Some(setting) => format!("{setting}\n"),
+        None => format!("{line}\n"),
+    };
+    let text: String = EXAMPLE.lines().map(uncomment).collect();
+    let text = text.replace("\"/etc/figdex/keys.toml\"", "\"keys.toml\"");
+    let told = listed(desk.path(), &text);
+    assert!(!told.contains("# default"), "{told}");
+    let examples = ["index", "admin_listen", "keys", "public_url"];
+    let mut settings = flat(&told);
+    settings.retain(|(name, _)| !examples.contains(&&**name));
+    assert_eq!(settings, flat(&defaults), "where there is a default, it is that");
+    assert!(text.contains("\nindex = \"data/index\"\n"), "the one that may be missing");
+
+    let keys: Vec<_> = flat(&text).into_iter().map(|(name, _)| name).collect();
+    let command = Flags::command();
+    for flag in command.get_arguments().filter(|flag| flag.get_long().is_some()) {
+        let name = flag.get_id().as_str();
+        let is_setting = !matches!(name, "config" | "help" | "version");
+        assert_eq!(keys.iter().any(|key| key == name), is_setting, "{name}");
+    }
+}
+
+/// Whoever listens beyond this machine hides identifiers, unless told otherwise.
+#[test]
+fn strangers_see_no_identifiers() {
+    let desk = tempfile::tempdir().unwrap();
+    let index = desk.path().join("index");
+    build_index(&index);
+    let derived = "hide_identifiers = true  # derived: 0.0.0.0:0 is no loopback address";
+    for (listen, hide, is_hidden, listing) in [
+        ("0.0.0.0:0", None, true, derived),
+        ("0.0.0.0:0", Some("false"), false, "hide_identifiers = false  # FIGDEX_HIDE_IDENTIFIERS"),
+        ("127.0.0.1:0", None, false, "hide_identifiers = false  # default"),
+        ("[::ffff:127.0.0.1]:0", None, false, "hide_identifiers = false  # default"),
+        ("127.0.0.1:0", Some("true"), true, "hide_identifiers = true  # FIGDEX_HIDE_IDENTIFIERS"),
+    ] {
+        let command = |arguments: &[&str]| {
+            let mut command = figdex();
+            command.args(arguments).args(["--listen", listen, "--index"]).arg(&index);
+            command.envs(hide.map(|hide| ("FIGDEX_HIDE_IDENTIFIERS", hide)));
+            command
+        };
+        let (_, told, _) = run(&mut command(&["config"]));
+        assert!(told.contains(listing), "{told}");
+        if listen.starts_with('[') {
+            // Not every machine has IPv6.
+            continue;
+        }
+        let process = Process::start(&mut command(&[]));
+        let address = SocketAddr::from(([127, 0, 0, 1], process.address().port()));
+        let (status, instrument) = get(address, "/instruments/BBG000BLNNH6");
+        assert_eq!((status, &instrument["instrument"]["ticker"]), (200, &"IBM".into()));
+        assert_eq!(instrument["instrument"].get("identifiers").is_none(), is_hidden);
+        let log = process.stop();
+        let is_told = log.contains("identifiers of instruments are hidden");
+        assert_eq!(is_told, is_hidden && hide.is_none(), "{log}");
+    }
+}
