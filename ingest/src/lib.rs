@@ -7,7 +7,8 @@
 //! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
 //! it (`build`), if the disk has room (`space`). The report says what became of every
 //! row. The other way round, `inspect` tells what is in an index, `explain` how it
-//! would answer, and `export` makes a dump of it.
+//! would answer, and `export` makes a dump of it. What the command may be told is in
+//! `flags`.
 
 mod build;
 mod cells;
@@ -18,6 +19,7 @@ mod error;
 mod exchanges;
 pub mod explain;
 pub mod export;
+pub mod flags;
 mod format;
 pub mod generate;
 pub mod inspect;
