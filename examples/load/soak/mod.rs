@@ -155,7 +155,7 @@ impl Publisher {
                 universe::publish(&dump, &index)?;
                 published.push(started.elapsed().as_secs_f64());
             }
-            Ok(published)
+            anyhow::Ok(published)
         };
         let thread = std::thread::Builder::new().name("publisher".to_owned()).spawn(publish)?;
         Ok(Self { stop, thread })

@@ -108,12 +108,18 @@ pub(super) fn signal(name: &str, process: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the log to its end, and tells the address once.
+/// Reads the log to its end, and tells the address once. What comes before that is for
+/// people: it may say why the program does not start.
 fn read(stderr: ChildStderr, log: &Mutex<Log>, tell: &mpsc::Sender<SocketAddr>) {
+    let mut serves = false;
     for line in BufReader::new(stderr).lines().map_while(Result::ok) {
         let address = line.split_once(SERVING).and_then(|(_, address)| address.trim().parse().ok());
         if let Some(address) = address {
             tell.send(address).ok();
+            serves = true;
+        }
+        if !serves {
+            eprintln!("server: {line}");
         }
         let mut log = log.lock();
         log.taken_up += usize::from(line.contains(TOOK_UP));

@@ -79,10 +79,12 @@ impl Seen {
     /// The latency that so many in a hundred answers do not exceed, in milliseconds; none
     /// without an answer.
     pub(super) fn percentile_ms(&self, percent: usize) -> Option<f64> {
-        let rank = (self.latencies.len() * percent).div_ceil(100).max(1);
         let mut latencies = self.latencies.clone();
-        let (_, latency, _) =
-            (rank <= latencies.len()).then(|| latencies.select_nth_unstable(rank - 1))?;
+        if latencies.is_empty() {
+            return None;
+        }
+        let rank = (latencies.len() * percent).div_ceil(100).max(1);
+        let (_, latency, _) = latencies.select_nth_unstable(rank - 1);
         Some(latency.as_secs_f64() * 1e3)
     }
 }
@@ -143,7 +145,7 @@ pub(super) fn drive(
             while let Some(talk) = talks.join_next().await {
                 talk.context("a talk does not panic")?;
             }
-            Ok(())
+            anyhow::Ok(())
         })
     };
     Ok(std::thread::Builder::new().name("traffic".to_owned()).spawn(send)?)
