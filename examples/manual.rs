@@ -27,6 +27,10 @@ fn main() -> anyhow::Result<()> {
 
 /// Writes all papers of one program.
 fn write(mut program: Command, folder: &Path) -> anyhow::Result<()> {
+    let pages = folder.join("man1");
+    fs::create_dir_all(&pages)?;
+    // Before the completions, which give the program a subcommand `help` with its own.
+    clap_mangen::generate_to(program.clone(), &pages)?;
     let name = program.get_name().to_owned();
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         let folder = folder.join(shell.to_string());
@@ -37,8 +41,5 @@ fn write(mut program: Command, folder: &Path) -> anyhow::Result<()> {
             fs::rename(written, folder.join(&name))?;
         }
     }
-    let pages = folder.join("man1");
-    fs::create_dir_all(&pages)?;
-    clap_mangen::generate_to(program, &pages)?;
     Ok(())
 }
