@@ -108,7 +108,7 @@ fn memory(moments: &[Moment]) -> Verdict {
     let most = GROWTH_MIB.max(GROWTH_SHARE * level);
     Verdict {
         found: format!(
-            "own memory {level:.1} MiB, slope {:+.2} MiB an hour: {growth:+.2} MiB in {:.0} \
+            "own memory {level:.1} MiB, slope {:+.2} MiB an hour: {growth:+.2} MiB in {:.1} \
              minutes, where {most:.0} are the most",
             slope * 3600.0,
             seconds / 60.0

@@ -93,13 +93,20 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     )?;
     let publisher = Publisher::start(dump, index, program.id(), started, flags)?;
     let mut moments = Vec::new();
-    while !traffic.is_finished() {
-        std::thread::sleep(MOMENT);
+    loop {
+        // Asked first, so that what came last is noted too.
+        let is_over = traffic.is_finished();
+        if !is_over {
+            std::thread::sleep(MOMENT);
+        }
         moments.push(Moment {
             seconds: started.elapsed().as_secs_f64(),
             memory: Memory::of(program.id()).context("the server has ended")?,
             seen: windows.take(),
         });
+        if is_over {
+            break;
+        }
     }
     traffic.join().expect("the traffic does not panic")?;
     let published = publisher.stop()?;
