@@ -6,7 +6,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
@@ -20,8 +20,9 @@ pub(crate) struct Connection {
     buffer: Vec<u8>,
 }
 
-/// An answer with status 200.
+/// An answer.
 pub(crate) struct Answer<'a> {
+    pub(crate) status: u16,
     /// The header lines, without the status line.
     pub(crate) headers: &'a str,
     pub(crate) body: &'a [u8],
@@ -49,8 +50,16 @@ impl Connection {
         Ok(Self { stream, buffer: vec![0; BUFFER_BYTES] })
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole answer, whose status must be 200.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> anyhow::Result<Answer<'_>> {
+        let answer = self.exchange(request).await?;
+        let Answer { status, body, .. } = &answer;
+        ensure!(*status == 200, "the server answered {status}: {}", String::from_utf8_lossy(body));
+        Ok(answer)
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<Answer<'_>> {
         self.stream.write_all(request).await.context("sending a request")?;
         let mut read = 0;
         let head = loop {
@@ -68,12 +77,12 @@ impl Connection {
         }
         ensure!(read == end, "the server sent more than an answer");
         let (lines, body) = self.buffer[..end].split_at(head.bytes);
-        let (status, headers) =
+        let (line, headers) =
             str::from_utf8(lines)?.split_once("\r\n").expect("a head has a status line");
-        if !status.starts_with("HTTP/1.1 200") {
-            bail!("the server answered {status}: {}", String::from_utf8_lossy(body));
-        }
-        Ok(Answer { headers, body })
+        let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
+        let status = status.and_then(|status| status.parse().ok());
+        let status = status.with_context(|| format!("a status line that is none: {line}"))?;
+        Ok(Answer { status, headers, body })
     }
 
     async fn read(&mut self, from: usize) -> anyhow::Result<usize> {

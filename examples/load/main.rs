@@ -3,12 +3,14 @@
 //! ```text
 //! cargo run --release --example load
 //! cargo run --release --example load -- scale --sizes 1,10
+//! cargo run --release --example load -- soak --server target/release/figdex
 //! ```
 //! A single time says little on a machine that others use too. So every figure is a
 //! ratio of two sides that have their turns in one run: Figdex beside **the floor**, a
 //! server on the same stack that reads the same requests and answers a constant body of
 //! the same length, or one kind of request beside another. `mixes.toml` says which, and
-//! what is promised of each. `scale` tells what a larger index costs (`scale/`).
+//! what is promised of each. `scale` tells what a larger index costs (`scale/`), and `soak`
+//! whether memory and latency stay as they are (`soak/`).
 //!
 //! What is asked is made from the index itself (`sample.rs`, `questions.rs`), driven by a
 //! client that costs little (`client.rs`, `drive.rs`) against servers in this process
@@ -23,6 +25,7 @@ mod questions;
 mod sample;
 mod scale;
 mod server;
+mod soak;
 mod tell;
 mod universe;
 
@@ -65,6 +68,11 @@ enum Command {
     /// Generates and builds each size anew, serves it in a process of its own, asks it at
     /// a fixed rate, and deletes it before the next.
     Scale(ScaleFlags),
+    /// Tell whether a server's memory and latency stay as they are
+    ///
+    /// Starts the server program over a generated index, sends mixed traffic at a fixed rate,
+    /// publishes the index anew and sends SIGHUP again and again, and judges at the end.
+    Soak(SoakFlags),
     /// Serve an index until standard input ends; `scale` starts this by itself
     #[command(hide = true)]
     Serve {
@@ -113,6 +121,33 @@ struct ScaleFlags {
 }
 
 #[derive(Args)]
+struct SoakFlags {
+    /// The server program
+    #[arg(long, value_name = "FILE", default_value = "target/release/figdex")]
+    server: PathBuf,
+    /// How long the traffic goes on
+    #[arg(long, value_name = "MINUTES", default_value = "30", value_parser = minutes)]
+    minutes: Duration,
+    /// Instruments of the index, which is generated
+    #[arg(long, value_name = "N", default_value_t = 200_000)]
+    instruments: u64,
+    /// Requests a second, whether or not the ones before are answered
+    #[arg(long, value_name = "N", default_value = "200", value_parser = at_least_one)]
+    rate: usize,
+    /// How often the index is published anew; half that time later comes a SIGHUP
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    publish: Duration,
+    /// Write what was measured to this file: a line for each kind of request and moment
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Draw it into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    common: CommonFlags,
+}
+
+#[derive(Args)]
 struct CommonFlags {
     /// What to ask [default: mixes.toml of this program]
     #[arg(long, value_name = "FILE")]
@@ -156,6 +191,7 @@ fn main() -> ExitCode {
     let done = match &flags.command {
         None => promises::run(&flags.promises),
         Some(Command::Scale(flags)) => scale::run(flags),
+        Some(Command::Soak(flags)) => soak::run(flags),
         Some(Command::Serve { index }) => scale::child::serve(index),
     };
     match done {
@@ -176,4 +212,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let seconds = seconds.filter(|seconds| !seconds.is_zero());
     seconds.ok_or_else(|| "must be a number of seconds above 0".to_owned())
+}
+
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse::<f64>().map_err(|_| "must be a number of minutes".to_owned())?;
+    seconds(&(60.0 * minutes).to_string())
 }

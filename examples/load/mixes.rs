@@ -8,6 +8,8 @@ use anyhow::{Context as _, ensure};
 use figdex_index::{IdType, Property};
 use serde::Deserialize;
 
+use crate::client;
+
 const SHIPPED: &str = include_str!("mixes.toml");
 
 #[derive(Deserialize)]
@@ -17,6 +19,8 @@ pub(crate) struct Mixes {
     pub(crate) cases: Vec<Case>,
     #[serde(rename = "scale", default)]
     pub(crate) kinds: Vec<Kind>,
+    #[serde(rename = "soak", default)]
+    pub(crate) streams: Vec<Stream>,
 }
 
 /// Two sides that take turns.
@@ -49,6 +53,21 @@ pub(crate) struct Kind {
     pub(crate) ask: Ask,
     #[serde(default = "requests")]
     pub(crate) requests: usize,
+}
+
+/// A kind of request that `soak` sends among others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stream {
+    pub(crate) name: String,
+    /// How often it is sent, for each time that a kind with share 1 is.
+    pub(crate) share: usize,
+    pub(crate) ask: Option<Ask>,
+    path: Option<String>,
+    body: Option<String>,
+    /// The status of every answer.
+    #[serde(default = "ok")]
+    pub(crate) status: u16,
 }
 
 /// What is compared, Figdex's divided by the other side's.
@@ -193,13 +212,18 @@ impl Mixes {
         for kind in &mixes.kinds {
             kind.ask.check().with_context(|| format!("scale {:?}", kind.name))?;
         }
+        for stream in &mixes.streams {
+            stream.check().with_context(|| format!("soak {:?}", stream.name))?;
+        }
         Ok(mixes)
     }
 
     pub(crate) fn asks(&self) -> impl Iterator<Item = &Ask> {
         let beside = self.cases.iter().filter_map(|case| case.beside.as_ref());
         let cases = self.cases.iter().map(|case| &case.ask);
-        cases.chain(beside.map(|beside| &beside.ask)).chain(self.kinds.iter().map(|kind| &kind.ask))
+        let streams = self.streams.iter().filter_map(|stream| stream.ask.as_ref());
+        let kinds = self.kinds.iter().map(|kind| &kind.ask);
+        cases.chain(beside.map(|beside| &beside.ask)).chain(kinds).chain(streams)
     }
 }
 
@@ -233,6 +257,23 @@ impl Case {
             beside.ask.check()?;
         }
         self.ask.check()
+    }
+}
+
+impl Stream {
+    /// The request that is sent as it stands; none when the index is asked.
+    pub(crate) fn request(&self) -> Option<Vec<u8>> {
+        let path = self.path.as_deref()?;
+        Some(
+            self.body.as_deref().map_or_else(|| client::get(path), |body| client::post(path, body)),
+        )
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.share > 0, "share must be above 0");
+        ensure!(self.ask.is_some() != self.path.is_some(), "either ask or path");
+        ensure!(self.body.is_none() || self.path.is_some(), "a body needs a path");
+        self.ask.as_ref().map_or(Ok(()), Ask::check)
     }
 }
 
@@ -304,6 +345,10 @@ impl TryFrom<String> for Known {
 
 const fn requests() -> usize {
     10_000
+}
+
+const fn ok() -> u16 {
+    200
 }
 
 const fn first_page() -> usize {

@@ -24,20 +24,30 @@ pub(crate) struct Built {
     pub(crate) time: Duration,
 }
 
-/// Generates a compressed dump in a folder, builds an index of it there, and deletes the
-/// dump.
+/// Generates a dump in a folder, builds an index of it there, and deletes the dump.
 pub(crate) fn build(instruments: u64, folder: &Path) -> anyhow::Result<Built> {
+    let dump = dump(instruments, folder)?;
+    let index = folder.join("index");
+    let time = publish(&dump, &index)?;
+    fs::remove_file(&dump)?;
+    Ok(Built { index, time })
+}
+
+/// Generates a compressed dump in a folder.
+pub(crate) fn dump(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     eprintln!("generating {} instruments and building their index", grouped(instruments));
     let dump = folder.join("dump.csv.zst");
     generate(instruments, &dump).with_context(|| format!("writing {}", dump.display()))?;
-    let index = folder.join("index");
+    Ok(dump)
+}
+
+/// Publishes an index of a dump, and tells how long that took.
+pub(crate) fn publish(dump: &Path, index: &Path) -> anyhow::Result<Duration> {
     let started = Instant::now();
     let build =
-        Build { memory_bytes: MEMORY_BYTES, ..Build::new(vec![Input::File(dump.clone())], &index) };
+        Build { memory_bytes: MEMORY_BYTES, ..Build::new(vec![Input::File(dump.into())], index) };
     build.run(&mut |_| {}).context("building the index")?;
-    let time = started.elapsed();
-    fs::remove_file(&dump)?;
-    Ok(Built { index, time })
+    Ok(started.elapsed())
 }
 
 fn generate(instruments: u64, dump: &Path) -> std::io::Result<()> {

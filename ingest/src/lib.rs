@@ -8,7 +8,7 @@
 //! it (`build`), if the disk has room (`space`). The report says what became of every
 //! row. The other way round, `inspect` tells what is in an index, `explain` how it
 //! would answer, and `export` makes a dump of it. `instruments` reads a dump and builds
-//! nothing.
+//! nothing. What the command may be told is in `flags`.
 
 mod build;
 mod cells;
@@ -19,6 +19,7 @@ mod error;
 mod exchanges;
 pub mod explain;
 pub mod export;
+pub mod flags;
 mod format;
 pub mod generate;
 pub mod inspect;

@@ -3,73 +3,17 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
 use figdex_index::Catalogue;
 use figdex_ingest::explain;
 use figdex_ingest::export::{self, ExportError};
+use figdex_ingest::flags::{
+    ExplainFlags, ExportFlags, InspectFlags, Layout, RollbackFlags, VerifyFlags,
+};
 use figdex_ingest::inspect::Inspection;
 
 use crate::output;
-
-#[derive(Args)]
-pub(crate) struct RollbackFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
-}
-
-#[derive(Args)]
-pub(crate) struct InspectFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
-    /// Tell it as JSON, whole
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct VerifyFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
-}
-
-#[derive(Args)]
-pub(crate) struct ExplainFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
-    /// The body of a search or filter request, or one mapping job (JSON), or - for
-    /// standard input
-    #[arg(value_name = "QUERY.json")]
-    question: PathBuf,
-}
-
-#[derive(Args)]
-pub(crate) struct ExportFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    index: PathBuf,
-    /// The file to write [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// The layout
-    #[arg(long, default_value = "csv")]
-    format: Layout,
-    /// Write the lists of allowed values into this folder too, for `build --values`
-    #[arg(long, value_name = "DIR")]
-    values: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Layout {
-    Csv,
-    Jsonl,
-}
 
 pub(crate) fn rollback(flags: &RollbackFlags) -> anyhow::Result<()> {
     let manifest = figdex_index::rollback(&flags.index)?;

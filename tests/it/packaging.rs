@@ -47,8 +47,9 @@ fn the_service_runs_what_there_is() {
     assert_eq!(words[0], "/usr/bin/figdex");
     let flags = Flags::try_parse_from(&words).unwrap_or_else(|error| panic!("{error}"));
     let Command::Serve(flags) = flags.into_command() else { panic!("{words:?}") };
-    assert_eq!(flags.index.as_deref(), Some("/var/lib/figdex/index"));
-    assert!(flags.listen.is_some());
+    assert_eq!(flags.config.as_deref(), Some(Path::new("/etc/figdex/figdex.toml")));
+    let index = value("figdex.service", "Environment");
+    assert_eq!(index, "FIGDEX_INDEX=/var/lib/figdex/index");
     assert_eq!(value("figdex.service", "ExecReload"), "/bin/kill -HUP $MAINPID");
     let open_files: usize = value("figdex.service", "LimitNOFILE").parse().unwrap();
     assert!(open_files > figdex::Connections::default().max + 256);
@@ -77,8 +78,9 @@ fn the_rebuild_publishes_what_the_service_reads() {
         let (code, told, error) = ingest(folder.path(), &words);
         assert_eq!(code, 0, "{told}{error}");
     }
-    let index = command("figdex.service").iter().map(here).find(|word| word.ends_with("/index"));
-    let index = figdex_index::Catalogue::open(Path::new(&index.unwrap())).unwrap();
+    let index = here(&value("figdex.service", "Environment"));
+    let index = Path::new(index.strip_prefix("FIGDEX_INDEX=").unwrap());
+    let index = figdex_index::Catalogue::open(index).unwrap();
     assert_eq!(index.manifest().generation, 2);
     assert!(state.join("report.json").exists());
     let others: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();

@@ -8,6 +8,7 @@ use std::path::Path;
 use clap::CommandFactory as _;
 use figdex::auth::file;
 use figdex::config::Flags;
+use rcgen::CertifiedKey;
 use toml::{Table, Value};
 
 use crate::process::{Process, build_index, figdex, get, run};
@@ -113,10 +114,14 @@ fn the_example_file_is_the_defaults() {
         None => format!("{line}\n"),
     };
     let text: String = EXAMPLE.lines().map(uncomment).collect();
-    let text = text.replace("\"/etc/figdex/keys.toml\"", "\"keys.toml\"");
+    let CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(["figdex.test".to_owned()]).unwrap();
+    fs::write(desk.path().join("cert.pem"), cert.pem()).unwrap();
+    fs::write(desk.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
+    let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/etc/figdex/", "\"");
     let told = listed(desk.path(), &text);
     assert!(!told.contains("# default"), "{told}");
-    let examples = ["index", "admin_listen", "keys", "public_url"];
+    let examples = ["index", "admin_listen", "tls_cert", "tls_key", "keys", "public_url"];
     let mut settings = flat(&told);
     settings.retain(|(name, _)| !examples.contains(&&**name));
     assert_eq!(settings, flat(&defaults), "where there is a default, it is that");

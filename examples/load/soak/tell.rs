@@ -1,0 +1,67 @@
+//! What was noted, as CSV; what holds, for people and as JSON.
+
+use std::fmt::Write as _;
+
+use figdex_ingest::grouped;
+use serde_json::json;
+
+use super::Run;
+use super::judge::{Verdict, totals};
+
+/// A line for each kind of request at each moment.
+pub(super) fn csv(run: &Run) -> String {
+    let mut out = "seconds,published,anonymous_bytes,mapped_bytes,kind,answers,p50_ms,p99_ms,\
+                   statuses,broken\n"
+        .to_owned();
+    for moment in &run.moments {
+        let published = run.published.iter().filter(|at| **at <= moment.seconds).count();
+        for ((name, _), seen) in run.streams.iter().zip(&moment.seen) {
+            let memory = &moment.memory;
+            let statuses = seen.statuses.iter().map(|(status, count)| format!("{status}:{count}"));
+            let statuses = statuses.collect::<Vec<_>>().join(" ");
+            let [p50, p99] = [50, 99].map(|percent| {
+                seen.percentile_ms(percent).map_or_else(String::new, |ms| format!("{ms:.3}"))
+            });
+            let (seconds, answers, broken) = (moment.seconds, seen.answers(), seen.broken.len());
+            let (anonymous, mapped) = (memory.anonymous, memory.mapped);
+            writeln!(
+                out,
+                "{seconds:.1},{published},{anonymous},{mapped},\"{name}\",{answers},{p50},{p99},\
+                 {statuses},{broken}"
+            )
+            .expect("writing into memory does not fail");
+        }
+    }
+    out
+}
+
+/// For people.
+pub(super) fn text(run: &Run, verdicts: &[Verdict]) -> String {
+    let mut out = format!(
+        "{} instruments, {} requests a second, {} generations published\n",
+        grouped(run.instruments),
+        run.rate,
+        run.published.len()
+    );
+    for (stream, (name, _)) in run.streams.iter().enumerate() {
+        let statuses = totals(run, stream).map(|(status, count)| format!("{count} × {status}"));
+        out += &format!("  {name}: {}\n", statuses.collect::<Vec<_>>().join(", "));
+    }
+    for Verdict { found, holds } in verdicts {
+        out += &format!("{} {found}\n", if *holds { "holds: " } else { "FAILS: " });
+    }
+    out
+}
+
+/// For programs.
+pub(super) fn json(run: &Run, verdicts: &[Verdict]) -> String {
+    let verdicts =
+        verdicts.iter().map(|Verdict { found, holds }| json!({ "found": found, "holds": holds }));
+    let told = json!({
+        "instruments": run.instruments,
+        "requests_per_second": run.rate,
+        "published": run.published,
+        "verdicts": verdicts.collect::<Vec<_>>(),
+    });
+    format!("{told:#}\n")
+}
