@@ -21,7 +21,7 @@ use mimalloc::MiMalloc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-/// Answers and builds ask for many small pieces of memory (README, "Dependencies").
+/// Answers and builds ask for many small pieces of memory (docs/dependencies.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

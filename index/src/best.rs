@@ -43,8 +43,14 @@ pub(crate) type Standing = (u32, u32);
 /// So few rows are all looked at, whatever their order.
 const FEW_ROWS: u64 = 256;
 
-/// Steps in the order of ranks that are little effort, each some ten nanoseconds.
-const LITTLE_STEPS: u32 = 4096;
+/// Steps in the order of ranks that are little effort, each some ten nanoseconds and,
+/// where it finds a row, as much as that row takes to be told: a page is not little, for
+/// whoever maps beside many that search would wait for it.
+const LITTLE_STEPS: u32 = 64;
+
+/// Steps in the order of ranks that are taken for a page of filters, however small the
+/// part, before its rows are walked.
+const FILTER_STEPS_MIN: u32 = 4096;
 
 /// The rows of a part after `after`, the best first, `wanted` of them if there are so
 /// many; `None` when that takes more than `effort`.
@@ -71,7 +77,7 @@ pub(crate) fn best(
         Driver::Filters { filters, .. } => {
             // Where the filters let most rows pass the first rows in the order of ranks
             // fill the page; where they do not, those that pass are the fewer.
-            page.steps.0 = page.steps.0.min(LITTLE_STEPS.max(part.ranks.len() / 8));
+            page.steps.0 = page.steps.0.min(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
             let conditions = Conditions::new(part, filters);
             if let Some(found) = page.of_ranked(&mut Rows::All(conditions), &tiers)? {
                 return Ok(Some(found));

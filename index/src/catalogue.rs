@@ -51,8 +51,8 @@ pub struct Page<P> {
 /// How much work an answer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// So little that it may be done on a thread that serves everyone: a few tenths of a
-    /// millisecond.
+    /// So little that it may be done on a thread that serves everyone: some tens of
+    /// microseconds.
     Little,
     /// Whatever it takes.
     Any,
@@ -60,10 +60,10 @@ pub enum Effort {
 
 /// Blocks of 4,096 rows that are looked into with little effort, each in a tenth of a
 /// microsecond for a bitmap, and one for an interval.
-const LITTLE_BLOCKS: u32 = 512;
+const LITTLE_BLOCKS: u32 = 64;
 
 /// Rows that are walked to with little effort, each in some twenty nanoseconds.
-const LITTLE_ROWS: u64 = 4096;
+const LITTLE_ROWS: u64 = 512;
 
 impl Effort {
     pub(crate) fn blocks_max(self) -> u32 {

@@ -19,7 +19,7 @@ use mimalloc::MiMalloc;
 
 use crate::progress::Watch;
 
-/// Answers and builds ask for many small pieces of memory (README, "Dependencies").
+/// Answers and builds ask for many small pieces of memory (docs/dependencies.md).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
