@@ -127,9 +127,9 @@ fn all_faults_together() {
     let expected = [
         "--keys: there is no keys file at /nowhere/keys.toml; make one with: \
          figdex keys add NAME --keys /nowhere/keys.toml",
-        "--listen or FIGDEX_LISTEN: `8080` is no address and port such as `127.0.0.1:8080`, nor \
+        "--listen: `8080` is no address and port such as `127.0.0.1:8080`, nor \
          `unix:` and a path",
-        "--public-url or FIGDEX_PUBLIC_URL: `figi.example.com` is no address such as \
+        "--public-url: `figi.example.com` is no address such as \
          `https://figi.example.com`",
         "FILE: body_bytes_max: must be one value",
         "FILE: cors: `7` is no origin such as `https://app.example.com`, nor `*`",
