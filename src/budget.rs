@@ -6,7 +6,7 @@
 //! whoever uses the budget up keeps others from what is great, and from nothing else.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
@@ -18,7 +18,20 @@ const SMALL_BYTES_MAX: usize = 16 << 10;
 
 /// So many bytes for everyone together.
 pub(crate) struct Budget {
+    bytes: usize,
     left: AtomicUsize,
+    refused: AtomicU64,
+}
+
+/// How much of a budget is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// The bytes that there are.
+    pub(crate) bytes: u64,
+    /// Those that somebody has.
+    pub(crate) used: u64,
+    /// How often it was asked for more than was left, so far.
+    pub(crate) refused: u64,
 }
 
 /// A part of a budget, which is free again when this is dropped.
@@ -30,7 +43,17 @@ pub(crate) struct Share {
 
 impl Budget {
     pub(crate) fn new(bytes: usize) -> Arc<Self> {
-        Arc::new(Self { left: AtomicUsize::new(bytes) })
+        Arc::new(Self { bytes, left: AtomicUsize::new(bytes), refused: AtomicU64::new(0) })
+    }
+
+    /// How much of it is used now.
+    pub(crate) fn in_use(&self) -> Use {
+        let left = self.left.load(Ordering::Relaxed);
+        Use {
+            bytes: self.bytes as u64,
+            used: (self.bytes - left) as u64,
+            refused: self.refused.load(Ordering::Relaxed),
+        }
     }
 
     /// A share that is as yet nothing.
@@ -56,7 +79,10 @@ impl Share {
                 self.bytes = bytes;
                 Ok(())
             }
-            Err(_) => Err(ApiError::Unavailable),
+            Err(_) => {
+                budget.refused.fetch_add(1, Ordering::Relaxed);
+                Err(ApiError::Unavailable)
+            }
         }
     }
 
@@ -112,6 +138,7 @@ mod tests {
         assert_eq!(two.grow_to(40_000), Ok(()));
         assert_eq!(one.grow_to(60_001), Err(ApiError::Unavailable));
         assert_eq!(two.grow_to(SMALL_BYTES_MAX), Ok(()), "what is small always fits");
+        assert_eq!(budget.in_use(), Use { bytes: 100_000, used: 100_000, refused: 2 });
         drop(one);
         assert_eq!(two.grow_to(100_000), Ok(()));
         drop(two);

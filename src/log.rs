@@ -13,7 +13,7 @@ use tracing_subscriber::EnvFilter;
 use self::lines::Lines;
 
 /// The target of the line that each request has: `RUST_LOG=info,figdex::access=off`
-/// silences it as `--access-log false` does.
+/// silences it as `--access-log=false` does.
 pub(crate) const ACCESS: &str = "figdex::access";
 
 /// What a line looks like.

@@ -6,6 +6,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use figdex_build_info::{COMMIT, VERSION};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
@@ -14,6 +15,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
 use super::{Metrics, process};
+use crate::budget::Use;
 use crate::limits::Span;
 use crate::state::State;
 use crate::version::Version;
@@ -21,10 +23,12 @@ use crate::version::Version;
 /// All that the server tells of itself now.
 pub(crate) fn text(state: &State) -> String {
     let mut page = Registry::with_prefix("figdex");
-    page.register("build_info", "The program", info("version", env!("CARGO_PKG_VERSION").into()));
+    let build = [("version", VERSION.to_owned()), ("commit", COMMIT.to_owned())];
+    page.register("build_info", "The program", info(build));
     requests(&mut page, state.metrics());
     limits(&mut page, state);
     turns(&mut page, state);
+    budgets(&mut page, state);
     index(&mut page, state);
     connections(&mut page, state);
     let mut of_process = Registry::with_prefix("process");
@@ -80,10 +84,23 @@ fn turns(page: &mut Registry, state: &State) {
     page.register("pool_refusals", help, counters(each(|load| load.refused)));
 }
 
+fn budgets(page: &mut Registry, state: &State) {
+    let budgets = [("bodies", state.bodies().in_use()), ("answers", state.answers().in_use())];
+    let each = |value: fn(&Use) -> u64| {
+        budgets.iter().map(move |(budget, used)| ([("budget", *budget)], value(used)))
+    };
+    let help = "What bodies, and answers that wait for their readers, may have together";
+    page.register_with_unit("budget", help, Unit::Bytes, gauges(each(|used| used.bytes)));
+    let help = "What bodies, and answers that wait for their readers, have together";
+    page.register_with_unit("budget_used", help, Unit::Bytes, gauges(each(|used| used.used)));
+    let help = "Requests refused since there was no more for their body or answer";
+    page.register("budget_refusals", help, counters(each(|used| used.refused)));
+}
+
 fn index(page: &mut Registry, state: &State) {
     let catalogue = state.catalogue();
     let manifest = catalogue.manifest();
-    let generation = info("generation", manifest.generation.to_string());
+    let generation = info([("generation", manifest.generation.to_string())]);
     page.register("index_info", "The generation that is served", generation);
     let help = "Instruments of the generation that is served";
     page.register("index_instruments", help, ConstGauge::new(manifest.instruments));
@@ -134,11 +151,13 @@ fn connections(page: &mut Registry, state: &State) {
     page.register("connections_timed_out", help, metrics.connections_timed_out.clone());
 }
 
-/// A text, as the label of a 1. It is a gauge, since those who read the older text form
+/// Texts, as the labels of a 1. It is a gauge, since those who read the older text form
 /// of Prometheus refuse a page with a kind that they do not know.
-fn info(label: &'static str, text: String) -> Family<[(&'static str, String); 1], Gauge> {
-    let family = Family::<[(&'static str, String); 1], Gauge>::default();
-    family.get_or_create(&[(label, text)]).set(1);
+fn info<const N: usize>(
+    labels: [(&'static str, String); N],
+) -> Family<[(&'static str, String); N], Gauge> {
+    let family = Family::<[(&'static str, String); N], Gauge>::default();
+    family.get_or_create(&labels).set(1);
     family
 }
 

@@ -155,6 +155,10 @@ fn counts_add_up() {
         }
         assert_eq!(page.sum("figdex_pool_turns", &[r#"pool="answers""#]), 3.0);
         assert_eq!(page.sum("figdex_pool_running", &[]), 0.0);
+        let bodies = &[r#"budget="bodies""#];
+        assert_eq!(page.sum("figdex_budget_bytes", bodies), f64::from(256 << 20));
+        assert_eq!(page.sum("figdex_budget_used_bytes", &[]), 0.0);
+        assert_eq!(page.sum("figdex_budget_refusals_total", &[]), 0.0);
         assert_eq!(page.sum("figdex_requests_in_flight", &[]), 1.0, "the page's own request");
         assert_eq!(page.sum("figdex_connections_accepted_total", &[]), 27.0);
         assert_eq!(page.sum("figdex_index_info", &[r#"generation="1""#]), 1.0);
