@@ -24,7 +24,8 @@ if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
   cp "$here/requirements.txt" "$tools/requirements.txt"
 fi
 
-cargo build --locked --manifest-path "$root/Cargo.toml" --bin figdex
+# Both programs in one go, as every script here builds them: one set of dependencies.
+cargo build --locked --manifest-path "$root/Cargo.toml" --bins
 
 scratch=$(mktemp -d)
 servers=()
