@@ -4,7 +4,9 @@
 //! The program itself is started (`program.rs`), as an operator starts it, and gets mixed
 //! traffic at a fixed rate (`traffic.rs`). Meanwhile the index is published anew, so that
 //! generations come and go, and SIGHUP is sent. Every few seconds memory and latencies are
-//! noted; `judge.rs` says at the end what holds, and `tell.rs` and `plot.rs` write it down.
+//! noted, and beside them those of the floor (`server.rs`), a server that is in nobody's way
+//! and answers the same bytes for ever: when the machine gets slower, so does it.
+//! `judge.rs` says at the end what holds, and `tell.rs` and `plot.rs` write it down.
 
 mod judge;
 mod plot;
@@ -12,6 +14,7 @@ mod program;
 mod tell;
 mod traffic;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -26,10 +29,17 @@ use self::traffic::{Seen, Stream, Windows};
 use crate::SoakFlags;
 use crate::process::Memory;
 use crate::sample::Sample;
-use crate::universe;
+use crate::server::{self, Host, Served};
+use crate::{client, universe};
 
 /// How often memory and latencies are noted.
 const MOMENT: Duration = Duration::from_secs(5);
+
+/// Bytes of the floor's answers, as those of a small one.
+const FLOOR_BYTES: usize = 300;
+
+/// Requests a second that the floor gets: enough for a p99 at each moment.
+const FLOOR_RATE: usize = 50;
 
 /// How long the server may take, after the traffic, to take up what was published last.
 const TAKE_UP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -41,6 +51,7 @@ struct Moment {
     memory: Memory,
     /// By the place of the stream.
     seen: Vec<Seen>,
+    floor: Seen,
 }
 
 /// All that was noted.
@@ -91,6 +102,7 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
         flags.rate,
         started..started + flags.minutes,
     )?;
+    let floor = Floor::start(started..started + flags.minutes)?;
     let publisher = Publisher::start(dump, index, program.id(), started, flags)?;
     let mut moments = Vec::new();
     loop {
@@ -103,12 +115,14 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
             seconds: started.elapsed().as_secs_f64(),
             memory: Memory::of(program.id()).context("the server has ended")?,
             seen: windows.take(),
+            floor: floor.take(),
         });
         if is_over {
             break;
         }
     }
     traffic.join().expect("the traffic does not panic")?;
+    floor.stop()?;
     let published = publisher.stop()?;
     program.await_generations(published.len(), TAKE_UP_TIMEOUT);
     let (ended_well, log) = program.stop()?;
@@ -129,6 +143,35 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
     ensure!(broken == 0, "{broken} of {} does not hold", verdicts.len());
     Ok(())
+}
+
+/// The floor and its traffic.
+struct Floor {
+    windows: Windows,
+    traffic: JoinHandle<anyhow::Result<()>>,
+    _served: (Served, Host),
+}
+
+impl Floor {
+    fn start(time: Range<Instant>) -> anyhow::Result<Self> {
+        let host = Host::new()?;
+        let served =
+            host.serve(server::floor(b"{", FLOOR_BYTES, "content-type: text/plain\r\n")?)?;
+        let request = client::get("/");
+        let streams: Arc<[Stream]> = vec![Stream::constant(request)].into();
+        let windows = Windows::of(&streams);
+        let traffic = traffic::drive(served.address, streams, windows.clone(), FLOOR_RATE, time)?;
+        Ok(Self { windows, traffic, _served: (served, host) })
+    }
+
+    /// What it was like since this was last asked.
+    fn take(&self) -> Seen {
+        self.windows.take().swap_remove(0)
+    }
+
+    fn stop(self) -> anyhow::Result<()> {
+        self.traffic.join().expect("the traffic does not panic")
+    }
 }
 
 fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> anyhow::Result<()> {

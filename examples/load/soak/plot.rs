@@ -19,9 +19,9 @@ const LINE: f64 = 15.0;
 
 /// Colours that are told apart, also by people who see fewer (Okabe and Ito), and darker
 /// ones of them for more than eight lines.
-const COLOURS: [&str; 14] = [
+const COLOURS: [&str; 15] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b8a900",
-    "#003f63", "#7a3600", "#00573f", "#73435d", "#805800", "#2f6482",
+    "#003f63", "#7a3600", "#00573f", "#73435d", "#805800", "#2f6482", "#bbbbbb",
 ];
 
 /// A line over time.
@@ -56,12 +56,17 @@ pub(super) fn svg(run: &Run) -> String {
     ];
     let latencies = |percent| {
         let streams = run.streams.iter().enumerate();
-        streams
+        let mut curves: Vec<_> = streams
             .map(|(stream, (name, _))| Curve {
                 name,
                 points: over_time(&|moment| moment.seen[stream].percentile_ms(percent)),
             })
-            .collect()
+            .collect();
+        curves.push(Curve {
+            name: "the floor",
+            points: over_time(&|moment| moment.floor.percentile_ms(percent)),
+        });
+        curves
     };
     let panels = [
         Panel { title: "memory, MiB", curves: memory, is_logarithmic: false },

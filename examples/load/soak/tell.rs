@@ -15,7 +15,9 @@ pub(super) fn csv(run: &Run) -> String {
         .to_owned();
     for moment in &run.moments {
         let published = run.published.iter().filter(|at| **at <= moment.seconds).count();
-        for ((name, _), seen) in run.streams.iter().zip(&moment.seen) {
+        let names = run.streams.iter().map(|(name, _)| name.as_str());
+        let streams = names.zip(&moment.seen).chain([("the floor", &moment.floor)]);
+        for (name, seen) in streams {
             let memory = &moment.memory;
             let statuses = seen.statuses.iter().map(|(status, count)| format!("{status}:{count}"));
             let statuses = statuses.collect::<Vec<_>>().join(" ");

@@ -54,6 +54,11 @@ impl Stream {
         Ok(Self { share: stream.share, requests, sent: AtomicUsize::new(0) })
     }
 
+    /// One request, again and again.
+    pub(super) fn constant(request: Vec<u8>) -> Self {
+        Self { share: 1, requests: vec![request], sent: AtomicUsize::new(0) }
+    }
+
     fn next(&self) -> &[u8] {
         let number = self.sent.fetch_add(1, Ordering::Relaxed);
         &self.requests[number % self.requests.len()]
