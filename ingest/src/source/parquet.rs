@@ -19,6 +19,14 @@ use super::plan::Plan;
 use super::{Fault, Input, Next, RECORD_BYTES_MAX};
 use crate::row::Row;
 
+/// Rows that a file may have for each of its bytes. Rows that are all alike take next to no
+/// bytes, so that a file of some hundred may tell of billions; in a dump each has an
+/// identifier of its own, which takes more than a bit.
+const ROWS_PER_BYTE_MAX: u64 = 8;
+
+/// Rows that any file may have.
+const ROWS_MIN: u64 = 1 << 16;
+
 pub(super) struct Parquet {
     rows: RowIter<'static>,
     record: u64,
@@ -33,23 +41,30 @@ pub(super) fn open(
     mut content: Box<dyn Read + Send>,
 ) -> Result<Box<dyn FileReader>, String> {
     let fault = |error: io::Error| error.to_string();
-    io::copy(&mut content, &mut io::sink()).map_err(fault)?;
+    let bytes = io::copy(&mut content, &mut io::sink()).map_err(fault)?;
     let told = |error: String| format!("it is no whole Parquet file: {error}");
-    match input {
+    let file: Box<dyn FileReader> = match input {
         Input::File(path) => {
             let mut magic = [0; 4];
             let mut file = File::open(path).map_err(fault)?;
             if file.read_exact(&mut magic).is_err() || magic != *b"PAR1" {
                 return Err("a Parquet file must not be compressed as a whole".into());
             }
-            Ok(Box::new(guarded(|| SerializedFileReader::new(file)).map_err(told)?))
+            Box::new(guarded(|| SerializedFileReader::new(file)).map_err(told)?)
         }
         Input::Memory(_, bytes) => {
             let bytes = bytes::Bytes::from_owner(bytes.clone());
-            Ok(Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(told)?))
+            Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(told)?)
         }
-        Input::Stdin => Err("a Parquet file cannot come through standard input".into()),
+        Input::Stdin => return Err("a Parquet file cannot come through standard input".into()),
+    };
+    let groups = file.metadata().row_groups().iter();
+    let rows = groups
+        .fold(0_u64, |rows, group| rows.saturating_add(group.num_rows().max(0).unsigned_abs()));
+    if rows > bytes.saturating_mul(ROWS_PER_BYTE_MAX).max(ROWS_MIN) {
+        return Err(format!("it tells of {rows} rows in {bytes} bytes, as no dump does"));
     }
+    Ok(file)
 }
 
 /// The reader's answer. It asserts where a damaged file says what cannot be; that
@@ -274,6 +289,33 @@ mod tests {
         let csv = "kaiko".parse().unwrap();
         let error = Source::open(&input, Some(&csv)).err().unwrap().to_string();
         assert_eq!(error, "dump: it has no column of its format, but FIGI, Coupon, Due, Note");
+    }
+
+    /// Rows that are all alike take no bytes, whatever their number.
+    #[test]
+    fn more_rows_than_bytes_can_hold() {
+        let schema = parse_message_type("message master { optional binary FIGI (UTF8); }").unwrap();
+        let file = |rows: usize| {
+            let mut bytes = Vec::new();
+            let properties = Arc::new(WriterProperties::builder().build());
+            let mut file =
+                SerializedFileWriter::new(&mut bytes, Arc::new(schema.clone()), properties)
+                    .unwrap();
+            let mut group = file.next_row_group().unwrap();
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<ByteArrayType>().write_batch(&[], Some(&vec![0; rows]), None).unwrap();
+            column.close().unwrap();
+            group.close().unwrap();
+            file.close().unwrap();
+            bytes
+        };
+        let open = |rows| {
+            let input = Input::Memory("dump", file(rows).into());
+            Source::open(&input, Some(&format())).err().map(|error| error.to_string())
+        };
+        assert_eq!(open(65_536), None);
+        let told = open(65_537).unwrap();
+        assert!(told.contains("it tells of 65537 rows in "), "{told}");
     }
 
     proptest! {
