@@ -61,6 +61,7 @@ pub fn ask(catalogue: &Catalogue) {
 
 fn lookup(catalogue: &Catalogue, id_type: IdType, value: IdValue<'_>) -> Vec<Hit> {
     let question = Lookup::new(id_type, value, Filters::default());
+    // Too many hits are told as that, and none of them is there to be read.
     catalogue.lookup(&question, HITS_MAX).unwrap_or_default()
 }
 

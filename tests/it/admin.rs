@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Process, build_index, figdex, get, run};
+use crate::process::{PATIENCE, Process, figdex, get, run};
 use crate::support::{Server, ingest, program};
 
 /// The names of an object's members.
@@ -30,12 +30,7 @@ const SERVED: [&str; 7] =
 
 #[test]
 fn operators_have_an_address_of_their_own() {
-    let desk = tempfile::tempdir().unwrap();
-    let index = desk.path().join("index");
-    build_index(&index);
-    let mut command = figdex();
-    command.args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--index"]);
-    let process = Process::start(command.arg(&index));
+    let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
     let operators = operators_of(&process);
     assert_ne!(operators, process.address());
 
@@ -59,12 +54,7 @@ fn operators_have_an_address_of_their_own() {
 /// the program waits for it.
 #[test]
 fn a_stop_is_for_both_addresses() {
-    let desk = tempfile::tempdir().unwrap();
-    let index = desk.path().join("index");
-    build_index(&index);
-    let mut command = figdex();
-    command.args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--index"]);
-    let process = Process::start(command.arg(&index));
+    let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
     let operators = operators_of(&process);
     let mut stream = TcpStream::connect(process.address()).unwrap();
     // `Expect` makes the server tell when it has the head and waits for the rest.
