@@ -3,12 +3,14 @@
 //! The beginning is left out: caches fill, and the first generations come. Memory is judged
 //! by the slope of the Theil–Sen line through it, the median of the slopes between all pairs
 //! of moments, which the two generations that are open during a swap do not move. Latencies
-//! are judged by the medians of what was noted in the first and in the last third, each for
-//! 1 of the floor's in the same third: the machine does other work too, builds of the next
-//! generation at least, and what it does to both is not the server's.
+//! are judged by the percentiles over all answers of the first and of the last third, each
+//! for 1 of the floor's in the same third: the machine does other work too, builds of the
+//! next generation at least, and what it does to both is not the server's. A kind with few
+//! requests has too few answers in one moment for a p99: it would be their worst.
 
 use std::collections::BTreeMap;
 
+use super::traffic::percentile_ms;
 use super::{Moment, Run};
 
 /// The share of the moments that is left out.
@@ -131,10 +133,10 @@ fn latency(
 ) -> Option<Verdict> {
     let third = moments.len() / 3;
     let of = |moments: &[Moment]| {
-        median(moments.iter().filter_map(|moment| moment.seen[stream].percentile_ms(percent)))
+        percentile_ms(moments.iter().map(|moment| &moment.seen[stream]), percent)
     };
     let floor =
-        |moments: &[Moment]| median(moments.iter().filter_map(|m| m.floor.percentile_ms(percent)));
+        |moments: &[Moment]| percentile_ms(moments.iter().map(|moment| &moment.floor), percent);
     let thirds = [&moments[..third], &moments[moments.len() - third..]];
     let [Some(first), Some(last)] = thirds.map(of) else { return None };
     let [Some(floor_first), Some(floor_last)] = thirds.map(floor) else { return None };

@@ -81,17 +81,24 @@ impl Seen {
         self.latencies.len()
     }
 
-    /// The latency that so many in a hundred answers do not exceed, in milliseconds; none
-    /// without an answer.
     pub(super) fn percentile_ms(&self, percent: usize) -> Option<f64> {
-        let mut latencies = self.latencies.clone();
-        if latencies.is_empty() {
-            return None;
-        }
-        let rank = (latencies.len() * percent).div_ceil(100).max(1);
-        let (_, latency, _) = latencies.select_nth_unstable(rank - 1);
-        Some(latency.as_secs_f64() * 1e3)
+        percentile_ms([self], percent)
     }
+}
+
+/// The latency that so many in a hundred of all these answers do not exceed, in
+/// milliseconds; none without an answer.
+pub(super) fn percentile_ms<'a>(
+    seen: impl IntoIterator<Item = &'a Seen>,
+    percent: usize,
+) -> Option<f64> {
+    let mut latencies: Vec<_> = seen.into_iter().flat_map(|seen| &seen.latencies).collect();
+    if latencies.is_empty() {
+        return None;
+    }
+    let rank = (latencies.len() * percent).div_ceil(100).max(1);
+    let (_, latency, _) = latencies.select_nth_unstable(rank - 1);
+    Some(latency.as_secs_f64() * 1e3)
 }
 
 /// What was seen since it was last taken, by the place of the stream.
