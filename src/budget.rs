@@ -4,22 +4,33 @@
 //!
 //! What is small is not counted, for the number of connections bounds it, so that
 //! whoever uses the budget up keeps others from what is great, and from nothing else.
+//! No address may have more than an eighth of it.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 
 use crate::error::ApiError;
+use crate::limits::Who;
 
 /// Bytes of a body or an answer that are never counted: with all connections, 160 MB
 /// of bodies and as much of answers.
 const SMALL_BYTES_MAX: usize = 16 << 10;
 
+/// The part of a budget that one address may have: enough for the greatest answer. Keys
+/// are the operator's own to give, and who comes over the Unix socket has no address.
+const ADDRESS_PART: usize = 8;
+
 /// So many bytes for everyone together.
 pub(crate) struct Budget {
     bytes: usize,
     left: AtomicUsize,
+    /// What the addresses have that have anything.
+    addresses: Mutex<HashMap<IpAddr, usize>>,
     refused: AtomicU64,
 }
 
@@ -38,12 +49,19 @@ pub(crate) struct Use {
 #[derive(Default)]
 pub(crate) struct Share {
     budget: Option<Arc<Budget>>,
+    /// Whose it is, if that has a bound of its own.
+    address: Option<IpAddr>,
     bytes: usize,
 }
 
 impl Budget {
     pub(crate) fn new(bytes: usize) -> Arc<Self> {
-        Arc::new(Self { bytes, left: AtomicUsize::new(bytes), refused: AtomicU64::new(0) })
+        Arc::new(Self {
+            bytes,
+            left: AtomicUsize::new(bytes),
+            addresses: Mutex::default(),
+            refused: AtomicU64::new(0),
+        })
     }
 
     /// How much of it is used now.
@@ -56,9 +74,42 @@ impl Budget {
         }
     }
 
-    /// A share that is as yet nothing.
-    pub(crate) fn share(self: &Arc<Self>) -> Share {
-        Share { budget: Some(self.clone()), bytes: 0 }
+    /// A caller's share, as yet nothing.
+    pub(crate) fn share(self: &Arc<Self>, who: Who) -> Share {
+        let address = match who {
+            Who::Address(address) => Some(address),
+            Who::Key(_) | Who::Socket => None,
+        };
+        Share { budget: Some(self.clone()), address, bytes: 0 }
+    }
+
+    /// Whether there were so many bytes more, also for that address; then it has them.
+    fn take(&self, address: Option<IpAddr>, more: usize) -> bool {
+        let take = |left: usize| left.checked_sub(more);
+        let Some(address) = address else {
+            return self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        };
+        let mut addresses = self.addresses.lock();
+        let has = addresses.get(&address).copied().unwrap_or(0);
+        let is_taken = has + more <= self.bytes / ADDRESS_PART
+            && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        if is_taken {
+            addresses.insert(address, has + more);
+        }
+        is_taken
+    }
+
+    fn give_back(&self, address: Option<IpAddr>, less: usize) {
+        if let Some(address) = address {
+            let mut addresses = self.addresses.lock();
+            if let Some(has) = addresses.get_mut(&address) {
+                *has -= less;
+                if *has == 0 {
+                    addresses.remove(&address);
+                }
+            }
+        }
+        self.left.fetch_add(less, Ordering::Relaxed);
     }
 }
 
@@ -66,24 +117,20 @@ impl Share {
     /// Makes the share enough for so many bytes. One of no budget always is.
     ///
     /// # Errors
-    /// [`ApiError::Unavailable`] when the others have what it would take.
+    /// [`ApiError::Unavailable`] when the others have what it would take, or its address
+    /// as much as it may.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         let Some(budget) = &self.budget else { return Ok(()) };
         let more = bytes.saturating_sub(self.bytes);
         if bytes <= SMALL_BYTES_MAX || more == 0 {
             return Ok(());
         }
-        let take = |left: usize| left.checked_sub(more);
-        match budget.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-            Ok(_) => {
-                self.bytes = bytes;
-                Ok(())
-            }
-            Err(_) => {
-                budget.refused.fetch_add(1, Ordering::Relaxed);
-                Err(ApiError::Unavailable)
-            }
+        if !budget.take(self.address, more) {
+            budget.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(ApiError::Unavailable);
         }
+        self.bytes = bytes;
+        Ok(())
     }
 
     /// The same bytes, with the share for as long as anyone has them. They may be
@@ -99,8 +146,8 @@ impl Share {
     fn shrink_to(&mut self, bytes: usize) {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;
-        if let Some(budget) = &self.budget {
-            budget.left.fetch_add(less, Ordering::Relaxed);
+        if let Some(budget) = self.budget.as_ref().filter(|_| less > 0) {
+            budget.give_back(self.address, less);
         }
     }
 }
@@ -130,7 +177,7 @@ mod tests {
     #[test]
     fn what_is_left_is_for_whoever_comes() {
         let budget = Budget::new(100_000);
-        let (mut one, mut two) = (budget.share(), budget.share());
+        let (mut one, mut two) = (budget.share(Who::Socket), budget.share(Who::Socket));
         assert_eq!(one.grow_to(SMALL_BYTES_MAX), Ok(()));
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000, "small ones do not count");
         assert_eq!(one.grow_to(60_000), Ok(()));
@@ -143,7 +190,7 @@ mod tests {
         assert_eq!(two.grow_to(100_000), Ok(()));
         drop(two);
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
-        let mut packed = budget.share();
+        let mut packed = budget.share(Who::Socket);
         packed.grow_to(100_000).unwrap();
         let bytes = packed.hold(vec![0; 30_000].into());
         assert_eq!(budget.left.load(Ordering::Relaxed), 70_000, "packed, it takes less");
@@ -151,5 +198,22 @@ mod tests {
         drop(bytes);
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
         assert_eq!(Share::default().grow_to(usize::MAX), Ok(()), "of no budget");
+    }
+
+    #[test]
+    fn no_address_has_it_all() {
+        let budget = Budget::new(800_000);
+        let at = |text: &str| budget.share(Who::at(text.parse().unwrap()));
+        let (mut one, mut two, mut other) = (at("192.0.2.1"), at("192.0.2.1"), at("192.0.2.2"));
+        assert_eq!(one.grow_to(60_000), Ok(()));
+        assert_eq!(two.grow_to(40_001), Err(ApiError::Unavailable));
+        assert_eq!(two.grow_to(40_000), Ok(()));
+        assert_eq!(other.grow_to(100_000), Ok(()));
+        let held = one.hold(vec![0; 20_000].into());
+        assert_eq!(two.grow_to(80_000), Ok(()), "packed, the other takes less");
+        assert_eq!(budget.in_use(), Use { bytes: 800_000, used: 200_000, refused: 1 });
+        drop((held, two, other));
+        assert_eq!(budget.in_use().used, 0);
+        assert!(budget.addresses.lock().is_empty(), "whoever has nothing is forgotten");
     }
 }

@@ -10,6 +10,7 @@ use warp::http::{HeaderMap, HeaderValue, Response, header};
 use warp::reply::Response as Reply;
 
 use crate::error::ApiError;
+use crate::limits::Who;
 use crate::state::State;
 
 /// What is compressed on the async thread: a fraction of a millisecond's work. More
@@ -19,16 +20,17 @@ const INLINE_BYTES_MAX: usize = 64 << 10;
 /// The fastest: answers repeat themselves so much that it gains most there is.
 const LEVEL: Compression = Compression::new(1);
 
-/// An answer of JSON, in the encoding that the request's headers ask for.
+/// An answer of JSON to a caller, in the encoding that the request's headers ask for.
 ///
 /// # Errors
 /// [`ApiError::Unavailable`] when the answers to slow readers leave no room for it.
 pub(crate) async fn json(
     state: &State,
+    who: Who,
     request: &HeaderMap,
     json: Vec<u8>,
 ) -> Result<Reply, ApiError> {
-    let mut share = state.answers().share();
+    let mut share = state.answers().share(who);
     share.grow_to(json.len())?;
     let mut json = Bytes::from(json);
     let mut is_gzip = false;

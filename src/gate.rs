@@ -103,7 +103,6 @@ pub(crate) async fn pass(
 ) -> Reply {
     request::takes(action.route());
     call.body_wait = state.settings().body_wait;
-    call.share = state.bodies().share();
     let cors = &state.settings().cors;
     // The body goes with the call; what the answer depends on stays here.
     let headers = std::mem::take(&mut call.headers);
@@ -119,7 +118,7 @@ pub(crate) async fn pass(
 /// The answer to a call, with the rate-limit headers if it was counted.
 async fn answer(
     state: &State,
-    call: Call,
+    mut call: Call,
     headers: &HeaderMap,
     action: Action,
     endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
@@ -127,8 +126,10 @@ async fn answer(
     let mut counted = None;
     let answered = async {
         let caller = admit(state, &call, headers, action, &mut counted)?;
+        let who = caller.who;
+        call.share = state.bodies().share(who);
         let json = endpoint(call, caller).await?;
-        encoding::json(state, headers, json).await
+        encoding::json(state, who, headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
         tracing::error!(request_id = %request::id(), "a request made its handler panic");

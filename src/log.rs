@@ -4,12 +4,15 @@
 //! A line written at once would be a call of the system within each request, and a wait
 //! for whoever reads it: lines are gathered, and a thread writes them (`lines`).
 
+mod access;
 mod lines;
 
 use std::io::IsTerminal as _;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
 
+use self::access::{Access, HUMAN, JSON};
 use self::lines::Lines;
 
 /// The target of the line that each request has: `RUST_LOG=info,figdex::access=off`
@@ -40,16 +43,23 @@ impl Log {
         let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
         let log = tracing_subscriber::fmt().with_env_filter(levels).with_writer(lines.clone());
         let begun = match format {
-            LogFormat::Human => log.with_ansi(std::io::stderr().is_terminal()).try_init(),
+            LogFormat::Human => log
+                .with_ansi(std::io::stderr().is_terminal())
+                .event_format(Access { shape: &HUMAN, others: Format::default() })
+                .try_init(),
             LogFormat::Json => log
-                .json()
-                .flatten_event(true)
-                .with_current_span(false)
-                .with_span_list(false)
+                .fmt_fields(JsonFields::new())
+                .event_format(Access { shape: &JSON, others: json() })
                 .try_init(),
         };
         begun.map_err(|error| anyhow::anyhow!(error)).map(|()| Self(lines))
     }
+}
+
+/// An event as an object, its fields beside the rest.
+fn json() -> Format<Json> {
+    let json = Format::default().json().flatten_event(true);
+    json.with_current_span(false).with_span_list(false)
 }
 
 impl Drop for Log {

@@ -114,7 +114,8 @@ async fn answer(
     };
     let operators = async {
         if let Some(listener) = admin_listener {
-            serve(listener, admin(state), observer.clone(), ADMIN_CONNECTIONS, stopped()).await;
+            let observer = observer.clone().for_operators();
+            serve(listener, admin(state), observer, ADMIN_CONNECTIONS, stopped()).await;
         }
     };
     let signals = async {

@@ -8,6 +8,7 @@ mod labels;
 mod process;
 mod text;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus_client::metrics::counter::Counter;
@@ -32,16 +33,27 @@ pub(crate) struct Metrics {
     request_seconds: Family<Route, Histogram, fn() -> Histogram>,
     rows: Family<Route, Counter>,
     pub(crate) requests_in_flight: Gauge,
-    pub(crate) connections_open: Gauge,
-    pub(crate) connections_accepted: Counter,
-    /// The system had no descriptor for it, it was gone, or its address has as many as it may.
-    pub(crate) connections_refused: Counter,
-    /// It was silent for too long, or its head took too long.
-    pub(crate) connections_timed_out: Counter,
+    /// Held by whoever reads the page: one at a time.
+    pub(crate) reading: tokio::sync::Mutex<()>,
+    /// Those of clients; operators have theirs on an address of their own.
+    pub(crate) connections: Arc<ConnectionMetrics>,
     pub(crate) reloads_taken_up: Counter,
     pub(crate) reloads_refused: Counter,
     /// 1 while the index folder publishes what is not served.
     pub(crate) publication_refused: Gauge,
+}
+
+/// What is counted of the connections of one listener.
+#[derive(Default)]
+pub(crate) struct ConnectionMetrics {
+    pub(crate) open: Gauge,
+    pub(crate) accepted: Counter,
+    /// The system had no descriptor for it, it was gone, or its address has as many as it may.
+    pub(crate) refused: Counter,
+    /// It was silent for too long, its head took too long, or it took its answer too slowly.
+    pub(crate) timed_out: Counter,
+    /// What came over it was no request, or had too great a head.
+    pub(crate) malformed: Counter,
 }
 
 impl Default for Metrics {
@@ -53,10 +65,8 @@ impl Default for Metrics {
             }),
             rows: Family::default(),
             requests_in_flight: Gauge::default(),
-            connections_open: Gauge::default(),
-            connections_accepted: Counter::default(),
-            connections_refused: Counter::default(),
-            connections_timed_out: Counter::default(),
+            reading: tokio::sync::Mutex::default(),
+            connections: Arc::default(),
             reloads_taken_up: Counter::default(),
             reloads_refused: Counter::default(),
             publication_refused: Gauge::default(),

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use warp::http::{HeaderMap, Method, Response, StatusCode};
 
 use crate::log::ACCESS;
-use crate::metrics::Metrics;
+use crate::metrics::{ConnectionMetrics, Metrics};
 use crate::request::{self, Ids, REQUEST_ID, Request};
 
 /// What a request counts as whose client went away before it was answered: no status of
@@ -19,6 +19,7 @@ const CLIENT_CLOSED_REQUEST: u16 = 499;
 #[derive(Clone)]
 pub struct Observer {
     metrics: Arc<Metrics>,
+    connections: Arc<ConnectionMetrics>,
     /// `None` observes no requests.
     requests: Option<Requests>,
 }
@@ -32,16 +33,24 @@ struct Requests {
 impl Observer {
     /// Counts for `metrics`; `has_log` writes a line for each request.
     pub(crate) fn new(metrics: Arc<Metrics>, has_log: bool) -> Self {
-        Self { metrics, requests: Some(Requests { ids: Arc::default(), has_log }) }
+        let connections = metrics.connections.clone();
+        Self { metrics, connections, requests: Some(Requests { ids: Arc::default(), has_log }) }
+    }
+
+    /// The same for the listener of operators, whose connections are not counted: they have
+    /// a bound of their own, and none that anyone watches.
+    #[must_use]
+    pub fn for_operators(self) -> Self {
+        Self { connections: Arc::default(), ..self }
     }
 
     /// For a service that is not Figdex's own: its requests have no id and are not counted.
     pub fn none() -> Self {
-        Self { metrics: Arc::default(), requests: None }
+        Self { metrics: Arc::default(), connections: Arc::default(), requests: None }
     }
 
-    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
-        &self.metrics
+    pub(crate) fn connections(&self) -> &Arc<ConnectionMetrics> {
+        &self.connections
     }
 
     /// Begins a request, whose head is there.

@@ -38,6 +38,10 @@ pub struct Connections {
     pub head_wait: Duration,
     /// How long it may be silent between two requests, or leave an answer unread.
     pub idle_wait: Duration,
+    /// How much of an answer it must take in a second, after the time that it may be silent:
+    /// who takes a byte now and then would keep the answer, and its part of what all answers
+    /// may have, for as long as he likes. At least 1.
+    pub answer_bytes_per_second: u64,
 }
 
 /// A tenth of all: many people behind one address have enough, a load program too,
@@ -51,6 +55,7 @@ impl Connections {
         per_address: Some(PER_ADDRESS),
         head_wait: Duration::from_secs(15),
         idle_wait: Duration::from_secs(75),
+        answer_bytes_per_second: 16 << 10,
     };
 }
 
@@ -92,7 +97,7 @@ pub async fn serve(
             accepted = accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    observer.metrics().connections_refused.inc();
+                    observer.connections().refused.inc();
                     tracing::warn!(%error, "accepting a connection failed");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
@@ -101,7 +106,7 @@ pub async fn serve(
             () = &mut shutdown => break,
         };
         let Some(presence) = crowd.enter(peer) else {
-            observer.metrics().connections_refused.inc();
+            observer.connections().refused.inc();
             tracing::debug!(?peer, "an address has too many connections");
             // Words that are not encrypted would mean nothing to a client of TLS.
             if listener.tls().is_none() {
@@ -116,7 +121,7 @@ pub async fn serve(
             connections,
             observer: observer.clone(),
             _place: (place, presence),
-            _open: Open::new(observer.metrics().clone()),
+            _open: Open::new(observer.connections().clone()),
         };
         tokio::spawn(conversation.hold(service.clone(), stopping.clone()));
     }

@@ -164,6 +164,7 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
         idle_wait: sources
             .one("idle_timeout", flags.idle_timeout.as_ref(), time)
             .unwrap_or(default.idle_wait),
+        answer_bytes_per_second: default.answer_bytes_per_second,
     }
 }
 

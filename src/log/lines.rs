@@ -106,7 +106,8 @@ impl Shared {
             if left_out > 0 {
                 tracing::warn!(lines = left_out, "lines were left out: the log is read too slowly");
             }
-            if is_over {
+            // What was just told is a line too, for which there is another round.
+            if is_over && left_out == 0 {
                 self.waiting.lock().is_written = true;
                 self.changed.notify_all();
                 return;

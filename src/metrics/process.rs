@@ -3,10 +3,12 @@
 //! left out.
 
 use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Ticks of `/proc` in a second, on every Linux.
 const TICKS: f64 = 100.0;
@@ -58,9 +60,12 @@ fn times(page: &mut Registry) {
         let help = "Time that the processors worked for it";
         page.register_with_unit("cpu", help, Unit::Seconds, ConstCounter::new(seconds));
     }
-    let machine = fs::read_to_string("/proc/stat").unwrap_or_default();
-    if let (Some(began), Some(booted)) = (field(22), number_after(&machine, "btime")) {
-        let began = booted as f64 + began as f64 / TICKS;
+    if let (Some(began), Ok(now)) = (field(22), SystemTime::now().duration_since(UNIX_EPOCH)) {
+        // Counted from the boot, of which `/proc/stat` tells; but a sandbox may show no more
+        // of `/proc` than processes.
+        let since_boot = clock_gettime(ClockId::Boottime);
+        let since_boot = since_boot.tv_sec as f64 + since_boot.tv_nsec as f64 / 1e9;
+        let began = now.as_secs_f64() - since_boot + began as f64 / TICKS;
         let help = "When it began, in seconds since 1970";
         page.register_with_unit("start_time", help, Unit::Seconds, ConstGauge::new(began));
     }

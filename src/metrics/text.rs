@@ -138,17 +138,19 @@ fn index(page: &mut Registry, state: &State) {
 }
 
 fn connections(page: &mut Registry, state: &State) {
-    let metrics = state.metrics();
-    page.register("connections_open", "Connections", metrics.connections_open.clone());
+    let connections = &state.metrics().connections;
+    page.register("connections_open", "Connections", connections.open.clone());
     let max = state.settings().connections.max as u64;
     let help = "Connections that there may be; who comes then waits";
     page.register("connections_max", help, ConstGauge::new(max));
     let help = "Connections that were accepted";
-    page.register("connections_accepted", help, metrics.connections_accepted.clone());
+    page.register("connections_accepted", help, connections.accepted.clone());
     let help = "Connections refused: its address has as many as it may, or no descriptor was left";
-    page.register("connections_refused", help, metrics.connections_refused.clone());
-    let help = "Connections closed because they were idle, or a head was on its way, for too long";
-    page.register("connections_timed_out", help, metrics.connections_timed_out.clone());
+    page.register("connections_refused", help, connections.refused.clone());
+    let help = "Connections closed because they were idle, or a head or taking an answer was slow";
+    page.register("connections_timed_out", help, connections.timed_out.clone());
+    let help = "Connections closed because what came was no request, or had too great a head";
+    page.register("connections_malformed", help, connections.malformed.clone());
 }
 
 /// Texts, as the labels of a 1. It is a gauge, since those who read the older text form

@@ -7,41 +7,38 @@ use std::sync::Arc;
 use figdex_index::{Catalogue, Figi};
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderMap, Method, StatusCode};
+use warp::http::{Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
-use crate::encoding;
+use crate::call::{Call, call};
 use crate::error::ApiError;
 use crate::request::{self, Route};
 use crate::state::State;
 use crate::wire::{self, Identifiers};
+use crate::{encoding, gate};
 
 /// The FIGI is any text, so that a wrong one is told what is wrong with it.
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    warp::path!("instruments" / String)
-        .and(warp::method())
-        .and(warp::header::headers_cloned())
-        .and(with(state))
-        .then(handle)
-        .boxed()
+    warp::path!("instruments" / String).and(call()).and(with(state)).then(handle).boxed()
 }
 
-async fn handle(figi: String, method: Method, headers: HeaderMap, state: Arc<State>) -> Response {
+async fn handle(figi: String, call: Call, state: Arc<State>) -> Response {
     request::takes(Route::Instrument);
     let cors = &state.settings().cors;
-    let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
+    let mut reply = match (cors.preflight(&call.method, &call.headers, &Method::GET), &call.method)
+    {
         (Some(preflight), _) => preflight,
         (None, &Method::GET | &Method::HEAD) => {
-            answer(&figi, &headers, &state).await.unwrap_or_else(Response::from)
+            answer(&figi, &call, &state).await.unwrap_or_else(Response::from)
         }
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
     };
-    cors.stamp(&headers, &mut reply);
+    cors.stamp(&call.headers, &mut reply);
     reply
 }
 
-async fn answer(figi: &str, headers: &HeaderMap, state: &Arc<State>) -> Result<Response, ApiError> {
+async fn answer(figi: &str, call: &Call, state: &Arc<State>) -> Result<Response, ApiError> {
     let (status, json) = match Figi::parse(figi) {
         Err(fault) => (StatusCode::BAD_REQUEST, wire::error(&format!("Invalid FIGI: {fault}."))),
         Ok(figi) => {
@@ -60,7 +57,8 @@ async fn answer(figi: &str, headers: &HeaderMap, state: &Arc<State>) -> Result<R
             }
         }
     };
-    let mut reply = encoding::json(state, headers, json).await?;
+    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
+    let mut reply = encoding::json(state, who, &call.headers, json).await?;
     *reply.status_mut() = status;
     Ok(reply)
 }

@@ -28,7 +28,10 @@ async fn answer(method: Method, state: Arc<State>) -> Response {
         return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
     }
     // Reading `/proc` takes a while for a process with many files. It waits for no turn:
-    // who has none left is asked most.
+    // who has none left is asked most. But one reader waits for another, so that many of
+    // them do not take the threads of those who work.
+    let _alone = state.metrics().reading.lock().await;
+    let state = state.clone();
     let text = tokio::task::spawn_blocking(move || metrics::text(&state)).await;
     let Ok(text) = text else {
         tracing::error!(request_id = %request::id(), "the metrics could not be put together");

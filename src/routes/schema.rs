@@ -5,44 +5,34 @@ use std::sync::Arc;
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderMap, Method};
+use warp::http::Method;
 use warp::reply::Response;
 
 use super::with;
-use crate::encoding;
+use crate::call::{Call, call};
 use crate::error::ApiError;
-use crate::openapi;
 use crate::request::{self, Route};
 use crate::state::State;
 use crate::version::Version;
+use crate::{encoding, gate, openapi};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let current = warp::path!("schema").map(|| Version::V3);
     let versioned = warp::path!(Version / "schema");
-    current
-        .or(versioned)
-        .unify()
-        .and(warp::method())
-        .and(warp::header::headers_cloned())
-        .and(with(state))
-        .then(answer)
-        .boxed()
+    current.or(versioned).unify().and(call()).and(with(state)).then(answer).boxed()
 }
 
-async fn answer(
-    version: Version,
-    method: Method,
-    headers: HeaderMap,
-    state: Arc<State>,
-) -> Response {
+async fn answer(version: Version, call: Call, state: Arc<State>) -> Response {
     request::takes(Route::Schema(version));
     let cors = &state.settings().cors;
+    let Call { peer, method, headers, .. } = call;
     let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
         (Some(preflight), _) => preflight,
         (None, &Method::GET | &Method::HEAD) => {
             let catalogue = state.catalogue();
             let document = openapi::document(version, state.settings(), catalogue.vocabulary());
-            encoding::json(&state, &headers, document).await.unwrap_or_else(Response::from)
+            let who = gate::caller(peer, &headers, state.settings().trust_proxy);
+            encoding::json(&state, who, &headers, document).await.unwrap_or_else(Response::from)
         }
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
     };

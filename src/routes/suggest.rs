@@ -7,19 +7,18 @@ use figdex_index::{Catalogue, Effort};
 use tokio::time::Instant;
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{Method, StatusCode};
+use warp::http::{HeaderMap, Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
 use crate::call::{Call, call};
-use crate::encoding;
 use crate::error::ApiError;
-use crate::gate;
-use crate::limits::{Span, Standing};
+use crate::limits::{Span, Standing, Who};
 use crate::request::{self, Route};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{self, SuggestRequest};
+use crate::{encoding, gate};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();
@@ -41,11 +40,12 @@ async fn handle(query: String, call: Call, state: Arc<State>) -> Response {
 
 /// The answer, with the rate-limit headers.
 async fn counted(query: &str, call: &Call, state: &Arc<State>) -> Response {
-    let standing = match admit(call, state) {
+    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
+    let standing = match admit(who, state) {
         Ok(standing) => standing,
         Err(error) => return error.into(),
     };
-    let mut reply = answer(query, call, state).await.unwrap_or_else(Response::from);
+    let mut reply = answer(query, who, &call.headers, state).await.unwrap_or_else(Response::from);
     if let Some(standing) = standing {
         standing.stamp(reply.headers_mut());
     }
@@ -53,22 +53,26 @@ async fn counted(query: &str, call: &Call, state: &Arc<State>) -> Response {
 }
 
 /// Counts the request against its address, with a key or without.
-fn admit(call: &Call, state: &State) -> Result<Option<Standing>, ApiError> {
+fn admit(who: Who, state: &State) -> Result<Option<Standing>, ApiError> {
     let Some(limiter) = state.limiter() else { return Ok(None) };
-    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
     let now = Instant::now().into_std();
     let admitted = limiter.admit(who, Version::V3, Span::Suggest, now);
     admitted.map_err(ApiError::RateLimitReached)
 }
 
-async fn answer(query: &str, call: &Call, state: &Arc<State>) -> Result<Response, ApiError> {
+async fn answer(
+    query: &str,
+    who: Who,
+    headers: &HeaderMap,
+    state: &Arc<State>,
+) -> Result<Response, ApiError> {
     let catalogue = state.catalogue();
     let request =
         SuggestRequest::parse(query, catalogue.vocabulary(), state.settings().unknown_enum);
     let request = match request {
         Ok(request) => request,
         Err(fault) => {
-            let mut reply = encoding::json(state, &call.headers, wire::error(&fault)).await?;
+            let mut reply = encoding::json(state, who, headers, wire::error(&fault)).await?;
             *reply.status_mut() = StatusCode::BAD_REQUEST;
             return Ok(reply);
         }
@@ -80,7 +84,7 @@ async fn answer(query: &str, call: &Call, state: &Arc<State>) -> Result<Response
             json.ok_or(ApiError::Internal)?
         }
     };
-    encoding::json(state, &call.headers, json).await
+    encoding::json(state, who, headers, json).await
 }
 
 /// The answer; `None` when it takes more than `effort`.

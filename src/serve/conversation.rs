@@ -11,10 +11,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Request;
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
+use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -27,7 +27,7 @@ use super::listener::Socket;
 use super::pace::{Pace, Paced};
 use crate::call::Peer;
 use crate::error::ApiError;
-use crate::metrics::Metrics;
+use crate::metrics::ConnectionMetrics;
 use crate::observe::Observer;
 
 /// Bytes of a request's head: its line and its headers. Beyond them the answer is 431,
@@ -58,19 +58,19 @@ pub(super) struct Conversation {
 }
 
 /// That a connection is open, as long as it is.
-pub(super) struct Open(Arc<Metrics>);
+pub(super) struct Open(Arc<ConnectionMetrics>);
 
 impl Open {
-    pub(super) fn new(metrics: Arc<Metrics>) -> Self {
-        metrics.connections_accepted.inc();
-        metrics.connections_open.inc();
+    pub(super) fn new(metrics: Arc<ConnectionMetrics>) -> Self {
+        metrics.accepted.inc();
+        metrics.open.inc();
         Self(metrics)
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.connections_open.dec();
+        self.0.open.dec();
     }
 }
 
@@ -128,8 +128,8 @@ impl Client {
     }
 
     async fn too_slow(&self) {
-        self.pace.too_slow(self.connections.head_wait, self.connections.idle_wait).await;
-        self.observer.metrics().connections_timed_out.inc();
+        self.pace.too_slow(&self.connections).await;
+        self.observer.connections().timed_out.inc();
         tracing::debug!("a connection was too slow");
     }
 
@@ -142,12 +142,13 @@ impl Client {
         let service = service_fn(move |mut request: Request<Incoming>| {
             pace.begin_answer();
             request.extensions_mut().insert(peer);
+            let is_head = request.method() == Method::HEAD;
             let observed = observer.begin(request.method(), request.headers());
             let answer = service.call(request);
             async move {
                 let answer = async { answer.await.unwrap_or_else(|never| match never {}) };
                 let answer = observed.answering(answer).await;
-                pace.end_answer();
+                pace.end_answer(if is_head { 0 } else { answer.body().size_hint().lower() });
                 Ok::<_, Infallible>(answer)
             }
         });
@@ -167,6 +168,9 @@ impl Client {
             }
         };
         if let Err(error) = ended {
+            if error.is_parse() {
+                self.observer.connections().malformed.inc();
+            }
             tracing::debug!(%error, "a connection broke off");
         }
     }

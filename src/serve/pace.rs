@@ -1,5 +1,6 @@
 //! How fast a connection is: when bytes last moved, whether a request is being
-//! answered, since when a head is under way. From that follows when it is too slow.
+//! answered, how much of the answer is still to be written, since when a head is under
+//! way. From that follows when it is too slow.
 //!
 //! Told by few relaxed stores at each turn, and looked at only when time may be up: no
 //! timer is set and unset for each request.
@@ -14,10 +15,17 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
+use super::Connections;
+
 /// The pace of one connection. Times are milliseconds since its beginning.
 pub(super) struct Pace {
     began: Instant,
     moved: AtomicU64,
+    /// When the answer under way was made, and its bytes.
+    answered: AtomicU64,
+    answer: AtomicU64,
+    /// Those of them that are still to be written, at least.
+    unwritten: AtomicU64,
     /// When the head under way began, and 1 more; 0 when none is.
     head: AtomicU64,
     is_answering: AtomicBool,
@@ -30,6 +38,9 @@ impl Pace {
         Arc::new(Self {
             began: Instant::now(),
             moved: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+            answer: AtomicU64::new(0),
+            unwritten: AtomicU64::new(0),
             head: AtomicU64::new(1),
             is_answering: AtomicBool::new(false),
             has_asked: AtomicBool::new(false),
@@ -43,10 +54,21 @@ impl Pace {
         self.head.store(0, Ordering::Relaxed);
     }
 
-    /// The answer is on its way; the next head may come.
-    pub(super) fn end_answer(&self) {
+    /// An answer is made, with so many bytes to be written after its head. The one before
+    /// may not be written yet: a client that sends several requests at once does not get
+    /// its time anew with each.
+    pub(super) fn end_answer(&self, bytes: u64) {
+        let now = self.now();
+        let unwritten = self.unwritten.load(Ordering::Relaxed);
+        if unwritten == 0 {
+            self.answered.store(now, Ordering::Relaxed);
+            self.answer.store(0, Ordering::Relaxed);
+        }
+        let answer = self.answer.load(Ordering::Relaxed);
+        self.answer.store(answer + bytes, Ordering::Relaxed);
+        self.unwritten.store(unwritten + bytes, Ordering::Relaxed);
+        self.moved.store(now, Ordering::Relaxed);
         self.is_answering.store(false, Ordering::Relaxed);
-        self.moved.store(self.now(), Ordering::Relaxed);
     }
 
     /// Whether it ever brought a whole head.
@@ -55,25 +77,32 @@ impl Pace {
     }
 
     /// Waits until a head took longer than `head_wait`, or nothing moved for `idle_wait`
-    /// though no answer was being made. A head that began meanwhile is noticed by
-    /// looking again, so that it may take a quarter more.
-    pub(super) async fn too_slow(&self, head_wait: Duration, idle_wait: Duration) {
+    /// though no answer was being made, or an answer is taken too slowly. A head that
+    /// began meanwhile is noticed by looking again, so that it may take a quarter more.
+    pub(super) async fn too_slow(&self, bounds: &Connections) {
         loop {
-            let left = self.left(head_wait, idle_wait);
+            let left = self.left(bounds);
             if left.is_zero() {
                 return;
             }
-            tokio::time::sleep(left.min(head_wait / 4)).await;
+            tokio::time::sleep(left.min(bounds.head_wait / 4)).await;
         }
     }
 
     /// How long it may go on like this before it must be looked at again.
-    fn left(&self, head_wait: Duration, idle_wait: Duration) -> Duration {
+    fn left(&self, bounds: &Connections) -> Duration {
+        let Connections { head_wait, idle_wait, answer_bytes_per_second, .. } = *bounds;
         if self.is_answering.load(Ordering::Relaxed) {
             return head_wait.min(idle_wait);
         }
         let since = |moment: u64| Duration::from_millis(self.now().saturating_sub(moment));
         let idle = idle_wait.saturating_sub(since(self.moved.load(Ordering::Relaxed)));
+        if self.unwritten.load(Ordering::Relaxed) > 0 {
+            let millis = self.answer.load(Ordering::Relaxed) * 1_000 / answer_bytes_per_second;
+            let allowed = Duration::from_millis(millis);
+            let answered = since(self.answered.load(Ordering::Relaxed));
+            return idle.min((idle_wait + allowed).saturating_sub(answered));
+        }
         match self.head.load(Ordering::Relaxed) {
             0 => idle,
             head => idle.min(head_wait.saturating_sub(since(head - 1))),
@@ -83,13 +112,20 @@ impl Pace {
     fn read(&self) {
         let now = self.now();
         self.moved.store(now, Ordering::Relaxed);
-        if !self.is_answering.load(Ordering::Relaxed) && self.head.load(Ordering::Relaxed) == 0 {
+        // What comes before the answer is written, waits for that to be read as a head.
+        let is_next = !self.is_answering.load(Ordering::Relaxed)
+            && self.unwritten.load(Ordering::Relaxed) == 0;
+        if is_next && self.head.load(Ordering::Relaxed) == 0 {
             self.head.store(now + 1, Ordering::Relaxed);
         }
     }
 
-    fn wrote(&self) {
+    fn wrote(&self, bytes: usize) {
         self.moved.store(self.now(), Ordering::Relaxed);
+        let unwritten = self.unwritten.load(Ordering::Relaxed);
+        if unwritten > 0 {
+            self.unwritten.store(unwritten.saturating_sub(bytes as u64), Ordering::Relaxed);
+        }
     }
 
     fn now(&self) -> u64 {
@@ -148,8 +184,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if written.is_ready() {
-            self.pace.wrote();
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.pace.wrote(bytes);
         }
         written
     }
@@ -160,8 +196,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        if written.is_ready() {
-            self.pace.wrote();
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.pace.wrote(bytes);
         }
         written
     }
@@ -185,13 +221,16 @@ mod tests {
 
     use super::*;
 
-    const HEAD: Duration = Duration::from_secs(10);
-    const IDLE: Duration = Duration::from_secs(60);
+    const BOUNDS: Connections = Connections {
+        head_wait: Duration::from_secs(10),
+        idle_wait: Duration::from_secs(60),
+        ..Connections::DEFAULT
+    };
 
     /// After how many seconds the connection is too slow, as it stands.
     async fn seconds(pace: &Pace) -> u64 {
         let from = Instant::now();
-        pace.too_slow(HEAD, IDLE).await;
+        pace.too_slow(&BOUNDS).await;
         from.elapsed().as_secs()
     }
 
@@ -205,12 +244,12 @@ mod tests {
         let mut server = Paced::new(server, pace.clone());
         pace.begin_answer();
         tokio::time::advance(Duration::from_secs(300)).await;
-        pace.end_answer();
+        pace.end_answer(0);
         assert!(pace.has_asked());
         assert_eq!(seconds(&pace).await, 60, "an answer may take its time; then it is idle");
 
         // A head that never ends, however diligently it is sent.
-        pace.end_answer();
+        pace.end_answer(0);
         let slowly = async {
             for _ in 0..100 {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -220,7 +259,7 @@ mod tests {
         };
         let from = Instant::now();
         tokio::select! {
-            () = pace.too_slow(HEAD, IDLE) => {}
+            () = pace.too_slow(&BOUNDS) => {}
             () = slowly => panic!("it was never too slow"),
         }
         // A second until its first byte.
@@ -252,10 +291,52 @@ mod tests {
         let (_client, server) = tokio::io::duplex(4);
         let mut server = Paced::new(server, pace.clone());
         pace.begin_answer();
-        pace.end_answer();
+        pace.end_answer(14);
         tokio::select! {
-            () = pace.too_slow(HEAD, IDLE) => {}
+            () = pace.too_slow(&BOUNDS) => {}
             written = server.write_all(b"more than fits") => panic!("{written:?}"),
         }
+    }
+
+    /// A client that takes so many bytes of an answer a second, over a small window, and
+    /// sends the next request meanwhile; after how many seconds it is too slow, if ever.
+    async fn too_slow_at(answer: u64, bytes_per_second: usize) -> Option<u64> {
+        let pace = Pace::new();
+        let (mut client, server) = tokio::io::duplex(bytes_per_second);
+        let mut server = Paced::new(server, pace.clone());
+        pace.begin_answer();
+        pace.end_answer(answer);
+        client.write_all(b"G").await.unwrap();
+        server.read_u8().await.unwrap();
+        let from = Instant::now();
+        let answered = async {
+            let body = vec![0; answer as usize];
+            let taken = async {
+                let mut taken = vec![0; bytes_per_second];
+                while client.read(&mut taken).await.unwrap() > 0 {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            };
+            let written = async {
+                server.write_all(&body).await.unwrap();
+                drop(server);
+            };
+            tokio::join!(taken, written);
+        };
+        tokio::select! {
+            () = pace.too_slow(&BOUNDS) => Some(from.elapsed().as_secs()),
+            () = answered => None,
+        }
+    }
+
+    /// Who takes an answer byte by byte does not keep it for ever; who takes it in its time
+    /// is not taken for one whose next head is slow.
+    #[tokio::test(start_paused = true)]
+    async fn answers_have_a_least_pace() {
+        assert_eq!(too_slow_at(4 << 20, 32 << 10).await, None, "it takes 128 s");
+        let slow = too_slow_at(4 << 20, 1 << 10).await.unwrap();
+        // 60 s, and 4 MiB at 16 KiB a second.
+        assert!((316..=319).contains(&slow), "{slow}");
+        assert_eq!(too_slow_at(100, 1).await.map(|slow| slow / 4), Some(15), "after the silence");
     }
 }

@@ -24,6 +24,9 @@ const CONNECTIONS: usize = 16;
 /// Requests that a connection is used for, so that many come and go.
 const REQUESTS_PER_CONNECTION: usize = 500;
 
+/// How long an answer is waited for: longer than the server lets anything wait.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Different requests of a kind.
 const REQUESTS: usize = 1_000;
 
@@ -202,7 +205,9 @@ impl Talk {
                 begun = Instant::now();
             }
             let stream = self.turns[number % self.turns.len()];
-            let answered = self.ask(stream).await.map_err(|error| format!("{error:#}"));
+            let answered = tokio::time::timeout(ANSWER_TIMEOUT, self.ask(stream)).await;
+            let answered = answered.context("no answer in time").flatten();
+            let answered = answered.map_err(|error| format!("{error:#}"));
             self.windows.note(stream, answered, begun.elapsed());
         }
     }

@@ -173,6 +173,7 @@ fn connections_and_their_times() {
         per_address: Some(7),
         head_wait: Duration::from_millis(1_500),
         idle_wait: Duration::from_secs(3_600),
+        ..Connections::DEFAULT
     };
     assert_eq!((told.connections, told.body_wait), (connections, Duration::from_secs(120)));
     let any = resolve("connections_per_address = \"none\"").unwrap().settings;

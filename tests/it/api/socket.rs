@@ -136,8 +136,10 @@ fn a_body_without_end() {
 fn answers_that_nobody_reads() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    // One answer fits, and is more than the system's own buffers hold; two do not.
-    let settings = Settings { answers_bytes_max: 40 << 20, ..Settings::default() };
+    // One answer fits into the eighth that an address may have, and is more than the
+    // system's own buffers hold; two do not fit.
+    let settings =
+        Settings { answers_bytes_max: 320 << 20, trust_proxy: true, ..Settings::default() };
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
     let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
     let small = format!("{HEAD}Content-Length: 2\r\n\r\n[]");
@@ -151,12 +153,46 @@ fn answers_that_nobody_reads() {
         assert!(answer.starts_with("HTTP/1.1 503 "), "{}", &answer[..100]);
         assert!(answer.ends_with("Service Unavailable."));
         assert!(exchange(address, &small).starts_with("HTTP/1.1 200 "));
+        let other = many.replacen("\r\n", "\r\nX-Forwarded-For: 192.0.2.1\r\n", 1);
+        assert_ne!(other, many);
+        assert!(exchange(address, &other).starts_with("HTTP/1.1 200 "), "there is room for others");
 
         let mut rest = Vec::new();
         first.read_to_end(&mut rest).unwrap();
         assert!(rest.len() > 20 << 20, "{} bytes", rest.len());
         assert!(rest.ends_with(b"}]}]"), "it is whole, however late it was read");
         assert!(exchange(address, &many).starts_with("HTTP/1.1 200 "), "there is room again");
+    });
+}
+
+/// Who takes an answer in small bites does not keep it, although there never is silence.
+#[test]
+fn answers_have_a_least_pace() {
+    let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    let connections = Connections {
+        idle_wait: Duration::from_secs(2),
+        // The answer of some 30 MB is given three seconds more.
+        answer_bytes_per_second: 10 << 20,
+        ..Connections::default()
+    };
+    let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
+    let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
+    serving_dump(&dump, Settings { connections, ..Settings::default() }, |address, _stop| {
+        let mut client = TcpStream::connect(address).unwrap();
+        client.write_all(many.as_bytes()).unwrap();
+        let started = Instant::now();
+        let mut bite = vec![0; 32 << 10];
+        // Half a minute's bites, if it may go on.
+        while client.read(&mut bite).is_ok_and(|bytes| bytes > 0) {
+            assert!(started.elapsed() < Duration::from_secs(15), "it still gets its bites");
+            std::thread::sleep(Duration::from_millis(33));
+        }
+        let mut brisk = Vec::new();
+        let mut client = TcpStream::connect(address).unwrap();
+        client.write_all(many.as_bytes()).unwrap();
+        client.read_to_end(&mut brisk).unwrap();
+        assert!(brisk.ends_with(b"}]}]"), "it is whole for who takes it");
     });
 }
 
