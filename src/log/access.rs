@@ -1,6 +1,6 @@
 //! The lines of requests, written by hand: each answer waits for its line, and the
-//! library's own formats take ten times as long for it as the index takes to find a FIGI.
-//! They say the same; only colours are missing.
+//! library's own formats take a third of all that it costs to answer for one FIGI. They say
+//! the same; only colours are missing.
 
 use std::fmt::{self, Debug};
 
@@ -85,27 +85,27 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn field(&mut self, field: &Field, quote: &str, value: impl fmt::Display) {
+    fn field(&mut self, field: &Field, quote: &str, value: fmt::Arguments<'_>) {
         if self.written.is_ok() {
             self.written = self.write(field.name(), quote, value);
         }
     }
 
-    fn write(&mut self, name: &str, quote: &str, value: impl fmt::Display) -> fmt::Result {
+    fn write(&mut self, name: &str, quote: &str, value: fmt::Arguments<'_>) -> fmt::Result {
         self.out.write_str(self.shape.before_name)?;
         if name != "message" || self.shape.names_message {
             self.out.write_str(name)?;
             self.out.write_str(self.shape.after_name)?;
         }
         self.out.write_str(quote)?;
-        write!(self.out, "{value}")?;
+        self.out.write_fmt(value)?;
         self.out.write_str(quote)
     }
 }
 
 impl Visit for Fields<'_> {
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.field(field, "", value);
+        self.field(field, "", format_args!("{value}"));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {

@@ -13,6 +13,7 @@ fn heads_have_bounds() {
     let header = |bytes: usize| format!("X-Long: {}\r\n", "a".repeat(bytes));
     let headers = |count: usize| "X: y\r\n".repeat(count);
     let query = |bytes: usize| format!("/suggest?query={}", "a".repeat(bytes));
+    let mut refused = 0;
     for (name, request, expected) in [
         ("a long header", get("/healthz", &header(12 << 10)), 200),
         ("a longer header", get("/healthz", &header(16 << 10)), 431),
@@ -34,7 +35,11 @@ fn heads_have_bounds() {
         assert_eq!(status(&answer), expected, "{name}: {answer}");
         assert_tells_nothing(&figdex, &answer);
         figdex.assert_serves();
+        refused += usize::from(expected == 431);
     }
+    let metrics = figdex.exchange(get("/metrics", ""));
+    let counted = format!("\nfigdex_connections_malformed_total {refused}\n");
+    assert!(metrics.contains(&counted), "{metrics}");
     figdex.assert_memory_below(MEMORY_MAX);
     figdex.stop();
 }
