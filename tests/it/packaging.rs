@@ -51,6 +51,10 @@ fn the_service_runs_what_there_is() {
     let index = value("figdex.service", "Environment");
     assert_eq!(index, "FIGDEX_INDEX=/var/lib/figdex/index");
     assert_eq!(value("figdex.service", "ExecReload"), "/bin/kill -HUP $MAINPID");
+    // Without an index it ends, and is tried again until there is one, wherever that is.
+    assert_eq!(value("figdex.service", "Restart"), "on-failure");
+    assert_eq!(value("figdex.service", "StartLimitIntervalSec"), "0");
+    assert!(values("figdex.service", "ConditionPathExists").is_empty());
     let open_files: usize = value("figdex.service", "LimitNOFILE").parse().unwrap();
     assert!(open_files > figdex::Connections::default().max + 256);
 }
@@ -67,8 +71,15 @@ fn the_rebuild_publishes_what_the_service_reads() {
     let words = command("figdex-rebuild.service");
     assert_eq!(words[0], "/usr/bin/figdex-ingest");
     assert_eq!(value("figdex-rebuild.service", "StateDirectory"), "figdex");
+    // What an operator says of the index holds for both units, and so does what none says.
+    for key in ["Environment", "EnvironmentFile"] {
+        assert_eq!(value("figdex-rebuild.service", key), value("figdex.service", key));
+    }
+    let index = value("figdex-rebuild.service", "Environment");
+    let index = index.strip_prefix("FIGDEX_INDEX=").unwrap();
     let here = |word: &String| {
-        word.replace("/srv/figdex/dumps", dumps.to_str().unwrap())
+        word.replace("${FIGDEX_INDEX}", index)
+            .replace("/srv/figdex/dumps", dumps.to_str().unwrap())
             .replace("/var/lib/figdex", state.to_str().unwrap())
     };
     let words: Vec<_> = words[1..].iter().map(here).collect();

@@ -118,7 +118,7 @@ fn the_example_file_is_the_defaults() {
         rcgen::generate_simple_self_signed(["figdex.test".to_owned()]).unwrap();
     fs::write(desk.path().join("cert.pem"), cert.pem()).unwrap();
     fs::write(desk.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
-    let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/etc/figdex/", "\"");
+    let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/var/lib/figdex/", "\"");
     let told = listed(desk.path(), &text);
     assert!(!told.contains("# default"), "{told}");
     let examples = ["index", "admin_listen", "tls_cert", "tls_key", "keys", "public_url"];
