@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Process, figdex, get, run};
+use crate::process::{PATIENCE, Process, figdex, get, read_to_close, run};
 use crate::support::{Server, ingest, program};
 
 /// The names of an object's members.
@@ -47,6 +47,24 @@ fn operators_have_an_address_of_their_own() {
         assert_eq!((get(process.address(), path).0, get(operators, path).0), (200, 404), "{path}");
     }
     assert_eq!((get(process.address(), "/metrics").0, get(operators, "/metrics").0), (404, 200));
+    process.stop();
+}
+
+/// What watches the server is none of its clients, of whom there are only so many.
+#[test]
+fn operators_are_no_clients() {
+    let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
+    let _client = process.connect();
+    let start = Instant::now();
+    loop {
+        let mut operator = TcpStream::connect(operators_of(&process)).unwrap();
+        write!(operator, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+        // The client counts as soon as it is accepted, which may be a moment later.
+        if read_to_close(&mut operator).contains("\nfigdex_connections_accepted_total 1\n") {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "the client is not the only one");
+    }
     process.stop();
 }
 
