@@ -1,11 +1,20 @@
 //! Parquet files. Columns that nobody asks for are not read; a row group is read
 //! page by page. A record becomes a JSON object, which is also how a rejected one
 //! is kept, and goes the way of any other.
+//!
+//! The library works on a thread of its own. A few bytes can hold it up for hours (it
+//! counts through a list of two billion booleans that takes no bytes), and it cannot be
+//! interrupted: who reads waits for it so long and no longer, and leaves it behind.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::vec;
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -27,8 +36,32 @@ const ROWS_PER_BYTE_MAX: u64 = 8;
 /// Rows that any file may have.
 const ROWS_MIN: u64 = 1 << 16;
 
+/// How long the library may keep its reader waiting. A whole file of 300,000 rows and twenty
+/// columns takes five seconds on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// What each batch adds to a wait that is left, up to the deadline again, so that the waits
+/// of a file are bounded also in sum. It is some ten times what a batch takes.
+const BATCH_TIME: Duration = Duration::from_millis(100);
+
+/// A batch ends at the record that reaches one of these: many records for each time that it
+/// is handed over, and little to hold.
+const BATCH_BYTES: usize = 256 << 10;
+const BATCH_RECORDS: usize = 1024;
+
+/// Batches that are made before they are asked for.
+const BATCHES_AHEAD: usize = 2;
+
+/// What a program's first thread mostly has. The library goes into nested columns by recursion.
+const STACK_BYTES: usize = 8 << 20;
+
+/// A record as JSON; none is the end.
+type Record = Result<Option<String>, String>;
+type Batch = Vec<Record>;
+
 pub(super) struct Parquet {
-    rows: RowIter<'static>,
+    batches: Worker<Batch>,
+    batch: vec::IntoIter<Record>,
     record: u64,
     objects: Objects,
     unknown: Vec<String>,
@@ -38,10 +71,23 @@ pub(super) struct Parquet {
 /// that it is measured.
 pub(super) fn open(
     input: &Input,
+    content: Box<dyn Read + Send>,
+) -> Result<Box<dyn FileReader>, String> {
+    open_within(DEADLINE, input, content)
+}
+
+fn open_within(
+    deadline: Duration,
+    input: &Input,
     mut content: Box<dyn Read + Send>,
 ) -> Result<Box<dyn FileReader>, String> {
+    let bytes = io::copy(&mut content, &mut io::sink()).map_err(|error| error.to_string())?;
+    let input = input.clone();
+    Worker::start(deadline, move |_| opened(&input, bytes))?.take()
+}
+
+fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
     let fault = |error: io::Error| error.to_string();
-    let bytes = io::copy(&mut content, &mut io::sink()).map_err(fault)?;
     let told = |error: String| format!("it is no whole Parquet file: {error}");
     let file: Box<dyn FileReader> = match input {
         Input::File(path) => {
@@ -67,12 +113,50 @@ pub(super) fn open(
     Ok(file)
 }
 
+const DAMAGED: &str = "its bytes are damaged";
+
 /// The reader's answer. It asserts where a damaged file says what cannot be; that
 /// must be a fault of the file, not the end of the program.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(read) => read.map_err(|error| error.to_string()),
-        Err(_) => Err("its bytes are damaged".into()),
+        Err(_) => Err(DAMAGED.to_owned()),
+    }
+}
+
+/// A thread, and how long one still waits for what it makes. It ends with its work, or when
+/// it sends what nobody takes any more.
+struct Worker<T> {
+    made: Receiver<Result<T, String>>,
+    patience: Duration,
+}
+
+impl<T: Send + 'static> Worker<T> {
+    /// Starts `work`, which may send what it makes, and whose result is sent last.
+    fn start(
+        patience: Duration,
+        work: impl FnOnce(&SyncSender<Result<T, String>>) -> Result<T, String> + Send + 'static,
+    ) -> Result<Self, String> {
+        let (sender, made) = sync_channel(BATCHES_AHEAD);
+        let work = move || drop(sender.send(work(&sender)));
+        let thread = thread::Builder::new().name("parquet".to_owned()).stack_size(STACK_BYTES);
+        thread.spawn(work).map_err(|error| error.to_string())?;
+        Ok(Self { made, patience })
+    }
+
+    /// What it makes next.
+    fn take(&mut self) -> Result<T, String> {
+        let start = Instant::now();
+        let made = self.made.recv_timeout(self.patience).map_err(|error| match error {
+            RecvTimeoutError::Timeout => format!(
+                "it has held up its reader for more than {} s: it is damaged, or made to do so",
+                DEADLINE.as_secs()
+            ),
+            RecvTimeoutError::Disconnected => DAMAGED.to_owned(),
+        })?;
+        let left = self.patience.saturating_sub(start.elapsed());
+        self.patience = DEADLINE.min(left + BATCH_TIME);
+        made
     }
 }
 
@@ -102,9 +186,10 @@ impl Parquet {
         let told = |error: ParquetError| error.to_string();
         let projection = Type::group_type_builder(schema.name()).with_fields(asked).build();
         let projection = projection.map_err(told)?;
-        let rows = guarded(|| RowIter::from_file_into(file).project(Some(projection)))?;
+        let mut batches = Worker::start(DEADLINE, |made| send_records(file, projection, made))?;
+        let batch = batches.take()?.into_iter();
         plan.keep(header, &present);
-        Ok(Self { rows, record: 0, objects: Objects::new(plan), unknown })
+        Ok(Self { batches, batch, record: 0, objects: Objects::new(plan), unknown })
     }
 
     pub(super) fn unknown_columns(&self) -> &[String] {
@@ -116,20 +201,52 @@ impl Parquet {
         row.line = self.record;
         let fault =
             |what: String| Fault { line: None, what: format!("record {}: {what}", row.line) };
-        let rows = &mut self.rows;
-        let Some(fields) = guarded(|| rows.next().transpose()).map_err(&fault)? else {
-            return Ok(Next::End);
+        let record = loop {
+            match self.batch.next() {
+                Some(record) => break record,
+                None => self.batch = self.batches.take().map_err(&fault)?.into_iter(),
+            }
         };
-        let text = object(&fields).to_string();
-        if text.len() > RECORD_BYTES_MAX {
-            return Err(fault(format!("it is longer than {RECORD_BYTES_MAX} bytes")));
-        }
+        let Some(text) = record.map_err(&fault)? else { return Ok(Next::End) };
         row.raw.extend_from_slice(text.as_bytes());
         if let Err(reason) = self.objects.take(plan, &row.raw) {
             return Ok(Next::Rejected(reason));
         }
         Ok(if plan.row(&self.objects.record, row) { Next::Row } else { Next::Skipped })
     }
+}
+
+/// Sends the records in batches, and returns the last one. The first is empty: it says that
+/// the columns can be read.
+fn send_records(
+    file: Box<dyn FileReader>,
+    columns: Type,
+    made: &SyncSender<Result<Batch, String>>,
+) -> Result<Batch, String> {
+    let mut rows = guarded(|| RowIter::from_file_into(file).project(Some(columns)))?;
+    let mut batch = Batch::new();
+    while made.send(Ok(mem::take(&mut batch))).is_ok() {
+        let mut bytes = 0;
+        while bytes < BATCH_BYTES && batch.len() < BATCH_RECORDS {
+            let fields = guarded(|| rows.next().transpose());
+            let record = fields.and_then(|fields| fields.as_ref().map(text).transpose());
+            let Ok(Some(text)) = &record else {
+                batch.push(record);
+                return Ok(batch);
+            };
+            bytes += text.len();
+            batch.push(record);
+        }
+    }
+    Ok(batch)
+}
+
+fn text(fields: &Fields) -> Result<String, String> {
+    let text = object(fields).to_string();
+    if text.len() > RECORD_BYTES_MAX {
+        return Err(format!("it is longer than {RECORD_BYTES_MAX} bytes"));
+    }
+    Ok(text)
 }
 
 fn object(fields: &Fields) -> Value {
@@ -181,157 +298,4 @@ fn time(micros: Option<i64>) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use parquet::basic::Compression;
-    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
-    use parquet::file::properties::WriterProperties;
-    use parquet::file::writer::SerializedFileWriter;
-    use parquet::schema::parser::parse_message_type;
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::format::Format;
-    use crate::source::Source;
-
-    const SCHEMA: &str = "message master {
-        required binary FIGI (UTF8);
-        optional double Coupon;
-        optional int32 Due (DATE);
-        required binary Note (UTF8);
-    }";
-
-    /// Three rows in two row groups; the second has neither coupon nor date.
-    fn file(compression: Compression) -> Vec<u8> {
-        let properties = WriterProperties::builder().set_compression(compression).build();
-        let schema = Arc::new(parse_message_type(SCHEMA).unwrap());
-        let mut bytes = Vec::new();
-        let mut file = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties)).unwrap();
-        for figis in [&["BBG000BLNNH6", ""][..], &["BBG000C2V3D6"]] {
-            let mut group = file.next_row_group().unwrap();
-            let texts =
-                |texts: Vec<&str>| texts.into_iter().map(ByteArray::from).collect::<Vec<_>>();
-            let levels = [1, 0];
-            let levels = &levels[..figis.len()];
-            let mut column = group.next_column().unwrap().unwrap();
-            let written = column.typed::<ByteArrayType>();
-            written.write_batch(&texts(figis.to_vec()), None, None).unwrap();
-            column.close().unwrap();
-            let mut column = group.next_column().unwrap().unwrap();
-            column.typed::<DoubleType>().write_batch(&[4.625], Some(levels), None).unwrap();
-            column.close().unwrap();
-            let mut column = group.next_column().unwrap().unwrap();
-            column.typed::<Int32Type>().write_batch(&[23_155], Some(levels), None).unwrap();
-            column.close().unwrap();
-            let mut column = group.next_column().unwrap().unwrap();
-            let notes = texts(vec!["not read"; figis.len()]);
-            column.typed::<ByteArrayType>().write_batch(&notes, None, None).unwrap();
-            column.close().unwrap();
-            group.close().unwrap();
-        }
-        file.close().unwrap();
-        bytes
-    }
-
-    fn format() -> Format {
-        let text = "skip = [{ FIGI = '' }]\n\
-                    [columns]\nfigi = 'FIGI'\ncoupon = 'Coupon'\nmaturity = 'Due'\nname = 'Name'\n";
-        Format::parse("master", text).unwrap()
-    }
-
-    fn read(bytes: &[u8]) -> crate::error::Result<Vec<String>> {
-        let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
-        assert_eq!(source.unknown_columns(), ["Note"]);
-        assert_eq!(source.absent_columns(), ["Name"]);
-        let mut row = Row::default();
-        let mut read = Vec::new();
-        loop {
-            read.push(match source.next(&mut row)? {
-                Next::Row => {
-                    let cells = row.cells().map(|cell| cell.value.to_owned());
-                    cells.collect::<Vec<_>>().join(" ")
-                }
-                Next::Skipped => {
-                    format!("{} skipped: {}", row.line, String::from_utf8_lossy(&row.raw))
-                }
-                Next::Rejected(reason) => reason.to_string(),
-                Next::End => {
-                    assert_eq!(source.meter().bytes(), bytes.len() as u64);
-                    return Ok(read);
-                }
-            });
-        }
-    }
-
-    #[test]
-    fn rows_go_through_the_same_description() {
-        for compression in [
-            Compression::UNCOMPRESSED,
-            Compression::SNAPPY,
-            Compression::GZIP(Default::default()),
-            Compression::ZSTD(Default::default()),
-            Compression::LZ4_RAW,
-        ] {
-            let expected = [
-                "BBG000BLNNH6 4.625 2033-05-25",
-                "2 skipped: {\"Coupon\":null,\"Due\":null,\"FIGI\":\"\"}",
-                "BBG000C2V3D6 4.625 2033-05-25",
-            ];
-            assert_eq!(read(&file(compression)).unwrap(), expected, "{compression:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_whole_file_is_told() {
-        let bytes = file(Compression::SNAPPY);
-        let error = read(&bytes[..bytes.len() - 9]).unwrap_err().to_string();
-        assert!(error.starts_with("dump: it is no whole Parquet file: "), "{error}");
-        let input = Input::Memory("dump", bytes.into());
-        let csv = "kaiko".parse().unwrap();
-        let error = Source::open(&input, Some(&csv)).err().unwrap().to_string();
-        assert_eq!(error, "dump: it has no column of its format, but FIGI, Coupon, Due, Note");
-    }
-
-    /// Rows that are all alike take no bytes, whatever their number.
-    #[test]
-    fn more_rows_than_bytes_can_hold() {
-        let schema = parse_message_type("message master { optional binary FIGI (UTF8); }").unwrap();
-        let file = |rows: usize| {
-            let mut bytes = Vec::new();
-            let properties = Arc::new(WriterProperties::builder().build());
-            let mut file =
-                SerializedFileWriter::new(&mut bytes, Arc::new(schema.clone()), properties)
-                    .unwrap();
-            let mut group = file.next_row_group().unwrap();
-            let mut column = group.next_column().unwrap().unwrap();
-            column.typed::<ByteArrayType>().write_batch(&[], Some(&vec![0; rows]), None).unwrap();
-            column.close().unwrap();
-            group.close().unwrap();
-            file.close().unwrap();
-            bytes
-        };
-        let open = |rows| {
-            let input = Input::Memory("dump", file(rows).into());
-            Source::open(&input, Some(&format())).err().map(|error| error.to_string())
-        };
-        assert_eq!(open(65_536), None);
-        let told = open(65_537).unwrap();
-        assert!(told.contains("it tells of 65537 rows in "), "{told}");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(256))]
-
-        /// A damaged file is read or refused.
-        #[test]
-        fn any_damage_is_survived(at in any::<proptest::sample::Index>(), byte in any::<u8>()) {
-            let mut bytes = file(Compression::SNAPPY);
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-            let input = Input::Memory("dump", bytes.into());
-            if let Ok(mut source) = Source::open(&input, Some(&format())) {
-                let mut row = Row::default();
-                while let Ok(Next::Row | Next::Skipped | Next::Rejected(_)) = source.next(&mut row) {}
-            }
-        }
-    }
-}
+mod tests;
