@@ -41,7 +41,9 @@ async fn answer(
         (Some(preflight), _) => preflight,
         (None, &Method::GET | &Method::HEAD) => {
             let catalogue = state.catalogue();
-            let document = openapi::document(version, state.settings(), catalogue.vocabulary());
+            let (settings, per_request) = (state.settings(), state.limits().per_request);
+            let document =
+                openapi::document(version, settings, per_request, catalogue.vocabulary());
             encoding::json(&state, &headers, document).await.unwrap_or_else(Response::from)
         }
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),

@@ -86,12 +86,22 @@ fn nothing_is_left_out() {
 #[test]
 fn what_is_taken_up() {
     let mut in_force = with_file("").listing();
-    let now = with_file("connections = 7\nlimits.v3.search.with_key = '1/1s'").listing();
-    for taken_up in [vec!["limits.v3.search.with_key".to_owned()], vec![]] {
+    let text = "connections = 7\njobs_per_request = 2\njobs_per_request_with_key = 3\n\
+                body_bytes_max = 200\nlimits.v3.search.with_key = '1/1s'";
+    let now = with_file(text).listing();
+    let of_a_request = ["jobs_per_request", "jobs_per_request_with_key", "body_bytes_max"];
+    let taken_up: Vec<_> =
+        of_a_request.into_iter().chain(["limits.v3.search.with_key"]).map(str::to_owned).collect();
+    for taken_up in [taken_up, vec![]] {
         let changes = in_force.take_up(now.clone());
         assert_eq!(changes, Changes { taken_up, waiting: vec!["connections".to_owned()] });
     }
     let changes = in_force.take_up(with_file("no_limits = true").listing());
-    let taken_up = ["no_limits", "limits.v3.search.with_key"].map(str::to_owned).to_vec();
+    let taken_up = ["no_limits"].into_iter().chain(of_a_request);
+    let taken_up = taken_up.chain(["limits.v3.search.with_key"]).map(str::to_owned).collect();
     assert_eq!(changes, Changes { taken_up, waiting: Vec::new() });
+    let told = "# What changes at once when a running server gets SIGHUP: [limits] and\n# keys, \
+                no_limits, jobs_per_request, jobs_per_request_with_key, body_bytes_max; all else \
+                waits for a restart.\n";
+    assert!(in_force.to_string().contains(told), "{in_force}");
 }
