@@ -20,6 +20,10 @@ use crate::version::Version;
 
 const LISTEN: &str = "127.0.0.1:8080";
 
+/// The connections that an operator may ask for: more than the ports of a dozen
+/// machines, and far fewer than a semaphore can count.
+const CONNECTIONS_MAX: usize = 1_000_000;
+
 impl Config {
     /// Resolves what `figdex serve` was told.
     ///
@@ -152,7 +156,9 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
         );
     }
     Connections {
-        max: sources.one("connections", flags.connections.as_ref(), count).unwrap_or(default.max),
+        max: sources
+            .one("connections", flags.connections.as_ref(), connection_count)
+            .unwrap_or(default.max),
         per_address: match per_address {
             Some(per_address) => per_address,
             None if trust_proxy => None,
@@ -281,6 +287,15 @@ fn truth(text: &str) -> Result<bool, String> {
 fn count(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
     count.ok_or_else(|| format!("`{text}` is no whole number of at least 1"))
+}
+
+fn connection_count(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        count if count > CONNECTIONS_MAX => {
+            Err(format!("`{text}` is more than {CONNECTIONS_MAX}, the most that there may be"))
+        }
+        count => Ok(count),
+    }
 }
 
 fn envelope(text: &str) -> Result<SearchEnvelope, String> {
