@@ -12,7 +12,7 @@ use super::sources::{Provenance, Sources};
 use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, UnknownEnum};
 use crate::auth::KeyRing;
 use crate::cors::{Cors, Origin};
-use crate::limits::{Rate, Rates, Span};
+use crate::limits::{BODIES_BYTES_MAX, Rate, Rates, Span};
 use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
 use crate::tls::Tls;
@@ -76,7 +76,7 @@ impl Config {
                 .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), count)
                 .unwrap_or(default.jobs_per_request_with_key),
             body_bytes_max: sources
-                .one("body_bytes_max", flags.body_bytes_max.as_ref(), count)
+                .one("body_bytes_max", flags.body_bytes_max.as_ref(), body_bytes)
                 .unwrap_or(default.body_bytes_max),
             connections,
             body_wait: sources
@@ -294,6 +294,16 @@ fn connection_count(text: &str) -> Result<usize, String> {
         count if count > CONNECTIONS_MAX => {
             Err(format!("`{text}` is more than {CONNECTIONS_MAX}, the most that there may be"))
         }
+        count => Ok(count),
+    }
+}
+
+/// A body that is greater than all bodies together may be would be a 503 whenever it comes.
+fn body_bytes(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        count if count > BODIES_BYTES_MAX => Err(format!(
+            "`{text}` is more than {BODIES_BYTES_MAX}, which all bodies together may have"
+        )),
         count => Ok(count),
     }
 }
