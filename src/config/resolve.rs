@@ -161,7 +161,12 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
             .unwrap_or(default.max),
         per_address: match per_address {
             Some(per_address) => per_address,
-            None if trust_proxy => None,
+            None if trust_proxy => {
+                let reason = "with trust_proxy all connections are the proxy's".to_owned();
+                let name = "connections_per_address".to_owned();
+                sources.provenance.insert(name, Provenance::Derived(reason));
+                None
+            }
             None => default.per_address,
         },
         head_wait: sources

@@ -52,6 +52,8 @@ fn what_is_printed_can_be_fed_back() {
     let printed = with_file(everything).listing().to_string();
     for line in [
         "listen = \"[::]:9000\"  # ",
+        "connections_per_address = \"none\"  # derived: with trust_proxy all connections are the \
+         proxy's\n",
         "hide_identifiers = true  # derived: [::]:9000 is no loopback address; \
          --hide-identifiers=false would show them\n",
         "\n# keys is not set: a request with a key is refused\n",
