@@ -64,7 +64,7 @@ impl Config {
             strict_contract: sources
                 .one("strict_contract", flags.strict_contract.as_ref(), truth)
                 .unwrap_or(default.strict_contract),
-            hide_identifiers: hide_identifiers(&mut sources, flags, &listen),
+            hide_identifiers: hide_identifiers(&mut sources, flags, &listen, trust_proxy),
             cors,
             public_url: sources.one("public_url", flags.public_url.as_ref(), public_url),
             trust_proxy,
@@ -223,18 +223,24 @@ fn rates(sources: &mut Sources) -> Rates {
 
 /// Whether identifiers are hidden: what is told, or else whether strangers can ask.
 /// Most identifiers belong to somebody, who may not want them shown to the world.
-fn hide_identifiers(sources: &mut Sources, flags: &ServeFlags, listen: &Listen) -> bool {
+fn hide_identifiers(
+    sources: &mut Sources,
+    flags: &ServeFlags,
+    listen: &Listen,
+    trust_proxy: bool,
+) -> bool {
     let told = sources.one("hide_identifiers", flags.hide_identifiers.as_ref(), truth);
     told.unwrap_or_else(|| {
-        let for_strangers = !listen.is_loopback();
-        if for_strangers {
-            let reason = format!(
-                "{listen} is no loopback address; --hide-identifiers=false would show them"
-            );
-            let name = "hide_identifiers".to_owned();
-            sources.provenance.insert(name, Provenance::Derived(reason));
-        }
-        for_strangers
+        let reason = if !listen.is_loopback() {
+            format!("{listen} is no loopback address")
+        } else if trust_proxy {
+            "with trust_proxy the proxy's clients may be strangers".to_owned()
+        } else {
+            return false;
+        };
+        let reason = format!("{reason}; --hide-identifiers=false would show them");
+        sources.provenance.insert("hide_identifiers".to_owned(), Provenance::Derived(reason));
+        true
     })
 }
 

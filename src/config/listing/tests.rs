@@ -67,6 +67,28 @@ fn what_is_printed_can_be_fed_back() {
     }
 }
 
+/// A proxy on the same machine is asked by strangers.
+#[test]
+fn what_hides_identifiers() {
+    let hidden = |text: &str| {
+        let listing = with_file(text).listing();
+        let mut settings = listing.settings().iter();
+        let setting = settings.find(|setting| setting.name == "hide_identifiers").unwrap();
+        (setting.value.clone(), setting.provenance.clone())
+    };
+    let derived = |reason: &str| {
+        let reason = format!("{reason}; --hide-identifiers=false would show them");
+        (Held::Value(true.into()), Provenance::Derived(reason))
+    };
+    assert_eq!(hidden(""), (Held::Value(false.into()), Provenance::Default));
+    let of_proxy = derived("with trust_proxy the proxy's clients may be strangers");
+    assert_eq!(hidden("trust_proxy = true"), of_proxy);
+    let of_socket = derived("unix:/run/x is no loopback address");
+    assert_eq!(hidden("listen = 'unix:/run/x'\ntrust_proxy = true"), of_socket);
+    let (told, _) = hidden("trust_proxy = true\nhide_identifiers = false");
+    assert_eq!(told, Held::Value(false.into()));
+}
+
 /// Every flag of `serve` is a setting, but for the one that names the file.
 #[test]
 fn nothing_is_left_out() {
