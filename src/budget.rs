@@ -23,7 +23,7 @@ const SMALL_BYTES_MAX: usize = 16 << 10;
 
 /// The part of a budget that one address may have: enough for the greatest answer. Keys
 /// are the operator's own to give, and who comes over the Unix socket has no address.
-const ADDRESS_PART: usize = 8;
+pub(crate) const ADDRESS_PART: usize = 8;
 
 /// So many bytes for everyone together.
 pub(crate) struct Budget {

@@ -19,7 +19,8 @@ pub use self::sources::Provenance;
 use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
-    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, Rates,
+    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, JOBS_MAX, JOBS_MAX_WITH_KEY, PerRequest,
+    Rates,
 };
 use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
@@ -112,6 +113,17 @@ pub struct Settings {
     pub turn_wait: Duration,
     /// How often the index folder is looked at for a new generation.
     pub reload_period: Duration,
+}
+
+impl Settings {
+    /// What one request may carry.
+    pub fn per_request(&self) -> PerRequest {
+        PerRequest {
+            jobs_max: self.jobs_per_request,
+            jobs_max_with_key: self.jobs_per_request_with_key,
+            body_bytes_max: self.body_bytes_max,
+        }
+    }
 }
 
 impl Default for Settings {

@@ -17,9 +17,9 @@ use self::media::{accepts_json, is_json};
 use crate::call::{Call, Peer};
 use crate::encoding;
 use crate::error::ApiError;
-use crate::limits::{Limiter, Span, Standing, Who};
+use crate::limits::{Limiter, PerRequest, Span, Standing, Who};
 use crate::request::{self, Route};
-use crate::state::State;
+use crate::state::{Limits, State};
 use crate::version::Version;
 
 /// What a call asks for: an endpoint of the contract.
@@ -166,15 +166,14 @@ fn admit(
     }
     let who = key.map_or_else(|| caller(call.peer, headers, settings.trust_proxy), Who::Key);
     let version = action.version();
-    let limiter = state.limiter();
+    let Limits { limiter, per_request } = state.limits();
     if let Some(limiter) = &limiter {
         let now = Instant::now().into_std();
         let admitted = limiter.admit(who, version, action.span(), now);
         *counted = admitted.map_err(ApiError::RateLimitReached)?;
     }
-    let jobs_max =
-        if key.is_some() { settings.jobs_per_request_with_key } else { settings.jobs_per_request };
-    let body_bytes_max = settings.body_bytes_max;
+    let PerRequest { jobs_max, jobs_max_with_key, body_bytes_max } = per_request;
+    let jobs_max = if key.is_some() { jobs_max_with_key } else { jobs_max };
     Ok(Caller { jobs_max, body_bytes_max, who, version, limiter })
 }
 

@@ -44,6 +44,17 @@ pub const PAGES_MAX: u8 = 150;
 /// chooses, and few enough that looking a row up in each of their bitmaps stays cheap.
 pub const ENUM_VALUES_MAX: usize = 100;
 
+/// What one request may carry. A running server may be told anew, as of the rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerRequest {
+    /// Its mapping jobs, without a key.
+    pub jobs_max: usize,
+    /// Its mapping jobs, with a key.
+    pub jobs_max_with_key: usize,
+    /// The bytes of its body.
+    pub body_bytes_max: usize,
+}
+
 /// What a caller's window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {

@@ -1,8 +1,8 @@
 //! Reading the settings again while the server runs, on SIGHUP: the file, and with it
-//! the flags and the environment, which are as they were, are resolved anew. Limits and
-//! keys take effect at once, and no request waits or fails; other settings that changed
-//! are named in the log, for they need a restart. If anything is wrong, all of it is
-//! told, and nothing changes.
+//! the flags and the environment, which are as they were, are resolved anew. Keys, the
+//! request rates and the limits of one request take effect at once, and no request waits
+//! or fails; other settings that changed are named in the log, for they need a restart.
+//! If anything is wrong, all of it is told, and nothing changes.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ fn take_up(state: &State, in_force: &mut Listing, config: Config) {
     // Also when their file is the same: what it holds may not be.
     state.keys().replace(&config.keys);
     if taken_up.iter().any(|name| name != "keys") {
-        state.set_rates(config.settings.rates);
+        let per_request = config.settings.per_request();
+        state.set_limits(config.settings.rates, per_request);
     }
     tracing::info!(changed = taken_up.join(", "), "settings read again");
     if !waiting.is_empty() {

@@ -10,7 +10,7 @@ use crate::auth::KeyRing;
 use crate::budget::Budget;
 use crate::config::Settings;
 use crate::error::ApiError;
-use crate::limits::{Limiter, Rates};
+use crate::limits::{Limiter, PerRequest, Rates};
 use crate::metrics::Metrics;
 use crate::observe::Observer;
 use crate::turns::Turns;
@@ -19,13 +19,24 @@ use crate::turns::Turns;
 pub struct State {
     catalogue: RwLock<Arc<Catalogue>>,
     keys: Arc<KeyRing>,
-    limiter: RwLock<Option<Arc<Limiter>>>,
+    limits: RwLock<Limits>,
     turns: Turns,
     packers: Turns,
     bodies: Arc<Budget>,
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
+    /// As they were at the start: of the limits among them, `limits` has what holds now.
     settings: Settings,
+}
+
+/// The limits in force, which a running server may be told anew. A request asks once and
+/// keeps them, so that all of it is held against the same ones.
+#[derive(Clone)]
+pub(crate) struct Limits {
+    /// `None` when no request rate is limited.
+    pub(crate) limiter: Option<Arc<Limiter>>,
+    /// What one request may carry.
+    pub(crate) per_request: PerRequest,
 }
 
 impl State {
@@ -33,11 +44,12 @@ impl State {
     pub fn new(catalogue: Catalogue, mut settings: Settings) -> Self {
         let now = Instant::now().into_std();
         // Taken out, since they may change: the limiter knows them.
-        let limiter = settings.rates.take().map(|rates| Limiter::new(rates, now));
+        let limiter = settings.rates.take().map(|rates| Arc::new(Limiter::new(rates, now)));
+        let limits = Limits { limiter, per_request: settings.per_request() };
         Self {
             catalogue: RwLock::new(Arc::new(catalogue)),
             keys: Arc::default(),
-            limiter: RwLock::new(limiter.map(Arc::new)),
+            limits: RwLock::new(limits),
             turns: Turns::new(settings.turns, settings.turn_wait),
             packers: Turns::new(settings.turns, settings.turn_wait),
             bodies: Budget::new(settings.bodies_bytes_max),
@@ -93,22 +105,25 @@ impl State {
         &self.keys
     }
 
-    /// `None` when no request rate is limited. A request asks once and keeps it, so
-    /// that all of it is held against the same rates.
-    pub(crate) fn limiter(&self) -> Option<Arc<Limiter>> {
-        self.limiter.read().clone()
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits.read().clone()
     }
 
-    /// Holds requests against other rates from now on, or against none. Counts go on
-    /// ([`Limiter::with_rates`]), unless there were no rates before: then nobody was
-    /// counted.
-    pub fn set_rates(&self, rates: Option<Rates>) {
+    /// `None` when no request rate is limited.
+    pub(crate) fn limiter(&self) -> Option<Arc<Limiter>> {
+        self.limits.read().limiter.clone()
+    }
+
+    /// Holds requests against other limits from now on. Without `rates`, none is limited.
+    /// Counts go on ([`Limiter::with_rates`]), unless there were no rates before: then
+    /// nobody was counted.
+    pub fn set_limits(&self, rates: Option<Rates>, per_request: PerRequest) {
         let now = Instant::now().into_std();
         let limiter = rates.map(|rates| match self.limiter() {
             Some(before) => before.with_rates(rates, now),
             None => Limiter::new(rates, now),
         });
-        *self.limiter.write() = limiter.map(Arc::new);
+        *self.limits.write() = Limits { limiter: limiter.map(Arc::new), per_request };
     }
 
     /// What the bodies of all requests may have.

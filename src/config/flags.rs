@@ -250,7 +250,7 @@ pub struct ServeFlags {
     pub strict_contract: Option<String>,
 
     /// Leave the identifiers of instruments out of `GET /instruments/{figi}` [default:
-    /// true when --listen is no loopback address]
+    /// true when --listen is no loopback address, and with --trust-proxy]
     #[arg(
         long,
         env = "FIGDEX_HIDE_IDENTIFIERS",

@@ -12,6 +12,10 @@ use super::{Config, Provenance, SearchEnvelope, UnknownEnum};
 use crate::limits::{Rate, Span};
 use crate::log::LogFormat;
 
+/// The settings whose changes a running server takes up; those of `[limits]` are more.
+const LIVE: [&str; 5] =
+    ["keys", "no_limits", "jobs_per_request", "jobs_per_request_with_key", "body_bytes_max"];
+
 /// Every setting of `figdex serve`, the limits last: in TOML, tables are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing(Vec<Setting>);
@@ -154,13 +158,15 @@ impl Listing {
 impl Setting {
     /// Whether a change takes effect without a restart.
     fn is_live(&self) -> bool {
-        matches!(&*self.name, "keys" | "no_limits") || self.name.starts_with("limits.")
+        LIVE.contains(&&*self.name) || self.name.starts_with("limits.")
     }
 }
 
 impl Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "# The settings of figdex that are in force, and where each comes from.")?;
+        writeln!(f, "# What changes at once when a running server gets SIGHUP: [limits] and")?;
+        writeln!(f, "# {}; all else waits for a restart.", LIVE.join(", "))?;
         let mut table = "";
         for setting in &self.0 {
             let (path, key) = setting.name.rsplit_once('.').unwrap_or(("", &setting.name));

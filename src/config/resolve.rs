@@ -11,14 +11,19 @@ use warp::http::Uri;
 use super::sources::{Provenance, Sources};
 use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, UnknownEnum};
 use crate::auth::KeyRing;
+use crate::budget::ADDRESS_PART;
 use crate::cors::{Cors, Origin};
-use crate::limits::{Rate, Rates, Span};
+use crate::limits::{BODIES_BYTES_MAX, Rate, Rates, Span};
 use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
 use crate::tls::Tls;
 use crate::version::Version;
 
 const LISTEN: &str = "127.0.0.1:8080";
+
+/// The connections that an operator may ask for: more than the ports of a dozen
+/// machines, and far fewer than a semaphore can count.
+const CONNECTIONS_MAX: usize = 1_000_000;
 
 impl Config {
     /// Resolves what `figdex serve` was told.
@@ -60,7 +65,7 @@ impl Config {
             strict_contract: sources
                 .one("strict_contract", flags.strict_contract.as_ref(), truth)
                 .unwrap_or(default.strict_contract),
-            hide_identifiers: hide_identifiers(&mut sources, flags, &listen),
+            hide_identifiers: hide_identifiers(&mut sources, flags, &listen, trust_proxy),
             cors,
             public_url: sources.one("public_url", flags.public_url.as_ref(), public_url),
             trust_proxy,
@@ -72,7 +77,7 @@ impl Config {
                 .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), count)
                 .unwrap_or(default.jobs_per_request_with_key),
             body_bytes_max: sources
-                .one("body_bytes_max", flags.body_bytes_max.as_ref(), count)
+                .one("body_bytes_max", flags.body_bytes_max.as_ref(), body_bytes)
                 .unwrap_or(default.body_bytes_max),
             connections,
             body_wait: sources
@@ -152,10 +157,17 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
         );
     }
     Connections {
-        max: sources.one("connections", flags.connections.as_ref(), count).unwrap_or(default.max),
+        max: sources
+            .one("connections", flags.connections.as_ref(), connection_count)
+            .unwrap_or(default.max),
         per_address: match per_address {
             Some(per_address) => per_address,
-            None if trust_proxy => None,
+            None if trust_proxy => {
+                let reason = "with trust_proxy all connections are the proxy's".to_owned();
+                let name = "connections_per_address".to_owned();
+                sources.provenance.insert(name, Provenance::Derived(reason));
+                None
+            }
             None => default.per_address,
         },
         head_wait: sources
@@ -213,18 +225,24 @@ fn rates(sources: &mut Sources) -> Rates {
 
 /// Whether identifiers are hidden: what is told, or else whether strangers can ask.
 /// Most identifiers belong to somebody, who may not want them shown to the world.
-fn hide_identifiers(sources: &mut Sources, flags: &ServeFlags, listen: &Listen) -> bool {
+fn hide_identifiers(
+    sources: &mut Sources,
+    flags: &ServeFlags,
+    listen: &Listen,
+    trust_proxy: bool,
+) -> bool {
     let told = sources.one("hide_identifiers", flags.hide_identifiers.as_ref(), truth);
     told.unwrap_or_else(|| {
-        let for_strangers = !listen.is_loopback();
-        if for_strangers {
-            let reason = format!(
-                "{listen} is no loopback address; --hide-identifiers=false would show them"
-            );
-            let name = "hide_identifiers".to_owned();
-            sources.provenance.insert(name, Provenance::Derived(reason));
-        }
-        for_strangers
+        let reason = if !listen.is_loopback() {
+            format!("{listen} is no loopback address")
+        } else if trust_proxy {
+            "with trust_proxy the proxy's clients may be strangers".to_owned()
+        } else {
+            return false;
+        };
+        let reason = format!("{reason}; --hide-identifiers=false would show them");
+        sources.provenance.insert("hide_identifiers".to_owned(), Provenance::Derived(reason));
+        true
     })
 }
 
@@ -282,6 +300,27 @@ fn truth(text: &str) -> Result<bool, String> {
 fn count(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
     count.ok_or_else(|| format!("`{text}` is no whole number of at least 1"))
+}
+
+fn connection_count(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        count if count > CONNECTIONS_MAX => {
+            Err(format!("`{text}` is more than {CONNECTIONS_MAX}, the most that there may be"))
+        }
+        count => Ok(count),
+    }
+}
+
+/// A body that is greater than all bodies of an address may be would be a 503 whenever it
+/// comes.
+fn body_bytes(text: &str) -> Result<usize, String> {
+    const MOST: usize = BODIES_BYTES_MAX / ADDRESS_PART;
+    match count(text)? {
+        count if count > MOST => Err(format!(
+            "`{text}` is more than {MOST}, which all bodies of one address together may have"
+        )),
+        count => Ok(count),
+    }
 }
 
 fn envelope(text: &str) -> Result<SearchEnvelope, String> {

@@ -4,7 +4,7 @@ use figdex_index::{IdType, Property, Vocabulary};
 use serde_json::{Map, Value, json};
 
 use crate::config::{SearchEnvelope, Settings};
-use crate::limits::ENUM_VALUES_MAX;
+use crate::limits::{ENUM_VALUES_MAX, PerRequest};
 use crate::version::Version;
 
 /// Makes of the schemas of all versions those of one.
@@ -12,6 +12,7 @@ pub(super) fn apply(
     schemas: &mut Map<String, Value>,
     version: Version,
     settings: &Settings,
+    per_request: PerRequest,
     vocabulary: &Vocabulary,
 ) {
     let id_types = IdType::ALL.into_iter().filter(|id_type| version.has_id_type(*id_type));
@@ -22,7 +23,7 @@ pub(super) fn apply(
         let option_type = &mut schemas[request]["properties"]["optionType"];
         option_type["enum"] = nullable(vocabulary.values(Property::OptionType));
     }
-    let (jobs, with_key) = (settings.jobs_per_request, settings.jobs_per_request_with_key);
+    let PerRequest { jobs_max: jobs, jobs_max_with_key: with_key, .. } = per_request;
     schemas["BulkMappingJob"]["maxItems"] = with_key.into();
     schemas["BulkMappingJob"]["description"] =
         format!("The jobs of one request: at most {jobs}, or {with_key} with an API key.").into();

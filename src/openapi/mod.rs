@@ -23,6 +23,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{Components, Info, OpenApi, RefOr, Schema, SecurityRequirement, Server};
 
 use crate::config::Settings;
+use crate::limits::PerRequest;
 use crate::version::Version;
 
 /// The name of the security scheme.
@@ -45,7 +46,12 @@ impl Schemas {
 
 /// The document of a version, as JSON. `vocabulary` knows the values of the
 /// properties whose list is short enough to stand in it.
-pub(crate) fn document(version: Version, settings: &Settings, vocabulary: &Vocabulary) -> Vec<u8> {
+pub(crate) fn document(
+    version: Version,
+    settings: &Settings,
+    per_request: PerRequest,
+    vocabulary: &Vocabulary,
+) -> Vec<u8> {
     let mut schemas = Schemas::default();
     requests::components(&mut schemas);
     answers::components(&mut schemas);
@@ -72,7 +78,7 @@ pub(crate) fn document(version: Version, settings: &Settings, vocabulary: &Vocab
     let schemas = document["components"]["schemas"].as_object_mut();
     let schemas = schemas.expect("schemas are an object");
     *schemas = three::spread(schemas);
-    edition::apply(schemas, version, settings, vocabulary);
+    edition::apply(schemas, version, settings, per_request, vocabulary);
     three::translate(&mut document);
     serde_json::to_vec(&document).expect("a JSON value is written into memory")
 }
@@ -86,7 +92,13 @@ mod tests {
 
     fn of(version: Version, search_envelope: SearchEnvelope) -> Value {
         let settings = Settings { search_envelope, ..Settings::default() };
-        serde_json::from_slice(&document(version, &settings, &Vocabulary::new([]))).unwrap()
+        serde_json::from_slice(&document(
+            version,
+            &settings,
+            settings.per_request(),
+            &Vocabulary::new([]),
+        ))
+        .unwrap()
     }
 
     /// Every reference points to something, and every component is pointed to.
@@ -131,7 +143,8 @@ mod tests {
         {
             let settings =
                 Settings { public_url: public_url.map(str::to_owned), ..Settings::default() };
-            let document = document(Version::V2, &settings, &Vocabulary::new([]));
+            let document =
+                document(Version::V2, &settings, settings.per_request(), &Vocabulary::new([]));
             let document: Value = serde_json::from_slice(&document).unwrap();
             assert_eq!(document["servers"], serde_json::json!([{"url": server}]));
         }

@@ -29,14 +29,27 @@ async fn answer(version: Version, call: Call, state: Arc<State>) -> Response {
     let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
         (Some(preflight), _) => preflight,
         (None, &Method::GET | &Method::HEAD) => {
-            let catalogue = state.catalogue();
-            let document = openapi::document(version, state.settings(), catalogue.vocabulary());
             let who = gate::caller(peer, &headers, state.settings().trust_proxy);
-            encoding::json(&state, who, &headers, document).await.unwrap_or_else(Response::from)
+            match made(version, &state).await {
+                Ok(document) => encoding::json(&state, who, &headers, document).await,
+                Err(error) => Err(error),
+            }
+            .unwrap_or_else(Response::from)
         }
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
     };
     // Pages that show such documents fetch them from other origins.
     cors.stamp(&headers, &mut reply);
     reply
+}
+
+/// The document, made for each request and with a turn: it takes a millisecond, in which
+/// many small answers could be made.
+async fn made(version: Version, state: &Arc<State>) -> Result<Vec<u8>, ApiError> {
+    let (catalogue, of) = (state.catalogue(), state.clone());
+    let make = move || {
+        let per_request = of.limits().per_request;
+        openapi::document(version, of.settings(), per_request, catalogue.vocabulary())
+    };
+    state.blocking(make).await
 }

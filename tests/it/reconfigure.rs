@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use figdex::auth::{HEADERS, file};
 
-use crate::process::{Process, build_index, figdex};
+use crate::process::{Process, build_index, figdex, get, status};
 
 const FILE: &str = "listen = '127.0.0.1:0'\nindex = 'index'\ntrust_proxy = true\n";
+
+const JOB: &str = r#"{"idType":"TICKER","idValue":"IBM"}"#;
 
 /// What the mapping requests of one address have left; `None` when nothing limits them.
 fn remaining(process: &Process, address: &str) -> Option<u32> {
@@ -17,6 +19,56 @@ fn remaining(process: &Process, address: &str) -> Option<u32> {
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     let (_, rest) = answer.split_once("ratelimit-remaining: ")?;
     rest.split("\r\n").next().unwrap().parse().ok()
+}
+
+/// What one request may carry changes too, and the interface description says so.
+#[test]
+fn the_limits_of_one_request_change_under_way() {
+    let desk = tempfile::tempdir().unwrap();
+    build_index(&desk.path().join("index"));
+    let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
+    let write = |text: &str| {
+        let text = format!("{FILE}keys = 'keys.toml'\nno_limits = true\n{text}");
+        fs::write(desk.path().join("figdex.toml"), text).unwrap();
+    };
+    write("");
+    let mut command = figdex();
+    let command = command.current_dir(desk.path()).args(["--config", "figdex.toml"]);
+    let process = Process::start(command);
+    let with_key = format!("{}: {key}\r\n", HEADERS[0]);
+    let jobs = |count: usize| format!("[{}]", [JOB; 100][..count].join(","));
+    let is_most = |headers: &str, most: usize| {
+        [most, most + 1].map(|count| status(&process.map(headers, &jobs(count)))) == [200, 413]
+    };
+    let bytes = |count: usize| status(&process.map("", &format!("[{}]", " ".repeat(count - 2))));
+    let described = || {
+        let (_, document) = get(process.address(), "/schema");
+        document["components"]["schemas"]["BulkMappingJob"]["maxItems"].as_u64()
+    };
+    assert!(is_most("", 10));
+    assert_eq!((bytes(1_000), described()), (200, Some(100)));
+
+    write("jobs_per_request = 2\njobs_per_request_with_key = 4\nbody_bytes_max = 200\n");
+    process.signal("-HUP");
+    let told = process.wait_for("settings read again", 1);
+    let names = ["jobs_per_request", "jobs_per_request_with_key", "body_bytes_max"].join(", ");
+    assert!(told.contains(&format!("{names:?}")), "{told}");
+    assert!(is_most("", 2) && is_most(&with_key, 4));
+    assert_eq!((bytes(200), bytes(201), described()), (200, 413, Some(4)));
+
+    // What can never be is told, and nothing changes.
+    write("jobs_per_request = 5\njobs_per_request_with_key = 3\n");
+    process.signal("-HUP");
+    process.wait_for("the settings are not taken up", 1);
+    assert!(is_most("", 2) && is_most(&with_key, 4));
+
+    write("");
+    process.signal("-HUP");
+    process.wait_for("settings read again", 2);
+    assert!(is_most("", 10));
+    assert_eq!((bytes(1_000), described()), (200, Some(100)));
+    assert_eq!(process.count("need a restart"), 0);
+    process.stop();
 }
 
 #[test]
@@ -29,8 +81,8 @@ fn limits_and_keys_change_under_way() {
     let mut command = figdex();
     let command = command.current_dir(desk.path()).args(["--config", "figdex.toml"]);
     let process = Process::start(command);
-    let status = || process.map(&format!("{}: {key}\r\n", HEADERS[0]), "[]")[9..12].to_owned();
-    assert_eq!(status(), "401", "no keys are known");
+    let status = || status(&process.map(&format!("{}: {key}\r\n", HEADERS[0]), "[]"));
+    assert_eq!(status(), 401, "no keys are known");
 
     let (asked, done) = (AtomicU32::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -60,7 +112,7 @@ fn limits_and_keys_change_under_way() {
             let told = process.wait_for("changed settings that need a restart", 1);
             assert!(told.contains("\"connections\""), "{told}");
             assert_eq!(remaining(&process, asker), Some(1), "three of now five were used");
-            assert_eq!(status(), "200");
+            assert_eq!(status(), 200);
 
             // A file with faults: each is told, and nothing changes, not even what is right.
             write(&format!(
@@ -72,13 +124,13 @@ fn limits_and_keys_change_under_way() {
                 assert_eq!(process.count(fault), 1, "{fault}");
             }
             assert_eq!(remaining(&process, asker), Some(0));
-            assert_eq!(status(), "200");
+            assert_eq!(status(), 200);
 
             write(&format!("{FILE}no_limits = true\n"));
             process.signal("-HUP");
             process.wait_for("settings read again", 2);
             assert_eq!(remaining(&process, asker), None);
-            assert_eq!(status(), "401", "the file of the keys is named no more");
+            assert_eq!(status(), 401, "the file of the keys is named no more");
 
             // Nobody was counted meanwhile.
             write(&format!("{FILE}[limits.v3.mapping]\nwithout_key = '10/1h'\n"));

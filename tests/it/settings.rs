@@ -136,24 +136,32 @@ fn the_example_file_is_the_defaults() {
     }
 }
 
-/// Whoever listens beyond this machine hides identifiers, unless told otherwise.
+/// Whoever listens beyond this machine, or is asked through a proxy, hides identifiers,
+/// unless told otherwise.
 #[test]
 fn strangers_see_no_identifiers() {
     let desk = tempfile::tempdir().unwrap();
     let index = desk.path().join("index");
     build_index(&index);
     let derived = "hide_identifiers = true  # derived: 0.0.0.0:0 is no loopback address";
-    for (listen, hide, is_hidden, listing) in [
-        ("0.0.0.0:0", None, true, derived),
-        ("0.0.0.0:0", Some("false"), false, "hide_identifiers = false  # FIGDEX_HIDE_IDENTIFIERS"),
-        ("127.0.0.1:0", None, false, "hide_identifiers = false  # default"),
-        ("[::ffff:127.0.0.1]:0", None, false, "hide_identifiers = false  # default"),
-        ("127.0.0.1:0", Some("true"), true, "hide_identifiers = true  # FIGDEX_HIDE_IDENTIFIERS"),
+    let of_proxy = "hide_identifiers = true  # derived: with trust_proxy";
+    let shown = "hide_identifiers = false  # default";
+    let [shown_as_told, hidden_as_told] =
+        [false, true].map(|hide| format!("hide_identifiers = {hide}  # FIGDEX_HIDE_IDENTIFIERS"));
+    for (listen, trust_proxy, hide, is_hidden, listing) in [
+        ("0.0.0.0:0", false, None, true, derived),
+        ("0.0.0.0:0", false, Some("false"), false, &*shown_as_told),
+        ("127.0.0.1:0", false, None, false, shown),
+        ("127.0.0.1:0", true, None, true, of_proxy),
+        ("127.0.0.1:0", true, Some("false"), false, &*shown_as_told),
+        ("[::ffff:127.0.0.1]:0", false, None, false, shown),
+        ("127.0.0.1:0", false, Some("true"), true, &*hidden_as_told),
     ] {
         let command = |arguments: &[&str]| {
             let mut command = figdex();
             command.args(arguments).args(["--listen", listen, "--index"]).arg(&index);
             command.envs(hide.map(|hide| ("FIGDEX_HIDE_IDENTIFIERS", hide)));
+            command.envs(trust_proxy.then_some(("FIGDEX_TRUST_PROXY", "true")));
             command
         };
         let (_, told, _) = run(&mut command(&["config"]));

@@ -52,6 +52,8 @@ fn what_is_printed_can_be_fed_back() {
     let printed = with_file(everything).listing().to_string();
     for line in [
         "listen = \"[::]:9000\"  # ",
+        "connections_per_address = \"none\"  # derived: with trust_proxy all connections are the \
+         proxy's\n",
         "hide_identifiers = true  # derived: [::]:9000 is no loopback address; \
          --hide-identifiers=false would show them\n",
         "\n# keys is not set: a request with a key is refused\n",
@@ -63,6 +65,28 @@ fn what_is_printed_can_be_fed_back() {
     ] {
         assert!(printed.contains(line), "{line}\n{printed}");
     }
+}
+
+/// A proxy on the same machine is asked by strangers.
+#[test]
+fn what_hides_identifiers() {
+    let hidden = |text: &str| {
+        let listing = with_file(text).listing();
+        let mut settings = listing.settings().iter();
+        let setting = settings.find(|setting| setting.name == "hide_identifiers").unwrap();
+        (setting.value.clone(), setting.provenance.clone())
+    };
+    let derived = |reason: &str| {
+        let reason = format!("{reason}; --hide-identifiers=false would show them");
+        (Held::Value(true.into()), Provenance::Derived(reason))
+    };
+    assert_eq!(hidden(""), (Held::Value(false.into()), Provenance::Default));
+    let of_proxy = derived("with trust_proxy the proxy's clients may be strangers");
+    assert_eq!(hidden("trust_proxy = true"), of_proxy);
+    let of_socket = derived("unix:/run/x is no loopback address");
+    assert_eq!(hidden("listen = 'unix:/run/x'\ntrust_proxy = true"), of_socket);
+    let (told, _) = hidden("trust_proxy = true\nhide_identifiers = false");
+    assert_eq!(told, Held::Value(false.into()));
 }
 
 /// Every flag of `serve` is a setting, but for the one that names the file.
@@ -86,12 +110,22 @@ fn nothing_is_left_out() {
 #[test]
 fn what_is_taken_up() {
     let mut in_force = with_file("").listing();
-    let now = with_file("connections = 7\nlimits.v3.search.with_key = '1/1s'").listing();
-    for taken_up in [vec!["limits.v3.search.with_key".to_owned()], vec![]] {
+    let text = "connections = 7\njobs_per_request = 2\njobs_per_request_with_key = 3\n\
+                body_bytes_max = 200\nlimits.v3.search.with_key = '1/1s'";
+    let now = with_file(text).listing();
+    let of_a_request = ["jobs_per_request", "jobs_per_request_with_key", "body_bytes_max"];
+    let taken_up: Vec<_> =
+        of_a_request.into_iter().chain(["limits.v3.search.with_key"]).map(str::to_owned).collect();
+    for taken_up in [taken_up, vec![]] {
         let changes = in_force.take_up(now.clone());
         assert_eq!(changes, Changes { taken_up, waiting: vec!["connections".to_owned()] });
     }
     let changes = in_force.take_up(with_file("no_limits = true").listing());
-    let taken_up = ["no_limits", "limits.v3.search.with_key"].map(str::to_owned).to_vec();
+    let taken_up = ["no_limits"].into_iter().chain(of_a_request);
+    let taken_up = taken_up.chain(["limits.v3.search.with_key"]).map(str::to_owned).collect();
     assert_eq!(changes, Changes { taken_up, waiting: Vec::new() });
+    let told = "# What changes at once when a running server gets SIGHUP: [limits] and\n# keys, \
+                no_limits, jobs_per_request, jobs_per_request_with_key, body_bytes_max; all else \
+                waits for a restart.\n";
+    assert!(in_force.to_string().contains(told), "{in_force}");
 }

@@ -196,6 +196,25 @@ fn connections_and_their_times() {
     assert_eq!(faults.unwrap_err(), expected);
 }
 
+/// Numbers that a server could not run with are faults like any other, told together.
+#[test]
+fn numbers_that_are_too_great() {
+    let flags = ServeFlags::default;
+    let most = with_file("connections = 1000000", flags()).unwrap().settings;
+    assert_eq!(most.connections.max, 1_000_000);
+    let most = with_file("body_bytes_max = 33554432", flags()).unwrap().settings;
+    assert_eq!(most.body_bytes_max, most.bodies_bytes_max / 8);
+    let text = "connections = 9223372036854775807\nhead_timeout = '15'\n\
+                body_bytes_max = 33554433";
+    let expected = [
+        "FILE: connections: `9223372036854775807` is more than 1000000, the most that there may be",
+        "FILE: head_timeout: `15` is no time such as `15s`, `500ms` or `2m`, up to a day",
+        "FILE: body_bytes_max: `33554433` is more than 33554432, which all bodies of one address together may have",
+    ];
+    assert_eq!(with_file(text, flags()).unwrap_err(), expected);
+    assert!(with_file("connections = 1000001", flags()).is_err());
+}
+
 #[test]
 fn where_to_listen() {
     let of = |text: &str| with_file(&format!("listen = {text:?}"), ServeFlags::default());

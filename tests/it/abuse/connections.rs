@@ -126,8 +126,9 @@ fn bodies_together_are_bounded() {
     let head = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
     let body = vec![b' '; BODY_BYTES];
     let mut held: Vec<_> = (0..BODIES)
-        .map(|_| {
-            let mut client = figdex.connect();
+        .map(|number| {
+            // Of sixteen addresses, since one alone may not have all that there is.
+            let mut client = connect_from(&format!("127.0.1.{}", number % 16), &figdex);
             write!(client, "{head}Content-Length: {}\r\n\r\n", BODY_BYTES + 1).unwrap();
             // A refusal ends in a reset, since the rest of the body is not read.
             let _ = client.write_all(&body);
