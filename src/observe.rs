@@ -109,13 +109,13 @@ impl Drop for Begun {
         if self.has_log {
             tracing::info!(
                 target: ACCESS,
-                method = %name(&self.method),
-                route = %route,
+                message = "answered",
+                method = name(&self.method),
+                route = route.path(),
                 status,
                 rows,
                 elapsed_us = elapsed.as_micros() as u64,
-                request_id = %self.request.id(),
-                "answered"
+                request_id = self.request.id().as_str(),
             );
         }
     }

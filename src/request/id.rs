@@ -21,6 +21,10 @@ impl RequestId {
     /// What stands in a line that belongs to no request.
     pub(crate) const NONE: Self = Self(HeaderValue::from_static("-"));
 
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.to_str().expect("an id has letters, digits and signs")
+    }
+
     pub(crate) fn to_header(&self) -> HeaderValue {
         self.0.clone()
     }
@@ -28,7 +32,7 @@ impl RequestId {
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.to_str().map_err(|_| fmt::Error)?)
+        f.write_str(self.as_str())
     }
 }
 

@@ -26,14 +26,25 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// Its path without the version, with its parameters by name.
-    pub(crate) fn template(self) -> &'static str {
+    /// Its path with its parameters by name.
+    pub(crate) fn path(self) -> &'static str {
+        use Version::{V1, V2, V3};
         match self {
-            Self::Mapping(_) => "/mapping",
-            Self::Values(_) => "/mapping/values/{key}",
-            Self::Search(_) => "/search",
-            Self::Filter(_) => "/filter",
-            Self::Schema(_) => "/schema",
+            Self::Mapping(V1) => "/v1/mapping",
+            Self::Mapping(V2) => "/v2/mapping",
+            Self::Mapping(V3) => "/v3/mapping",
+            Self::Values(V1) => "/v1/mapping/values/{key}",
+            Self::Values(V2) => "/v2/mapping/values/{key}",
+            Self::Values(V3) => "/v3/mapping/values/{key}",
+            Self::Search(V1) => "/v1/search",
+            Self::Search(V2) => "/v2/search",
+            Self::Search(V3) => "/v3/search",
+            Self::Filter(V1) => "/v1/filter",
+            Self::Filter(V2) => "/v2/filter",
+            Self::Filter(V3) => "/v3/filter",
+            Self::Schema(V1) => "/v1/schema",
+            Self::Schema(V2) => "/v2/schema",
+            Self::Schema(V3) => "/v3/schema",
             Self::Instrument => "/instruments/{figi}",
             Self::Suggest => "/suggest",
             Self::Page => "/page/{file}",
@@ -41,6 +52,14 @@ impl Route {
             Self::Ready => "/readyz",
             Self::Metrics => "/metrics",
             Self::Other => "other",
+        }
+    }
+
+    /// The same without the version.
+    pub(crate) fn template(self) -> &'static str {
+        match self.version() {
+            Some(version) => &self.path()[1 + version.name().len()..],
+            None => self.path(),
         }
     }
 
@@ -57,12 +76,8 @@ impl Route {
     }
 }
 
-/// The whole template: `/v3/mapping`.
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(version) = self.version() {
-            write!(f, "/{}", version.name())?;
-        }
-        f.write_str(self.template())
+        f.write_str(self.path())
     }
 }
