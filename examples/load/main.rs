@@ -125,7 +125,7 @@ struct SoakFlags {
     /// The server program
     #[arg(long, value_name = "FILE", default_value = "target/release/figdex")]
     server: PathBuf,
-    /// How long the traffic goes on
+    /// How long the traffic goes on; memory and latencies are judged from 10 minutes on
     #[arg(long, value_name = "MINUTES", default_value = "30", value_parser = minutes)]
     minutes: Duration,
     /// Instruments of the index, which is generated

@@ -13,6 +13,10 @@ use std::collections::BTreeMap;
 use super::traffic::percentile_ms;
 use super::{Moment, Run};
 
+/// Seconds from which on memory and latencies are judged: a shorter run tells whether all
+/// of it still works.
+const JUDGED_SECONDS: f64 = 600.0;
+
 /// The share of the moments that is left out.
 const BEGINNING: f64 = 0.25;
 
@@ -36,6 +40,9 @@ pub(super) struct Verdict {
 /// All verdicts over a run.
 pub(super) fn judge(run: &Run) -> Vec<Verdict> {
     let mut verdicts = vec![statuses(run), connections(run), generations(run), ended(run)];
+    if run.moments.last().is_none_or(|moment| moment.seconds < JUDGED_SECONDS) {
+        return verdicts;
+    }
     let beginning = (run.moments.len() as f64 * BEGINNING) as usize;
     let moments = &run.moments[beginning..];
     verdicts.push(memory(moments));
