@@ -339,4 +339,26 @@ mod tests {
         assert!((316..=319).contains(&slow), "{slow}");
         assert_eq!(too_slow_at(100, 1).await.map(|slow| slow / 4), Some(15), "after the silence");
     }
+
+    /// Who sends one request after another does not get the time for an answer anew with
+    /// each.
+    #[tokio::test(start_paused = true)]
+    async fn more_requests_gain_no_time() {
+        let pace = Pace::new();
+        pace.begin_answer();
+        pace.end_answer(4 << 20);
+        let from = Instant::now();
+        let more = async {
+            for _ in 0..20 {
+                tokio::time::sleep(Duration::from_secs(50)).await;
+                pace.begin_answer();
+                pace.end_answer(1);
+            }
+        };
+        tokio::select! {
+            () = pace.too_slow(&BOUNDS) => {}
+            () = more => panic!("it was never too slow"),
+        }
+        assert!((316..=319).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
+    }
 }
