@@ -33,8 +33,6 @@ pub(crate) struct Metrics {
     request_seconds: Family<Route, Histogram, fn() -> Histogram>,
     rows: Family<Route, Counter>,
     pub(crate) requests_in_flight: Gauge,
-    /// Held by whoever reads the page: one at a time.
-    pub(crate) reading: tokio::sync::Mutex<()>,
     /// Those of clients; operators have theirs on an address of their own.
     pub(crate) connections: Arc<ConnectionMetrics>,
     pub(crate) reloads_taken_up: Counter,
@@ -65,7 +63,6 @@ impl Default for Metrics {
             }),
             rows: Family::default(),
             requests_in_flight: Gauge::default(),
-            reading: tokio::sync::Mutex::default(),
             connections: Arc::default(),
             reloads_taken_up: Counter::default(),
             reloads_refused: Counter::default(),

@@ -22,6 +22,7 @@ pub struct State {
     limits: RwLock<Limits>,
     turns: Turns,
     packers: Turns,
+    tellers: Turns,
     bodies: Arc<Budget>,
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
@@ -52,6 +53,7 @@ impl State {
             limits: RwLock::new(limits),
             turns: Turns::new(settings.turns, settings.turn_wait),
             packers: Turns::new(settings.turns, settings.turn_wait),
+            tellers: Turns::new(Some(1), settings.turn_wait),
             bodies: Budget::new(settings.bodies_bytes_max),
             answers: Budget::new(settings.answers_bytes_max),
             metrics: Arc::default(),
@@ -158,5 +160,18 @@ impl State {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.packers.take(work).await
+    }
+
+    /// Puts together what the server tells of itself, for one reader at a time: many of
+    /// them must not take the threads of those who work, and who watches is not kept
+    /// waiting by heavy work, of which he wants to hear.
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when its turn does not come in time.
+    pub(crate) async fn telling<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.tellers.take(work).await
     }
 }

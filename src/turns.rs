@@ -145,4 +145,17 @@ mod tests {
         assert_eq!(turns.take(|| 3).await, Ok(3));
         assert_eq!(turns.load(), load(0, 0, 1));
     }
+
+    /// Work goes on when its caller has gone, and keeps its turn until it is done: who
+    /// comes and goes does not begin more of it than there are turns.
+    #[tokio::test]
+    async fn a_caller_who_goes() {
+        let turns = Turns::new(Some(1), Duration::from_millis(20));
+        let (release, released) = mpsc::channel::<()>();
+        assert!(turns.take(move || released.recv()).now_or_never().is_none());
+        assert_eq!(turns.load().running, 1);
+        assert_eq!(turns.take(|| 2).await, Err(ApiError::Unavailable));
+        drop(release);
+        while turns.take(|| 3).await != Ok(3) {}
+    }
 }

@@ -77,7 +77,10 @@ impl Config {
                 .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), count)
                 .unwrap_or(default.jobs_per_request_with_key),
             body_bytes_max: sources
-                .one("body_bytes_max", flags.body_bytes_max.as_ref(), body_bytes)
+                .one("body_bytes_max", flags.body_bytes_max.as_ref(), |text| {
+                    let what = "which all bodies of one address together may have";
+                    count_up_to(text, BODIES_BYTES_MAX / ADDRESS_PART, what)
+                })
                 .unwrap_or(default.body_bytes_max),
             connections,
             body_wait: sources
@@ -158,7 +161,9 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
     }
     Connections {
         max: sources
-            .one("connections", flags.connections.as_ref(), connection_count)
+            .one("connections", flags.connections.as_ref(), |text| {
+                count_up_to(text, CONNECTIONS_MAX, "the most that there may be")
+            })
             .unwrap_or(default.max),
         per_address: match per_address {
             Some(per_address) => per_address,
@@ -302,23 +307,10 @@ fn count(text: &str) -> Result<usize, String> {
     count.ok_or_else(|| format!("`{text}` is no whole number of at least 1"))
 }
 
-fn connection_count(text: &str) -> Result<usize, String> {
+/// A number from 1 to `most`; `what` says what that is.
+fn count_up_to(text: &str, most: usize, what: &str) -> Result<usize, String> {
     match count(text)? {
-        count if count > CONNECTIONS_MAX => {
-            Err(format!("`{text}` is more than {CONNECTIONS_MAX}, the most that there may be"))
-        }
-        count => Ok(count),
-    }
-}
-
-/// A body that is greater than all bodies of an address may be would be a 503 whenever it
-/// comes.
-fn body_bytes(text: &str) -> Result<usize, String> {
-    const MOST: usize = BODIES_BYTES_MAX / ADDRESS_PART;
-    match count(text)? {
-        count if count > MOST => Err(format!(
-            "`{text}` is more than {MOST}, which all bodies of one address together may have"
-        )),
+        count if count > most => Err(format!("`{text}` is more than {most}, {what}")),
         count => Ok(count),
     }
 }

@@ -27,15 +27,11 @@ async fn answer(method: Method, state: Arc<State>) -> Response {
     if !matches!(method, Method::GET | Method::HEAD) {
         return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
     }
-    // Reading `/proc` takes a while for a process with many files. It waits for no turn:
-    // who has none left is asked most. But one reader waits for another, so that many of
-    // them do not take the threads of those who work.
-    let _alone = state.metrics().reading.lock().await;
-    let state = state.clone();
-    let text = tokio::task::spawn_blocking(move || metrics::text(&state)).await;
-    let Ok(text) = text else {
-        tracing::error!(request_id = %request::id(), "the metrics could not be put together");
-        return ApiError::Internal.into();
+    // Reading `/proc` takes a while for a process with many files.
+    let of = state.clone();
+    let text = match state.telling(move || metrics::text(&of)).await {
+        Ok(text) => text,
+        Err(error) => return error.into(),
     };
     let mut reply = HttpResponse::new(text.into());
     reply.headers_mut().insert(header::CONTENT_TYPE, OPEN_METRICS);

@@ -19,37 +19,34 @@ use crate::{encoding, gate, openapi};
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let current = warp::path!("schema").map(|| Version::V3);
     let versioned = warp::path!(Version / "schema");
-    current.or(versioned).unify().and(call()).and(with(state)).then(answer).boxed()
+    current.or(versioned).unify().and(call()).and(with(state)).then(handle).boxed()
 }
 
-async fn answer(version: Version, call: Call, state: Arc<State>) -> Response {
+async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     request::takes(Route::Schema(version));
     let cors = &state.settings().cors;
-    let Call { peer, method, headers, .. } = call;
-    let mut reply = match (cors.preflight(&method, &headers, &Method::GET), &method) {
+    let mut reply = match (cors.preflight(&call.method, &call.headers, &Method::GET), &call.method)
+    {
         (Some(preflight), _) => preflight,
         (None, &Method::GET | &Method::HEAD) => {
-            let who = gate::caller(peer, &headers, state.settings().trust_proxy);
-            match made(version, &state).await {
-                Ok(document) => encoding::json(&state, who, &headers, document).await,
-                Err(error) => Err(error),
-            }
-            .unwrap_or_else(Response::from)
+            answer(version, &call, &state).await.unwrap_or_else(Response::from)
         }
         _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
     };
     // Pages that show such documents fetch them from other origins.
-    cors.stamp(&headers, &mut reply);
+    cors.stamp(&call.headers, &mut reply);
     reply
 }
 
-/// The document, made for each request and with a turn: it takes a millisecond, in which
+/// The document, made for each request, and with a turn: it takes a millisecond, in which
 /// many small answers could be made.
-async fn made(version: Version, state: &Arc<State>) -> Result<Vec<u8>, ApiError> {
+async fn answer(version: Version, call: &Call, state: &Arc<State>) -> Result<Response, ApiError> {
     let (catalogue, of) = (state.catalogue(), state.clone());
     let make = move || {
         let per_request = of.limits().per_request;
         openapi::document(version, of.settings(), per_request, catalogue.vocabulary())
     };
-    state.blocking(make).await
+    let document = state.blocking(make).await?;
+    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
+    encoding::json(state, who, &call.headers, document).await
 }

@@ -21,9 +21,10 @@ use super::Connections;
 pub(super) struct Pace {
     began: Instant,
     moved: AtomicU64,
-    /// When the answer under way was made, and its bytes.
+    /// When the answer under way was made; the first, if several are.
     answered: AtomicU64,
-    answer: AtomicU64,
+    /// The bytes of all answers under way.
+    answer_bytes: AtomicU64,
     /// Those of them that are still to be written, at least.
     unwritten: AtomicU64,
     /// When the head under way began, and 1 more; 0 when none is.
@@ -39,7 +40,7 @@ impl Pace {
             began: Instant::now(),
             moved: AtomicU64::new(0),
             answered: AtomicU64::new(0),
-            answer: AtomicU64::new(0),
+            answer_bytes: AtomicU64::new(0),
             unwritten: AtomicU64::new(0),
             head: AtomicU64::new(1),
             is_answering: AtomicBool::new(false),
@@ -62,10 +63,10 @@ impl Pace {
         let unwritten = self.unwritten.load(Ordering::Relaxed);
         if unwritten == 0 {
             self.answered.store(now, Ordering::Relaxed);
-            self.answer.store(0, Ordering::Relaxed);
+            self.answer_bytes.store(0, Ordering::Relaxed);
         }
-        let answer = self.answer.load(Ordering::Relaxed);
-        self.answer.store(answer + bytes, Ordering::Relaxed);
+        let answer_bytes = self.answer_bytes.load(Ordering::Relaxed);
+        self.answer_bytes.store(answer_bytes + bytes, Ordering::Relaxed);
         self.unwritten.store(unwritten + bytes, Ordering::Relaxed);
         self.moved.store(now, Ordering::Relaxed);
         self.is_answering.store(false, Ordering::Relaxed);
@@ -98,7 +99,8 @@ impl Pace {
         let since = |moment: u64| Duration::from_millis(self.now().saturating_sub(moment));
         let idle = idle_wait.saturating_sub(since(self.moved.load(Ordering::Relaxed)));
         if self.unwritten.load(Ordering::Relaxed) > 0 {
-            let millis = self.answer.load(Ordering::Relaxed) * 1_000 / answer_bytes_per_second;
+            let millis =
+                self.answer_bytes.load(Ordering::Relaxed) * 1_000 / answer_bytes_per_second;
             let allowed = Duration::from_millis(millis);
             let answered = since(self.answered.load(Ordering::Relaxed));
             return idle.min((idle_wait + allowed).saturating_sub(answered));
