@@ -176,9 +176,9 @@ fn keys(command: &KeysCommand) -> anyhow::Result<()> {
             format!("the key of {}, which is shown only now: {key}\n", escaped(name))
         }
         KeysCommand::List { place } => {
-            let keys = file::list(&place.resolve()?)?;
-            let line = |key: file::Key| format!("{}\t{}\n", key.created, escaped(key.name));
-            keys.into_iter().map(line).collect()
+            let keys = file::list(&place.resolve()?)?.into_iter();
+            let rows = keys.map(|key| [key.created.to_string(), key.name]);
+            return terminal::print_rows(rows).context("writing to standard output");
         }
         KeysCommand::Revoke { name, place } => {
             file::revoke(&changeable(place)?, name)?;

@@ -33,7 +33,7 @@ pub fn escaped<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: false }
 }
 
-/// A text of several lines: line ends and tabs stay.
+/// A text of several lines: line ends stay.
 pub fn escaped_lines<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: true }
 }
@@ -57,7 +57,7 @@ impl fmt::Display for Escaped<'_> {
         }
         for character in self.text.chars() {
             match character {
-                '\n' | '\t' if self.keeps_lines => f.write_char(character)?,
+                '\n' if self.keeps_lines => f.write_char(character)?,
                 '\n' => f.write_str("\\n")?,
                 '\t' => f.write_str("\\t")?,
                 '\r' => f.write_str("\\r")?,
@@ -86,7 +86,7 @@ mod tests {
         ] {
             assert_eq!(escaped(text).to_string(), shown);
         }
-        assert_eq!(escaped_lines("a\n\tb\r\x1b").to_string(), "a\n\tb\\r\\u001b");
+        assert_eq!(escaped_lines("a\n\tb\r\x1b").to_string(), "a\n\\tb\\r\\u001b");
     }
 
     /// Every character: those that are escaped are those that are hidden, and no escape

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Source as SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry};
 
 use crate::conflicts::Conflicts;
 use crate::derive::derive;
@@ -237,7 +237,9 @@ impl Build {
             files.read("--exchanges", path);
         }
         if let Some(folder) = &self.values {
-            files.read("--values", folder);
+            for property in Property::ALL {
+                files.read("--values", &values::list(folder, property));
+            }
         }
         files.index(&self.index)?;
         let beside = || self.index.with_added_extension("rejects.csv");

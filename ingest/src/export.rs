@@ -14,6 +14,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use crate::cells::{Cell, cell, columns};
 use crate::outputs::{Files, Output, OutputError};
 use crate::row::Column;
+use crate::values;
 
 /// What stands between the values of one CSV cell.
 const LIST_SEPARATOR: char = ';';
@@ -99,8 +100,7 @@ pub fn value_lists(
     files: &mut Files,
 ) -> Result<Vec<(Property, Output)>, OutputError> {
     let list = |property: Property| {
-        let path = folder.join(property.name()).with_extension("json");
-        Ok((property, files.output("--values", &path)?))
+        Ok((property, files.output("--values", &values::list(folder, property))?))
     };
     Property::ALL.into_iter().map(list).collect()
 }

@@ -103,12 +103,11 @@ struct Known {
 }
 
 impl Files {
-    /// Notes a file that is read, or a folder all of whose files are. A path that is not
-    /// there is left for its reader to report.
+    /// Notes a file that is read, or would be if it were there, or a folder all of whose
+    /// files are. A path that cannot be read is left for its reader to report.
     pub fn read(&mut self, what: &str, path: &Path) {
-        let Ok(metadata) = fs::metadata(path) else { return };
-        let identity = Identity::there(&metadata);
-        if metadata.is_dir() {
+        let Ok(identity) = Identity::of(path) else { return };
+        if path.is_dir() {
             self.folders.push((path.to_owned(), identity));
         } else {
             let what = format!("{what} {}", escaped_path(path));

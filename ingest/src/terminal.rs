@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use figdex_index::escaped_lines;
+use figdex_index::{escaped, escaped_lines, is_hidden};
 
 /// Prints a text on standard output.
 ///
@@ -17,9 +17,22 @@ use figdex_index::escaped_lines;
 /// When it cannot be written. A reader that has seen enough and closed its pipe is not an
 /// error.
 pub fn print(text: &dyn Display) -> io::Result<()> {
+    write(&escaped_lines(text.to_string()).to_string())
+}
+
+/// Prints rows on standard output, with a tab between two fields, as scripts like them.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_rows<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> io::Result<()> {
+    let row =
+        |fields: [String; N]| fields.map(|field| escaped(field).to_string()).join("\t") + "\n";
+    write(&rows.map(row).collect::<String>())
+}
+
+fn write(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let text = escaped_lines(text.to_string());
-    match write!(out, "{text}").and_then(|()| out.flush()) {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
@@ -41,13 +54,21 @@ pub fn error(program: &str, error: &anyhow::Error) {
 /// for. Returns clap's exit code.
 pub fn usage(mut error: clap::Error) -> ExitCode {
     use clap::error::ContextValue;
-    let escape = |text: &String| figdex_index::escaped(text).to_string();
+    let escape = |text: &String| escaped(text).to_string();
     let values: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in values {
         let value = match value {
             ContextValue::String(text) => ContextValue::String(escape(&text)),
             ContextValue::Strings(texts) => {
                 ContextValue::Strings(texts.iter().map(escape).collect())
+            }
+            // Suggestions that repeat the argument.
+            ContextValue::StyledStr(text) if text.to_string().contains(is_hidden) => {
+                ContextValue::None
+            }
+            ContextValue::StyledStrs(mut texts) => {
+                texts.retain(|text| !text.to_string().contains(is_hidden));
+                ContextValue::StyledStrs(texts)
             }
             _ => continue,
         };

@@ -149,7 +149,12 @@ impl Sources {
         place: &Provenance,
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
-        parse(text).map_err(|fault| self.faults.push(format!("{place}: {fault}"))).ok()
+        let fault = |fault: E| {
+            // A fault quotes the text, whose line ends would look like those of faults.
+            let fault = fault.to_string().replace(text, &escaped(text).to_string());
+            format!("{place}: {fault}")
+        };
+        parse(text).map_err(|error| self.faults.push(fault(error))).ok()
     }
 }
 
