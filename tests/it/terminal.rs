@@ -250,7 +250,9 @@ fn a_hostile_log() {
         let mut command = figdex();
         command.args(["--listen", "127.0.0.1:0", "--log-format", format]);
         command.arg("--config").arg(&config).env("RUST_LOG", "debug");
-        let process = Process::start(command.arg("--index").arg(&index));
+        let keys = desk.path().join("keys.toml");
+        fs::write(&keys, "").unwrap();
+        let process = Process::start(command.arg("--index").arg(&index).arg("--keys").arg(&keys));
         let wire = HOSTILE.replace(['\r', '\n'], "");
         for request in [
             format!("GET /{wire} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
@@ -269,7 +271,9 @@ fn a_hostile_log() {
         let body = json!([{"idType": "TICKER", "idValue": HOSTILE, HOSTILE: HOSTILE}]);
         process.map("X-Request-Id: b\u{202e}\r\n", &body.to_string());
 
-        // A generation that is refused, and settings that are wrong.
+        // Keys that are none, a generation that is refused, and settings that are wrong.
+        fs::write(&keys, HOSTILE).unwrap();
+        process.wait_for("keys file not taken up", 1);
         let manifest = index.join("generation-000001/manifest.toml");
         fs::write(manifest, HOSTILE).unwrap();
         fs::write(index.join("CURRENT.new"), "generation-000001\n").unwrap();
@@ -281,12 +285,11 @@ fn a_hostile_log() {
         fs::write(index.join("CURRENT"), HOSTILE).unwrap();
         process.signal("-HUP");
         process.wait_for("no published generation is found", 1);
-        process.wait_for("not taken up", 2);
+        process.wait_for("settings are not taken up", 2);
 
         let log = process.stop();
         assert_clean(format, &log, false);
-        // Of texts as of values, for people the quotes are escaped as well.
-        assert!(log.contains("u001b]0;owned"), "{log}");
+        assert!(log.contains("a\\u001b]0;owned\\u0007b\\u009b2Jc"), "{log}");
         for line in log.lines() {
             let is_event = match format {
                 "json" => {
