@@ -317,13 +317,19 @@ pub struct NewFile {
 }
 
 impl NewFile {
+    /// Writes through to the disk what the system still holds of the file.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        // A pipe or a device has no disk.
+        self.rename.as_ref().map_or(Ok(()), |_| self.file.sync_all())
+    }
+
     /// Puts the file in the place of the earlier one.
     ///
     /// # Errors
     /// When the system says so; the earlier file is then as it was.
     pub fn keep(mut self) -> io::Result<()> {
-        let Some((new, place)) = &self.rename else { return self.file.flush() };
-        self.file.sync_all()?;
+        self.sync()?;
+        let Some((new, place)) = &self.rename else { return Ok(()) };
         fs::rename(new, place)?;
         self.rename = None;
         Ok(())

@@ -128,17 +128,21 @@ impl Rejects {
         self.file.as_ref().map(|_| self.output.name().to_owned())
     }
 
-    /// Writes what is left while the disk may still refuse it.
+    /// Writes what is left through to the disk, while nothing is published yet.
     pub(crate) fn flush(&mut self) -> Result<()> {
         let name = self.output.name().to_string_lossy();
-        self.file.as_mut().map_or(Ok(()), csv::Writer::flush).map_err(Error::file(&name))
+        let flush = |file: &mut csv::Writer<NewFile>| {
+            file.flush()?;
+            file.get_ref().sync()
+        };
+        self.file.as_mut().map_or(Ok(()), flush).map_err(Error::file(&name))
     }
 
     /// Puts the file in the place of an earlier build's, which would tell of other rows.
     pub(crate) fn finish(self) -> Result<()> {
         let name = self.output.name().to_string_lossy();
         let finish = || match self.file {
-            Some(file) => file.into_inner().map_err(|error| error.into_error())?.keep(),
+            Some(file) => file.into_inner().map_err(csv::IntoInnerError::into_error)?.keep(),
             None => self.output.remove(),
         };
         finish().map_err(Error::file(&name))

@@ -113,6 +113,24 @@ fn indented(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// A panic may quote a text, line ends and all.
+    #[test]
+    fn a_panic_is_one_message() {
+        use std::panic;
+        let (send, texts) = std::sync::mpsc::channel();
+        let earlier = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            send.send(escaped_lines(panic_text(panic)).to_string()).unwrap();
+        }));
+        let thread = std::thread::Builder::new().name("hostile\x1b".to_owned());
+        let panicking = thread.spawn(|| panic!("not {}", "a\x1b[2J\nfigdex: forged")).unwrap();
+        assert!(panicking.join().is_err());
+        panic::set_hook(earlier);
+        let text = texts.iter().find(|text| text.contains("hostile")).unwrap();
+        assert!(text.starts_with("thread 'hostile\\u001b' panicked at "), "{text}");
+        assert!(text.contains("not a\\u001b[2J\n  figdex: forged"), "{text}");
+    }
+
     #[test]
     fn no_line_looks_like_another_message() {
         for (text, shown) in [
