@@ -8,6 +8,8 @@
 //! puts it on a socket, with `tls` if it is to be encrypted; `reload` takes up what is
 //! published meanwhile, and `reconfigure` the settings that changed. `budget` and `turns` bound what all requests together take.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod auth;
 mod budget;
 mod call;

@@ -18,6 +18,7 @@ use crate::bitmaps::Bitmap;
 use crate::conditions::Conditions;
 use crate::error::Result;
 use crate::part::Part;
+use crate::printable::escaped;
 use crate::query::{Filters, Keywords, OneOf, Search, Word};
 use crate::typed;
 use crate::vocabulary::{Property, Vocabulary};
@@ -281,7 +282,7 @@ pub(crate) fn told_verified<'a>(
 fn told_values(asked: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
     let values: Vec<&str> = asked.values().map(|known| vocabulary.text(known)).collect();
     let bitmaps = if asked.is_alone() { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {} {}", asked.property().name(), values.join(" | "))
+    format!("{bitmaps} of {} {}", asked.property().name(), escaped(values.join(" | ")))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {
