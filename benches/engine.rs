@@ -10,10 +10,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use figdex_index::{
-    Catalogue, Date, DateInterval, Effort, Filters, Hit, IdType, Keywords, Lookup, NumberInterval,
-    Property, Search, Suggest,
-};
+use figdex_index::{Catalogue, Date, DateInterval, Filters, Hit, IdType, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest};
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects};
 use mimalloc::MiMalloc;
@@ -127,19 +124,19 @@ fn filters(criterion: &mut Criterion, catalogue: &Catalogue) {
         let mut group = criterion.benchmark_group(format!("filter/{name}"));
         group.bench_function("count", |bencher| {
             bencher.iter(|| {
-                let total = catalogue.count_anew(black_box(&search), Effort::Any);
+                let total = catalogue.count_anew(black_box(&search), &Meter::unlimited());
                 assert_eq!(total.expect("a verified index"), Some(rows));
             });
         });
         // The FIGI before each page that there is.
         let mut after = None;
         for page in 1..=150 {
-            let found = catalogue.filter(&search, after, PAGE, Effort::Any);
+            let found = catalogue.filter(&search, after, PAGE, &Meter::unlimited());
             let found = found.expect("a verified index").expect("any effort is allowed");
             if [1, 10, 150].contains(&page) {
                 group.bench_function(format!("page_{page}"), |bencher| {
                     bencher.iter(|| {
-                        let again = catalogue.filter(black_box(&search), after, PAGE, Effort::Any);
+                        let again = catalogue.filter(black_box(&search), after, PAGE, &Meter::unlimited());
                         let again = again.expect("a verified index").expect("any effort");
                         assert_eq!(again, found);
                         read(catalogue, &again.hits);
@@ -169,7 +166,7 @@ fn searches(criterion: &mut Criterion, catalogue: &Catalogue) {
         let search = Search { keywords: Some(keywords), filters };
         criterion.benchmark_group("search").bench_function(name, |bencher| {
             bencher.iter(|| {
-                let page = catalogue.search(black_box(&search), None, PAGE, Effort::Any);
+                let page = catalogue.search(black_box(&search), None, PAGE, &Meter::unlimited());
                 let page = page.expect("a verified index").expect("any effort is allowed");
                 assert!(!page.hits.is_empty(), "{text}");
                 read(catalogue, &page.hits);
@@ -197,7 +194,7 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
         let asked = Suggest { keywords, filters: Filters::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let found = catalogue.suggest_anew(black_box(&asked), 10, Effort::Any);
+                let found = catalogue.suggest_anew(black_box(&asked), 10, &Meter::unlimited());
                 let found = found.expect("a verified index").expect("any effort is allowed");
                 let best = catalogue.row(found[0].hit).ticker().map(|ticker| ticker.to_string());
                 assert!(text.len() < 3 || best.as_deref() == Some("RQPX"), "{text}: {best:?}");
@@ -210,7 +207,7 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
 
 fn total(catalogue: &Catalogue, filters: &Filters) -> u64 {
     let search = Search { keywords: None, filters: filters.clone() };
-    let total = catalogue.count(&search, Effort::Any).expect("a verified index");
+    let total = catalogue.count(&search, &Meter::unlimited()).expect("a verified index");
     total.expect("any effort is allowed")
 }
 

@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use figdex_index::{
-    Catalogue, Effort, Figi, Filters, Hit, Keywords, Lookup, Manifest, Page, Search, Text,
-    Vocabulary,
-};
+use figdex_index::{Catalogue, Figi, Filters, Hit, Keywords, Lookup, Manifest, Meter, Page, Search, Text, Vocabulary};
 use figdex_ingest::{Build, Input};
 
 use crate::engine::{Answer, Built, Engine, time_each};
@@ -83,7 +80,7 @@ impl Figdex {
     }
 
     fn count(&self, search: &Search, answer: &mut Answer) -> Result<()> {
-        let total = self.catalogue.count(search, Effort::Any)?.context(ANY)?;
+        let total = self.catalogue.count(search, &Meter::unlimited())?.context(ANY)?;
         answer.note(&total.to_string());
         Ok(())
     }
@@ -139,7 +136,7 @@ impl Engine for Figdex {
             Question::Page { pair, after, figis_alone } => {
                 let search = by_pair(pair, self.catalogue.vocabulary())?;
                 let after = Figi::parse(after)?;
-                let page = self.catalogue.filter(&search, Some(after), PAGE_ROWS, Effort::Any)?;
+                let page = self.catalogue.filter(&search, Some(after), PAGE_ROWS, &Meter::unlimited())?;
                 if !figis_alone {
                     return self.page(page, answer);
                 }
@@ -157,12 +154,12 @@ impl Engine for Figdex {
             }
             Question::First(words) => {
                 let page =
-                    self.catalogue.filter(&by_words(words)?, None, PAGE_ROWS, Effort::Any)?;
+                    self.catalogue.filter(&by_words(words)?, None, PAGE_ROWS, &Meter::unlimited())?;
                 self.page(page, answer)
             }
             Question::Best(words) => {
                 let page =
-                    self.catalogue.search(&by_words(words)?, None, PAGE_ROWS, Effort::Any)?;
+                    self.catalogue.search(&by_words(words)?, None, PAGE_ROWS, &Meter::unlimited())?;
                 self.page(page, answer)
             }
             Question::CountWords(words) => self.count(&by_words(words)?, answer),

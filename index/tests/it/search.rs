@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use figdex_index::{
-    Catalogue, Effort, Filters, IdType, Instrument, Keywords, Place, Property, Search, Suggest,
+    Catalogue, Filters, IdType, Instrument, Keywords, Meter, Place, Property, Search, Suggest,
 };
 use proptest::prelude::*;
 
@@ -145,7 +145,7 @@ fn filtered(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     let mut after = None;
     let mut all = Vec::new();
     loop {
-        let found = catalogue.filter(search, after, page, Effort::Any).unwrap().unwrap();
+        let found = catalogue.filter(search, after, page, &Meter::unlimited()).unwrap().unwrap();
         all.extend(figis(catalogue, &found.hits));
         assert!(found.next.is_none() || found.hits.len() == page);
         match found.next {
@@ -160,7 +160,7 @@ fn searched(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     let mut after: Option<Place> = None;
     let mut all = Vec::new();
     loop {
-        let found = catalogue.search(search, after, page, Effort::Any).unwrap().unwrap();
+        let found = catalogue.search(search, after, page, &Meter::unlimited()).unwrap().unwrap();
         all.extend(figis(catalogue, &found.hits));
         assert!(found.next > after || found.next.is_none());
         match found.next {
@@ -192,8 +192,8 @@ fn searches_agree_with_a_scan_over_one_part_and_over_many() {
         found.set(found.get() + usize::from(!expected.is_empty()));
         prop_assert_eq!(&filtered(&whole, &search, page), &expected);
         prop_assert_eq!(&filtered(&split, &search, page), &expected);
-        prop_assert_eq!(whole.count(&search, Effort::Any).unwrap().unwrap(), expected.len() as u64);
-        prop_assert_eq!(split.count(&search, Effort::Any).unwrap().unwrap(), expected.len() as u64);
+        prop_assert_eq!(whole.count(&search, &Meter::unlimited()).unwrap().unwrap(), expected.len() as u64);
+        prop_assert_eq!(split.count(&search, &Meter::unlimited()).unwrap().unwrap(), expected.len() as u64);
         let ranked = searched(&whole, &search, 1_000);
         prop_assert_eq!(&searched(&whole, &search, page), &ranked);
         prop_assert_eq!(&searched(&split, &search, page), &ranked);
@@ -215,7 +215,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
         let Some(keywords) = search.keywords.clone() else { return Ok(()) };
         let asked = Suggest { keywords, filters: search.filters.clone() };
         let of = |catalogue: &Catalogue| {
-            let found = catalogue.suggest(&asked, limit, Effort::Any).unwrap().unwrap();
+            let found = catalogue.suggest(&asked, limit, &Meter::unlimited()).unwrap().unwrap();
             let found = found.into_iter();
             found.map(|it| (catalogue.figi(it.hit), it.listings, it.matched)).collect::<Vec<_>>()
         };
@@ -255,7 +255,7 @@ fn any_text_is_answered() {
     proptest!(|(text in any::<String>())| {
         if let Ok(keywords) = Keywords::parse(&text) {
             let search = Search { keywords: Some(keywords), ..Search::default() };
-            let count = catalogue.count(&search, Effort::Any).unwrap().unwrap();
+            let count = catalogue.count(&search, &Meter::unlimited()).unwrap().unwrap();
             prop_assert_eq!(searched(&catalogue, &search, 7).len() as u64, count);
         }
     });
