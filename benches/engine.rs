@@ -10,7 +10,10 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use figdex_index::{Catalogue, Date, DateInterval, Filters, Hit, IdType, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest};
+use figdex_index::{
+    Catalogue, Date, DateInterval, Filters, Hit, IdType, Keywords, Lookup, Meter, NumberInterval,
+    Property, Search, Suggest,
+};
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects};
 use mimalloc::MiMalloc;
@@ -47,10 +50,13 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
                 group.throughput(Throughput::Elements(count as u64));
                 group.bench_function(format!("{count}_jobs"), |bencher| {
                     bencher.iter(|| {
-                        let mut batch = catalogue.batch(black_box(&jobs[..count]));
+                        let meter = Meter::inline();
+                        let batch = catalogue.batch(black_box(&jobs[..count]), &meter);
+                        let mut batch = batch.expect("few jobs");
                         let mut hits = Vec::new();
                         for place in 0..count {
                             let found = batch.find(place, 15_000, &mut hits);
+                            let found = found.expect("an identifier of few instruments");
                             found.expect("few instruments share an identifier");
                         }
                         assert!(filter != "plain" || hits.len() >= count);
@@ -136,7 +142,8 @@ fn filters(criterion: &mut Criterion, catalogue: &Catalogue) {
             if [1, 10, 150].contains(&page) {
                 group.bench_function(format!("page_{page}"), |bencher| {
                     bencher.iter(|| {
-                        let again = catalogue.filter(black_box(&search), after, PAGE, &Meter::unlimited());
+                        let again =
+                            catalogue.filter(black_box(&search), after, PAGE, &Meter::unlimited());
                         let again = again.expect("a verified index").expect("any effort");
                         assert_eq!(again, found);
                         read(catalogue, &again.hits);

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use figdex_index::{Catalogue, Figi, Filters, Hit, Keywords, Lookup, Manifest, Meter, Page, Search, Text, Vocabulary};
+use figdex_index::{
+    Catalogue, Figi, Filters, Hit, Keywords, Lookup, Manifest, Meter, Page, Search, Text,
+    Vocabulary,
+};
 use figdex_ingest::{Build, Input};
 
 use crate::engine::{Answer, Built, Engine, time_each};
@@ -136,7 +139,8 @@ impl Engine for Figdex {
             Question::Page { pair, after, figis_alone } => {
                 let search = by_pair(pair, self.catalogue.vocabulary())?;
                 let after = Figi::parse(after)?;
-                let page = self.catalogue.filter(&search, Some(after), PAGE_ROWS, &Meter::unlimited())?;
+                let page =
+                    self.catalogue.filter(&search, Some(after), PAGE_ROWS, &Meter::unlimited())?;
                 if !figis_alone {
                     return self.page(page, answer);
                 }
@@ -153,13 +157,21 @@ impl Engine for Figdex {
                 self.count(&search, answer)
             }
             Question::First(words) => {
-                let page =
-                    self.catalogue.filter(&by_words(words)?, None, PAGE_ROWS, &Meter::unlimited())?;
+                let page = self.catalogue.filter(
+                    &by_words(words)?,
+                    None,
+                    PAGE_ROWS,
+                    &Meter::unlimited(),
+                )?;
                 self.page(page, answer)
             }
             Question::Best(words) => {
-                let page =
-                    self.catalogue.search(&by_words(words)?, None, PAGE_ROWS, &Meter::unlimited())?;
+                let page = self.catalogue.search(
+                    &by_words(words)?,
+                    None,
+                    PAGE_ROWS,
+                    &Meter::unlimited(),
+                )?;
                 self.page(page, answer)
             }
             Question::CountWords(words) => self.count(&by_words(words)?, answer),
