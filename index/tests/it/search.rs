@@ -18,7 +18,7 @@ const WORDS: [&str; 16] = [
 ];
 
 /// Instruments whose texts are of these words, the `number`-th from the `seed`.
-fn worded(count: u32) -> Vec<Instrument> {
+pub(crate) fn worded(count: u32) -> Vec<Instrument> {
     let mut instruments = universe(count);
     for (number, instrument) in instruments.iter_mut().enumerate() {
         let word = |place: usize| WORDS[(number * 7 + place * 5 + number / 9) % WORDS.len()];
@@ -43,7 +43,7 @@ fn worded(count: u32) -> Vec<Instrument> {
 }
 
 /// Texts as people may type them.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => proptest::sample::select(&WORDS[..]).prop_map(str::to_owned),
         1 => proptest::sample::select(&[
@@ -110,7 +110,7 @@ fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> 
         })
 }
 
-fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
+pub(crate) fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
     let vocabulary = catalogue.vocabulary().clone();
     let exch_codes = proptest::sample::subsequence(vec!["US", "GR", "LN"], 0..=3);
     let sectors = proptest::sample::subsequence(vec!["Equity", "Corp", "Muni"], 0..=3);
