@@ -1,5 +1,5 @@
 //! Turns for heavy work: so many pieces at a time, each apart from the threads that
-//! serve the cheap requests, and a bounded wait for the rest (engine, decision 8).
+//! serve the cheap requests, and a bounded wait for the rest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

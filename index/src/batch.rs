@@ -1,6 +1,6 @@
 //! Many lookups at a time. What a lookup waits for is memory: a place of the radix table,
 //! an entry, a list. A batch takes each of these steps for all lookups before the next
-//! one, so that no read waits for another's (engine, decision 4). A lookup alone is a
+//! one, so that no read waits for another's. A lookup alone is a
 //! batch of one: there is no second way.
 
 use std::slice;

@@ -236,7 +236,9 @@ impl<'a> Tiers<'a> {
         let mut tiers = Self { identified, by_number, exact, said: Vec::new(), elsewhere };
         let Some(keywords) = keywords else { return Ok(tiers) };
         for word in keywords.words() {
-            for term in word.runs.iter().chain([&word.squeezed]) {
+            // A word of one run mostly is that run.
+            let whole = Some(&word.squeezed).filter(|whole| word.runs.first() != Some(*whole));
+            for term in word.runs.iter().chain(whole) {
                 add_elsewhere(part, term, &mut tiers.elsewhere, meter)?;
             }
         }

@@ -110,7 +110,7 @@ impl Catalogue {
     }
 
     /// Touches what reading the rows of these hits will look at, so that the memory is
-    /// asked for many of them at a time (engine, decision 4). Worth it for several; it
+    /// asked for many of them at a time. Worth it for several; it
     /// changes no answer.
     pub fn read_ahead(&self, hits: &[Hit]) {
         for (number, part) in (0..).zip(&self.generation.parts) {

@@ -2,7 +2,7 @@
 //! what **verifies**, who **counts**. A plan is data: it is carried out by `matches`,
 //! and told to who asks ([`Catalogue::explain`]).
 //!
-//! The rule is the engine's (decision 3): never intersect a short list with a long one.
+//! The rule is never to intersect a short list with a long one.
 //! Where there are words, their posting lists drive, and each row that is left is
 //! looked up in bitmaps and ordinals. Where there are none, the bitmaps of the demanded values
 //! are intersected and intervals compared, a block of rows at a time; a demanded value
@@ -132,8 +132,7 @@ impl Plan {
         };
         let words = keywords.words();
         add(words, filters.clone())?;
-        // The last of several words may be the row's exchange code instead
-        // (decisions, "A query").
+        // The last of several words may be the row's exchange code instead.
         if let [before @ .., last] = words
             && !before.is_empty()
         {

@@ -1,7 +1,7 @@
 //! How many rows answer a question, remembered, so that the second page of a filter need
 //! not count again.
 
-use crate::query::Search;
+use crate::query::{Keywords, Search};
 use crate::remembered::{Remembered, bytes};
 use crate::uses::Uses;
 
@@ -21,7 +21,7 @@ impl Totals {
     pub(crate) fn remember(&self, search: &Search, total: u64) {
         let keywords = search.keywords.as_ref();
         let bytes = bytes(keywords, &search.filters);
-        let keywords = keywords.map(|keywords| keywords.without_words());
+        let keywords = keywords.map(Keywords::without_words);
         let question = Search { keywords, filters: search.filters.clone() };
         self.0.remember(question, total, bytes);
     }
@@ -31,7 +31,7 @@ impl Totals {
 mod tests {
     use super::*;
     use crate::interval::NumberInterval;
-    use crate::query::{Filters, Keywords};
+    use crate::query::Filters;
 
     #[test]
     fn questions_that_mean_the_same_are_one() {

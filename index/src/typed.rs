@@ -1,6 +1,5 @@
 //! Identifiers, tickers and whole names as a person types them into a search: without
-//! the blanks and punctuation that they are stored with (decisions, "Identifiers of a
-//! row"), and names without their legal form.
+//! the blanks and punctuation that they are stored with, and names without their legal form.
 //!
 //! The identifier directory holds each value in its own spelling. Most spellings
 //! follow from the squeezed text, so asking the directory once for each kind finds

@@ -109,7 +109,10 @@ impl Word {
 
     /// The number of terms that are looked up for it.
     pub(crate) fn terms(&self) -> u64 {
-        self.runs.len() as u64 + 1
+        match self.runs.len() {
+            0 | 1 => 1,
+            runs => runs as u64 + 1,
+        }
     }
 
     fn new(word: &Folded) -> Self {
