@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, Meter};
 use parking_lot::RwLock;
 use tokio::time::Instant;
 
@@ -148,6 +148,18 @@ impl State {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.turns.take(work).await
+    }
+
+    /// The same for an answer that is looked up, whose work ends when nobody waits for it
+    /// any more.
+    ///
+    /// # Errors
+    /// As [`State::blocking`].
+    pub(crate) async fn looking_up<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Meter) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.turns.take_stoppable(|stop| work(&Meter::until(stop))).await
     }
 
     /// Compresses a great answer. Its turns are its own: who fetches great answers

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::figi::Figi;
 use crate::printable::escaped_path;
+use crate::meter::TakesMore;
 
 /// An error of reading or building an index.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +69,9 @@ pub enum Error {
     /// builds. Another seed is the cure.
     #[error("two identifiers have the same hash: build again with another hash seed")]
     HashSeed,
+    /// The answer takes more work than is allowed, or nobody waits for it any more.
+    #[error(transparent)]
+    TakesMore(#[from] TakesMore),
     /// The search engine below failed.
     #[error("tantivy")]
     Tantivy(#[from] tantivy::TantivyError),

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Batch as Located, Catalogue, Hit, TooManyHits};
+use figdex_index::{Batch as Located, Catalogue, Hit, Meter, TakesMore, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -38,20 +38,23 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
         caller.charge_jobs(jobs.len())?;
         // A few rows are written sooner than another thread is woken; many would
         // hold up everyone else's few.
-        if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX)? {
+        if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX, &Meter::inline())? {
             return Ok(answer);
         }
         drop(jobs);
-        let answer =
-            state.blocking(move || batch.answer(&batch.jobs(&body)?, usize::MAX)).await??;
-        answer.ok_or_else(|| unreachable!("without a bound every answer is whole"))
+        let answer = move |meter: &Meter| batch.answer(&batch.jobs(&body)?, usize::MAX, meter);
+        // Nothing but the caller's leaving ends it before.
+        state.looking_up(answer).await??.ok_or(ApiError::Unavailable)
     })
     .await
 }
 
-/// The rows that are written on the thread that serves everyone: less than a
-/// millisecond's work, at 0.4 to 0.9 µs a row (engine, decision 5).
-const INLINE_ROWS_MAX: usize = 1_000;
+/// The rows that are written on the thread that serves everyone: a third of a
+/// millisecond's work, at 0.4 to 0.9 µs a row.
+const INLINE_ROWS_MAX: usize = 500;
+
+/// Rows of a long answer that are written to see how much room such rows take.
+const SAMPLED_ROWS: usize = 256;
 
 /// What the answer to a request depends on, beside its body.
 struct Batch {
@@ -67,8 +70,14 @@ impl Batch {
         if jobs.len() > self.jobs_max { Err(ApiError::PayloadTooLarge) } else { Ok(jobs) }
     }
 
-    /// The answer to the jobs; `None` when it has more rows than `rows_max`.
-    fn answer(&self, jobs: &[Job<'_>], rows_max: usize) -> Result<Option<Vec<u8>>, ApiError> {
+    /// The answer to the jobs; `None` when it has more rows than `rows_max`, or looking
+    /// them up takes more than the meter allows.
+    fn answer(
+        &self,
+        jobs: &[Job<'_>],
+        rows_max: usize,
+        meter: &Meter,
+    ) -> Result<Option<Vec<u8>>, ApiError> {
         let (version, catalogue) = (self.version, &*self.catalogue);
         let mut lookups = Vec::with_capacity(jobs.len());
         let mut progress = Vec::with_capacity(jobs.len());
@@ -90,7 +99,11 @@ impl Batch {
             });
         }
         // A fault that is not in one job's own work: then each is looked up alone.
-        let mut batch = contained(|| catalogue.batch(&lookups)).ok();
+        let mut batch = match contained(|| catalogue.batch(&lookups, meter)) {
+            Ok(Err(TakesMore)) => return Ok(None),
+            Ok(Ok(batch)) => Some(batch),
+            Err(_fault) => None,
+        };
         let mut hits = Vec::with_capacity(lookups.len());
         let mut next = 0..lookups.len();
         for progress in &mut progress {
@@ -101,13 +114,14 @@ impl Batch {
                 let found = contained(|| match &mut batch {
                     Some(batch) => find(batch, place, &mut hits),
                     None => {
-                        let mut alone = catalogue.batch(slice::from_ref(&lookups[place]));
+                        let mut alone = catalogue.batch(slice::from_ref(&lookups[place]), meter)?;
                         find(&mut alone, 0, &mut hits)
                     }
                 });
-                *progress = match found.flatten() {
-                    Ok(()) => Progress::Found(start..hits.len()),
-                    Err(fault) => {
+                *progress = match found {
+                    Ok(Err(TakesMore)) => return Ok(None),
+                    Ok(Ok(Ok(()))) => Progress::Found(start..hits.len()),
+                    Ok(Ok(Err(fault))) | Err(fault) => {
                         hits.truncate(start);
                         Progress::Failed(fault)
                     }
@@ -119,16 +133,40 @@ impl Batch {
         }
         request::add_rows(hits.len());
         catalogue.read_ahead(&hits);
-        let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len().max(hits.len()));
+        let mut out = Vec::with_capacity(self.answer_bytes(&hits, jobs.len()));
         wire::array(&mut out, &progress, |out, progress| {
             let start = out.len();
             let answer = progress.answer(&hits);
+            if meter.check().is_err() {
+                return;
+            }
             if contained(|| wire::job_answer(out, version, catalogue, answer)).is_err() {
                 out.truncate(start);
                 wire::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
             }
         });
-        Ok(Some(out))
+        // Of an answer that nobody waits for any more, not all is written.
+        Ok(meter.check().is_ok().then_some(out))
+    }
+
+    /// Room for the answer. One that outgrows its room is copied, and takes its memory
+    /// twice: for many rows it is what some of them take, here and there among them, and
+    /// an eighth more, which takes no memory as long as it is not written to.
+    fn answer_bytes(&self, hits: &[Hit], jobs: usize) -> usize {
+        if hits.len() <= INLINE_ROWS_MAX {
+            return wire::ROW_BYTES * jobs.max(hits.len());
+        }
+        let step = hits.len().div_ceil(SAMPLED_ROWS);
+        let sampled: Vec<Hit> = hits.iter().step_by(step).copied().collect();
+        let mut sample = Vec::new();
+        let rows = JobAnswer::Hits(&sampled);
+        let is_written =
+            contained(|| wire::job_answer(&mut sample, self.version, &self.catalogue, rows));
+        let row_bytes = match is_written {
+            Ok(()) => sample.len().div_ceil(sampled.len()),
+            Err(_fault) => wire::ROW_BYTES,
+        };
+        (row_bytes + row_bytes / 8) * hits.len() + wire::ROW_BYTES * jobs
     }
 }
 
@@ -165,17 +203,22 @@ fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
 }
 
 /// Appends what one lookup of a batch finds.
-fn find(batch: &mut Located<'_>, place: usize, hits: &mut Vec<Hit>) -> Result<(), Fault> {
+fn find(
+    batch: &mut Located<'_>,
+    place: usize,
+    hits: &mut Vec<Hit>,
+) -> Result<Result<(), Fault>, TakesMore> {
     let before = hits.len();
-    batch.find(place, JOB_ROWS_MAX, hits).map_err(|TooManyHits { hits_max }| {
-        Fault::from(format!("A job may find {hits_max} FIGIs; this one finds more."))
-    })?;
+    if let Err(TooManyHits { hits_max }) = batch.find(place, JOB_ROWS_MAX, hits)? {
+        let fault = format!("A job may find {hits_max} FIGIs; this one finds more.");
+        return Ok(Err(fault.into()));
+    }
     if hits.len() > REQUEST_ROWS_MAX {
         hits.truncate(before);
         let fault = format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.");
-        return Err(fault.into());
+        return Ok(Err(fault.into()));
     }
-    Ok(())
+    Ok(Ok(()))
 }
 
 #[cfg(test)]

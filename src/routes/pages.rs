@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Effort, Hit, Place, Search};
+use figdex_index::{Catalogue, Hit, INLINE_UNITS_MAX, Meter, Place, Search};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 
@@ -41,12 +41,13 @@ pub(super) async fn answer(
 ) -> Result<Vec<u8>, ApiError> {
     let question = Question { endpoint, version, body, catalogue: state.catalogue() };
     let settings = state.settings();
-    if let Some(answer) = question.answer(settings, Effort::Little)? {
+    if let Some(answer) = question.answer(settings, &Meter::of(endpoint.inline_units()))? {
         return Ok(answer);
     }
     let settings = settings.clone();
-    let answer = state.blocking(move || question.answer(&settings, Effort::Any)).await??;
-    answer.ok_or_else(|| unreachable!("any effort is allowed"))
+    let answer = state.looking_up(move |meter| question.answer(&settings, meter)).await??;
+    // Nothing but the caller's leaving ends it before.
+    answer.ok_or(ApiError::Unavailable)
 }
 
 /// What an answer depends on, beside the settings.
@@ -58,8 +59,8 @@ struct Question {
 }
 
 impl Question {
-    /// The answer; `None` when it takes more than `effort`.
-    fn answer(&self, settings: &Settings, effort: Effort) -> Result<Option<Vec<u8>>, ApiError> {
+    /// The answer; `None` when it takes more than the meter allows.
+    fn answer(&self, settings: &Settings, meter: &Meter) -> Result<Option<Vec<u8>>, ApiError> {
         let request = SearchRequest::parse(&self.body, self.version)?;
         let vocabulary = self.catalogue.vocabulary();
         let several = if settings.strict_contract { Several::No } else { Several::Yes };
@@ -68,7 +69,7 @@ impl Question {
             return Err(ApiError::InvalidEnumField);
         }
         let question = question.and_then(|search| Ok((search, request.start()?)));
-        let Some(answer) = self.find(question, effort)? else { return Ok(None) };
+        let Some(answer) = self.find(question, meter)? else { return Ok(None) };
         let mut out = Vec::new();
         wire::page(&mut out, self.version, settings.search_envelope, &self.catalogue, &answer);
         Ok(Some(out))
@@ -77,7 +78,7 @@ impl Question {
     fn find(
         &self,
         question: Result<(Option<Search>, Option<Cow<'_, str>>), Fault>,
-        effort: Effort,
+        meter: &Meter,
     ) -> Result<Option<PageAnswer>, ApiError> {
         let (search, start) = match question {
             Ok((Some(search), start)) => (search, start),
@@ -100,7 +101,7 @@ impl Question {
             Some(None) => return Ok(Some(PageAnswer::Error(INVALID_START.into()))),
         };
         let pages = after.map_or(0, |cursor| cursor.pages) + 1;
-        let found = self.page(&search, after.map(|cursor| cursor.place), effort);
+        let found = self.page(&search, after.map(|cursor| cursor.place), meter);
         let found = found.map_err(|error| {
             tracing::error!(%error, request_id = %request::id(), "a search failed");
             ApiError::Internal
@@ -116,18 +117,18 @@ impl Question {
         &self,
         search: &Search,
         after: Option<Place>,
-        effort: Effort,
+        meter: &Meter,
     ) -> figdex_index::Result<Option<Found>> {
         let catalogue = &self.catalogue;
         match self.endpoint {
             Endpoint::Search => {
-                let page = catalogue.search(search, after, PAGE_ROWS_MAX, effort)?;
+                let page = catalogue.search(search, after, PAGE_ROWS_MAX, meter)?;
                 Ok(page.map(|page| (page.hits, page.next, None)))
             }
             Endpoint::Filter => {
                 let after = after.map(|place| place.figi);
-                let Some(total) = catalogue.count(search, effort)? else { return Ok(None) };
-                let page = catalogue.filter(search, after, PAGE_ROWS_MAX, effort)?;
+                let Some(total) = catalogue.count(search, meter)? else { return Ok(None) };
+                let page = catalogue.filter(search, after, PAGE_ROWS_MAX, meter)?;
                 Ok(page.map(|page| {
                     let next = page.next.map(|figi| Place { standing: 0, figi });
                     (page.hits, next, Some(total))
@@ -142,6 +143,15 @@ impl Question {
 type Found = (Vec<Hit>, Option<Place>, Option<u64>);
 
 impl Endpoint {
+    /// The work of an answer that is looked up on a thread that serves everyone. Searches
+    /// have the least of it: they have turns, and mapping, for which others wait, has none.
+    fn inline_units(self) -> u64 {
+        match self {
+            Self::Search => INLINE_UNITS_MAX / 4,
+            Self::Filter => INLINE_UNITS_MAX,
+        }
+    }
+
     /// What a cursor is bound to, besides its query.
     fn name(self, version: Version) -> &'static str {
         match (self, version) {

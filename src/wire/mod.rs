@@ -79,7 +79,8 @@ pub(crate) fn values<'a>(values: impl Iterator<Item = &'a str>) -> Vec<u8> {
     out
 }
 
-/// Writes a mapping job result; its key is what clients branch on.
+/// Writes a mapping job result; its key is what clients branch on. The caller has made
+/// room for its rows.
 pub(crate) fn job_answer(
     out: &mut Vec<u8>,
     version: Version,
@@ -90,7 +91,6 @@ pub(crate) fn job_answer(
         JobAnswer::Error(fault) => json::message(out, "error", fault),
         JobAnswer::NoMatch => json::message(out, version.no_match_key(), "No identifier found."),
         JobAnswer::Hits(hits) => {
-            out.reserve(figi::ROW_BYTES * hits.len());
             out.extend_from_slice(b"{\"data\":");
             array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));
             out.push(b'}');

@@ -248,7 +248,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
+pub(crate) fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
     let mut stream = connect(address);
     // A server that has heard enough need not listen to the rest.
     stream.write_all(request.as_ref()).ok();

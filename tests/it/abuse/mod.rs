@@ -9,6 +9,7 @@ mod heads;
 mod json;
 mod smuggling;
 mod waiting;
+mod work;
 
 use crate::process::Process;
 
