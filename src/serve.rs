@@ -104,7 +104,8 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let listener = listener.into();
-    listener.give_up_after(connections.idle_wait);
+    // Later than `pace` does, whose reset tells the client.
+    listener.give_up_after(2 * connections.idle_wait);
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(connections.max));
     let crowd = Crowd::new(connections.per_address);

@@ -6,6 +6,7 @@
 //! `budget` counts. The kernel holds the buffers of its socket (`listener`).
 
 use std::convert::Infallible;
+use std::error::Error as _;
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
@@ -111,9 +112,12 @@ impl Conversation {
         let stream = Paced::new(stream, client.pace.clone());
         let end = tokio::select! {
             biased;
-            end = client.talk_over(stream, tls, service, &mut stopping) => end,
             // Also while hyper does not read, because it answers.
-            () = handle.gone() => End::Gone,
+            gone = handle.gone() => match gone {
+                io::ErrorKind::TimedOut => End::Unread,
+                _ => End::Gone,
+            },
+            end = client.talk_over(stream, tls, service, &mut stopping) => end,
         };
         match end {
             End::Closed => {}
@@ -194,12 +198,7 @@ impl Client {
         if self.pace.is_owed() { End::Unread } else { End::Silent }
     }
 
-    async fn talk<I, S>(
-        &self,
-        stream: I,
-        service: S,
-        stopping: &mut watch::Receiver<Stage>,
-    ) -> End
+    async fn talk<I, S>(&self, stream: I, service: S, stopping: &mut watch::Receiver<Stage>) -> End
     where
         I: AsyncRead + AsyncWrite + Unpin,
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
@@ -257,6 +256,9 @@ impl Client {
                 self.observer.connections().malformed.inc();
             }
             tracing::debug!(%error, "a connection broke off");
+            if is_timed_out(&error) {
+                return End::Unread;
+            }
         }
         End::Closed
     }
@@ -277,6 +279,12 @@ impl Client {
 async fn reached(stopping: &mut watch::Receiver<Stage>, stage: Stage) {
     // It only fails when nobody can tell any more, which is the end as well.
     drop(stopping.wait_for(|now| *now >= stage).await);
+}
+
+/// Whether the kernel gave a connection up, and the next write was the first to meet it.
+fn is_timed_out(error: &hyper::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
 /// Two `Host` headers may name one server to a proxy and another one here.

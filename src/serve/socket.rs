@@ -127,17 +127,21 @@ pub(super) enum Handle {
 }
 
 impl Handle {
-    /// Waits until the client has reset the connection, or the system gave it up. A client
-    /// that only closes its socket looks like one that shuts its writing side, until
-    /// something is written to it.
-    pub(super) async fn gone(&self) {
-        let ended = match self {
-            Self::Tcp(Some(socket)) => socket.ready(Interest::ERROR).await,
-            Self::Unix(Some(socket)) => socket.ready(Interest::ERROR).await,
-            Self::Tcp(None) | Self::Unix(None) => return,
+    /// Waits until the client has reset the connection, or the kernel gave it up; returns
+    /// which. A client that only closes its socket looks like one that shuts its writing
+    /// side, until something is written to it.
+    pub(super) async fn gone(&self) -> io::ErrorKind {
+        let error = match self {
+            Self::Tcp(Some(socket)) => {
+                socket.ready(Interest::ERROR).await.and_then(|_| socket.as_ref().take_error())
+            }
+            Self::Unix(Some(socket)) => {
+                socket.ready(Interest::ERROR).await.and_then(|_| socket.as_ref().take_error())
+            }
+            Self::Tcp(None) | Self::Unix(None) => Ok(None),
         };
-        // An error says that the runtime ends, and the connection with it.
-        drop(ended);
+        let error = error.unwrap_or_else(Some);
+        error.map_or(io::ErrorKind::ConnectionReset, |error| error.kind())
     }
 
     /// Shuts our writing side, and waits until the client has shut its own.

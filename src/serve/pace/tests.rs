@@ -123,24 +123,121 @@ async fn answers_have_a_least_pace() {
     assert_eq!(too_slow_at(100, 1).await.map(|slow| slow / 4), Some(15), "after the silence");
 }
 
-/// Who sends one request after another does not get the time for an answer anew with
-/// each.
+/// A client that sends one request after another does not get the time for an answer again
+/// with each: not when it reads nothing, and not when it reads too little.
 #[tokio::test(start_paused = true)]
 async fn more_requests_gain_no_time() {
+    for (takes, expected) in [(false, 60..=63), (true, 316..=319)] {
+        let pace = Pace::new();
+        pace.begin_answer();
+        pace.end_answer(4 << 20);
+        let from = Instant::now();
+        let more = async {
+            for _ in 0..20 {
+                tokio::time::sleep(Duration::from_secs(50)).await;
+                if takes {
+                    pace.wrote(1);
+                }
+                pace.begin_answer();
+                pace.end_answer(1);
+            }
+        };
+        tokio::select! {
+            () = pace.too_slow(&BOUNDS) => {}
+            () = more => panic!("it was never too slow"),
+        }
+        assert!(expected.contains(&from.elapsed().as_secs()), "{takes} {:?}", from.elapsed());
+    }
+}
+
+/// Bytes that the kernel does not take have their deadline whatever else goes on: before any
+/// answer, while one is made, and while the client sends more and more.
+#[tokio::test(start_paused = true)]
+async fn unread_bytes_have_a_deadline_in_every_state() {
+    for (name, is_answering, sends) in [
+        ("idle", false, false),
+        ("answering", true, false),
+        ("sending", false, true),
+        ("answering and sending", true, true),
+    ] {
+        let pace = Pace::new();
+        let (mut client, server) = tokio::io::duplex(64);
+        let (mut read, mut write) = tokio::io::split(Paced::new(server, pace.clone()));
+        pace.begin_answer();
+        if !is_answering {
+            pace.end_answer(0);
+        }
+        let continues = async {
+            loop {
+                write.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
+                write.flush().await.unwrap();
+            }
+        };
+        let sending = async {
+            while sends {
+                tokio::time::sleep(Duration::from_secs(9)).await;
+                client.write_all(b"x").await.unwrap();
+                read.read_u8().await.unwrap();
+            }
+            std::future::pending::<()>().await;
+        };
+        let from = Instant::now();
+        tokio::select! {
+            () = pace.too_slow(&BOUNDS) => {}
+            () = continues => {}
+            () = sending => {}
+        }
+        assert!(pace.is_owed(), "{name}");
+        assert!((60..=63).contains(&from.elapsed().as_secs()), "{name} {:?}", from.elapsed());
+    }
+}
+
+/// Bytes that the kernel took, however late, are owed no more.
+#[tokio::test(start_paused = true)]
+async fn a_debt_ends_with_the_last_byte() {
+    let pace = Pace::new();
+    let (mut client, server) = tokio::io::duplex(4);
+    let mut server = Paced::new(server, pace.clone());
+    pace.begin_answer();
+    pace.end_answer(8);
+    let taken = async {
+        tokio::time::sleep(Duration::from_secs(50)).await;
+        client.read_exact(&mut [0; 12]).await.unwrap();
+    };
+    let written = async {
+        server.write_all(b"headers body").await.unwrap();
+        server.flush().await.unwrap();
+    };
+    tokio::join!(taken, written);
+    assert!(!pace.is_owed());
+    assert_eq!(seconds(&pace).await, 60, "it is idle");
+}
+
+/// An answer that is not made in time becomes a 503; a connection that cannot even make that
+/// ends.
+#[tokio::test(start_paused = true)]
+async fn answers_are_made_in_time() {
+    let bounds = Connections { answer_wait: Duration::from_secs(100), ..BOUNDS };
     let pace = Pace::new();
     pace.begin_answer();
-    pace.end_answer(4 << 20);
     let from = Instant::now();
-    let more = async {
-        for _ in 0..20 {
-            tokio::time::sleep(Duration::from_secs(50)).await;
-            pace.begin_answer();
-            pace.end_answer(1);
-        }
-    };
+    // In one task with the answer, as in a connection.
+    let answered = std::future::poll_fn(|_| match pace.is_overdue() {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    });
     tokio::select! {
-        () = pace.too_slow(&BOUNDS) => {}
-        () = more => panic!("it was never too slow"),
+        biased;
+        () = answered => {}
+        () = pace.too_slow(&bounds) => panic!("it ended after {:?}", from.elapsed()),
     }
-    assert!((316..=319).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
+    assert!((100..=103).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
+    pace.end_answer(0);
+    assert!(!pace.is_overdue());
+    assert_eq!(seconds(&pace).await, 60, "it goes on, and is idle");
+
+    pace.begin_answer();
+    let from = Instant::now();
+    pace.too_slow(&bounds).await;
+    assert!((40..=43).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
 }
