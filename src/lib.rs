@@ -41,5 +41,5 @@ mod wire;
 pub use call::Peer;
 pub use observe::{Observed, Observer};
 pub use routes::{admin, public, service};
-pub use serve::{Connections, Listen, Listener, serve};
+pub use serve::{Connections, Listen, Listener, serve, serve_connection};
 pub use state::State;

@@ -4,9 +4,11 @@
 
 mod limiter;
 mod rate;
+mod tally;
 
 pub use self::limiter::{Limiter, Standing, TRACKED_MAX, Who};
 pub use self::rate::Rate;
+pub(crate) use self::tally::Tally;
 use crate::version::Version;
 
 /// Mapping jobs in one request without a key. The contract says 10 in its table and

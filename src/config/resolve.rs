@@ -55,7 +55,7 @@ impl Config {
             .unwrap_or(default.trust_proxy);
         let connections = connections(&mut sources, flags, trust_proxy);
         let log_format = sources.one("log_format", flags.log_format.as_ref(), log_format);
-        let settings = Settings {
+        let mut settings = Settings {
             search_envelope: sources
                 .one("search_envelope", flags.search_envelope.as_ref(), envelope)
                 .unwrap_or(default.search_envelope),
@@ -91,6 +91,9 @@ impl Config {
                 .unwrap_or(default.access_log),
             ..default
         };
+        // The wait for an answer includes that for the rest of its request's body.
+        let more = settings.body_wait.saturating_sub(default.body_wait);
+        settings.connections.answer_wait += more;
         if settings.jobs_per_request > settings.jobs_per_request_with_key {
             sources.faults.push(format!(
                 "jobs_per_request: {} would be more than with a key, {}",
@@ -181,7 +184,7 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
         idle_wait: sources
             .one("idle_timeout", flags.idle_timeout.as_ref(), time)
             .unwrap_or(default.idle_wait),
-        answer_bytes_per_second: default.answer_bytes_per_second,
+        ..default
     }
 }
 

@@ -7,7 +7,10 @@ mod bombs;
 mod connections;
 mod heads;
 mod json;
+mod leaving;
 mod smuggling;
+mod stopping;
+mod unread;
 mod waiting;
 mod work;
 

@@ -17,7 +17,7 @@ mod paging;
 mod schema;
 mod search;
 mod several;
-mod socket;
+pub(crate) mod socket;
 mod suggest;
 mod values;
 
