@@ -23,7 +23,7 @@ pub fn print(text: &dyn Display) -> io::Result<()> {
 /// Prints rows on standard output, with a tab between two fields, as scripts like them.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_rows<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> io::Result<()> {
     let row =
         |fields: [String; N]| fields.map(|field| escaped(field).to_string()).join("\t") + "\n";
