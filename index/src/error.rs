@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::figi::Figi;
-use crate::printable::escaped_path;
 use crate::meter::TakesMore;
+use crate::printable::escaped_path;
 
 /// An error of reading or building an index.
 #[derive(Debug, thiserror::Error)]

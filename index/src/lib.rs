@@ -104,8 +104,8 @@ pub use instrument::{Change, EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
-pub use printable::{Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain};
 pub use meter::{INLINE_UNITS_MAX, Meter, Stop, TakesMore};
+pub use printable::{Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain};
 pub use query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
