@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{HeaderMap, Method, Request, header};
@@ -29,6 +29,7 @@ use super::pace::{Pace, Paced};
 use super::socket::Socket;
 use super::{Connections, Stage};
 use crate::call::Peer;
+use crate::encoding;
 use crate::error::ApiError;
 use crate::metrics::ConnectionMetrics;
 use crate::observe::Observer;
@@ -228,7 +229,7 @@ impl Client {
                     .await
                 };
                 let answer = observed.answering(answer).await;
-                pace.end_answer(if is_head { 0 } else { answer.body().size_hint().lower() });
+                pace.end_answer(if is_head { 0 } else { encoding::body_bytes(&answer) });
                 Ok::<_, Infallible>(answer)
             }
         });

@@ -37,7 +37,7 @@ impl SuggestRequest {
         let (mut text, mut limit) = (None, None);
         let mut filters = Filters::default();
         let mut is_impossible = false;
-        let mut given = [0; Property::COUNT];
+        let mut values_given = [0; Property::COUNT];
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
                 "query" if text.is_none() => text = Some(value),
@@ -51,10 +51,10 @@ impl SuggestRequest {
                 _ => {
                     let property =
                         Property::from_name(&name).ok_or_else(|| super::invalid_key(&name))?;
-                    given[property as usize] += 1;
-                    if given[property as usize] > ENUM_VALUES_MAX {
-                        let fault =
-                            format!("{name} must be given at most {ENUM_VALUES_MAX} times.");
+                    let given = &mut values_given[property as usize];
+                    *given += 1;
+                    if *given > ENUM_VALUES_MAX {
+                        let fault = format!("{name} must have at most {ENUM_VALUES_MAX} values.");
                         return Err(fault.into());
                     }
                     match vocabulary.admit(property, &value) {

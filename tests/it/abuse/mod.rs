@@ -8,6 +8,7 @@ mod connections;
 mod heads;
 mod json;
 mod leaving;
+mod memory;
 mod smuggling;
 mod stopping;
 mod unread;

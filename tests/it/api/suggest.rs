@@ -142,7 +142,7 @@ fn what_is_refused() {
         ("?query=a&includeUnlistedEquities=1", "includeUnlistedEquities must be true or false."),
         (
             &format!("?query=a{}", "&exchCode=US".repeat(101)),
-            "exchCode must be given at most 100 times.",
+            "exchCode must have at most 100 values.",
         ),
         (&format!("?query={}", "x".repeat(1025)), "query must not be longer than 1024 bytes."),
     ] {
