@@ -38,13 +38,25 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
         caller.charge_jobs(jobs.len())?;
         // A few rows are written sooner than another thread is woken; many would
         // hold up everyone else's few.
-        if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX, &Meter::inline())? {
-            return Ok(answer);
-        }
-        drop(jobs);
-        let answer = move |meter: &Meter| batch.answer(&batch.jobs(&body)?, usize::MAX, meter);
+        let answer = match batch.look_up(&jobs, &Meter::inline())? {
+            Some(found) if found.hits.len() <= INLINE_ROWS_MAX => {
+                batch.write(&found, &Meter::unlimited())
+            }
+            Some(found) => {
+                drop(jobs);
+                state.looking_up(move |meter| batch.write(&found, meter)).await?
+            }
+            None => {
+                drop(jobs);
+                let answer = move |meter: &Meter| {
+                    let found = batch.look_up(&batch.jobs(&body)?, meter)?;
+                    Ok::<_, ApiError>(found.and_then(|found| batch.write(&found, meter)))
+                };
+                state.looking_up(answer).await??
+            }
+        };
         // Nothing but the caller's leaving ends it before.
-        state.looking_up(answer).await??.ok_or(ApiError::Unavailable)
+        answer.ok_or(ApiError::Unavailable)
     })
     .await
 }
@@ -70,14 +82,8 @@ impl Batch {
         if jobs.len() > self.jobs_max { Err(ApiError::PayloadTooLarge) } else { Ok(jobs) }
     }
 
-    /// The answer to the jobs; `None` when it has more rows than `rows_max`, or looking
-    /// them up takes more than the meter allows.
-    fn answer(
-        &self,
-        jobs: &[Job<'_>],
-        rows_max: usize,
-        meter: &Meter,
-    ) -> Result<Option<Vec<u8>>, ApiError> {
+    /// What the jobs find; `None` when that takes more than the meter allows.
+    fn look_up(&self, jobs: &[Job<'_>], meter: &Meter) -> Result<Option<Found>, ApiError> {
         let (version, catalogue) = (self.version, &*self.catalogue);
         let mut lookups = Vec::with_capacity(jobs.len());
         let mut progress = Vec::with_capacity(jobs.len());
@@ -126,17 +132,21 @@ impl Batch {
                         Progress::Failed(fault)
                     }
                 };
-                if hits.len() > rows_max {
-                    return Ok(None);
-                }
             }
         }
+        Ok(Some(Found { progress, hits }))
+    }
+
+    /// The answer; `None` when nobody waits for it any more.
+    fn write(&self, found: &Found, meter: &Meter) -> Option<Vec<u8>> {
+        let (version, catalogue) = (self.version, &*self.catalogue);
+        let Found { progress, hits } = found;
         request::add_rows(hits.len());
-        catalogue.read_ahead(&hits);
-        let mut out = Vec::with_capacity(self.answer_bytes(&hits, jobs.len()));
-        wire::array(&mut out, &progress, |out, progress| {
+        catalogue.read_ahead(hits);
+        let mut out = Vec::with_capacity(self.answer_bytes(hits, progress.len()));
+        wire::array(&mut out, progress, |out, progress| {
             let start = out.len();
-            let answer = progress.answer(&hits);
+            let answer = progress.answer(hits);
             if meter.check().is_err() {
                 return;
             }
@@ -145,8 +155,7 @@ impl Batch {
                 wire::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
             }
         });
-        // Of an answer that nobody waits for any more, not all is written.
-        Ok(meter.check().is_ok().then_some(out))
+        meter.check().is_ok().then_some(out)
     }
 
     /// Room for the answer. One that outgrows its room is copied, and takes its memory
@@ -168,6 +177,14 @@ impl Batch {
         };
         (row_bytes + row_bytes / 8) * hits.len() + wire::ROW_BYTES * jobs
     }
+}
+
+/// What the jobs of a request find.
+struct Found {
+    /// What became of each job.
+    progress: Vec<Progress>,
+    /// The hits of all jobs.
+    hits: Vec<Hit>,
 }
 
 /// How far a job has come.
