@@ -179,7 +179,14 @@ mod tests {
     async fn a_caller_who_goes() {
         let turns = Turns::new(Some(1), Duration::from_millis(20));
         let (release, released) = mpsc::channel::<()>();
-        assert!(turns.take(move || released.recv()).now_or_never().is_none());
+        let (begin, begun) = mpsc::channel();
+        let mut held = Box::pin(turns.take(move || {
+            begin.send(()).unwrap();
+            released.recv()
+        }));
+        assert!(held.as_mut().now_or_never().is_none());
+        begun.recv().unwrap();
+        drop(held);
         assert_eq!(turns.load().running, 1);
         assert_eq!(turns.take(|| 2).await, Err(ApiError::Unavailable));
         drop(release);
@@ -191,11 +198,15 @@ mod tests {
     #[tokio::test]
     async fn work_ends_when_its_caller_goes() {
         let turns = Turns::new(Some(1), Duration::from_secs(60));
-        let endless = turns.take_stoppable(|stop| {
+        let (begin, begun) = mpsc::channel();
+        let mut endless = Box::pin(turns.take_stoppable(move |stop| {
+            begin.send(()).unwrap();
             let meter = Meter::until(stop);
             while meter.charge(1).is_ok() {}
-        });
-        assert!(endless.now_or_never().is_none());
+        }));
+        assert!(endless.as_mut().now_or_never().is_none());
+        begun.recv().unwrap();
+        drop(endless);
         assert_eq!(turns.take(|| 2).await, Ok(2));
         assert_eq!(turns.load().refused, 0);
     }

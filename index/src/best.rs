@@ -44,9 +44,13 @@ pub(crate) type Standing = (u32, u32);
 /// So few rows are all looked at, whatever their order.
 const FEW_ROWS: u64 = 256;
 
-/// Units of a row that is found in the order of ranks: as much as it takes to be written,
-/// for whoever maps beside many pages of searches would wait for that.
-const FOUND_UNITS: u64 = 96;
+/// Units of a row that is found in the order of ranks.
+const FOUND_UNITS: u64 = 16;
+
+/// Of the units that are left, the order of ranks may take one in so many. Where that is
+/// little, a page is mostly not filled: then the work is done again in its turn, and the
+/// less was done in vain the better.
+const RANKED_SHARE: u64 = 4;
 
 /// Units of comparing a row with those that were found before.
 const TAKE_UNITS: u64 = 3;
@@ -80,7 +84,10 @@ pub(crate) fn best(
         }
         Driver::Words(ways) => {
             let ways = ranked_ways(part, ways, meter)?;
-            page.of_ranked(&mut Rows::Ways(ways), &tiers, meter)
+            let steps = meter.within(meter.left() / RANKED_SHARE);
+            let found = page.of_ranked(&mut Rows::Ways(ways), &tiers, &steps);
+            meter.absorb(&steps)?;
+            found
         }
         Driver::Filters { filters, .. } => {
             meter.charge(filters.units())?;
@@ -90,7 +97,8 @@ pub(crate) fn best(
             let steps_max = u64::from(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
             let steps_units = steps_max * (STEP_UNITS + conditions.row_units());
             let page_units = wanted as u64 * FOUND_UNITS;
-            let steps = meter.within((steps_units + page_units).min(meter.left() / 2));
+            let units = (steps_units + page_units).min(meter.left() / RANKED_SHARE);
+            let steps = meter.within(units);
             let found = page.of_ranked(&mut Rows::All(conditions), &tiers, &steps);
             meter.absorb(&steps)?;
             match found {

@@ -1,5 +1,6 @@
 //! `POST /{version}/mapping`: identifiers to FIGIs, a batch at a time.
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
@@ -33,19 +34,30 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
             catalogue: state.catalogue(),
         };
         let answer = if body.len() > INLINE_BODY_BYTES_MAX {
-            let read_and_answer =
-                move |meter: &Meter| batch.answer(&batch.read(&body, &caller)?, usize::MAX, meter);
+            let read_and_answer = move |meter: &Meter| {
+                let jobs = batch.read(&body, &caller)?;
+                Ok::<_, ApiError>(batch.answer(&jobs, meter))
+            };
             state.looking_up(read_and_answer).await??
         } else {
             let jobs = batch.read(&body, &caller)?;
             // A few rows are written sooner than another thread is woken; many would
             // hold up everyone else's few.
-            if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX, &Meter::inline())? {
-                return Ok(answer);
+            match batch.look_up(&jobs, &Meter::inline()) {
+                Some(found) if found.hits.len() <= INLINE_ROWS_MAX => {
+                    batch.write(&jobs.checked, &found, &Meter::unlimited())
+                }
+                Some(found) => {
+                    let checked = jobs.checked;
+                    drop(body);
+                    state.looking_up(move |meter| batch.write(&checked, &found, meter)).await?
+                }
+                None => {
+                    let jobs = jobs.into_owned();
+                    drop(body);
+                    state.looking_up(move |meter| batch.answer(&jobs, meter)).await?
+                }
             }
-            let jobs = jobs.into_owned();
-            drop(body);
-            state.looking_up(move |meter| batch.answer(&jobs, usize::MAX, meter)).await??
         };
         // Nothing but the caller's leaving ends it before.
         answer.ok_or(ApiError::Unavailable)
@@ -66,7 +78,7 @@ struct Batch {
 
 /// The jobs of a request, checked.
 struct Jobs<'a> {
-    jobs: Vec<Checked>,
+    checked: Vec<Checked>,
     /// A question for each job that asks one, in their order.
     lookups: Vec<Lookup<'a>>,
 }
@@ -85,7 +97,7 @@ impl Jobs<'_> {
     /// The same jobs, whatever becomes of the body.
     fn into_owned(self) -> Jobs<'static> {
         let lookups = self.lookups.into_iter().map(Lookup::into_owned).collect();
-        Jobs { jobs: self.jobs, lookups }
+        Jobs { checked: self.checked, lookups }
     }
 }
 
@@ -113,27 +125,26 @@ impl Batch {
             Ok(None) => Checked::Impossible,
             Err(fault) => Checked::Failed(fault),
         });
-        Ok(Jobs { jobs: jobs.collect(), lookups })
+        Ok(Jobs { checked: jobs.collect(), lookups })
     }
 
-    /// The answer to the jobs; `None` when it has more rows than `rows_max`, or looking
-    /// them up takes more than the meter allows.
-    fn answer(
-        &self,
-        jobs: &Jobs<'_>,
-        rows_max: usize,
-        meter: &Meter,
-    ) -> Result<Option<Pieces>, ApiError> {
-        let (version, catalogue) = (self.version, &*self.catalogue);
-        let Jobs { jobs, lookups } = jobs;
+    /// The answer to the jobs; `None` when it takes more than the meter allows.
+    fn answer(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Pieces> {
+        let found = self.look_up(jobs, meter)?;
+        self.write(&jobs.checked, &found, meter)
+    }
+
+    /// The hits of the jobs; `None` when looking them up takes more than the meter allows.
+    fn look_up(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Found> {
+        let (lookups, catalogue) = (&jobs.lookups[..], &*self.catalogue);
         // A fault that is not in one job's own work: then each is looked up alone.
         let mut batch = match contained(|| catalogue.batch(lookups, meter)) {
-            Ok(Err(TakesMore)) => return Ok(None),
+            Ok(Err(TakesMore)) => return None,
             Ok(Ok(batch)) => Some(batch),
             Err(_fault) => None,
         };
         let mut hits = Vec::with_capacity(lookups.len());
-        let mut found = Vec::with_capacity(lookups.len());
+        let mut ranges = Vec::with_capacity(lookups.len());
         for place in 0..lookups.len() {
             let start = hits.len();
             let ended = contained(|| match &mut batch {
@@ -143,21 +154,25 @@ impl Batch {
                     find(&mut alone, 0, &mut hits)
                 }
             });
-            found.push(match ended {
-                Ok(Err(TakesMore)) => return Ok(None),
+            ranges.push(match ended {
+                Ok(Err(TakesMore)) => return None,
                 Ok(Ok(Ok(()))) => Ok(start..hits.len()),
                 Ok(Ok(Err(fault))) | Err(fault) => {
                     hits.truncate(start);
                     Err(fault)
                 }
             });
-            if hits.len() > rows_max {
-                return Ok(None);
-            }
         }
+        Some(Found { ranges, hits })
+    }
+
+    /// The answer; `None` when nobody waits for it any more.
+    fn write(&self, jobs: &[Checked], found: &Found, meter: &Meter) -> Option<Pieces> {
+        let (version, catalogue) = (self.version, &*self.catalogue);
+        let Found { ranges, hits } = found;
         request::add_rows(hits.len());
-        catalogue.read_ahead(&hits);
-        let mut found = found.iter();
+        catalogue.read_ahead(hits);
+        let mut ranges = ranges.iter();
         let mut out = Pieces::with_room(wire::ROW_BYTES * jobs.len().max(hits.len()));
         wire::in_pieces(&mut out, jobs, |out, job| {
             // Of an answer that nobody waits for any more, not all is written.
@@ -168,7 +183,7 @@ impl Batch {
             let answer = match job {
                 Checked::Failed(fault) => JobAnswer::Error(fault),
                 Checked::Impossible => JobAnswer::NoMatch,
-                Checked::Asks => match found.next() {
+                Checked::Asks => match ranges.next() {
                     Some(Err(fault)) => JobAnswer::Error(fault),
                     Some(Ok(range)) if !range.is_empty() => JobAnswer::Hits(&hits[range.clone()]),
                     Some(Ok(_)) | None => JobAnswer::NoMatch,
@@ -180,11 +195,19 @@ impl Batch {
             }
         });
         out.shrink();
-        Ok(meter.check().is_ok().then_some(out))
+        meter.check().is_ok().then_some(out)
     }
 }
 
-/// What a job says that made its handler panic.
+/// The hits of the jobs of a request.
+struct Found {
+    /// The hits of each lookup, or its fault, in the order of the lookups.
+    ranges: Vec<Result<Range<usize>, Fault>>,
+    /// The hits of all lookups.
+    hits: Vec<Hit>,
+}
+
+/// The error of a job that made its handler panic.
 const UNEXPECTED: &str = "There was an error while processing this job.";
 
 /// Does a piece of one job's work; if that panics, the job says so and the others are

@@ -53,6 +53,7 @@ async fn answer(version: Version, call: &Call, state: &Arc<State>) -> Result<Res
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -80,14 +81,16 @@ mod tests {
             async |path: &str| warp::test::request().path(path).reply(&service).await.status();
 
         let (release, released) = mpsc::channel::<()>();
-        assert!(state.blocking(move || released.recv()).now_or_never().is_none());
+        let mut searching = pin!(state.blocking(move || released.recv()));
+        assert!(searching.as_mut().now_or_never().is_none());
         assert_eq!(ask("/schema").await, 200);
         assert_eq!(ask("/instruments/BBG000BLNNH6").await, 200);
         assert_eq!(state.blocking(|| ()).await, Err(ApiError::Unavailable), "searches are busy");
         drop(release);
 
         let (release, released) = mpsc::channel::<()>();
-        assert!(state.describing(move || released.recv()).now_or_never().is_none());
+        let mut describing = pin!(state.describing(move || released.recv()));
+        assert!(describing.as_mut().now_or_never().is_none());
         assert_eq!(ask("/schema").await, 503);
         assert_eq!(ask("/instruments/BBG000BLNNH6").await, 200);
         while state.blocking(|| ()).await.is_err() {}
