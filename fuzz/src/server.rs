@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use figdex::config::Settings;
-use figdex::{State, service};
+use figdex::{Observer, State};
 use figdex_index::Catalogue;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -17,6 +17,7 @@ static SERVER: LazyLock<Server> = LazyLock::new(Server::start);
 
 struct Server {
     service: BoxedFilter<(Response,)>,
+    observer: Observer,
     runtime: Runtime,
     _index: TempDir,
 }
@@ -35,12 +36,24 @@ impl Server {
         let catalogue = Catalogue::open(index.path()).expect("a new index is whole");
         // As behind a proxy, so that its header is read too.
         let settings = Settings { trust_proxy: true, jobs_per_request: 100, ..Settings::default() };
+        let state = Arc::new(State::new(catalogue, settings));
         Self {
-            service: service(Arc::new(State::new(catalogue, settings))),
+            service: figdex::service(state.clone()),
+            observer: state.observer(),
             runtime: Builder::new_current_thread().enable_all().build().expect("a runtime"),
             _index: index,
         }
     }
+}
+
+/// The routes, for a connection.
+pub fn service() -> BoxedFilter<(Response,)> {
+    SERVER.service.clone()
+}
+
+/// The observer of the requests of these routes.
+pub fn observer() -> Observer {
+    SERVER.observer.clone()
 }
 
 /// Posts a body that is declared as JSON.
