@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{HeaderMap, Method, StatusCode};
-use warp::reply::Response;
+use warp::http::{HeaderMap, Method, Response, StatusCode};
+use warp::reply::Response as Reply;
 
 use crate::error::ApiError;
 use crate::log::ACCESS;
@@ -81,11 +81,15 @@ impl Observed {
     /// Awaits the answer, gives it the request's id, and reports it. A panic in any route is
     /// a 500: the gate has its own guard only because it knows which headers a 500 of the
     /// contract has.
-    pub async fn answering(self, answer: impl Future<Output = Response>) -> Response {
+    pub async fn answering<B: From<&'static str>>(
+        self,
+        answer: impl Future<Output = Response<B>>,
+    ) -> Response<B> {
         let answer = async {
             AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_panic| {
                 tracing::error!(request_id = %request::id(), "a request made its handler panic");
-                ApiError::Internal.into()
+                let (_, text) = ApiError::Internal.line();
+                Reply::from(ApiError::Internal).map(|_| text.into())
             })
         };
         let Some(mut begun) = self.0 else { return answer.await };
@@ -158,18 +162,18 @@ mod tests {
         let metrics = Arc::<Metrics>::default();
         let observer = Observer::new(metrics.clone(), false);
         let begin = || observer.begin(&Method::GET, &HeaderMap::new());
-        let answered = begin().answering(async { Response::default() }).await;
+        let answered = begin().answering(async { Reply::default() }).await;
         assert!(answered.headers().contains_key(REQUEST_ID));
 
         let mut gone = Box::pin(begin().answering(async {
             request::takes(Route::Suggest);
-            pending::<Response>().await
+            pending::<Reply>().await
         }));
         assert!((&mut gone).now_or_never().is_none());
         assert_eq!(metrics.requests_in_flight.get(), 1);
         drop(gone);
 
-        let broken = begin().answering(async { panic!("a test's panic") }).await;
+        let broken = begin().answering::<&str>(async { panic!("a test's panic") }).await;
         assert_eq!(broken.status(), 500);
         assert!(broken.headers().contains_key(REQUEST_ID));
         assert_eq!(metrics.requests_in_flight.get(), 0);
@@ -177,7 +181,7 @@ mod tests {
         assert_eq!(counts.map(|(route, status)| metrics.count(route, status)), [1, 1, 1]);
 
         let unseen = Observer::none().begin(&Method::GET, &HeaderMap::new());
-        let answered = unseen.answering(async { Response::default() }).await;
+        let answered = unseen.answering(async { Reply::default() }).await;
         assert!(answered.headers().is_empty());
     }
 }

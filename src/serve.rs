@@ -190,7 +190,7 @@ pub async fn serve_connection(
         stop.send(Stage::Draining).ok();
         tokio::time::sleep(connections.drain_wait).await;
         stop.send(Stage::Over).ok();
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     tokio::select! {
         () = conversation.hold(service, stopping) => {}

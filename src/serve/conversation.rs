@@ -2,8 +2,8 @@
 //! one, then requests and answers, each within its time.
 //!
 //! A connection holds little until it needs more: before its first byte a task and its
-//! timer, then [`BUFFER_BYTES_MAX`] each way at most, and the bodies and answers that
-//! `budget` counts. The kernel holds the buffers of its socket (`listener`).
+//! timer, then [`BUFFER_BYTES_MAX`] each way at most, with TLS twice, and the bodies and
+//! answers that `budget` counts. The kernel holds the buffers of its socket (`listener`).
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -22,6 +22,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 use warp::reply::Response;
 
 use super::crowd::Presence;
@@ -166,7 +167,7 @@ impl Client {
         // Boxed, since a task is as large as the largest that it may come to.
         match tls {
             None => Box::pin(self.talk(stream, service, stopping)).await,
-            Some(tls) => match self.first(Box::pin(tls.accept(stream)), stopping).await {
+            Some(tls) => match self.first(Box::pin(handshake(&tls, stream)), stopping).await {
                 Ok(stream) => Box::pin(self.talk(stream, service, stopping)).await,
                 Err(end) => end,
             },
@@ -274,6 +275,15 @@ impl Client {
         let idle_wait = self.connections.idle_wait.min(DRAIN_IDLE_WAIT);
         self.too_slow(&Connections { idle_wait, ..self.connections }).await
     }
+}
+
+/// Shakes hands. The session encrypts no more ahead than hyper buffers: these bytes are in no
+/// budget.
+async fn handshake<I>(tls: &TlsAcceptor, stream: I) -> io::Result<TlsStream<I>>
+where
+    I: AsyncRead + AsyncWrite + Unpin,
+{
+    tls.accept_with(stream, |session| session.set_buffer_limit(Some(BUFFER_BYTES_MAX))).await
 }
 
 /// Waits until the server has come to a stage.

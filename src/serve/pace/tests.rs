@@ -174,18 +174,20 @@ async fn unread_bytes_have_a_deadline_in_every_state() {
             }
         };
         let sending = async {
-            while sends {
+            if !sends {
+                std::future::pending::<()>().await;
+            }
+            loop {
                 tokio::time::sleep(Duration::from_secs(9)).await;
                 client.write_all(b"x").await.unwrap();
                 read.read_u8().await.unwrap();
             }
-            std::future::pending::<()>().await;
         };
         let from = Instant::now();
         tokio::select! {
             () = pace.too_slow(&BOUNDS) => {}
-            () = continues => {}
-            () = sending => {}
+            () = continues => unreachable!("they are written for ever"),
+            () = sending => unreachable!("they are sent for ever"),
         }
         assert!(pace.is_owed(), "{name}");
         assert!((60..=63).contains(&from.elapsed().as_secs()), "{name} {:?}", from.elapsed());
