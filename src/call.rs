@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt as _};
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderMap, Method, header};
+use warp::http::{HeaderMap, Method};
 use warp::{Buf, Filter};
 
 use crate::budget::Share;
@@ -39,8 +39,6 @@ pub(crate) struct Call {
     /// This body's share of the memory budget for all bodies. Empty until the gate assigns
     /// one.
     pub(crate) share: Share,
-    /// Bytes of the body as its head says, if it says so.
-    content_length: Option<usize>,
     stream: BodyStream,
 }
 
@@ -58,17 +56,14 @@ impl Deref for Body {
     }
 }
 
-/// The size up to which the buffer of a body grows step by step, so that a client that only
-/// announces a large body holds little, and no more than this is ever copied at a time.
-/// Beyond it the buffer gets the room of the whole body at once: the system backs that with
+/// The size up to which the buffer of a body grows step by step, so that a client that sends
+/// little of a large body holds little, and no more than this is ever copied at a time.
+/// Beyond it the buffer gets the room of the largest body at once: the system backs that with
 /// memory only as bytes arrive.
 const GROWING_BYTES_MAX: usize = 512 << 10;
 
 /// The factor of a step: few steps leave few freed buffers behind.
 const GROWTH: usize = 4;
-
-/// Bytes for which the buffer has its final size from the start.
-const SMALL_BYTES_MAX: usize = 16 << 10;
 
 impl Call {
     /// Reads the body.
@@ -79,10 +74,9 @@ impl Call {
     /// it may; [`ApiError::Unavailable`] when too much is being read for others. hyper
     /// then closes the connection, since the rest of the body is no next request.
     pub(crate) async fn body(&mut self, bytes_max: usize) -> Result<Body, ApiError> {
-        let Self { stream, share, content_length, .. } = self;
+        let Self { stream, share, .. } = self;
         let mut share = std::mem::take(share);
-        let bytes_expected = content_length.unwrap_or(bytes_max).min(bytes_max);
-        let read = read(stream, bytes_max, bytes_expected, &mut share);
+        let read = read(stream, bytes_max, &mut share);
         let read = tokio::time::timeout(self.body_wait, read).await;
         let bytes = read.unwrap_or(Err(ApiError::BadRequest))?;
         Ok(Body { bytes, _share: share })
@@ -96,12 +90,10 @@ pub(crate) fn call() -> BoxedFilter<(Call,)> {
         .and(warp::method())
         .and(warp::header::headers_cloned())
         .and(warp::body::stream())
-        .map(|peer: Option<Peer>, method, headers: HeaderMap, body| {
+        .map(|peer: Option<Peer>, method, headers, body| {
             let peer = peer.unwrap_or(Peer::Address(Ipv4Addr::LOCALHOST.into()));
             let (stream, share) = (boxed(body), Share::default());
-            let content_length = headers.get(header::CONTENT_LENGTH);
-            let content_length = content_length.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
-            Call { peer, method, headers, body_wait: BODY_WAIT, share, content_length, stream }
+            Call { peer, method, headers, body_wait: BODY_WAIT, share, stream }
         })
         .boxed()
 }
@@ -109,7 +101,6 @@ pub(crate) fn call() -> BoxedFilter<(Call,)> {
 async fn read(
     stream: &mut BodyStream,
     bytes_max: usize,
-    bytes_expected: usize,
     share: &mut Share,
 ) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
@@ -119,7 +110,7 @@ async fn read(
         if bytes > bytes_max {
             return Err(ApiError::PayloadTooLarge);
         }
-        let room = room(bytes, body.capacity(), bytes_expected);
+        let room = room(bytes, body.capacity(), bytes_max);
         share.grow_to(held(bytes, room))?;
         if room > body.capacity() {
             body.reserve_exact(room - body.len());
@@ -135,15 +126,14 @@ async fn read(
 }
 
 /// The capacity for a body of which `bytes` have arrived, in a buffer that has `capacity`.
-fn room(bytes: usize, capacity: usize, bytes_expected: usize) -> usize {
-    if bytes <= capacity {
-        return capacity;
+fn room(bytes: usize, capacity: usize, bytes_max: usize) -> usize {
+    match capacity {
+        // Most bodies are one chunk.
+        0 => bytes,
+        _ if bytes <= capacity => capacity,
+        _ if bytes <= GROWING_BYTES_MAX => GROWING_BYTES_MAX.min(GROWTH * bytes).min(bytes_max),
+        _ => bytes_max,
     }
-    let room = match bytes {
-        _ if bytes_expected <= SMALL_BYTES_MAX || bytes > GROWING_BYTES_MAX => bytes_expected,
-        _ => bytes_expected.min(GROWING_BYTES_MAX.min(GROWTH * bytes)),
-    };
-    room.max(bytes)
 }
 
 /// The memory that a buffer of that capacity holds when `bytes` have arrived: all of it
@@ -162,49 +152,34 @@ fn boxed(
 mod tests {
     use super::*;
 
-    /// Reads a body in chunks: its final capacity, the most that its buffers had together
-    /// when it was moved, and the most that was counted.
-    fn read_in(chunks: &[usize], bytes_max: usize, bytes_expected: usize) -> [usize; 3] {
-        let (mut bytes, mut capacity, mut moved, mut counted) = (0, 0, 0, 0);
-        for chunk in chunks {
-            let before = bytes;
-            bytes += chunk;
-            assert!(bytes <= bytes_max);
-            let room = room(bytes, capacity, bytes_expected);
-            assert!(room >= bytes, "{bytes} bytes have room for {room}");
-            counted = counted.max(held(bytes, room));
-            assert!(counted >= bytes);
-            if room > capacity {
-                assert!(before <= GROWING_BYTES_MAX, "{before} bytes are copied");
-                moved = moved.max(before + bytes);
-            }
-            capacity = room;
-        }
-        [capacity, moved, counted]
-    }
-
+    /// A body takes little more than its size, however it arrives.
     #[test]
-    fn a_body_takes_little_more_than_its_size() {
+    fn a_body_grows_in_steps() {
         const MIB: usize = 1 << 20;
-        assert_eq!(read_in(&[40], MIB, 40), [40, 40, 40]);
-        assert_eq!(read_in(&[10_000, 2_000], MIB, 12_000)[0], 12_000, "it is never moved");
-        for (bytes, bytes_max) in [(70_000, MIB), (MIB, MIB), (32 * MIB, 32 * MIB)] {
-            for chunk in [1_000, 32_000, 300_000] {
-                let chunks: Vec<_> =
-                    (0..bytes).step_by(chunk).map(|at| chunk.min(bytes - at)).collect();
-                // With a length that is announced, and without.
-                let [capacity, moved, counted] = read_in(&chunks, bytes_max, bytes);
-                assert_eq!(capacity, bytes);
-                assert!(moved <= 2 * MIB && counted == bytes, "{moved} {counted}");
-                let [capacity, moved, counted] = read_in(&chunks, bytes_max, bytes_max);
-                assert!(capacity <= bytes_max && moved <= 2 * MIB, "{capacity} {moved}");
-                assert!(
-                    counted <= bytes_max.min(GROWTH * bytes.max(GROWING_BYTES_MAX)),
-                    "{counted}"
-                );
+        for (bytes_all, bytes_max) in [
+            (40, MIB),
+            (70_000, MIB),
+            (70_000, 80_000),
+            (MIB, MIB),
+            (3 * MIB, 32 * MIB),
+            (32 * MIB, 32 * MIB),
+        ] {
+            for chunk in [1_000, 32_000, 300_000, 600_000] {
+                let (mut bytes, mut capacity) = (0, 0);
+                while bytes < bytes_all {
+                    let before = bytes;
+                    bytes = bytes_all.min(bytes + chunk);
+                    let room = room(bytes, capacity, bytes_max);
+                    assert!((bytes..=bytes_max).contains(&room), "{bytes} bytes in {room}");
+                    if room > capacity && before > 0 {
+                        assert!(before <= GROWING_BYTES_MAX.max(chunk), "{before} are copied");
+                    }
+                    capacity = room;
+                    let held = held(bytes, capacity);
+                    assert!((bytes..=capacity).contains(&held), "{bytes} bytes hold {held}");
+                    assert!(held <= GROWTH * bytes && held <= bytes + GROWING_BYTES_MAX);
+                }
             }
         }
-        // A length that is only announced holds nothing.
-        assert_eq!(held(1_000, room(1_000, 0, 32 * MIB)), 4_000);
     }
 }

@@ -98,13 +98,12 @@ pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Bytes {
 
 /// The answer with its share of the budget, which each piece gives back when it is written.
 fn reply(answer: Pieces, mut share: Share) -> Reply {
+    let answer = match answer.into_only() {
+        Ok(only) => return Response::new(share.hold(only).into()),
+        Err(answer) => answer,
+    };
     let bytes = answer.len();
-    let mut pieces = answer.into_iter().filter(|piece| !piece.is_empty());
-    let first = pieces.next().unwrap_or_default();
-    if first.len() == bytes {
-        return Response::new(share.hold(first).into());
-    }
-    let pieces: Vec<_> = std::iter::once(first).chain(pieces).collect();
+    let pieces: Vec<_> = answer.into_iter().collect();
     let pieces = pieces.into_iter().map(move |piece| Ok::<_, Infallible>(share.hold(piece)));
     let mut reply = warp::reply::stream(stream::iter(pieces)).into_response();
     reply.headers_mut().insert(header::CONTENT_LENGTH, bytes.into());

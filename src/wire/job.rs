@@ -316,3 +316,77 @@ impl<'a> Fields<'a> {
         properties.map_or(Ok(()), Properties::required_dates)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    const JOBS_MAX: usize = 3;
+
+    /// The verdict by the simplest reading there is, which stores all that comes.
+    fn verdict(body: &str) -> Result<usize, ApiError> {
+        let all: Vec<&RawValue> = serde_json::from_str(body).map_err(|_| ApiError::BadRequest)?;
+        if all.len() > JOBS_MAX { Err(ApiError::PayloadTooLarge) } else { Ok(all.len()) }
+    }
+
+    fn read(body: &str) -> Result<usize, ApiError> {
+        jobs(body.as_bytes(), Version::V3, JOBS_MAX, |_| ()).map(|jobs| jobs.len())
+    }
+
+    /// "400 for what is not JSON, 413 for too many", wherever the fault is.
+    #[test]
+    fn a_fault_behind_the_last_job() {
+        for (body, expected) in [
+            ("[]", Ok(0)),
+            ("[{},{},{}]", Ok(3)),
+            ("[{},{},{},{}]", Err(ApiError::PayloadTooLarge)),
+            ("[{},{},{},1e999]", Err(ApiError::PayloadTooLarge)),
+            ("[1e999,{},{}]", Ok(3)),
+            ("[1e999,{},{},[1e999]]", Err(ApiError::PayloadTooLarge)),
+            ("[{},{},{},{},}", Err(ApiError::BadRequest)),
+            ("[{},{},{},{},{]", Err(ApiError::BadRequest)),
+            ("[{},{},{},{}", Err(ApiError::BadRequest)),
+            ("[1e999,{},{},{},nul]", Err(ApiError::BadRequest)),
+            ("[{},{},{},{}] ]", Err(ApiError::BadRequest)),
+            ("{}", Err(ApiError::BadRequest)),
+            ("1", Err(ApiError::BadRequest)),
+        ] {
+            assert_eq!((read(body), verdict(body)), (expected, expected), "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_verdict_is_that_of_a_simple_reading(
+            pieces in proptest::collection::vec(
+                prop::sample::select(vec![
+                    "[", "]", "{", "}", ",", "{},", "{\"a\":", "1", "1e999", "\"\\n\"", "null", ",0",
+                    "{\"idType\":null}", "\"", "\\", "-", " ", "\u{fdfa}", "\"\\ud800\"", ":",
+                ]),
+                0..12,
+            ),
+            is_array in any::<bool>(),
+        ) {
+            let mut body = pieces.concat();
+            if is_array {
+                body = format!("[{body}]");
+            }
+            prop_assert_eq!(read(&body), verdict(&body), "{}", body);
+        }
+    }
+
+    /// Jobs beyond the bound are not even looked at.
+    #[test]
+    fn no_more_jobs_are_read_than_allowed() {
+        for begin in ["", "1e999,"] {
+            let count = std::cell::Cell::new(0);
+            let body = format!("[{begin}{}0]", "0,".repeat(1_000));
+            let each = |_: Job<'_>| count.set(count.get() + 1);
+            assert!(jobs(body.as_bytes(), Version::V3, JOBS_MAX, each).is_err());
+            assert!(count.get() <= 2 * JOBS_MAX, "{} are read", count.get());
+        }
+    }
+}

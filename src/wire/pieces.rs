@@ -73,6 +73,11 @@ impl Pieces {
         self.complete.iter().map(Vec::capacity).sum::<usize>() + self.last.capacity()
     }
 
+    /// The only piece, if there is only one.
+    pub(crate) fn into_only(self) -> Result<Vec<u8>, Self> {
+        if self.complete.is_empty() { Ok(self.last) } else { Err(self) }
+    }
+
     /// Gives back the room that the last of several pieces has not used.
     pub(crate) fn shrink(&mut self) {
         if !self.complete.is_empty() {
