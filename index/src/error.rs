@@ -51,6 +51,29 @@ pub enum Error {
         /// The number of the published generation.
         generation: u64,
     },
+    /// A generation is published, but its publication may not survive a crash of the
+    /// machine: the disk failed after `CURRENT` was renamed.
+    #[error(
+        "generation {generation} is published, but a crash of the machine may undo that \
+         (check the disk, then build again)"
+    )]
+    Unconfirmed {
+        /// The number of the generation.
+        generation: u64,
+        /// The step that failed.
+        source: Box<Error>,
+    },
+    /// Publishing failed, and so did reading `CURRENT` to see how far it came.
+    #[error(
+        "generation {generation} may be published or not (check the disk, then see \
+         `figdex-ingest inspect`)"
+    )]
+    Unknown {
+        /// The number of the generation.
+        generation: u64,
+        /// The step that failed.
+        source: Box<Error>,
+    },
     /// There is nothing to publish.
     #[error("no instrument was added: nothing is published")]
     Empty,
@@ -72,6 +95,14 @@ pub enum Error {
     /// The answer takes more work than is allowed, or nobody waits for it any more.
     #[error(transparent)]
     TakesMore(#[from] TakesMore),
+    /// The segment of a part could not be written or opened.
+    #[error("{}", .path.display())]
+    Segment {
+        /// The folder of the segment.
+        path: PathBuf,
+        /// The error of the search engine, which may name a file in it.
+        source: tantivy::TantivyError,
+    },
     /// The search engine below failed.
     #[error("tantivy")]
     Tantivy(#[from] tantivy::TantivyError),
@@ -84,9 +115,21 @@ impl Error {
         move |source| Self::Io { path, source }
     }
 
+    /// For `map_err`: an error of the search engine over the segment in the folder `path`.
+    pub(crate) fn segment(path: &Path) -> impl FnOnce(tantivy::TantivyError) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Segment { path, source }
+    }
+
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
+}
+
+/// The error and all that caused it, in one line.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The result of reading or building an index.
