@@ -132,3 +132,48 @@ fn others() {
         assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")));
     }
 }
+
+/// contract 15.4: with `--cors` every answer has `Vary: origin`, also one to another origin,
+/// to none, and one that refuses: a cache must not give one origin the answer of another.
+#[test]
+fn every_answer_varies_by_origin() {
+    let server = server(&[APP]);
+    let asks_for_a_preflight = ("access-control-request-method", "POST");
+    for origin in [None, Some(APP), Some("https://other.example")] {
+        let origin = origin.map(|origin| ("origin", origin));
+        for (method, path, headers) in [
+            ("POST", "/v3/mapping", &[JSON][..]),
+            ("POST", "/v3/search", &[JSON]),
+            ("GET", "/v3/mapping/values/currency", &[]),
+            ("GET", "/v3/schema", &[]),
+            ("POST", "/v3/mapping", &[]),
+            ("POST", "/v3/mapping", &[JSON, ("x-service-apikey", "unknown")]),
+            ("GET", "/v3/mapping", &[]),
+            ("OPTIONS", "/v3/mapping", &[asks_for_a_preflight]),
+            ("GET", "/v3/nowhere", &[]),
+        ] {
+            let headers: Vec<_> = headers.iter().copied().chain(origin).collect();
+            let answer = server.request(method, path, &headers, "[]");
+            let mut vary = answer.headers.get_all("vary").iter();
+            assert!(vary.any(|name| name == "origin"), "{method} {path} {origin:?}");
+        }
+    }
+}
+
+/// contract 15.6: health, readiness, metrics and the page have no header of this chapter,
+/// whatever the origin; nor is there a preflight for them.
+#[test]
+fn what_no_other_origin_reads() {
+    let server = server(&[APP]);
+    for origin in [APP, "https://other.example"] {
+        for path in ["/healthz", "/readyz", "/metrics", "/", "/page/page.css"] {
+            let answer = server.request("GET", path, &[("origin", origin)], "");
+            assert_eq!((answer.status, cors_headers(&answer)), (200, 0), "{path}");
+            let mut vary = answer.headers.get_all("vary").iter();
+            assert!(vary.all(|name| name != "origin"), "{path}");
+            let headers = [("origin", origin), ("access-control-request-method", "GET")];
+            let answer = server.request("OPTIONS", path, &headers, "");
+            assert_eq!((answer.status, cors_headers(&answer)), (405, 0), "{path}");
+        }
+    }
+}

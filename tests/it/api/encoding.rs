@@ -1,9 +1,13 @@
 //! Decisions, "JSON answers": gzip when asked for, at any size.
 
 use std::fmt::Write as _;
+use std::time::Duration;
+
+use figdex::State;
+use figdex::config::Settings;
 
 use super::figi;
-use crate::support::Server;
+use crate::support::{Server, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -53,4 +57,41 @@ fn errors_are_never_packed() {
     let answer = server.request("POST", "/v3/mapping", &headers, "{}");
     assert_eq!((answer.status, answer.header("content-encoding")), (400, ""));
     assert_eq!((answer.header("vary"), answer.body.as_str()), ("", "Bad request."));
+}
+
+/// contract 12.1: a large answer that does not get its turn to be packed is sent as it is;
+/// small answers are packed all the same.
+#[test]
+fn a_large_answer_may_come_unpacked() {
+    let rows = (0..1_000).map(|number| format!("{},MANY\n", figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let server = Server::with(&dump, |index| State::new(index, settings));
+    let large = r#"[{"idType":"TICKER","idValue":"MANY"}]"#;
+    let plain = server.post("/v3/mapping", large).body;
+    let ask = |body: &'static str| {
+        let service = server.service.clone();
+        tokio::spawn(async move {
+            let request = warp::test::request().method("POST").path("/v3/mapping");
+            let request = request.header("content-type", "application/json");
+            let reply = request.header("accept-encoding", "gzip").body(body).reply(&service).await;
+            assert_eq!(reply.status(), 200);
+            assert_eq!(reply.headers()["vary"], "accept-encoding");
+            let is_packed = reply.headers().get("content-encoding").is_some();
+            (is_packed, reply.body().clone())
+        })
+    };
+    while_heavy_work_waits(async |release| {
+        let has_the_turn = ask(large);
+        settle().await;
+        let waits = ask(large);
+        settle().await;
+        assert!(ask("[]").await.unwrap().0, "a small answer needs no turn");
+        assert!(!waits.is_finished());
+        tokio::time::advance(Duration::from_secs(5)).await;
+        let (is_packed, body) = waits.await.unwrap();
+        assert!(!is_packed && body == plain);
+        drop(release);
+        assert!(has_the_turn.await.unwrap().0);
+    });
 }

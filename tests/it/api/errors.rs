@@ -7,7 +7,8 @@ use figdex::config::Settings;
 use figdex::error::ApiError;
 use figdex::limits::{Rate, Rates, Standing};
 
-use crate::support::{Answer, Server, Service};
+use super::figi;
+use crate::support::{Answer, Server, Service, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -221,4 +222,45 @@ fn more_searches_than_turns() {
         assert!(status == 200 || (status, &body[..]) == (503, b"Service Unavailable."), "{status}");
     }
     assert_eq!(server.post("/v3/search", r#"{"query":"ibm"}"#).status, 200);
+}
+
+/// contract 13.14: a request with much work waits five seconds for its turn. Then it is
+/// refused; when the turn comes before that, it is answered.
+#[test]
+fn a_turn_is_waited_for_five_seconds() {
+    let rows = (0..1_001).map(|number| format!("{},MANY\n", figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let server = Server::with(&dump, |index| State::new(index, settings));
+    let ask = || {
+        let service = server.service.clone();
+        tokio::spawn(async move {
+            let request = warp::test::request().method("POST").path("/v3/mapping");
+            let request = request.header("content-type", "application/json");
+            let reply = request.body(r#"[{"idType":"TICKER","idValue":"MANY"}]"#);
+            let reply = reply.reply(&service).await;
+            (reply.status().as_u16(), String::from_utf8(reply.body().to_vec()).unwrap())
+        })
+    };
+    while_heavy_work_waits(async |release| {
+        let has_the_turn = ask();
+        settle().await;
+        let refused = ask();
+        settle().await;
+        tokio::time::advance(Duration::from_millis(2_500)).await;
+        let answered = ask();
+        settle().await;
+        tokio::time::advance(Duration::from_millis(2_499)).await;
+        settle().await;
+        assert!(!refused.is_finished(), "five seconds are not over");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert_eq!(refused.await.unwrap(), (503, "Service Unavailable.".to_owned()));
+        settle().await;
+        assert!(!answered.is_finished(), "it has waited for half of its time");
+        drop(release);
+        for request in [has_the_turn, answered] {
+            let (status, body) = request.await.unwrap();
+            assert_eq!((status, body.matches("\"figi\"").count()), (200, 1_001));
+        }
+    });
 }

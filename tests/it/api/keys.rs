@@ -55,6 +55,38 @@ fn an_invalid_key() {
     assert_eq!(server.request("POST", "/v3/mapping", &two, "[]").status, 401);
 }
 
+/// contract 3.3: a blank value is not a key; blanks around a key are dropped, and its letter
+/// case counts. With a key a request may have more than 10 jobs.
+#[test]
+fn blanks_and_letter_case_of_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("keys.toml");
+    let key = file::add(&file, "desk").unwrap();
+    let ring = Arc::new(KeyRing::open(&file).unwrap());
+    let server = Server::with("figi\nBBG000BLNNH6\n", |catalogue| {
+        State::new(catalogue, Settings::default()).with_keys(ring)
+    });
+    let jobs = format!("[{}]", ["7"; 11].join(","));
+    for name in ["X-SERVICE-APIKEY", "X-OPENFIGI-APIKEY"] {
+        for (value, status) in [
+            (key.clone(), 200),
+            (format!(" {key}"), 200),
+            (format!("{key}  "), 200),
+            (format!("\t {key}\t"), 200),
+            (key.to_uppercase(), 401),
+            (format!("{} {}", &key[..20], &key[20..]), 401),
+            (String::new(), 413),
+            (" \t ".to_owned(), 413),
+        ] {
+            let answer = server.request("POST", "/v3/mapping", &[JSON, (name, &value)], &jobs);
+            assert_eq!(answer.status, status, "{name}: {value:?}");
+        }
+    }
+    // A blank value beside a key is none, so that there is one key.
+    let headers = [JSON, ("X-SERVICE-APIKEY", " "), ("X-OPENFIGI-APIKEY", key.as_str())];
+    assert_eq!(server.request("POST", "/v3/mapping", &headers, &jobs).status, 200);
+}
+
 /// "Prints the new key as the last word of its only line on stdout"; list and revoke.
 #[test]
 fn the_command() {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::figi;
 use super::openapi::Document;
+use super::socket::{exchange, serving_with};
 use crate::support::{Answer, Server};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -85,12 +86,33 @@ fn where_the_document_is() {
         let headers = [("accept", "image/png"), ("content-type", "null")];
         assert_eq!(server.request("GET", path, &headers, "null").status, 200, "{path}");
         assert_eq!(server.request("HEAD", path, &[], "").status, 200, "{path}");
-        let answer = server.request("POST", path, &[JSON], "");
-        assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")), "{path}");
+        for key in ["x-service-apikey", "x-openfigi-apikey"] {
+            let answer = server.request("GET", path, &[(key, "unknown")], "");
+            assert_eq!(answer.status, 200, "{path} with a wrong key");
+        }
+        for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+            let answer = server.request(method, path, &[JSON], "");
+            let allow = answer.allow.as_deref();
+            assert_eq!((answer.status, allow), (405, Some("GET, HEAD")), "{method} {path}");
+        }
     }
     for path in ["/v4/schema", "/schema/v3", "/v3/schema/x"] {
         assert_eq!(server.request("GET", path, &[], "").status, 404, "{path}");
     }
+    // Over a socket, which leaves the body out.
+    serving_with(Settings::default(), |address, _stop| {
+        let ask = |method: &str| {
+            let head = "/v2/schema HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+            let answer = exchange(address, &format!("{method} {head}"));
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            let lines = head.lines().filter(|line| !line.starts_with("date: ")).map(String::from);
+            (lines.collect::<Vec<_>>(), body.len())
+        };
+        let ((head, head_bytes), (get, get_bytes)) = (ask("HEAD"), ask("GET"));
+        assert!(head_bytes == 0 && get_bytes > 0, "{head_bytes} and {get_bytes} bytes");
+        let own = |line: &&String| !line.starts_with("x-request-id: ");
+        assert!(head.iter().filter(own).eq(get.iter().filter(own)), "{head:?} {get:?}");
+    });
 }
 
 /// Each documented path and method is there, each other method on it is refused,

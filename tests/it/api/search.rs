@@ -401,3 +401,53 @@ fn the_other_choices() {
         assert_eq!((answer.status, &*answer.body), (200, expected), "{path} {body}");
     }
 }
+
+/// contract 8.4: the members of an answer in their order, where there is a next page.
+#[test]
+fn the_members_with_a_next_page() {
+    let rows = (0..101).map(|number| format!("{},MANY\n", figi(number)));
+    let server = Server::of_dump(&format!("figi,ticker\n{}", rows.collect::<String>()));
+    for (path, total) in [("/v3/search", ""), ("/v2/search", ""), ("/v3/filter", r#","total":101"#)]
+    {
+        let body = server.post(path, r#"{"query":"many"}"#).body;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        let next = answer["next"].as_str().unwrap();
+        let (data, rest) = body.rsplit_once(']').unwrap();
+        assert!(data.starts_with(r#"{"data":[{"figi":"#), "{path} {data}");
+        assert_eq!(rest, format!(r#","next":"{next}"{total}}}"#), "{path}");
+    }
+}
+
+/// contract 8.13: of a request with every fault the first in the order is named; when that
+/// is repaired, the next one.
+#[test]
+fn the_order_of_faults() {
+    let server = server();
+    let mut body = json!({
+        "currency": "nonsense", "x": 1, "query": "", "strike": [2, 1], "start": "nonsense",
+    });
+    let mut faults = vec![("currency", "Invalid enum field.".to_owned())];
+    for (member, error) in [
+        ("x", "Invalid key 'x'."),
+        ("query", "query must be a non-empty string."),
+        ("strike", "strike: the first entry must not be greater than the second."),
+        ("start", "Invalid start value."),
+    ] {
+        faults.push((member, json!({ "error": error }).to_string()));
+    }
+    for (member, expected) in faults {
+        for path in ["/v3/search", "/v3/filter", "/v2/search"] {
+            let answer = server.post(path, &body.to_string());
+            assert_eq!(answer.body, expected, "{path} {body}");
+        }
+        match member {
+            "query" => body[member] = json!("aapl"),
+            _ => drop(body.as_object_mut().unwrap().remove(member)),
+        }
+    }
+    check(&server, &body, &[1, 2, 15, 4]);
+    // An unknown member comes before the fault that no other is given.
+    for path in ["/v3/search", "/v3/filter"] {
+        assert_eq!(server.post(path, r#"{"x":1}"#).body, r#"{"error":"Invalid key 'x'."}"#);
+    }
+}

@@ -3,8 +3,10 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
 use figdex::limits::Rates;
 use figdex::{Connections, State};
@@ -28,8 +30,18 @@ fn serving_dump(
     settings: Settings,
     test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
 ) {
+    serving_keys(dump, settings, Arc::default(), test);
+}
+
+/// As [`serving_dump`], for callers with those keys too.
+fn serving_keys(
+    dump: &str,
+    settings: Settings,
+    keys: Arc<KeyRing>,
+    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
+) {
     let connections = settings.connections;
-    let server = Server::with(dump, |catalogue| State::new(catalogue, settings));
+    let server = Server::with(dump, |catalogue| State::new(catalogue, settings).with_keys(keys));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
@@ -163,6 +175,62 @@ fn answers_that_nobody_reads() {
         assert!(rest.ends_with(b"}]}]"), "it is whole, however late it was read");
         assert!(exchange(address, &many).starts_with("HTTP/1.1 200 "), "there is room again");
     });
+}
+
+/// contract 14.18: one address may have an eighth of the memory for bodies, and a caller with
+/// a key has no such bound, although its address has.
+#[test]
+fn a_key_has_no_bound_of_its_own() {
+    const BODY_BYTES: usize = 60_000;
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "test").unwrap();
+    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    // One body fits into an eighth, and two do not.
+    let settings = Settings { bodies_bytes_max: 8 * 100_000, ..Settings::default() };
+    let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
+    serving_keys(dump, settings, keys, |address, _stop| {
+        let used_bytes = || {
+            let get = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+            let page = exchange(address, get);
+            let name = "figdex_budget_used_bytes{budget=\"bodies\"} ";
+            let (_, rest) = page.split_once(name).unwrap_or_else(|| panic!("{page}"));
+            rest.lines().next().unwrap().parse::<usize>().unwrap()
+        };
+        let with_key = format!("X-SERVICE-APIKEY: {key}\r\n");
+        let body = format!("[]{}", " ".repeat(BODY_BYTES - 2));
+        for (header, status) in [("", "HTTP/1.1 503 "), (&*with_key, "HTTP/1.1 200 ")] {
+            let head = format!("{HEAD}{header}");
+            // A body that lacks its last byte holds its memory.
+            let mut held = TcpStream::connect(address).unwrap();
+            let length = BODY_BYTES + 1;
+            write!(held, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
+            let started = Instant::now();
+            while used_bytes() < BODY_BYTES {
+                assert!(started.elapsed() < Duration::from_secs(20), "the body is not read");
+            }
+            let answer = exchange_some(address, &head, &body);
+            assert!(answer.starts_with(status), "{header} {answer}");
+            held.write_all(b" ").unwrap();
+            let mut answer = String::new();
+            held.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        }
+    });
+}
+
+/// Sends a request of which the server may not read all before it answers and closes.
+fn exchange_some(address: SocketAddr, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
+    // The answer comes while the rest is still being sent, and a reset may follow it.
+    stream.write_all(body.as_bytes()).ok();
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = stream.read(&mut buffer) {
+        answer.extend_from_slice(&buffer[..read]);
+    }
+    String::from_utf8(answer).unwrap()
 }
 
 /// Who takes an answer in small bites does not keep it, although there never is silence.

@@ -1,6 +1,9 @@
 //! `GET /suggest`: what a person may mean who is still typing.
 
+use std::sync::Arc;
+
 use figdex::State;
+use figdex::auth::{KeyRing, file};
 use figdex::config::{Settings, UnknownEnum};
 use figdex::limits::Rates;
 use serde_json::Value;
@@ -173,6 +176,28 @@ fn a_window_of_its_own() {
     let search = r#"{"query":"app"}"#;
     let answer = server.request_from("192.0.2.1", "POST", "/v3/search", &json, search);
     assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, "4"));
+}
+
+/// contract 16.4: a key makes no difference, whether it is valid or not: the window is the
+/// address's.
+#[test]
+fn a_key_has_no_other_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "test").unwrap();
+    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    let settings = Settings { rates: Some(Rates::default()), ..Settings::default() };
+    let server = Server::with(&dump(), |catalogue| State::new(catalogue, settings).with_keys(keys));
+    let path = "/suggest?query=app";
+    for (value, remaining) in [(&*key, "599"), ("unknown", "598"), ("", "597"), (&key, "596")] {
+        let headers = [("x-service-apikey", value)];
+        let answer = server.request_from("192.0.2.1", "GET", path, &headers, "");
+        assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, remaining));
+        assert_eq!(answer.header("ratelimit-policy"), "600;w=60");
+    }
+    let headers = [("x-service-apikey", &*key)];
+    let answer = server.request_from("192.0.2.2", "GET", path, &headers, "");
+    assert_eq!(answer.header("ratelimit-remaining"), "599", "another address");
 }
 
 /// Many rows hold the first word, and the only one that the second begins for is not one
