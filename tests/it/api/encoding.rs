@@ -89,6 +89,8 @@ fn a_large_answer_may_come_unpacked() {
         assert!(ask("[]").await.unwrap().0, "a small answer needs no turn");
         assert!(!waits.is_finished());
         tokio::time::advance(Duration::from_secs(5)).await;
+        settle().await;
+        assert!(waits.is_finished(), "it does not wait longer for its turn");
         let (is_packed, body) = waits.await.unwrap();
         assert!(!is_packed && body == plain);
         drop(release);

@@ -254,6 +254,8 @@ fn a_turn_is_waited_for_five_seconds() {
         settle().await;
         assert!(!refused.is_finished(), "five seconds are not over");
         tokio::time::advance(Duration::from_millis(1)).await;
+        settle().await;
+        assert!(refused.is_finished(), "five seconds are over");
         assert_eq!(refused.await.unwrap(), (503, "Service Unavailable.".to_owned()));
         settle().await;
         assert!(!answered.is_finished(), "it has waited for half of its time");
