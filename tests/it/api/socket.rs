@@ -56,6 +56,14 @@ fn serving_keys(
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
 }
 
+/// A ring with one key, and the key.
+fn one_key() -> (Arc<KeyRing>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "test").unwrap();
+    (Arc::new(KeyRing::open(&keys).unwrap()), key)
+}
+
 /// Sends bytes and reads until the server closes.
 pub(super) fn exchange(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
@@ -155,7 +163,8 @@ fn answers_that_nobody_reads() {
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
     let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
     let small = format!("{HEAD}Content-Length: 2\r\n\r\n[]");
-    serving_dump(&dump, settings, |address, _stop| {
+    let (keys, key) = one_key();
+    serving_keys(&dump, settings, keys, |address, _stop| {
         let mut first = BufReader::new(TcpStream::connect(address).unwrap());
         first.get_mut().write_all(many.as_bytes()).unwrap();
         let mut status = String::new();
@@ -168,6 +177,8 @@ fn answers_that_nobody_reads() {
         let other = many.replacen("\r\n", "\r\nX-Forwarded-For: 192.0.2.1\r\n", 1);
         assert_ne!(other, many);
         assert!(exchange(address, &other).starts_with("HTTP/1.1 200 "), "there is room for others");
+        let with_key = many.replacen("\r\n", &format!("\r\nX-SERVICE-APIKEY: {key}\r\n"), 1);
+        assert!(exchange(address, &with_key).starts_with("HTTP/1.1 200 "), "and for a key");
 
         let mut rest = Vec::new();
         first.read_to_end(&mut rest).unwrap();
@@ -182,10 +193,7 @@ fn answers_that_nobody_reads() {
 #[test]
 fn a_key_has_no_bound_of_its_own() {
     const BODY_BYTES: usize = 60_000;
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "test").unwrap();
-    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    let (keys, key) = one_key();
     // One body fits into an eighth, and two do not.
     let settings = Settings { bodies_bytes_max: 8 * 100_000, ..Settings::default() };
     let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
