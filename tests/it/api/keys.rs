@@ -12,6 +12,14 @@ use crate::support::Server;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
+/// A ring with one key, and the key.
+pub(super) fn one_key() -> (Arc<KeyRing>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "desk").unwrap();
+    (Arc::new(KeyRing::open(&keys).unwrap()), key)
+}
+
 /// Runs `figdex keys` with nothing in its environment that a flag could come from.
 fn keys(arguments: &[&str], environment: &[(&str, &Path)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
@@ -27,10 +35,7 @@ fn text(bytes: &[u8]) -> &str {
 /// "an invalid key gives 401" also on a server without any.
 #[test]
 fn an_invalid_key() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("keys.toml");
-    let key = file::add(&file, "desk").unwrap();
-    let ring = Arc::new(KeyRing::open(&file).unwrap());
+    let (ring, key) = one_key();
     let dump = "figi\nBBG000BLNNH6\n";
     let server =
         Server::with(dump, |catalogue| State::new(catalogue, Settings::default()).with_keys(ring));
@@ -59,10 +64,7 @@ fn an_invalid_key() {
 /// case counts. With a key a request may have more than 10 jobs.
 #[test]
 fn blanks_and_letter_case_of_a_key() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("keys.toml");
-    let key = file::add(&file, "desk").unwrap();
-    let ring = Arc::new(KeyRing::open(&file).unwrap());
+    let (ring, key) = one_key();
     let server = Server::with("figi\nBBG000BLNNH6\n", |catalogue| {
         State::new(catalogue, Settings::default()).with_keys(ring)
     });

@@ -1,15 +1,14 @@
 //! Contract, "Limits" and "Rate-limit headers"; decisions, "Keys and limits". The
 //! windows themselves are tested beside their code, in `src/limits/limiter`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use figdex::State;
-use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
 use figdex::limits::{Rate, Rates};
 use serde_json::json;
 
+use super::keys::one_key;
 use crate::support::{Answer, Server};
 
 const DUMP: &str = "figi,ticker\nBBG000BLNNH6,IBM\n";
@@ -29,10 +28,7 @@ fn server(settings: Settings) -> Server {
 
 /// A server that knows one key, and the key.
 fn server_with_key(settings: Settings) -> (Server, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "test").unwrap();
-    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    let (keys, key) = one_key();
     (Server::with(DUMP, |catalogue| State::new(catalogue, settings).with_keys(keys)), key)
 }
 

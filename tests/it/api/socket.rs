@@ -6,12 +6,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use figdex::auth::{KeyRing, file};
+use figdex::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::limits::Rates;
 use figdex::{Connections, State};
 use tokio::sync::oneshot;
 
+use super::keys::one_key;
 use crate::support::Server;
 
 /// Serves on a free port while `test` runs, then stops and waits for the end.
@@ -54,14 +55,6 @@ fn serving_keys(
     test(address, stop);
     runtime.block_on(serving).unwrap();
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
-}
-
-/// A ring with one key, and the key.
-fn one_key() -> (Arc<KeyRing>, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "test").unwrap();
-    (Arc::new(KeyRing::open(&keys).unwrap()), key)
 }
 
 /// Sends bytes and reads until the server closes.

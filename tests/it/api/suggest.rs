@@ -1,14 +1,12 @@
 //! `GET /suggest`: what a person may mean who is still typing.
 
-use std::sync::Arc;
-
 use figdex::State;
-use figdex::auth::{KeyRing, file};
 use figdex::config::{Settings, UnknownEnum};
 use figdex::limits::Rates;
 use serde_json::Value;
 
 use super::figi;
+use super::keys::one_key;
 use super::search::dump;
 use crate::support::{Answer, Server, figis};
 
@@ -182,10 +180,7 @@ fn a_window_of_its_own() {
 /// address's.
 #[test]
 fn a_key_has_no_other_window() {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "test").unwrap();
-    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    let (keys, key) = one_key();
     let settings = Settings { rates: Some(Rates::default()), ..Settings::default() };
     let server = Server::with(&dump(), |catalogue| State::new(catalogue, settings).with_keys(keys));
     let path = "/suggest?query=app";
