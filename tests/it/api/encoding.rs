@@ -1,4 +1,4 @@
-//! Decisions, "JSON answers": gzip when asked for, at any size.
+//! Contract 12.1: JSON answers, packed with gzip when that is asked for.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::support::{Server, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// A small answer and one that is packed apart from the async thread: both are the
-/// plain one when unpacked, and say that they depend on Accept-Encoding.
+/// contract 12.1: a small answer and one that is packed on another thread are the plain one when
+/// unpacked, and have `Vary: accept-encoding`.
 #[test]
 fn gzip_when_asked_for() {
     let mut dump = String::from("figi,ticker,name\n");
@@ -49,7 +49,7 @@ fn gzip_when_asked_for() {
     }
 }
 
-/// "The body is a short plain-text message."
+/// contract 13.1: the text of a refusal is never packed.
 #[test]
 fn errors_are_never_packed() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\n");

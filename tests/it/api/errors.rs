@@ -1,4 +1,4 @@
-//! Contract, "Errors": faults of the request as a whole, their texts and their order.
+//! Contract, chapter 13: faults of the request as a whole, their texts and their order.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn check(answer: &Answer, status: u16, text: &str) {
     assert_eq!(answer.content_type, "text/html; charset=utf-8");
 }
 
-/// The table itself, line by line.
+/// contract 13.1 to 13.11: status and text of each line.
 #[test]
 fn the_table() {
     let standing = Standing { limit: 1, remaining: 0, reset_seconds: 1, window_seconds: 1 };
@@ -51,9 +51,8 @@ fn the_table() {
     }
 }
 
-/// Decisions, "Order of checks: path → method → key → Accept → Content-Type → rate →
-/// body": of a request that is wrong in every way, each check tells its own fault,
-/// and the next one's once that is mended.
+/// contract 13.12: path, method, key, Accept, Content-Type, rate, body. A request that is wrong in
+/// every way is refused for the first, and when that is repaired for the next one.
 #[test]
 fn the_order_of_checks() {
     let mut rates = Rates::default();
@@ -75,7 +74,7 @@ fn the_order_of_checks() {
     }
 }
 
-/// 400 `Bad request.`: "mapping body not an array"; decisions, "body not JSON".
+/// contract 2.7, 13.1: a body that is not JSON, or not an array, is refused.
 #[test]
 fn a_body_that_is_no_array() {
     let server = server();
@@ -99,8 +98,8 @@ fn a_body_that_is_no_array() {
     }
 }
 
-/// 400 `Invalid enum field.`: for the whole request, over all jobs that are
-/// objects, before anything else is answered.
+/// contract 4.3, 6.1, 6.4, 13.2: a value outside its set refuses the whole request, whatever else
+/// is wrong.
 #[test]
 fn an_enum_field_outside_its_set() {
     let server = server();
@@ -124,7 +123,7 @@ fn an_enum_field_outside_its_set() {
     }
 }
 
-/// 404 `Invalid url.`
+/// contract 1.1, 2.2, 13.4: no other path has an endpoint, whatever the method.
 #[test]
 fn an_unknown_path() {
     let server = server();
@@ -151,7 +150,7 @@ fn an_unknown_path() {
     }
 }
 
-/// 405 `Invalid HTTP method.`, with `Allow`; it comes before Accept and Content-Type.
+/// contract 2.1, 13.5: `Allow` names the method; this comes before Accept and Content-Type.
 #[test]
 fn a_wrong_method() {
     let server = server();
@@ -162,14 +161,14 @@ fn a_wrong_method() {
     }
 }
 
-/// 406 `Unsupported 'Accept' type.`, before Content-Type.
+/// contract 2.4, 13.6: Accept is checked before Content-Type.
 #[test]
 fn an_unsupported_accept() {
     let answer = server().request("POST", "/v3/mapping", &[("accept", "text/html")], "[]");
     check(&answer, 406, "Unsupported 'Accept' type.");
 }
 
-/// 415, before the body is looked at.
+/// contract 2.5, 13.8: Content-Type is checked before the body.
 #[test]
 fn a_wrong_content_type() {
     let text = "Invalid Content-Type. Should be text/json or application/json with valid charset.";
@@ -184,7 +183,7 @@ fn a_wrong_content_type() {
     }
 }
 
-/// 413 `Payload too large.`: more jobs than allowed, or more bytes.
+/// contract 2.12, 13.7, 14.1: more jobs than allowed, or more bytes.
 #[test]
 fn too_much() {
     let server = server();
@@ -197,8 +196,8 @@ fn too_much() {
     check(&server.post("/v3/mapping", &padded(most + 1)), 413, "Payload too large.");
 }
 
-/// 503 `Service Unavailable.`: "temporary resource shortage". Searches that do not
-/// get their turn in time are refused, and every request has an answer.
+/// contract 13.11, 13.14: searches that do not get their turn in time are refused, and every
+/// request has an answer.
 #[test]
 fn more_searches_than_turns() {
     let settings =

@@ -1,4 +1,4 @@
-//! Contract, "Authentication"; commands, `figdex keys`.
+//! Contract, chapter 3: keys; and the command `figdex keys`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -31,8 +31,8 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap()
 }
 
-/// 401 `Invalid API key.` after the method and before Accept, whatever else is wrong;
-/// "an invalid key gives 401" also on a server without any.
+/// contract 3.2, 3.4, 3.5, 13.3, 13.12: an unknown key is 401 after the method and before Accept,
+/// whatever else is wrong, also on a server that has no keys.
 #[test]
 fn an_invalid_key() {
     let (ring, key) = one_key();
@@ -89,7 +89,8 @@ fn blanks_and_letter_case_of_a_key() {
     assert_eq!(server.request("POST", "/v3/mapping", &headers, &jobs).status, 200);
 }
 
-/// "Prints the new key as the last word of its only line on stdout"; list and revoke.
+/// `figdex keys add` prints the new key as the last word of its only line on standard output; then
+/// list and revoke.
 #[test]
 fn the_command() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +147,7 @@ fn faults_of_the_command() {
     }
 }
 
-/// "Two concurrent `add`s lose nothing", as processes.
+/// Keys that several processes add at the same time are all kept.
 #[test]
 fn keys_added_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Contract, "POST /v3/mapping" and "Mapping job"; decisions, "Faults of a field
-//! stay inside a 200" and "Matching".
+//! Contract, chapter 4: mapping jobs; what an identifier finds (chapter 5) and how properties
+//! narrow it (chapter 6).
 
 use std::ops::Range;
 
@@ -53,9 +53,8 @@ fn fault(server: &Server, job: Value, text: &str) {
     assert_eq!(found(server, job.clone()), json!({ "error": text }), "{job}");
 }
 
-/// "Response 200: JSON array of Mapping job results. The element at index i
-/// answers the job at index i." Rows have ten keys in the decided order, in FIGI
-/// order, whatever the order of the dump.
+/// contract 4.1, 4.3, 4.4, 4.6, 10.1, 12.2, 12.3, 12.6: element i answers job i; the rows are in
+/// FIGI order, whatever the order of the dump, and have ten members in their order.
 #[test]
 fn the_whole_answer() {
     let (server, a, b) = (server(), figi(1), figi(2));
@@ -80,7 +79,7 @@ fn the_whole_answer() {
     assert_eq!(answer.body, expected);
 }
 
-/// "metadata only on rows whose attributes are unavailable"; null where unknown.
+/// contract 12.3, 12.4: the members of a row are null where unknown, and `metadata` comes last.
 #[test]
 fn a_row_whose_attributes_are_unavailable() {
     let answer = found(&server(), json!({"idType": "ID_BB_GLOBAL", "idValue": figi(8)}));
@@ -92,12 +91,13 @@ fn a_row_whose_attributes_are_unavailable() {
     assert_eq!(answer, expected);
 }
 
+/// contract 4.1: the answer to no jobs is `[]`.
 #[test]
 fn no_jobs_have_no_answers() {
     assert_eq!(server().map(&json!([])), [] as [Value; 0]);
 }
 
-/// "Mapping job", idType and idValue; decisions, "Identifier values".
+/// contract 5.1, 5.3, 5.12, 5.13, 5.14, 5.16, 5.18: each identifier finds its rows.
 #[test]
 fn identifiers() {
     let server = server();
@@ -123,7 +123,8 @@ fn identifiers() {
     }
 }
 
-/// All idTypes: each finds the row that carries it and no other kind's value.
+/// contract 5.13, 5.14, 5.17: each idType finds the row that carries it, and no value of another
+/// kind.
 #[test]
 fn every_id_type_finds_its_row() {
     let value = |id_type: IdType| match id_type {
@@ -163,7 +164,8 @@ fn every_id_type_finds_its_row() {
     }
 }
 
-/// "Mapping job", the filters: exact on the row's own value, all must hold.
+/// contract 2.9, 6.1, 6.6, 6.12, 6.17, 6.18: a property is compared with the row's own value, and
+/// all that are given must match.
 #[test]
 fn filters() {
     let server = server();
@@ -209,8 +211,8 @@ fn filters() {
     }
 }
 
-/// "includeUnlistedEquities: When true, equity instruments not listed on an
-/// exchange are included."
+/// contract 6.8, 6.9: unlisted equities are found only when `includeUnlistedEquities` is true,
+/// also by their own FIGI.
 #[test]
 fn unlisted_equities() {
     let server = server();
@@ -223,7 +225,8 @@ fn unlisted_equities() {
     check(&server, by_figi, &[]);
 }
 
-/// The rows of decisions' table on idType and idValue.
+/// contract 4.6 to 4.11, 5.2, 5.4, 5.12, 13.13: a fault of idType or idValue is the `error` of its
+/// job.
 #[test]
 fn faults_of_the_identifier() {
     let server = server();
@@ -255,14 +258,14 @@ fn faults_of_the_identifier() {
     }
 }
 
-/// "exchCode: Must not be combined with micCode."
+/// contract 6.7: `exchCode` and `micCode` exclude each other.
 #[test]
 fn exch_code_and_mic_code_conflict() {
     let job = json!({"idType": "TICKER", "idValue": "IBM", "exchCode": "US", "micCode": "XNYS"});
     fault(&server(), job, "Cannot have both exchCode and micCode");
 }
 
-/// "Interval rules".
+/// contract 2.9, 6.11, 6.13 to 6.16: the rules of intervals, for each property that is one.
 #[test]
 fn interval_rules() {
     let server = server();
@@ -316,7 +319,8 @@ fn interval_rules() {
     }
 }
 
-/// The conditional rows: securityType2, expiration, maturity.
+/// contract 4.12 to 4.14, 5.19: the properties that depend on idType and securityType2 are
+/// required.
 #[test]
 fn required_properties() {
     let server = server();
@@ -533,7 +537,7 @@ fn the_15_000_line() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Any bytes get an answer of the contract, never a panic.
+    /// contract 13.15: any bytes get an answer of the contract, never a panic.
     #[test]
     fn any_body_is_answered(body in any::<Vec<u8>>()) {
         thread_local!(static SERVER: Server = server());
@@ -543,8 +547,8 @@ proptest! {
         });
     }
 
-    /// Any job that is JSON gets one element with one of the three keys, or the
-    /// whole request is refused for an enum-like field.
+    /// contract 4.2: any job that is JSON gets one element with one of the three members, or the
+    /// whole request is refused for an enum-like property.
     #[test]
     fn any_job_is_answered(fields in proptest::collection::vec((0_usize..18, 0_usize..14), 0..6)) {
         const KEYS: [&str; 18] = ["idType", "idValue", "exchCode", "micCode", "currency",

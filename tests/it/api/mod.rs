@@ -1,4 +1,5 @@
-//! The contract, chapter by chapter; each test names the clause it holds.
+//! The contract (`docs/contract.md`), chapter by chapter; each test first names the clauses that
+//! it holds.
 
 mod configuration;
 mod cors;

@@ -1,5 +1,5 @@
-//! Contract, "GET /schema": the document is true. It is compared with what the
-//! server accepts and answers, in every version.
+//! Contract 1.9 to 1.11: the OpenAPI document is true. It is compared with what the server accepts
+//! and answers, in every version.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,7 +46,8 @@ fn request(server: &Server, version: &str, method: &str, path: &str, body: &str)
     server.request(method, &path, &[JSON], body)
 }
 
-/// `--search-envelope array`: the answers are as that server's document says.
+/// contract 1.9, 8.3: with `--search-envelope array` the answers are as that server's document
+/// says.
 #[test]
 fn the_array_envelope_is_as_documented() {
     let search_envelope = SearchEnvelope::Array;
@@ -77,7 +78,8 @@ fn the_document_is_the_recorded_one() {
     assert!(text == recorded, "src/openapi.json is not up to date: FIGDEX_BLESS=1 cargo test");
 }
 
-/// Decisions, "unversioned routes": the schema passes no gate of the contract.
+/// contract 1.9, 1.11: the schema has its paths, and no check of key, Accept, Content-Type or
+/// body.
 #[test]
 fn where_the_document_is() {
     let server = server();
@@ -115,8 +117,8 @@ fn where_the_document_is() {
     });
 }
 
-/// Each documented path and method is there, each other method on it is refused,
-/// and what only another version documents is not there.
+/// contract 1.2 to 1.5, 1.10: each documented path and method is there, each other method on it is
+/// refused, and paths of another version are not there.
 #[test]
 fn the_paths_are_the_routes() {
     let server = server();
@@ -152,7 +154,8 @@ fn words_of_the_wire() -> BTreeSet<String> {
     texts.split('"').filter(is_word).map(String::from).collect()
 }
 
-/// Every property that the server accepts is in the document, and no other.
+/// contract 1.6, 2.10, 4.7, 8.1: every property that the server accepts is in the document, and no
+/// other.
 #[test]
 fn the_properties_are_the_ones_accepted() {
     let server = server();
@@ -183,7 +186,7 @@ fn the_properties_are_the_ones_accepted() {
     }
 }
 
-/// The idTypes of the document are those that a job may name.
+/// contract 1.7: the idTypes of the document are those that a job may name.
 #[test]
 fn the_id_types_are_the_ones_accepted() {
     let server = server();
@@ -200,7 +203,7 @@ fn the_id_types_are_the_ones_accepted() {
     }
 }
 
-/// What the server answers is what the document says, of every kind of answer.
+/// contract 1.9, 4.2, 4.5, 12.2, 12.5: every kind of answer is as the document says.
 #[test]
 fn the_answers_are_as_documented() {
     let server = server();
@@ -235,7 +238,7 @@ fn the_answers_are_as_documented() {
     }
 }
 
-/// Every refusal is documented, with the text that it has.
+/// contract 1.9: every refusal is documented, with its text.
 #[test]
 fn the_refusals_are_as_documented() {
     let rates = Some(figdex::limits::Rates::default());

@@ -1,5 +1,5 @@
-//! Over real TCP: chunked bodies, the trailing slash, odd and slow clients, who the
-//! peer is, and a clean stop.
+//! Contract, chapters 2 and 14, over real TCP: chunked bodies, the trailing slash, odd and slow
+//! clients, the peer's address; and a clean stop.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -71,7 +71,8 @@ const HEAD: &str = "POST /v3/mapping HTTP/1.1\r\nHost: elsewhere.example\r\nConn
 
 const JOB: &str = r#"[{"idType":"TICKER","idValue":"IBM"}]"#;
 
-/// Decisions, "oddities that existing clients send".
+/// contract 2.2, 2.11: chunks, a trailing slash, a foreign `Host` and `Upgrade: h2c`, as existing
+/// clients send them.
 #[test]
 fn odd_clients_are_answered_as_usual() {
     serving(|address| {
@@ -94,6 +95,7 @@ fn odd_clients_are_answered_as_usual() {
     });
 }
 
+/// contract 2.13: after a body that breaks off, other clients are answered as usual.
 #[test]
 fn a_body_that_breaks_off_hurts_nobody() {
     serving(|address| {
@@ -124,7 +126,7 @@ fn pipelined_requests() {
     });
 }
 
-/// "Reading stops at the limit", also when nobody said how long the body is.
+/// contract 2.12: reading stops at the bound, also when no length was declared.
 #[test]
 fn a_body_without_end() {
     let settings = Settings { body_bytes_max: 1_000, ..Settings::default() };
@@ -143,8 +145,8 @@ fn a_body_without_end() {
     });
 }
 
-/// Answers that nobody reads are bounded together: what would go beyond is a 503, and
-/// what is small is answered all the same.
+/// contract 13.14, 14.18: the memory of answers that nobody reads is bounded. A large answer
+/// beyond it is a 503; small ones, other addresses and keys are answered.
 #[test]
 fn answers_that_nobody_reads() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
@@ -234,7 +236,8 @@ fn exchange_some(address: SocketAddr, head: &str, body: &str) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-/// Who takes an answer in small bites does not keep it, although there never is silence.
+/// contract 14.20: a client that takes an answer too slowly loses the connection, although it is
+/// never silent.
 #[test]
 fn answers_have_a_least_pace() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
@@ -265,8 +268,8 @@ fn answers_have_a_least_pace() {
     });
 }
 
-/// A sender who is too slow with the body gets a 400, and the connection's end; one
-/// who is slow, but not too slow, an answer.
+/// contract 2.13: a body that comes too slowly is 400, and the connection ends; one that is slow,
+/// but not too slow, is answered.
 #[test]
 fn slow_senders() {
     let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
@@ -287,8 +290,8 @@ fn slow_senders() {
     });
 }
 
-/// "SIGTERM and SIGINT: stop accepting, answer what is in flight": a request whose
-/// second half comes after the stop is answered.
+/// After SIGTERM or SIGINT nothing is accepted any more, and a request whose second half comes
+/// later is answered.
 #[test]
 fn a_stop_in_the_middle_of_a_request() {
     serving_with(Settings::default(), |address, stop| {
@@ -314,8 +317,8 @@ fn a_stop_in_the_middle_of_a_request() {
     });
 }
 
-/// Half a head, or a connection that says nothing or nothing more, holds nobody up;
-/// nor does it hold up the end, since no request of it is in flight.
+/// Half a head, or a connection that is silent, holds up neither other clients nor the stop, since
+/// it has no request in flight.
 #[test]
 fn half_a_request() {
     let (mut silent, mut idle, mut half) = (None, None, None);
@@ -337,8 +340,8 @@ fn half_a_request() {
     assert!(stopped.elapsed() < Duration::from_secs(10), "{:?}", stopped.elapsed());
 }
 
-/// "A caller is a key, or else an address": the peer's over a socket, whatever it
-/// says of itself, or what the trusted proxy says.
+/// contract 14.2, 14.3: the caller is the peer, whatever the client claims, or the address that a
+/// trusted proxy appends.
 #[test]
 fn who_the_peer_is() {
     for trust_proxy in [false, true] {
@@ -364,7 +367,7 @@ fn who_the_peer_is() {
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 const LONG_WAIT: Duration = Duration::from_secs(20);
 
-/// A head has a bound of its own, which is not that of a silence.
+/// contract 14.20: a head has a bound of its own, apart from the bound of a silence.
 #[test]
 fn heads_have_a_bound() {
     let connections =
@@ -379,8 +382,8 @@ fn heads_have_a_bound() {
     });
 }
 
-/// A silence after an answer has its bound; a connection beyond the cap waits for one
-/// that ends.
+/// contract 14.19, 14.20: a silence after an answer has its bound; a connection beyond the bound
+/// of all waits for one that ends.
 #[test]
 fn silences_have_a_bound() {
     let connections = Connections {

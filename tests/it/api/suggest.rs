@@ -1,4 +1,4 @@
-//! `GET /suggest`: what a person may mean who is still typing.
+//! Contract 16.1 to 16.4: suggestions for a person who is still typing.
 
 use figdex::State;
 use figdex::config::{Settings, UnknownEnum};
@@ -36,7 +36,7 @@ fn check(server: &Server, query: &str, expected: &[u32]) {
     assert_eq!(found, expected, "{query}");
 }
 
-/// A v3 result row, the count of the security's listings, and what matched.
+/// contract 16.1: a row of v3, the number of its listings, and what matched.
 #[test]
 fn the_shape_of_an_answer() {
     let server = server();
@@ -58,8 +58,8 @@ fn the_shape_of_an_answer() {
     }
 }
 
-/// One row for each security: beginnings, one typo, words joined, split, in any order,
-/// and identifiers.
+/// contract 16.1: one row for each security: beginnings, one typo, words joined, split, in any
+/// order, and identifiers.
 #[test]
 fn what_may_be_meant() {
     let server = server();
@@ -102,7 +102,7 @@ fn what_may_be_meant() {
     }
 }
 
-/// Filters by the contract's names, with several values; how many there are.
+/// contract 16.2, 16.3: properties by their names, with several values; and the number of rows.
 #[test]
 fn what_narrows() {
     let server = server();
@@ -123,7 +123,7 @@ fn what_narrows() {
     check(&server.with_settings(settings), "?query=app&exchCode=??", &[]);
 }
 
-/// What is wrong is a 400 with a sentence that says it.
+/// contract 16.3: a fault is a 400 with a sentence that says it.
 #[test]
 fn what_is_refused() {
     let server = server();
@@ -151,7 +151,7 @@ fn what_is_refused() {
     }
 }
 
-/// A window of its own, for an address; the contract's are not touched by it.
+/// contract 16.4: an address has a separate window, and those of the contract are not affected.
 #[test]
 fn a_window_of_its_own() {
     let mut rates = Rates::default();
