@@ -9,10 +9,11 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use figdex_index::{
-    Catalogue, Date, DateInterval, Effort, Filters, Hit, IdType, Keywords, Lookup, NumberInterval,
-    Property, Search, Suggest,
+    BuildOptions, Builder, Catalogue, Date, DateInterval, Figi, Filters, Hit, IdType, IdValue,
+    Instrument, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest, check_digit,
 };
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Input, MaxRejects};
@@ -33,6 +34,7 @@ fn engine(criterion: &mut Criterion) {
     filters(criterion, &catalogue);
     searches(criterion, &catalogue);
     suggestions(criterion, &catalogue);
+    inline(criterion, &catalogue);
 }
 
 fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
@@ -50,10 +52,13 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
                 group.throughput(Throughput::Elements(count as u64));
                 group.bench_function(format!("{count}_jobs"), |bencher| {
                     bencher.iter(|| {
-                        let mut batch = catalogue.batch(black_box(&jobs[..count]));
+                        let meter = Meter::inline();
+                        let batch = catalogue.batch(black_box(&jobs[..count]), &meter);
+                        let mut batch = batch.expect("few jobs");
                         let mut hits = Vec::new();
                         for place in 0..count {
                             let found = batch.find(place, 15_000, &mut hits);
+                            let found = found.expect("an identifier of few instruments");
                             found.expect("few instruments share an identifier");
                         }
                         assert!(filter != "plain" || hits.len() >= count);
@@ -127,19 +132,20 @@ fn filters(criterion: &mut Criterion, catalogue: &Catalogue) {
         let mut group = criterion.benchmark_group(format!("filter/{name}"));
         group.bench_function("count", |bencher| {
             bencher.iter(|| {
-                let total = catalogue.count_anew(black_box(&search), Effort::Any);
+                let total = catalogue.count_anew(black_box(&search), &Meter::unlimited());
                 assert_eq!(total.expect("a verified index"), Some(rows));
             });
         });
         // The FIGI before each page that there is.
         let mut after = None;
         for page in 1..=150 {
-            let found = catalogue.filter(&search, after, PAGE, Effort::Any);
+            let found = catalogue.filter(&search, after, PAGE, &Meter::unlimited());
             let found = found.expect("a verified index").expect("any effort is allowed");
             if [1, 10, 150].contains(&page) {
                 group.bench_function(format!("page_{page}"), |bencher| {
                     bencher.iter(|| {
-                        let again = catalogue.filter(black_box(&search), after, PAGE, Effort::Any);
+                        let again =
+                            catalogue.filter(black_box(&search), after, PAGE, &Meter::unlimited());
                         let again = again.expect("a verified index").expect("any effort");
                         assert_eq!(again, found);
                         read(catalogue, &again.hits);
@@ -169,7 +175,7 @@ fn searches(criterion: &mut Criterion, catalogue: &Catalogue) {
         let search = Search { keywords: Some(keywords), filters };
         criterion.benchmark_group("search").bench_function(name, |bencher| {
             bencher.iter(|| {
-                let page = catalogue.search(black_box(&search), None, PAGE, Effort::Any);
+                let page = catalogue.search(black_box(&search), None, PAGE, &Meter::unlimited());
                 let page = page.expect("a verified index").expect("any effort is allowed");
                 assert!(!page.hits.is_empty(), "{text}");
                 read(catalogue, &page.hits);
@@ -197,7 +203,7 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
         let asked = Suggest { keywords, filters: Filters::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let found = catalogue.suggest_anew(black_box(&asked), 10, Effort::Any);
+                let found = catalogue.suggest_anew(black_box(&asked), 10, &Meter::unlimited());
                 let found = found.expect("a verified index").expect("any effort is allowed");
                 let best = catalogue.row(found[0].hit).ticker().map(|ticker| ticker.to_string());
                 assert!(text.len() < 3 || best.as_deref() == Some("RQPX"), "{text}: {best:?}");
@@ -208,9 +214,154 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
     group.finish();
 }
 
+/// The dearest questions that threads that serve everyone answer, or try to: what such a
+/// thread does for one request should take less than a millisecond, of which looking up
+/// and writing may have 0.6.
+fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
+    let folder = tempfile::tempdir().expect("a folder for the index");
+    let wide = wide(folder.path());
+    let mut group = criterion.benchmark_group("inline");
+    let ideographs: String = ('\u{4e00}'..).take(341).collect();
+    let texts = [
+        ("ideographs", ideographs.clone()),
+        ("ideographs_apart", ideographs.chars().take(256).flat_map(|c| [c, ' ']).collect()),
+        ("expanding", "\u{fdfa}".repeat(341)),
+        ("two_letters_apart", (0..341).map(two_letters).collect::<Vec<_>>().join(" ")),
+        ("runs", (0..170).map(|number| format!("{}{number}", two_letters(number))).collect()),
+        ("common", "alike corp deep us".to_owned()),
+        ("one", "corp".to_owned()),
+    ];
+    for (name, text) in texts {
+        let text: String = text.chars().take(1024 / 3).collect();
+        group.bench_function(format!("parse/{name}"), |bencher| {
+            bencher.iter(|| black_box(Keywords::parse(black_box(&text))));
+        });
+        let keywords = Keywords::parse(&text).expect("a short text");
+        let asked = Suggest { keywords: keywords.clone(), filters: Filters::default() };
+        let search = Search { keywords: Some(keywords), filters: Filters::default() };
+        metered(&mut group, &format!("search/{name}"), |meter| {
+            black_box(wide.search(&search, None, PAGE, meter)).is_ok()
+        });
+        metered(&mut group, &format!("suggest/{name}"), |meter| {
+            black_box(wide.suggest_anew(&asked, 50, meter)).is_ok()
+        });
+    }
+    for rows in [120, 6_000, 12_000] {
+        let value = isin(rows);
+        for (filter, filters) in narrowings(&wide) {
+            let jobs = vec![Lookup::new(IdType::Isin, value.clone(), filters); 100];
+            metered(&mut group, &format!("mapping/{rows}_rows_{filter}"), |meter| {
+                let Ok(mut batch) = wide.batch(black_box(&jobs), meter) else { return false };
+                let mut hits = Vec::new();
+                (0..100).all(|place| batch.find(place, 15_000, &mut hits).is_ok())
+            });
+        }
+    }
+    for (name, filters) in questions(catalogue).into_iter().chain(narrowings(catalogue)) {
+        let search = Search { keywords: None, filters };
+        metered(&mut group, &format!("filter/{name}"), |meter| {
+            let total = catalogue.count_anew(black_box(&search), meter);
+            total.is_ok() && black_box(catalogue.filter(&search, None, PAGE, meter)).is_ok()
+        });
+    }
+    let all = Search { keywords: None, filters: Filters::default() };
+    let page = catalogue.filter(&all, None, 500, &Meter::unlimited()).expect("a verified index");
+    let hits = page.expect("any work is allowed").hits;
+    group.bench_function("rows/500", |bencher| {
+        bencher.iter(|| {
+            let mut out = Vec::with_capacity(hits.len() * 512);
+            for hit in &hits {
+                let row = catalogue.row(*hit);
+                out.extend_from_slice(&row.figi().to_chars());
+                let texts = [row.name(), row.ticker(), row.exch_code(), row.security_type()];
+                let others =
+                    [row.market_sector(), row.security_type2(), row.security_description()];
+                for text in texts.into_iter().chain(others).flatten() {
+                    text.json_pieces().for_each(|piece| out.extend_from_slice(piece));
+                }
+            }
+            black_box(out)
+        });
+    });
+    group.finish();
+}
+
+/// Measures what is done before the meter refuses more, and tells how many units that is.
+fn metered(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    mut answer: impl FnMut(&Meter) -> bool,
+) {
+    let meter = Meter::inline();
+    let is_done = answer(&meter) && meter.check().is_ok();
+    let outcome = if is_done { "done" } else { "refused" };
+    println!("inline/{name}: {outcome} after {} units", meter.spent());
+    group.bench_function(name, |bencher| bencher.iter(|| answer(&Meter::inline())));
+}
+
+/// Filters that many rows are held against in vain.
+fn narrowings(catalogue: &Catalogue) -> Vec<(String, Filters)> {
+    let whole = Filters { include_unlisted_equities: true, ..Filters::default() };
+    let mut values = whole.clone();
+    for property in Property::ALL {
+        for value in catalogue.vocabulary().values(property).take(100) {
+            values.known.allow(catalogue.vocabulary().admit(property, value).expect("a value"));
+        }
+    }
+    let numbers = NumberInterval::new(Some(-2.0), Some(-1.0)).ok();
+    let intervals =
+        Filters { strike: numbers, contract_size: numbers, coupon: numbers, ..whole.clone() };
+    let mut one = whole;
+    let code = catalogue.vocabulary().admit(Property::ExchCode, "GR");
+    one.known.require(code.expect("a code"));
+    [("one_value", one), ("many_values", values), ("intervals", intervals)]
+        .map(|(name, filters)| (name.to_owned(), filters))
+        .to_vec()
+}
+
+fn two_letters(number: u32) -> String {
+    [number / 26 % 26, number % 26].map(|place| char::from(b'a' + place as u8)).iter().collect()
+}
+
+/// The ISIN of so many rows.
+fn isin(rows: u32) -> IdValue<'static> {
+    let body = format!("US{rows:09}");
+    let digit = check_digit::isin(body.as_bytes()).expect("digits");
+    IdType::Isin.admit(&format!("{body}{digit}")).expect("an ISIN").into_owned()
+}
+
+/// An index that invites work: many rows of each of a few identifiers, words that all rows
+/// hold or that only descriptions hold, words that begin alike.
+fn wide(index: &Path) -> Catalogue {
+    let options = BuildOptions { segment_memory_bytes: 64 << 20, ..BuildOptions::default() };
+    let mut builder = Builder::create(index, options).expect("a folder for the index");
+    for number in 0..100_000_u32 {
+        let body = format!("BBG{number:08}");
+        let digit = check_digit::double_add_double(body.as_bytes());
+        let figi = Figi::parse(&format!("{body}{}", digit.expect("digits"))).expect("a FIGI");
+        let mut instrument = Instrument {
+            ticker: Some(format!("W{}", number % 4_000)),
+            name: Some(format!("Alike Corp {}", two_letters(number))),
+            security_description: Some(format!("deep us zz{number}")),
+            strike: Some(f64::from(number % 1_000)),
+            ..Instrument::new(figi)
+        };
+        for rows in [120, 6_000, 12_000] {
+            if number % (100_000 / rows) == 0 && number / (100_000 / rows) < rows {
+                instrument.identifiers.push((IdType::Isin, isin(rows)));
+            }
+        }
+        let code = ["US", "LN", "GR"][number as usize % 50 / 24];
+        instrument.properties[Property::ExchCode as usize] = Some(code.to_owned());
+        builder.add(instrument).expect("ascending FIGIs");
+    }
+    builder.publish(Vec::new()).expect("an index");
+    Catalogue::open(index).expect("the index that was built")
+}
+
 fn total(catalogue: &Catalogue, filters: &Filters) -> u64 {
     let search = Search { keywords: None, filters: filters.clone() };
-    let total = catalogue.count(&search, Effort::Any).expect("a verified index");
+    let total = catalogue.count(&search, &Meter::unlimited()).expect("a verified index");
     total.expect("any effort is allowed")
 }
 

@@ -18,6 +18,7 @@ use figdex::{Observer, State, service};
 use figdex_index::Catalogue;
 use mimalloc::MiMalloc;
 use warp::http::{HeaderMap, Method};
+use warp::hyper::body::Body as _;
 
 // As the server.
 #[global_allocator]
@@ -51,9 +52,10 @@ fn main() -> anyhow::Result<()> {
             .header("content-type", "application/json")
             .body(&body);
         let observed = observer.begin(&method, &headers);
-        let reply = runtime.block_on(observed.answering(request.reply(&service)));
-        ensure!(reply.status() == 200, "{}: {:?}", reply.status(), reply.body());
-        bytes += reply.body().len();
+        let answer = async { request.reply(&service).await.map(Into::into) };
+        let reply = runtime.block_on(observed.answering(answer));
+        ensure!(reply.status() == 200, "{}", reply.status());
+        bytes += reply.body().size_hint().lower() as usize;
     }
     println!("{times} answers, {} bytes each", bytes / times.max(1));
     Ok(())

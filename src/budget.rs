@@ -4,10 +4,8 @@
 //!
 //! What is small is not counted, for the number of connections bounds it, so that
 //! whoever uses the budget up keeps others from what is great, and from nothing else.
-//! No address may have more than an eighth of it.
+//! No address may have more than an eighth of it, and no wide IPv6 network more than half.
 
-use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -15,7 +13,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::error::ApiError;
-use crate::limits::Who;
+use crate::limits::{Tally, Who};
 
 /// Bytes of a body or an answer that are never counted: with all connections, 160 MB
 /// of bodies and as much of answers.
@@ -29,8 +27,8 @@ pub(crate) const ADDRESS_PART: usize = 8;
 pub(crate) struct Budget {
     bytes: usize,
     left: AtomicUsize,
-    /// What the addresses have that have anything.
-    addresses: Mutex<HashMap<IpAddr, usize>>,
+    /// Bytes held by each address.
+    addresses: Mutex<Tally>,
     refused: AtomicU64,
 }
 
@@ -50,7 +48,7 @@ pub(crate) struct Use {
 pub(crate) struct Share {
     budget: Option<Arc<Budget>>,
     /// Whose it is, if that has a bound of its own.
-    address: Option<IpAddr>,
+    address: Option<Who>,
     bytes: usize,
 }
 
@@ -76,38 +74,30 @@ impl Budget {
 
     /// A caller's share, as yet nothing.
     pub(crate) fn share(self: &Arc<Self>, who: Who) -> Share {
-        let address = match who {
-            Who::Address(address) => Some(address),
-            Who::Key(_) | Who::Socket => None,
-        };
+        let address = matches!(who, Who::Address(_)).then_some(who);
         Share { budget: Some(self.clone()), address, bytes: 0 }
     }
 
     /// Whether there were so many bytes more, also for that address; then it has them.
-    fn take(&self, address: Option<IpAddr>, more: usize) -> bool {
+    fn take(&self, address: Option<Who>, more: usize) -> bool {
         let take = |left: usize| left.checked_sub(more);
         let Some(address) = address else {
             return self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         };
         let mut addresses = self.addresses.lock();
-        let has = addresses.get(&address).copied().unwrap_or(0);
-        let is_taken = has + more <= self.bytes / ADDRESS_PART
-            && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
-        if is_taken {
-            addresses.insert(address, has + more);
+        if !addresses.add(address, more, self.bytes / ADDRESS_PART) {
+            return false;
+        }
+        let is_taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        if !is_taken {
+            addresses.remove(address, more);
         }
         is_taken
     }
 
-    fn give_back(&self, address: Option<IpAddr>, less: usize) {
+    fn give_back(&self, address: Option<Who>, less: usize) {
         if let Some(address) = address {
-            let mut addresses = self.addresses.lock();
-            if let Some(has) = addresses.get_mut(&address) {
-                *has -= less;
-                if *has == 0 {
-                    addresses.remove(&address);
-                }
-            }
+            self.addresses.lock().remove(address, less);
         }
         self.left.fetch_add(less, Ordering::Relaxed);
     }
@@ -133,17 +123,20 @@ impl Share {
         Ok(())
     }
 
-    /// The same bytes, with the share for as long as anyone has them. They may be
-    /// fewer than it was made for, when they were packed meanwhile.
-    pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
+    /// Gives the piece its own part of the share, for as long as anyone has the piece. The
+    /// part is the memory that the piece holds: its capacity, not its length.
+    pub(crate) fn hold(&mut self, piece: Vec<u8>) -> Bytes {
         if self.bytes == 0 {
-            return bytes;
+            return piece.into();
         }
-        self.shrink_to(bytes.len());
-        Bytes::from_owner(Held { bytes, _share: self })
+        let bytes = self.bytes.min(piece.capacity());
+        self.bytes -= bytes;
+        let share = Self { budget: self.budget.clone(), address: self.address, bytes };
+        Bytes::from_owner(Held { piece, _share: share })
     }
 
-    fn shrink_to(&mut self, bytes: usize) {
+    /// Gives back what is beyond `bytes`.
+    pub(crate) fn shrink_to(&mut self, bytes: usize) {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;
         if let Some(budget) = self.budget.as_ref().filter(|_| less > 0) {
@@ -160,13 +153,13 @@ impl Drop for Share {
 
 /// Bytes with their share.
 struct Held {
-    bytes: Bytes,
+    piece: Vec<u8>,
     _share: Share,
 }
 
 impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        &self.piece
     }
 }
 
@@ -192,10 +185,17 @@ mod tests {
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
         let mut packed = budget.share(Who::Socket);
         packed.grow_to(100_000).unwrap();
-        let bytes = packed.hold(vec![0; 30_000].into());
-        assert_eq!(budget.left.load(Ordering::Relaxed), 70_000, "packed, it takes less");
-        drop(bytes.slice(10..));
-        drop(bytes);
+        packed.shrink_to(40_000);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "packed, it takes less");
+        let mut roomy = Vec::with_capacity(30_000);
+        roomy.push(0);
+        let (one, other) = (packed.hold(roomy), packed.hold(vec![0; 10_000]));
+        drop(packed);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "each piece has its part");
+        drop(other.slice(10..));
+        drop(other);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 70_000);
+        drop(one);
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
         assert_eq!(Share::default().grow_to(usize::MAX), Ok(()), "of no budget");
     }
@@ -209,11 +209,12 @@ mod tests {
         assert_eq!(two.grow_to(40_001), Err(ApiError::Unavailable));
         assert_eq!(two.grow_to(40_000), Ok(()));
         assert_eq!(other.grow_to(100_000), Ok(()));
-        let held = one.hold(vec![0; 20_000].into());
+        one.shrink_to(20_000);
+        let held = one.hold(vec![0; 20_000]);
         assert_eq!(two.grow_to(80_000), Ok(()), "packed, the other takes less");
         assert_eq!(budget.in_use(), Use { bytes: 800_000, used: 200_000, refused: 1 });
         drop((held, two, other));
         assert_eq!(budget.in_use().used, 0);
-        assert!(budget.addresses.lock().is_empty(), "whoever has nothing is forgotten");
+        assert_eq!(budget.addresses.lock().len(), 0, "an address that has nothing is forgotten");
     }
 }

@@ -8,6 +8,8 @@
 //! puts it on a socket, with `tls` if it is to be encrypted; `reload` takes up what is
 //! published meanwhile, and `reconfigure` the settings that changed. `budget` and `turns` bound what all requests together take.
 
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 pub mod auth;
 mod budget;
 mod call;
@@ -39,5 +41,5 @@ mod wire;
 pub use call::Peer;
 pub use observe::{Observed, Observer};
 pub use routes::{admin, public, service};
-pub use serve::{Connections, Listen, Listener, serve};
+pub use serve::{Connections, Listen, Listener, serve, serve_connection};
 pub use state::State;

@@ -39,14 +39,16 @@ impl Log {
     /// # Errors
     /// When the program has a log already, or the system gives no thread.
     pub fn begin(format: LogFormat) -> anyhow::Result<Self> {
-        let lines = Lines::begin(std::io::stderr())?;
+        let has_colours = format == LogFormat::Human && std::io::stderr().is_terminal();
+        let lines = Lines::begin(std::io::stderr(), has_colours)?;
         let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-        let log = tracing_subscriber::fmt().with_env_filter(levels).with_writer(lines.clone());
+        // Colours are the writer's: it escapes whatever else steers a terminal.
+        let log = tracing_subscriber::fmt().with_env_filter(levels).with_ansi(false);
+        let log = log.with_writer(lines.clone());
         let begun = match format {
-            LogFormat::Human => log
-                .with_ansi(std::io::stderr().is_terminal())
-                .event_format(Access { shape: &HUMAN, others: Format::default() })
-                .try_init(),
+            LogFormat::Human => {
+                log.event_format(Access { shape: &HUMAN, others: Format::default() }).try_init()
+            }
             LogFormat::Json => log
                 .fmt_fields(JsonFields::new())
                 .event_format(Access { shape: &JSON, others: json() })

@@ -1,22 +1,25 @@
 //! `figdex`: flags, config, index, sockets, serve, drain; and `figdex config`, `figdex
 //! keys`.
 
-use std::io::Write as _;
-use std::path::Path;
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use figdex::auth::file;
 use figdex::config::{
-    ADMIN_CONNECTIONS, Command, Config, DEFAULT_INDEX, Flags, KeysCommand, Provenance, ServeFlags,
+    ADMIN_CONNECTIONS, Command, Config, DEFAULT_INDEX, Flags, KeysCommand, KeysFlags, Provenance,
+    ServeFlags,
 };
 use figdex::log::Log;
 use figdex::{
     Listen, Listener, State, admin, descriptors, public, reconfigure, reload, serve, service,
 };
-use figdex_index::{Catalogue, Error as IndexError, Publication};
-use figdex_ingest::sample;
+use figdex_index::{Catalogue, Error as IndexError, Publication, escaped, escaped_path};
+use figdex_ingest::outputs::Files;
+use figdex_ingest::{sample, terminal};
 use mimalloc::MiMalloc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -26,7 +29,12 @@ use tokio::sync::watch;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Flags::of_program().into_command() {
+    terminal::print_panics();
+    let flags = match Flags::of_program() {
+        Ok(flags) => flags,
+        Err(error) => return terminal::usage(error),
+    };
+    let done = match flags.into_command() {
         Command::Serve(flags) => run(*flags),
         Command::Config(flags) => show(&flags),
         Command::Keys(command) => keys(&command),
@@ -34,7 +42,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("figdex: {error:#}");
+            terminal::error("figdex", &error);
             ExitCode::FAILURE
         }
     }
@@ -145,38 +153,51 @@ fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
         if index.is_some() {
             bail!(
                 "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",
-                path.display()
+                escaped_path(path)
             );
         }
-        tracing::info!("no index at {}: building one from the bundled sample", path.display());
+        tracing::info!("no index at {}: building one from the bundled sample", escaped_path(path));
         sample::build(path)
-            .with_context(|| format!("building the sample at {}", path.display()))?;
+            .with_context(|| format!("building the sample at {}", escaped_path(path)))?;
     }
-    Catalogue::open(path).with_context(|| format!("opening the index at {}", path.display()))
+    Catalogue::open(path).with_context(|| format!("opening the index at {}", escaped_path(path)))
 }
 
 /// `figdex config`: the settings that `serve` would run with.
 fn show(flags: &ServeFlags) -> anyhow::Result<()> {
-    let listing = Config::resolve(flags)?.listing();
-    std::io::stdout().write_all(listing.to_string().as_bytes()).context("writing the settings")
+    terminal::print(&Config::resolve(flags)?.listing()).context("writing the settings")
 }
 
 /// `figdex keys`: scripts read standard output, and people what stands around it.
 fn keys(command: &KeysCommand) -> anyhow::Result<()> {
-    match command {
+    let text = match command {
         KeysCommand::Add { name, place } => {
-            let key = file::add(&place.resolve()?, name)?;
-            println!("the key of {name}, which is shown only now: {key}");
+            let key = file::add(&changeable(place)?, name)?;
+            format!("the key of {}, which is shown only now: {key}\n", escaped(name))
         }
         KeysCommand::List { place } => {
-            for key in file::list(&place.resolve()?)? {
-                println!("{}\t{}", key.created, key.name);
-            }
+            let keys = file::list(&place.resolve()?)?.into_iter();
+            let rows = keys.map(|key| [key.created.to_string(), key.name]);
+            return terminal::print_rows(rows).context("writing to standard output");
         }
         KeysCommand::Revoke { name, place } => {
-            file::revoke(&place.resolve()?, name)?;
-            println!("revoked the key of {name}");
+            file::revoke(&changeable(place)?, name)?;
+            format!("revoked the key of {}\n", escaped(name))
         }
+    };
+    terminal::print(&text).context("writing to standard output")
+}
+
+/// The keys file, which a change replaces: neither it nor the files beside it are the file
+/// of settings, or lie in an index.
+fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
+    let keys = place.resolve()?;
+    let mut files = Files::default();
+    if let Some(config) = &place.config {
+        files.read("--config", config);
     }
-    Ok(())
+    for path in file::written(&keys) {
+        files.output("--keys", &path)?;
+    }
+    Ok(keys)
 }

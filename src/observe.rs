@@ -1,18 +1,23 @@
-//! What stands around every answer: the request's id in its header, its line in the log,
-//! its count in the metrics. What is told of a request is its method, its route's
-//! template, status, rows, time and id; never a path, a key, a query or a body.
+//! The frame of every answer: the request's id in its header, its line in the log, its count
+//! in the metrics, and a 500 where a panic left none. The log and the metrics name the
+//! method, the route's template, status, rows, time and id of a request; never a path, a
+//! key, a query or a body.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{HeaderMap, Method, Response, StatusCode};
+use warp::http::{HeaderMap, Method, StatusCode};
+use warp::reply::Response;
 
+use crate::error::ApiError;
 use crate::log::ACCESS;
 use crate::metrics::{ConnectionMetrics, Metrics};
 use crate::request::{self, Ids, REQUEST_ID, Request};
 
-/// What a request counts as whose client went away before it was answered: no status of
-/// HTTP, but one that proxies log too.
+/// The status logged when the client disconnects before the answer. 499 is not a status of
+/// HTTP; proxies use it in the same way.
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 /// Observes the requests and connections of a server.
@@ -73,8 +78,16 @@ impl Observer {
 pub struct Observed(Option<Begun>);
 
 impl Observed {
-    /// Awaits the answer, gives it the request's id, and tells of it.
-    pub async fn answering<B>(self, answer: impl Future<Output = Response<B>>) -> Response<B> {
+    /// Awaits the answer, gives it the request's id, and reports it. A panic in any route is
+    /// a 500: the gate has its own guard only because it knows which headers a 500 of the
+    /// contract has.
+    pub async fn answering(self, answer: impl Future<Output = Response>) -> Response {
+        let answer = async {
+            AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_panic| {
+                tracing::error!(request_id = %request::id(), "a request made its handler panic");
+                ApiError::Internal.into()
+            })
+        };
         let Some(mut begun) = self.0 else { return answer.await };
         let mut answer = request::answering(begun.request.clone(), answer).await;
         begun.status = Some(answer.status());
@@ -98,12 +111,7 @@ struct Begun {
 impl Drop for Begun {
     fn drop(&mut self) {
         let (route, rows, elapsed) = (self.request.route(), self.request.rows(), self.at.elapsed());
-        let status = match self.status {
-            Some(status) => status.as_u16(),
-            // The connection breaks off then, as it does for a client that has gone.
-            None if std::thread::panicking() => StatusCode::INTERNAL_SERVER_ERROR.as_u16(),
-            None => CLIENT_CLOSED_REQUEST,
-        };
+        let status = self.status.map_or(CLIENT_CLOSED_REQUEST, |status| status.as_u16());
         self.metrics.requests_in_flight.dec();
         self.metrics.answered(route, status, rows, elapsed);
         if self.has_log {
@@ -141,8 +149,6 @@ fn name(method: &Method) -> &str {
 mod tests {
     use std::future::pending;
 
-    use futures_util::FutureExt as _;
-
     use super::*;
     use crate::request::Route;
 
@@ -152,27 +158,26 @@ mod tests {
         let metrics = Arc::<Metrics>::default();
         let observer = Observer::new(metrics.clone(), false);
         let begin = || observer.begin(&Method::GET, &HeaderMap::new());
-        let answered = begin().answering(async { Response::new(()) }).await;
+        let answered = begin().answering(async { Response::default() }).await;
         assert!(answered.headers().contains_key(REQUEST_ID));
 
         let mut gone = Box::pin(begin().answering(async {
             request::takes(Route::Suggest);
-            pending::<Response<()>>().await
+            pending::<Response>().await
         }));
         assert!((&mut gone).now_or_never().is_none());
         assert_eq!(metrics.requests_in_flight.get(), 1);
         drop(gone);
 
-        let broken = tokio::spawn(
-            begin().answering(async { panic!("a test's panic") }.map(|()| Response::new(()))),
-        );
-        assert!(broken.await.is_err());
+        let broken = begin().answering(async { panic!("a test's panic") }).await;
+        assert_eq!(broken.status(), 500);
+        assert!(broken.headers().contains_key(REQUEST_ID));
         assert_eq!(metrics.requests_in_flight.get(), 0);
         let counts = [(Route::Other, 200), (Route::Suggest, 499), (Route::Other, 500)];
         assert_eq!(counts.map(|(route, status)| metrics.count(route, status)), [1, 1, 1]);
 
         let unseen = Observer::none().begin(&Method::GET, &HeaderMap::new());
-        let answered = unseen.answering(async { Response::new(()) }).await;
+        let answered = unseen.answering(async { Response::default() }).await;
         assert!(answered.headers().is_empty());
     }
 }

@@ -1,14 +1,15 @@
 //! The accept loop: the service on a socket, until told to stop.
 //!
 //! Our own loop, not `warp::serve`, which has no TCP_NODELAY, no bound on connections,
-//! on heads and on silence, and no drain (engine, decision 9). `listener` is where
-//! connections come from, `crowd` how many an address may have, `conversation` what
-//! becomes of one.
+//! on heads and on silence, and no drain. `listener` accepts connections, `crowd` counts
+//! those of each address, `conversation` holds one, `socket` is its two parts, and `pace`
+//! its deadlines.
 
 mod conversation;
 mod crowd;
 mod listener;
 mod pace;
+mod socket;
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper_util::service::TowerToHyperService;
+use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, watch};
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -23,25 +25,33 @@ use warp::reply::Response;
 use self::conversation::{Conversation, Open, refuse};
 use self::crowd::Crowd;
 pub use self::listener::{Listen, Listener};
+use self::socket::Socket;
+use crate::call::Peer;
 use crate::observe::Observer;
 
-/// What connections may take.
+/// The bounds of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connections {
-    /// How many there may be at a time; who comes then waits until one has ended.
+    /// The number of connections at a time; further clients wait until one has ended.
     pub max: usize,
-    /// How many of them one address may have, or one IPv6 network of 64 bits; whoever
-    /// has more is refused. `None` is no bound, as behind a proxy, which has them all.
+    /// The number of them that one address may have, or one IPv6 network of 64 bits; an
+    /// IPv6 network of 48 bits may have four times as many. Further ones are refused.
+    /// `None` is no bound, as behind a proxy, which has them all.
     pub per_address: Option<usize>,
     /// How long a client may take to send its request's head, and before the first one
     /// for the handshake of TLS.
     pub head_wait: Duration,
     /// How long it may be silent between two requests, or leave an answer unread.
     pub idle_wait: Duration,
-    /// How much of an answer it must take in a second, after the time that it may be silent:
-    /// who takes a byte now and then would keep the answer, and its part of what all answers
-    /// may have, for as long as he likes. At least 1.
+    /// How long an answer may take from the last byte of its request, and the request's
+    /// next byte meanwhile. Then it is a 503.
+    pub answer_wait: Duration,
+    /// The least number of bytes of an answer that a client must take in a second, once
+    /// `idle_wait` has passed. Without it a client that takes a byte now and then could hold
+    /// an answer, and its share of the budget, for ever. At least 1.
     pub answer_bytes_per_second: u64,
+    /// How long requests in flight may take after the server was told to stop.
+    pub drain_wait: Duration,
 }
 
 /// A tenth of all: many people behind one address have enough, a load program too,
@@ -55,7 +65,9 @@ impl Connections {
         per_address: Some(PER_ADDRESS),
         head_wait: Duration::from_secs(15),
         idle_wait: Duration::from_secs(75),
+        answer_wait: Duration::from_secs(150),
         answer_bytes_per_second: 16 << 10,
+        drain_wait: Duration::from_secs(30),
     };
 }
 
@@ -65,14 +77,25 @@ impl Default for Connections {
     }
 }
 
-/// How long requests in flight may take after the server was told to stop.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long connections that were cut off may take to end: a moment, unless all threads are
+/// busy. Nothing waits for them then.
+const CUT_OFF_WAIT: Duration = Duration::from_millis(200);
 
 /// How long to wait when the system has no descriptor for a new connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How far the end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Serving,
+    /// Requests in flight are answered, and no others.
+    Draining,
+    /// Nothing is waited for any more.
+    Over,
+}
+
 /// Serves until `shutdown` is done; then accepts nothing more, answers what is in
-/// flight, and returns.
+/// flight, and returns after `drain_wait` at the latest.
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
@@ -81,11 +104,13 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let listener = listener.into();
+    // Later than `pace` does, whose reset tells the client.
+    listener.give_up_after(2 * connections.idle_wait);
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(connections.max));
     let crowd = Crowd::new(connections.per_address);
     // Each connection holds a receiver: it hears of the stop, and is waited for.
-    let (stop, stopping) = watch::channel(false);
+    let (stop, stopping) = watch::channel(Stage::Serving);
     let mut shutdown = pin!(shutdown);
     let accept = async || {
         let place = free.clone().acquire_owned().await;
@@ -127,9 +152,48 @@ pub async fn serve(
     }
     drop(stopping);
     drop(listener);
-    stop.send(true).ok();
+    stop.send(Stage::Draining).ok();
+    if tokio::time::timeout(connections.drain_wait, stop.closed()).await.is_ok() {
+        return;
+    }
+    tracing::warn!("requests in flight were cut off");
+    stop.send(Stage::Over).ok();
+    tokio::time::timeout(CUT_OFF_WAIT, stop.closed()).await.ok();
+}
+
+/// Serves one connection, which some other program than a listener has made, until it ends
+/// or `shutdown` is done. For fuzzing: all bytes of a connection go through here as they do
+/// in [`serve`].
+#[doc(hidden)]
+pub async fn serve_connection(
+    socket: UnixStream,
+    service: BoxedFilter<(Response,)>,
+    observer: Observer,
+    connections: Connections,
+    shutdown: impl Future<Output = ()>,
+) {
+    let place = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("it is the only one");
+    let presence = Crowd::new(None).enter(Peer::Socket).expect("there is no bound");
+    let (stop, stopping) = watch::channel(Stage::Serving);
+    let conversation = Conversation {
+        socket: Socket::Unix(socket),
+        peer: Peer::Socket,
+        tls: None,
+        connections,
+        _open: Open::new(observer.connections().clone()),
+        observer,
+        _place: (place, presence),
+    };
+    let service = TowerToHyperService::new(warp::service(service));
+    let stopped = async {
+        shutdown.await;
+        stop.send(Stage::Draining).ok();
+        tokio::time::sleep(connections.drain_wait).await;
+        stop.send(Stage::Over).ok();
+        std::future::pending().await
+    };
     tokio::select! {
-        () = stop.closed() => {}
-        () = tokio::time::sleep(DRAIN_TIMEOUT) => tracing::warn!("requests in flight were cut off"),
+        () = conversation.hold(service, stopping) => {}
+        () = stopped => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, Meter};
 use parking_lot::RwLock;
 use tokio::time::Instant;
 
@@ -23,6 +23,8 @@ pub struct State {
     turns: Turns,
     packers: Turns,
     tellers: Turns,
+    describers: Turns,
+    readers: Turns,
     bodies: Arc<Budget>,
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
@@ -54,6 +56,8 @@ impl State {
             turns: Turns::new(settings.turns, settings.turn_wait),
             packers: Turns::new(settings.turns, settings.turn_wait),
             tellers: Turns::new(Some(1), settings.turn_wait),
+            describers: Turns::new(Some(1), settings.turn_wait),
+            readers: Turns::new(Some(1), settings.turn_wait),
             bodies: Budget::new(settings.bodies_bytes_max),
             answers: Budget::new(settings.answers_bytes_max),
             metrics: Arc::default(),
@@ -97,6 +101,14 @@ impl State {
 
     pub(crate) fn packers(&self) -> &Turns {
         &self.packers
+    }
+
+    pub(crate) fn describers(&self) -> &Turns {
+        &self.describers
+    }
+
+    pub(crate) fn readers(&self) -> &Turns {
+        &self.readers
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -150,6 +162,18 @@ impl State {
         self.turns.take(work).await
     }
 
+    /// The same for an answer that is looked up, whose work ends when nobody waits for it
+    /// any more.
+    ///
+    /// # Errors
+    /// As [`State::blocking`].
+    pub(crate) async fn looking_up<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Meter) -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.turns.take_stoppable(|stop| work(&Meter::until(stop))).await
+    }
+
     /// Compresses a great answer. Its turns are its own: who fetches great answers
     /// must not keep others from searching.
     ///
@@ -173,5 +197,29 @@ impl State {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         self.tellers.take(work).await
+    }
+
+    /// Makes the description of the interface, one at a time. No rate limits `/schema`, so
+    /// that its turns are separate: its callers must not keep others from searching.
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when its turn does not come in time.
+    pub(crate) async fn describing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.describers.take(work).await
+    }
+
+    /// Reads one instrument, one at a time; its turns are separate for the same reason as
+    /// those of [`Self::describing`].
+    ///
+    /// # Errors
+    /// [`ApiError::Unavailable`] when its turn does not come in time.
+    pub(crate) async fn reading<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.readers.take(work).await
     }
 }

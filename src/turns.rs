@@ -1,11 +1,12 @@
 //! Turns for heavy work: so many pieces at a time, each apart from the threads that
-//! serve the cheap requests, and a bounded wait for the rest (engine, decision 8).
+//! serve the cheap requests, and a bounded wait for the rest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use figdex_index::Stop;
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
@@ -57,13 +58,26 @@ impl Turns {
         }
     }
 
-    /// Does the work when its turn comes. A panic in it goes on in the caller.
+    /// Does the work when its turn comes. A panic in it goes on in the caller. When the
+    /// caller goes, work that has begun goes on, and keeps its turn.
     ///
     /// # Errors
     /// [`ApiError::Unavailable`] when its turn does not come in time.
     pub(crate) async fn take<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.take_stoppable(|_| work()).await
+    }
+
+    /// The same for work that looks at a flag, which is set when the caller goes: then it
+    /// should end, and give its turn back.
+    ///
+    /// # Errors
+    /// As [`Turns::take`].
+    pub(crate) async fn take_stoppable<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Stop) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
         let turn = {
             let _queued = Queued::new(&self.queued);
@@ -73,16 +87,27 @@ impl Turns {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(ApiError::Unavailable);
         };
+        let stop = Stop::default();
+        let _caller = Caller(stop.clone());
         let work = tokio::task::spawn_blocking(request::carried(move || {
             // The turn is over when the work is, even if the caller has gone.
             let _turn = turn;
-            work()
+            (!stop.is_set()).then(|| work(stop))
         }));
         match work.await {
-            Ok(done) => Ok(done),
+            Ok(done) => done.ok_or(ApiError::Unavailable),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_cancelled) => Err(ApiError::Unavailable),
         }
+    }
+}
+
+/// Whoever waits for work: when it is dropped, the work should end.
+struct Caller(Stop);
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.0.set();
     }
 }
 
@@ -107,6 +132,7 @@ mod tests {
     use std::panic::AssertUnwindSafe;
     use std::sync::mpsc;
 
+    use figdex_index::Meter;
     use futures_util::FutureExt as _;
 
     use super::*;
@@ -146,8 +172,9 @@ mod tests {
         assert_eq!(turns.load(), load(0, 0, 1));
     }
 
-    /// Work goes on when its caller has gone, and keeps its turn until it is done: who
-    /// comes and goes does not begin more of it than there are turns.
+    /// Work that looks at no flag goes on when its caller has gone, and keeps its turn
+    /// until it is done: whoever comes and goes does not begin more of it than there are
+    /// turns.
     #[tokio::test]
     async fn a_caller_who_goes() {
         let turns = Turns::new(Some(1), Duration::from_millis(20));
@@ -157,5 +184,35 @@ mod tests {
         assert_eq!(turns.take(|| 2).await, Err(ApiError::Unavailable));
         drop(release);
         while turns.take(|| 3).await != Ok(3) {}
+    }
+
+    /// Work that looks at the flag ends when its caller has gone, and the next one has
+    /// its turn. The first would never end otherwise.
+    #[tokio::test]
+    async fn work_ends_when_its_caller_goes() {
+        let turns = Turns::new(Some(1), Duration::from_secs(60));
+        let endless = turns.take_stoppable(|stop| {
+            let meter = Meter::until(stop);
+            while meter.charge(1).is_ok() {}
+        });
+        assert!(endless.now_or_never().is_none());
+        assert_eq!(turns.take(|| 2).await, Ok(2));
+        assert_eq!(turns.load().refused, 0);
+    }
+
+    /// Work that waits for its turn when its caller goes never begins.
+    #[tokio::test]
+    async fn work_that_waits_is_forgotten() {
+        let turns = Turns::new(Some(1), Duration::from_secs(60));
+        let (release, released) = mpsc::channel::<()>();
+        let mut first = Box::pin(turns.take(move || released.recv()));
+        assert!(first.as_mut().now_or_never().is_none());
+        let (begin, begun) = mpsc::channel();
+        assert!(turns.take(move || begin.send(())).now_or_never().is_none());
+        assert_eq!(turns.load().queued, 0);
+        drop(release);
+        assert!(first.await.is_ok());
+        assert_eq!(turns.take(|| 3).await, Ok(3));
+        assert!(begun.try_recv().is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! Promise 6: counting, against tantivy's `Count` over the same terms and fast fields.
 
-use figdex_index::{Catalogue, Effort, Filters, NumberInterval, Property, Search};
+use figdex_index::{Catalogue, Filters, Meter, NumberInterval, Property, Search};
 use tantivy::collector::Count;
 use tantivy::query::{BooleanQuery, Occur, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
@@ -54,7 +54,7 @@ pub(crate) fn measure(scale: &Scale) {
                 "counted anew",
                 Box::new(|| {
                     for _ in 0..TIMES {
-                        let count = catalogue.count_anew(&search, Effort::Any);
+                        let count = catalogue.count_anew(&search, &Meter::unlimited());
                         assert_eq!(count.expect("an index that is there"), Some(expected));
                     }
                 }),

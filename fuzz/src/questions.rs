@@ -1,10 +1,7 @@
 //! Questions of every kind to an index that was opened: none may panic, and the rows that
 //! they find can be read.
 
-use figdex_index::{
-    Catalogue, Date, DateInterval, Effort, Filters, Hit, IdType, IdValue, Keywords, Lookup,
-    NumberInterval, Property, Search, Suggest,
-};
+use figdex_index::{Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest};
 
 /// Values of the small index; another has none of them, or some.
 const LOOKUPS: [(IdType, &str); 5] = [
@@ -33,7 +30,7 @@ pub fn ask(catalogue: &Catalogue) {
     let words = WORDS.map(|text| Keywords::parse(text).expect("not too long"));
     for keywords in words.iter().cloned() {
         let asked = Suggest { keywords, filters: Filters::default() };
-        let found = catalogue.suggest(&asked, HITS_MAX, Effort::Any).expect("readable");
+        let found = catalogue.suggest(&asked, HITS_MAX, &Meter::unlimited()).expect("readable");
         hits.extend(found.into_iter().flatten().map(|suggestion| suggestion.hit));
     }
     let filters = narrowings(catalogue);
@@ -45,11 +42,11 @@ pub fn ask(catalogue: &Catalogue) {
         .chain(filters.iter().map(|filters| (Some(&frequent), filters.clone())));
     for (keywords, filters) in searches {
         let search = Search { keywords: keywords.cloned(), filters };
-        let page = catalogue.search(&search, None, HITS_MAX, Effort::Any).expect("readable");
+        let page = catalogue.search(&search, None, HITS_MAX, &Meter::unlimited()).expect("readable");
         let page = page.expect("any effort is allowed");
-        let filtered = catalogue.filter(&search, None, HITS_MAX, Effort::Any);
+        let filtered = catalogue.filter(&search, None, HITS_MAX, &Meter::unlimited());
         let filtered = filtered.expect("readable").expect("any effort is allowed");
-        let total = catalogue.count_anew(&search, Effort::Any).expect("readable");
+        let total = catalogue.count_anew(&search, &Meter::unlimited()).expect("readable");
         assert_eq!(page.hits.len(), filtered.hits.len());
         assert!(total >= Some(page.hits.len() as u64));
         hits.extend(page.hits.into_iter().chain(filtered.hits));

@@ -1,6 +1,6 @@
 //! Many lookups at a time. What a lookup waits for is memory: a place of the radix table,
 //! an entry, a list. A batch takes each of these steps for all lookups before the next
-//! one, so that no read waits for another's (engine, decision 4). A lookup alone is a
+//! one, so that no read waits for another's. A lookup alone is a
 //! batch of one: there is no second way.
 
 use std::slice;
@@ -10,6 +10,7 @@ use crate::conditions::Conditions;
 use crate::figi::Figi;
 use crate::id_type::IdType;
 use crate::identifiers::{KeyKind, Postings};
+use crate::meter::{Meter, TakesMore};
 use crate::part::Part;
 use crate::query::{Filters, Lookup};
 
@@ -19,6 +20,7 @@ pub struct Batch<'a> {
     lookups: &'a [Lookup<'a>],
     /// The rows that carry the identifier: part by part, in the order of the lookups.
     located: Vec<Postings<'a>>,
+    meter: &'a Meter,
     /// What the last lookup asked of the rows of each part, and of which filters that was
     /// made: those of one batch are mostly the same.
     conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
@@ -26,15 +28,23 @@ pub struct Batch<'a> {
 
 impl Catalogue {
     /// Locates what these lookups ask for.
-    pub fn batch<'a>(&'a self, lookups: &'a [Lookup<'a>]) -> Batch<'a> {
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more than the meter allows.
+    pub fn batch<'a>(
+        &'a self,
+        lookups: &'a [Lookup<'a>],
+        meter: &'a Meter,
+    ) -> Result<Batch<'a>, TakesMore> {
         let parts = &self.generation.parts;
+        meter.charge(LOCATE_UNITS * (parts.len() * lookups.len()) as u64)?;
         let mut located = Vec::with_capacity(parts.len() * lookups.len());
         for part in parts {
             locate(part, lookups, &mut located);
         }
         let unfiltered = Filters::default();
         let conditions = parts.iter().map(|part| (None, Conditions::new(part, &unfiltered)));
-        Batch { catalogue: self, lookups, located, conditions: conditions.collect() }
+        Ok(Batch { catalogue: self, lookups, located, meter, conditions: conditions.collect() })
     }
 
     /// The rows that carry an identifier and pass the filters, in FIGI order.
@@ -43,7 +53,10 @@ impl Catalogue {
     /// [`TooManyHits`] when there are more than `hits_max`.
     pub fn lookup(&self, lookup: &Lookup<'_>, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
         let mut hits = Vec::new();
-        self.batch(slice::from_ref(lookup)).find(0, hits_max, &mut hits)?;
+        let meter = Meter::unlimited();
+        let batch = self.batch(slice::from_ref(lookup), &meter);
+        let found = batch.and_then(|mut batch| batch.find(0, hits_max, &mut hits));
+        found.expect("the meter allows any work")?;
         Ok(hits)
     }
 }
@@ -57,7 +70,8 @@ impl<'a> Batch<'a> {
     /// Appends the rows that answer the lookup at `place`, in FIGI order.
     ///
     /// # Errors
-    /// [`TooManyHits`] when there are more than `hits_max`; then none is appended.
+    /// [`TakesMore`] when that takes more than the meter allows; [`TooManyHits`] when
+    /// there are more than `hits_max`. Then none is appended.
     ///
     /// # Panics
     /// When the batch has no such place.
@@ -66,7 +80,7 @@ impl<'a> Batch<'a> {
         place: usize,
         hits_max: usize,
         hits: &mut Vec<Hit>,
-    ) -> Result<(), TooManyHits> {
+    ) -> Result<Result<(), TooManyHits>, TakesMore> {
         let start = hits.len();
         let located = self.located.iter().skip(place).step_by(self.lookups.len());
         let filters = self.lookups[place].filters();
@@ -76,23 +90,36 @@ impl<'a> Batch<'a> {
                 continue;
             }
             if *of != filters {
+                self.meter.charge(filters.map_or(1, Filters::units))?;
                 *conditions = match filters {
                     Some(filters) => Conditions::new(part, filters),
                     None => Conditions::new(part, &Filters::default()),
                 };
                 *of = filters;
             }
-            for doc in docs.clone().filter(|doc| conditions.pass(*doc)) {
+            let row_units = conditions.row_units();
+            self.meter.require(row_units * docs.len() as u64)?;
+            for doc in self.meter.each(docs.clone(), row_units) {
+                if !conditions.pass(doc) {
+                    continue;
+                }
                 if hits.len() - start == hits_max {
                     hits.truncate(start);
-                    return Err(TooManyHits { hits_max });
+                    return Ok(Err(TooManyHits { hits_max }));
                 }
                 hits.push(Hit { part: number, doc });
             }
         }
-        Ok(())
+        if let Err(more) = self.meter.check() {
+            hits.truncate(start);
+            return Err(more);
+        }
+        Ok(Ok(()))
     }
 }
+
+/// Units of finding the list of an identifier in a part.
+const LOCATE_UNITS: u64 = 12;
 
 /// Appends the rows of one part that carry the identifier of each lookup.
 fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings<'a>>) {

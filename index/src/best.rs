@@ -10,15 +10,16 @@ use std::ops::Range;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, TERMINATED, Term};
 
-use crate::catalogue::Effort;
 use crate::conditions::Conditions;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::matches::Matches;
+use crate::meter::Meter;
 use crate::part::Part;
-use crate::plan::{Driver, Plan, Way};
+use crate::plan::{Driver, Plan, TERM_UNITS, Way};
 use crate::query::{Keywords, Place, Search};
 use crate::rank::{self, RANK_END};
-use crate::ranked::{END, Positions, Steps};
+use crate::ranked::{END, POSITION_UNITS, Positions, STEP_UNITS};
+use crate::row_set::RowSet;
 
 /// How a row came to match; the earlier, the more surely it is what was meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,51 +44,64 @@ pub(crate) type Standing = (u32, u32);
 /// So few rows are all looked at, whatever their order.
 const FEW_ROWS: u64 = 256;
 
-/// Steps in the order of ranks that are little effort, each some ten nanoseconds and,
-/// where it finds a row, as much as that row takes to be told: a page is not little, for
-/// whoever maps beside many that search would wait for it.
-const LITTLE_STEPS: u32 = 64;
+/// Units of a row that is found in the order of ranks: as much as it takes to be written,
+/// for whoever maps beside many pages of searches would wait for that.
+const FOUND_UNITS: u64 = 96;
+
+/// Units of comparing a row with those that were found before.
+const TAKE_UNITS: u64 = 3;
+
+/// Postings that are read for a unit.
+const POSTINGS_PER_UNIT: u64 = 4;
+
+/// Postings that are read for one charge.
+const POSTINGS_BATCH: u64 = 4096;
 
 /// Steps in the order of ranks that are taken for a page of filters, however small the
 /// part, before its rows are walked.
 const FILTER_STEPS_MIN: u32 = 4096;
 
 /// The rows of a part after `after`, the best first, `wanted` of them if there are so
-/// many; `None` when that takes more than `effort`.
+/// many.
 pub(crate) fn best(
     part: &Part,
-    plan: Plan,
+    plan: &Plan,
     search: &Search,
     after: Option<Place>,
     wanted: usize,
-    effort: Effort,
-) -> Result<Option<Vec<Standing>>> {
-    let tiers = Tiers::new(part, &plan, search.keywords.as_ref())?;
-    let steps = Steps(if effort == Effort::Little { LITTLE_STEPS } else { u32::MAX });
-    let mut page = Page { part, after, wanted, steps, found: Vec::new() };
+    meter: &Meter,
+) -> Result<Vec<Standing>> {
+    let tiers = Tiers::new(part, plan, search.keywords.as_ref(), meter)?;
+    let mut page = Page { part, after, wanted, found: Vec::new() };
     match &plan.driver {
-        Driver::Words(_) if plan.walked_max() <= FEW_ROWS => {
-            let found = Matches::new(part, plan, u32::MAX)?;
-            Ok(Some(page.of_all(found, &tiers)))
+        Driver::Words(_) if plan.rows_max() <= FEW_ROWS => {
+            let found = Matches::new(part, plan, meter)?;
+            page.of_all(found, &tiers, meter)
         }
         Driver::Words(ways) => {
-            let ways = ways.iter().map(|way| Ranked::new(part, way)).collect::<Result<_>>()?;
-            page.of_ranked(&mut Rows::Ways(ways), &tiers)
+            let ways = ranked_ways(part, ways, meter)?;
+            page.of_ranked(&mut Rows::Ways(ways), &tiers, meter)
         }
         Driver::Filters { filters, .. } => {
+            meter.charge(filters.units())?;
+            let conditions = Conditions::new(part, filters);
             // Where the filters let most rows pass the first rows in the order of ranks
             // fill the page; where they do not, those that pass are the fewer.
-            page.steps.0 = page.steps.0.min(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
-            let conditions = Conditions::new(part, filters);
-            if let Some(found) = page.of_ranked(&mut Rows::All(conditions), &tiers)? {
-                return Ok(Some(found));
+            let steps_max = u64::from(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
+            let steps_units = steps_max * (STEP_UNITS + conditions.row_units());
+            let page_units = wanted as u64 * FOUND_UNITS;
+            let steps = meter.within((steps_units + page_units).min(meter.left() / 2));
+            let found = page.of_ranked(&mut Rows::All(conditions), &tiers, &steps);
+            meter.absorb(&steps)?;
+            match found {
+                Err(Error::TakesMore(_)) => {}
+                found => return found,
             }
             page.found.clear();
-            let mut found = Matches::new(part, plan, effort.blocks_max())?;
-            let all = page.of_all(&mut found, &tiers);
-            Ok(found.blocks_left().is_some().then_some(all))
+            let found = Matches::new(part, plan, meter)?;
+            page.of_all(found, &tiers, meter)
         }
-        Driver::Nothing => Ok(Some(Vec::new())),
+        Driver::Nothing => Ok(Vec::new()),
     }
 }
 
@@ -96,7 +110,6 @@ struct Page<'a> {
     part: &'a Part,
     after: Option<Place>,
     wanted: usize,
-    steps: Steps,
     found: Vec<Standing>,
 }
 
@@ -114,6 +127,10 @@ impl Page<'_> {
         });
         if is_new {
             self.found.push((standing, doc));
+            if self.found.len() > 2 * self.wanted + FEW_ROWS as usize {
+                self.found.select_nth_unstable(self.wanted);
+                self.found.truncate(self.wanted);
+            }
         }
     }
 
@@ -123,20 +140,28 @@ impl Page<'_> {
         std::mem::take(&mut self.found)
     }
 
-    fn of_all(&mut self, rows: impl Iterator<Item = u32>, tiers: &Tiers) -> Vec<Standing> {
+    fn of_all(
+        &mut self,
+        rows: impl Iterator<Item = u32>,
+        tiers: &Tiers<'_>,
+        meter: &Meter,
+    ) -> Result<Vec<Standing>> {
         for doc in rows {
+            meter.charge(TAKE_UNITS)?;
             self.take(tiers.of(self.part, doc), doc);
-            if self.found.len() > 2 * self.wanted + FEW_ROWS as usize {
-                self.found.select_nth_unstable(self.wanted);
-                self.found.truncate(self.wanted);
-            }
         }
-        self.sorted()
+        meter.check()?;
+        Ok(self.sorted())
     }
 
-    /// `None` when no step was left.
-    fn of_ranked(&mut self, rows: &mut Rows<'_>, tiers: &Tiers) -> Result<Option<Vec<Standing>>> {
+    fn of_ranked(
+        &mut self,
+        rows: &mut Rows<'_>,
+        tiers: &Tiers<'_>,
+        meter: &Meter,
+    ) -> Result<Vec<Standing>> {
         for (tier, doc) in tiers.first() {
+            meter.charge(TAKE_UNITS)?;
             self.take(tier, doc);
         }
         self.found.sort_unstable();
@@ -145,28 +170,29 @@ impl Page<'_> {
         let elsewhere = (!tiers.elsewhere.is_empty()).then_some((Tier::Elsewhere, whole.clone()));
         let passes = said.chain([(Tier::Words, whole)]).chain(elsewhere);
         for (tier, range) in passes {
-            rows.rewind()?;
-            let mut position = rows.seek(self.part, self.start(tier, range.start), &mut self.steps);
+            rows.rewind(meter)?;
+            let mut position = rows.seek(self.part, self.start(tier, range.start), meter);
             while position < range.end && self.found.len() < self.wanted {
                 let doc = self.part.ranks.doc(position);
                 if tiers.of(self.part, doc) == tier {
+                    meter.charge(FOUND_UNITS)?;
                     self.found.push((self.standing(tier, doc), doc));
                 }
-                position = rows.seek(self.part, position + 1, &mut self.steps);
+                position = rows.seek(self.part, position + 1, meter);
             }
             if self.found.len() >= self.wanted {
                 break;
             }
-            if self.steps.0 == 0 {
-                return Ok(None);
-            }
+            // A seek that was refused found the end, too.
+            meter.check()?;
         }
         if self.found.len() < self.wanted {
-            for doc in &tiers.joined {
-                self.take(Tier::Joined, *doc);
+            for doc in tiers.joined() {
+                meter.charge(TAKE_UNITS)?;
+                self.take(Tier::Joined, doc);
             }
         }
-        Ok(Some(self.sorted()))
+        Ok(self.sorted())
     }
 
     /// The first position of a tier that was on no page before.
@@ -183,46 +209,40 @@ impl Page<'_> {
 }
 
 /// How the rows of a part match.
-struct Tiers {
-    /// Rows that carry the whole text as an identifier, ascending.
-    identified: Vec<u32>,
-    /// Rows whose ticker or name is the whole text, ascending, those of them that match.
-    exact: Vec<u32>,
-    /// Rows that carry the whole text as a symbol otherwise, ascending.
-    joined: Vec<u32>,
+struct Tiers<'a> {
+    /// Rows that carry the whole text as an identifier or a symbol, and those of them
+    /// that carry it as a number.
+    identified: &'a RowSet,
+    by_number: &'a RowSet,
+    /// Rows whose ticker or name is the whole text, those of them that match.
+    exact: RowSet,
     /// The positions of the rows of the kinds that words of the question say; they do
     /// not overlap, and ascend.
     said: Vec<Range<u32>>,
-    /// Rows that hold one of the terms neither in ticker nor in name, ascending.
-    elsewhere: Vec<u32>,
+    /// Rows that hold one of the terms neither in ticker nor in name.
+    elsewhere: RowSet,
 }
 
-impl Tiers {
-    fn new(part: &Part, plan: &Plan, keywords: Option<&Keywords>) -> Result<Self> {
-        let (identified, exact) = (plan.by_number.clone(), matching(part, plan)?);
-        let (said, elsewhere, joined) = Default::default();
-        let mut tiers = Self { identified, exact, joined, said, elsewhere };
-        let others = plan.identified.iter().copied();
-        tiers.joined = others
-            .filter(|doc| !has(&tiers.identified, *doc) && !has(&tiers.exact, *doc))
-            .collect();
+impl<'a> Tiers<'a> {
+    fn new(
+        part: &Part,
+        plan: &'a Plan,
+        keywords: Option<&Keywords>,
+        meter: &Meter,
+    ) -> Result<Self> {
+        let exact = matching(part, plan, meter)?;
+        let (identified, by_number) = (&plan.identified, &plan.by_number);
+        let elsewhere = RowSet::new(part.rows.len() as u32);
+        let mut tiers = Self { identified, by_number, exact, said: Vec::new(), elsewhere };
         let Some(keywords) = keywords else { return Ok(tiers) };
-        let inverted = part.segment.inverted_index(part.fields.elsewhere)?;
         for word in keywords.words() {
-            for term in word.runs.iter().chain([&word.squeezed]) {
-                let term = Term::from_field_text(part.fields.elsewhere, term);
-                let postings = inverted.read_postings(&term, IndexRecordOption::Basic);
-                let Some(mut postings) = postings.map_err(tantivy::TantivyError::from)? else {
-                    continue;
-                };
-                while postings.doc() != TERMINATED {
-                    tiers.elsewhere.push(postings.doc());
-                    postings.advance();
-                }
+            // A word of one run mostly is that run.
+            let whole = Some(&word.squeezed).filter(|whole| word.runs.first() != Some(*whole));
+            for term in word.runs.iter().chain(whole) {
+                add_elsewhere(part, term, &mut tiers.elsewhere, meter)?;
             }
         }
-        tiers.elsewhere.sort_unstable();
-        tiers.elsewhere.dedup();
+        tiers.elsewhere.sort();
         if let words @ [_, _, ..] = keywords.words() {
             let mut kinds: Vec<_> =
                 words.iter().filter_map(|word| rank::said(&word.squeezed)).collect();
@@ -233,21 +253,27 @@ impl Tiers {
         Ok(tiers)
     }
 
-    /// The rows of the tiers that are lists.
+    /// The rows of the first two tiers, which are lists.
     fn first(&self) -> impl Iterator<Item = (Tier, u32)> {
-        let identified = self.identified.iter().map(|doc| (Tier::Identifier, *doc));
-        let others = self.exact.iter().filter(|doc| !has(&self.identified, **doc));
-        identified.chain(others.map(|doc| (Tier::Exact, *doc)))
+        let by_number = self.by_number.iter().map(|doc| (Tier::Identifier, doc));
+        let others = self.exact.iter().filter(|doc| !self.by_number.contains(*doc));
+        by_number.chain(others.map(|doc| (Tier::Exact, doc)))
+    }
+
+    /// The rows of the last tier.
+    fn joined(&self) -> impl Iterator<Item = u32> {
+        let is_first = |doc| self.by_number.contains(doc) || self.exact.contains(doc);
+        self.identified.iter().filter(move |doc| !is_first(*doc))
     }
 
     fn of(&self, part: &Part, doc: u32) -> Tier {
-        if has(&self.identified, doc) {
+        if self.by_number.contains(doc) {
             Tier::Identifier
-        } else if has(&self.exact, doc) {
+        } else if self.exact.contains(doc) {
             Tier::Exact
-        } else if has(&self.joined, doc) {
+        } else if self.identified.contains(doc) {
             Tier::Joined
-        } else if has(&self.elsewhere, doc) {
+        } else if self.elsewhere.contains(doc) {
             Tier::Elsewhere
         } else if self.said.is_empty() {
             Tier::Words
@@ -259,17 +285,58 @@ impl Tiers {
     }
 }
 
-fn has(docs: &[u32], doc: u32) -> bool {
-    !docs.is_empty() && docs.binary_search(&doc).is_ok()
+/// Adds the rows that hold a term neither in ticker nor in name.
+fn add_elsewhere(part: &Part, term: &str, rows: &mut RowSet, meter: &Meter) -> Result<()> {
+    meter.charge(TERM_UNITS)?;
+    let inverted = part.segment.inverted_index(part.fields.elsewhere)?;
+    let term = Term::from_field_text(part.fields.elsewhere, term);
+    let Some(info) = inverted.get_term_info(&term).map_err(tantivy::TantivyError::from)? else {
+        return Ok(());
+    };
+    let count = u64::from(info.doc_freq);
+    meter.require(count / POSTINGS_PER_UNIT)?;
+    let postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic);
+    let mut postings = postings.map_err(tantivy::TantivyError::from)?;
+    let mut paid = 0;
+    while postings.doc() != TERMINATED {
+        if paid == 0 {
+            paid = count.min(POSTINGS_BATCH);
+            meter.charge(1 + paid / POSTINGS_PER_UNIT)?;
+        }
+        paid -= 1;
+        rows.insert(postings.doc());
+        postings.advance();
+    }
+    Ok(())
 }
 
 /// Those of the rows whose ticker or name is the whole text that answer the question.
-fn matching(part: &Part, plan: &Plan) -> Result<Vec<u32>> {
+fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
+    let mut matching = RowSet::new(part.rows.len() as u32);
     if plan.exact.is_empty() {
-        return Ok(Vec::new());
+        return Ok(matching);
     }
-    let mut matches = Matches::new(part, plan.clone(), u32::MAX)?;
-    Ok(plan.exact.iter().copied().filter(|doc| matches.hold(*doc)).collect())
+    let Driver::Words(ways) = &plan.driver else { return Ok(matching) };
+    let mut ways = ranked_ways(part, ways, meter)?;
+    // The lists of words are in the order of ranks.
+    let mut positions = RowSet::new(part.rows.len() as u32);
+    for doc in plan.exact.iter() {
+        meter.charge(POSITION_UNITS)?;
+        positions.insert(part.ranks.position(doc));
+    }
+    positions.sort();
+    for position in positions.iter() {
+        let doc = part.ranks.doc(position);
+        if plan.identified.contains(doc) || ways.iter_mut().any(|way| way.holds(position, meter)) {
+            matching.insert(doc);
+        }
+    }
+    matching.sort();
+    Ok(meter.check().map(|()| matching)?)
+}
+
+fn ranked_ways<'a>(part: &'a Part, ways: &'a [Way], meter: &Meter) -> Result<Vec<Ranked<'a>>> {
+    ways.iter().map(|way| Ranked::new(part, way, meter)).collect()
 }
 
 /// The rows that match, in the order of their ranks.
@@ -286,28 +353,31 @@ struct Ranked<'a> {
     way: &'a Way,
     positions: Positions<'a>,
     verified: Conditions<'a>,
+    /// Units of looking at one row.
+    step_units: u64,
     is_used: bool,
 }
 
 impl Rows<'_> {
     /// Goes back to the beginning.
-    fn rewind(&mut self) -> Result<()> {
+    fn rewind(&mut self, meter: &Meter) -> Result<()> {
         match self {
-            Self::Ways(ways) => ways.iter_mut().try_for_each(Ranked::rewind),
+            Self::Ways(ways) => ways.iter_mut().try_for_each(|way| way.rewind(meter)),
             Self::All(_) => Ok(()),
         }
     }
 
-    /// The first position from `target` on; [`END`] when there is none.
-    fn seek(&mut self, part: &Part, target: u32, steps: &mut Steps) -> u32 {
+    /// The first position from `target` on; [`END`] when there is none, or the meter
+    /// refuses a charge.
+    fn seek(&mut self, part: &Part, target: u32, meter: &Meter) -> u32 {
         match self {
             Self::Ways(ways) => {
-                ways.iter_mut().map(|way| way.seek(target, steps)).min().unwrap_or(END)
+                ways.iter_mut().map(|way| way.seek(target, meter)).min().unwrap_or(END)
             }
             Self::All(conditions) => {
+                let units = STEP_UNITS + conditions.row_units();
                 let mut position = target;
-                while position < part.ranks.len() && steps.0 > 0 {
-                    steps.0 -= 1;
+                while position < part.ranks.len() && meter.charge(units).is_ok() {
                     if conditions.pass(part.ranks.doc(position)) {
                         return position;
                     }
@@ -320,24 +390,26 @@ impl Rows<'_> {
 }
 
 impl<'a> Ranked<'a> {
-    fn new(part: &'a Part, way: &'a Way) -> Result<Self> {
+    fn new(part: &'a Part, way: &'a Way, meter: &Meter) -> Result<Self> {
+        meter.charge(way.verified.units())?;
         let verified = Conditions::new(part, &way.verified);
-        Ok(Self { part, way, positions: words(part, way)?, verified, is_used: false })
+        let step_units = STEP_UNITS + verified.row_units();
+        let positions = words(part, way, meter)?;
+        Ok(Self { part, way, positions, verified, step_units, is_used: false })
     }
 
-    fn rewind(&mut self) -> Result<()> {
-        // A second pass is rare, and reading the lists anew is as good as a copy of them.
+    fn rewind(&mut self, meter: &Meter) -> Result<()> {
+        // A second pass is rare, and reading the lists again is as good as a copy of them.
         if std::mem::take(&mut self.is_used) {
-            self.positions = words(self.part, self.way)?;
+            self.positions = words(self.part, self.way, meter)?;
         }
         Ok(())
     }
 
-    fn seek(&mut self, mut target: u32, steps: &mut Steps) -> u32 {
+    fn seek(&mut self, mut target: u32, meter: &Meter) -> u32 {
         self.is_used = true;
-        while steps.0 > 0 {
-            steps.0 -= 1;
-            let position = self.positions.seek(target, steps);
+        while meter.charge(self.step_units).is_ok() {
+            let position = self.positions.seek(target, meter);
             if position == END || self.verified.pass(self.part.ranks.doc(position)) {
                 return position;
             }
@@ -345,9 +417,17 @@ impl<'a> Ranked<'a> {
         }
         END
     }
+
+    /// Whether the row at a position is one of them. Only for ascending positions.
+    fn holds(&mut self, position: u32, meter: &Meter) -> bool {
+        self.is_used = true;
+        meter.charge(self.step_units).is_ok()
+            && self.positions.holds(position, meter)
+            && self.verified.pass(self.part.ranks.doc(position))
+    }
 }
 
-fn words<'a>(part: &'a Part, way: &Way) -> Result<Positions<'a>> {
-    let words = way.words.iter().map(|word| Positions::of_word(part, word));
+fn words<'a>(part: &'a Part, way: &Way, meter: &Meter) -> Result<Positions<'a>> {
+    let words = way.words.iter().map(|word| Positions::of_word(part, word, meter));
     Ok(Positions::all(words.collect::<Result<_>>()?))
 }

@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::slice;
 
+use crate::batch::Batch;
 use crate::best::best;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::figi::Figi;
 use crate::folder::Publication;
 use crate::generation::Generation;
 use crate::id_type::IdType;
 use crate::manifest::Manifest;
 use crate::matches::Matches;
+use crate::meter::Meter;
 use crate::part::Part;
 use crate::plan::{self, Plan};
 use crate::query::{Filters, Lookup, Place, Search};
@@ -48,33 +50,15 @@ pub struct Page<P> {
     pub next: Option<P>,
 }
 
-/// How much work an answer may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// So little that it may be done on a thread that serves everyone: some tens of
-    /// microseconds.
-    Little,
-    /// Whatever it takes.
-    Any,
-}
+/// Units of turning to another part.
+const PART_UNITS: u64 = 10;
 
-/// Blocks of 4,096 rows that are looked into with little effort, each in a tenth of a
-/// microsecond for a bitmap, and one for an interval.
-const LITTLE_BLOCKS: u32 = 64;
-
-/// Rows that are walked to with little effort, each in some twenty nanoseconds.
-const LITTLE_ROWS: u64 = 512;
-
-impl Effort {
-    pub(crate) fn blocks_max(self) -> u32 {
-        match self {
-            Self::Little => LITTLE_BLOCKS,
-            Self::Any => u32::MAX,
-        }
-    }
-
-    fn allows(self, plan: &Plan) -> bool {
-        self == Self::Any || plan.walked_max() <= LITTLE_ROWS
+/// An answer, or `None` when it takes more than its meter allows.
+pub(crate) fn unless_more<T>(answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(Error::TakesMore(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -126,7 +110,7 @@ impl Catalogue {
     }
 
     /// Touches what reading the rows of these hits will look at, so that the memory is
-    /// asked for many of them at a time (engine, decision 4). Worth it for several; it
+    /// asked for many of them at a time. Worth it for several; it
     /// changes no answer.
     pub fn read_ahead(&self, hits: &[Hit]) {
         for (number, part) in (0..).zip(&self.generation.parts) {
@@ -136,7 +120,7 @@ impl Catalogue {
     }
 
     /// The next rows that answer a search after `after`, in FIGI order; `None` when that
-    /// takes more than `effort`.
+    /// takes more than the meter allows.
     ///
     /// # Errors
     /// When the index cannot be read, which a verified one can.
@@ -145,76 +129,76 @@ impl Catalogue {
         search: &Search,
         after: Option<Figi>,
         hits_max: usize,
-        effort: Effort,
+        meter: &Meter,
     ) -> Result<Option<Page<Figi>>> {
+        unless_more(self.filter_within(search, after, hits_max, meter))
+    }
+
+    fn filter_within(
+        &self,
+        search: &Search,
+        after: Option<Figi>,
+        hits_max: usize,
+        meter: &Meter,
+    ) -> Result<Page<Figi>> {
         let mut hits = Vec::with_capacity(hits_max);
-        let mut blocks_left = effort.blocks_max();
         for (number, part) in (0..).zip(&self.generation.parts) {
+            meter.charge(PART_UNITS)?;
             let first = after.map_or(0, |after| part.rows.first_after(after));
             if first == part.rows.len() as u32 {
                 continue;
             }
-            let plan = self.plan(part, search)?;
-            if !effort.allows(&plan) {
-                return Ok(None);
-            }
-            let mut matches = Matches::new(part, plan, blocks_left)?;
+            let plan = self.plan(part, search, meter)?;
+            let mut matches = Matches::new(part, &plan, meter)?;
             matches.seek(first);
-            for doc in matches.by_ref() {
+            for doc in matches {
                 if hits.len() == hits_max {
                     let next = hits.last().map(|last| self.figi(*last));
-                    return Ok(Some(Page { hits, next }));
+                    return Ok(Page { hits, next });
                 }
                 hits.push(Hit { part: number, doc });
             }
-            match matches.blocks_left() {
-                Some(left) => blocks_left = left,
-                None => return Ok(None),
-            }
+            meter.check()?;
         }
-        Ok(Some(Page { hits, next: None }))
+        Ok(Page { hits, next: None })
     }
 
-    /// How many rows answer a search; `None` when counting takes more than `effort`.
-    /// What was counted once is remembered.
+    /// How many rows answer a search; `None` when counting takes more than the meter
+    /// allows. What was counted once is remembered.
     ///
     /// # Errors
     /// When the index cannot be read, which a verified one can.
-    pub fn count(&self, search: &Search, effort: Effort) -> Result<Option<u64>> {
+    pub fn count(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
         if let Some(total) = self.totals.get(search) {
             return Ok(Some(total));
         }
-        let total = self.count_anew(search, effort)?;
+        let total = self.count_anew(search, meter)?;
         if let Some(total) = total {
             self.totals.remember(search, total);
         }
         Ok(total)
     }
 
-    /// The same, whether or not it was counted before: for who measures.
+    /// The same, whether or not it was counted before: for measurements.
     ///
     /// # Errors
     /// When the index cannot be read, which a verified one can.
-    pub fn count_anew(&self, search: &Search, effort: Effort) -> Result<Option<u64>> {
+    pub fn count_anew(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
+        unless_more(self.count_within(search, meter))
+    }
+
+    fn count_within(&self, search: &Search, meter: &Meter) -> Result<u64> {
         let mut total = 0;
-        let mut blocks_left = effort.blocks_max();
         for part in &self.generation.parts {
-            let plan = self.plan(part, search)?;
-            if !effort.allows(&plan) {
-                return Ok(None);
-            }
-            let mut matches = Matches::new(part, plan, blocks_left)?;
-            total += matches.count_all();
-            match matches.blocks_left() {
-                Some(left) => blocks_left = left,
-                None => return Ok(None),
-            }
+            let plan = self.plan(part, search, meter)?;
+            total += Matches::new(part, &plan, meter)?.count_all();
+            meter.check()?;
         }
-        Ok(Some(total))
+        Ok(total)
     }
 
     /// The next rows that answer a search after `after`, those first that a person would
-    /// want first; `None` when that takes more than `effort`.
+    /// want first; `None` when that takes more than the meter allows.
     ///
     /// # Errors
     /// When the index cannot be read, which a verified one can.
@@ -223,14 +207,24 @@ impl Catalogue {
         search: &Search,
         after: Option<Place>,
         hits_max: usize,
-        effort: Effort,
+        meter: &Meter,
     ) -> Result<Option<Page<Place>>> {
+        unless_more(self.search_within(search, after, hits_max, meter))
+    }
+
+    fn search_within(
+        &self,
+        search: &Search,
+        after: Option<Place>,
+        hits_max: usize,
+        meter: &Meter,
+    ) -> Result<Page<Place>> {
         // One more than asked for tells whether more follow.
         let mut found = Vec::with_capacity(hits_max + 1);
         for (number, part) in (0..).zip(&self.generation.parts) {
-            let plan = self.plan(part, search)?;
-            let rows = best(part, plan, search, after, hits_max + 1, effort)?;
-            let Some(rows) = rows else { return Ok(None) };
+            meter.charge(PART_UNITS)?;
+            let plan = self.plan(part, search, meter)?;
+            let rows = best(part, &plan, search, after, hits_max + 1, meter)?;
             found.extend(
                 rows.into_iter().map(|(standing, doc)| (standing, Hit { part: number, doc })),
             );
@@ -241,7 +235,7 @@ impl Catalogue {
         found.truncate(hits_max);
         let last = found.last().filter(|_| more);
         let next = last.map(|&(standing, hit)| Place { standing, figi: self.figi(hit) });
-        Ok(Some(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next }))
+        Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 
     /// How each part answers a search, for people.
@@ -251,7 +245,7 @@ impl Catalogue {
     pub fn explain(&self, search: &Search) -> Result<String> {
         let mut told = String::new();
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
-            let plan = self.plan(part, search)?;
+            let plan = self.plan(part, search, &Meter::unlimited())?;
             told += &format!(
                 "{}: {} rows\n{}",
                 entry.folder,
@@ -265,9 +259,11 @@ impl Catalogue {
     /// How each part answers a mapping job, for people.
     pub fn explain_lookup(&self, lookup: &Lookup<'_>) -> String {
         let mut told = String::new();
-        let batch = self.batch(slice::from_ref(lookup));
+        let meter = Meter::unlimited();
+        let batch = self.batch(slice::from_ref(lookup), &meter);
+        let located: Vec<usize> = batch.iter().flat_map(Batch::located).collect();
         for (rows, (part, entry)) in
-            batch.located().zip(self.generation.parts.iter().zip(&self.manifest().parts))
+            located.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
         {
             let driver = match lookup.id_type {
                 IdType::BbGlobal => "order of FIGIs",
@@ -281,8 +277,8 @@ impl Catalogue {
         told
     }
 
-    fn plan(&self, part: &Part, search: &Search) -> Result<Plan> {
-        Plan::new(part, search, self.vocabulary())
+    fn plan(&self, part: &Part, search: &Search, meter: &Meter) -> Result<Plan> {
+        Plan::new(part, search, self.vocabulary(), meter)
     }
 
     /// The FIGI of a hit.

@@ -48,6 +48,17 @@ impl<'a> Conditions<'a> {
         Self { demanded, any_of, excluded, intervals, is_impossible }
     }
 
+    /// The number of bitmaps in which a row may be looked up.
+    pub(crate) fn bitmaps(&self) -> usize {
+        let any_of: usize = self.any_of.iter().map(Vec::len).sum();
+        self.demanded.len() + any_of + usize::from(self.excluded.is_some())
+    }
+
+    /// The units of looking at one row: reading its DocId, and looking it up.
+    pub(crate) fn row_units(&self) -> u64 {
+        1 + (self.bitmaps() + self.intervals.len()) as u64
+    }
+
     /// Whether a row passes them all.
     pub(crate) fn pass(&self, doc: u32) -> bool {
         !self.is_impossible

@@ -4,12 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::figi::Figi;
+use crate::meter::TakesMore;
+use crate::printable::escaped_path;
 
 /// An error of reading or building an index.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be read, written, mapped or renamed.
-    #[error("{}", .path.display())]
+    #[error("{}", escaped_path(.path))]
     Io {
         /// The file or folder.
         path: PathBuf,
@@ -17,11 +19,11 @@ pub enum Error {
         source: io::Error,
     },
     /// The folder holds no published index.
-    #[error("{} is not an index (it has no file CURRENT)", .0.display())]
+    #[error("{} is not an index (it has no file CURRENT)", escaped_path(.0))]
     NotAnIndex(PathBuf),
     /// The index was written by another version of this library.
     #[error("{} has index format {found}; this version reads format {supported}: \
-             build the index anew, or use the Figdex that built it", .path.display())]
+             build the index anew, or use the Figdex that built it", escaped_path(.path))]
     ForeignFormat {
         /// The manifest.
         path: PathBuf,
@@ -31,7 +33,7 @@ pub enum Error {
         supported: u32,
     },
     /// A file is not what the manifest says, or contradicts another.
-    #[error("{} is damaged: {what}", .path.display())]
+    #[error("{} is damaged: {what}", escaped_path(.path))]
     Damaged {
         /// The file or folder.
         path: PathBuf,
@@ -39,10 +41,10 @@ pub enum Error {
         what: String,
     },
     /// Another process is building into this folder.
-    #[error("{} is locked: another build is running", .0.display())]
+    #[error("{} is locked: another build is running", escaped_path(.0))]
     Locked(PathBuf),
     /// No generation is older than the published one.
-    #[error("{} has no generation before {generation}: there is nothing to go back to", .index.display())]
+    #[error("{} has no generation before {generation}: there is nothing to go back to", escaped_path(.index))]
     NothingBefore {
         /// The folder of the index.
         index: PathBuf,
@@ -67,6 +69,9 @@ pub enum Error {
     /// builds. Another seed is the cure.
     #[error("two identifiers have the same hash: build again with another hash seed")]
     HashSeed,
+    /// The answer takes more work than is allowed, or nobody waits for it any more.
+    #[error(transparent)]
+    TakesMore(#[from] TakesMore),
     /// The search engine below failed.
     #[error("tantivy")]
     Tantivy(#[from] tantivy::TantivyError),

@@ -63,15 +63,19 @@ mod manifest;
 mod mapped;
 mod markets;
 mod matches;
+mod meter;
 mod names;
 mod numbers;
 mod part;
 mod plan;
+mod printable;
 mod query;
 mod rank;
 mod ranked;
 mod ranks;
 mod record;
+mod remembered;
+mod row_set;
 mod rows;
 mod schema;
 mod selection;
@@ -88,7 +92,7 @@ mod worker;
 
 pub use batch::Batch;
 pub use builder::{BuildOptions, Builder};
-pub use catalogue::{Catalogue, Effort, Hit, Page, TooManyHits};
+pub use catalogue::{Catalogue, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
 pub use error::{Error, Result};
 pub use family::{Branch, FAMILY_ROWS_MAX, Family};
@@ -100,6 +104,8 @@ pub use instrument::{Change, EQUITY, Instrument};
 pub use interval::{DateInterval, IntervalError, NumberInterval};
 pub use inventory::Inventory;
 pub use manifest::{FileEntry, Manifest, PartEntry, Source};
+pub use meter::{INLINE_UNITS_MAX, Meter, Stop, TakesMore};
+pub use printable::{Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain};
 pub use query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };

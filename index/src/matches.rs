@@ -6,19 +6,21 @@ use tantivy::{DocSet as _, TERMINATED, Term};
 
 use crate::conditions::Conditions;
 use crate::error::Result;
+use crate::meter::Meter;
 use crate::part::Part;
-use crate::plan::{Counter, Driver, Plan, Way};
+use crate::plan::{Counter, Driver, Plan, TERM_UNITS, Way};
 use crate::query::Word;
+use crate::row_set::Cursor;
 use crate::selection::Selection;
 
-/// The DocIds of the rows that match, ascending, each once.
+/// The DocIds of the rows that match, ascending, each once; they end early when the meter
+/// refuses a charge.
 pub(crate) struct Matches<'a> {
     source: Source<'a>,
     counter: Counter,
-    /// Rows that carry the whole text as an identifier, ascending, and how many of
-    /// them were handed out.
-    identified: Vec<u32>,
-    identified_done: usize,
+    /// Rows that carry the whole text as an identifier.
+    identified: Cursor<'a>,
+    meter: &'a Meter,
 }
 
 /// What the driver gives, with all that was left to verify.
@@ -31,25 +33,31 @@ enum Source<'a> {
 struct Walk<'a> {
     scorer: Box<dyn Scorer>,
     verified: Conditions<'a>,
+    meter: &'a Meter,
+    /// Units of walking to a row and looking it up.
+    row_units: u64,
+    /// The current row; [`TERMINATED`] when none is left, or the meter refused a charge.
+    doc: u32,
 }
 
 impl<'a> Matches<'a> {
-    /// Carries the plan out, and looks into so many blocks of rows at the most.
-    pub(crate) fn new(part: &'a Part, plan: Plan, blocks_max: u32) -> Result<Self> {
-        let Plan { driver, identified, counter, .. } = plan;
-        let source = match driver {
+    /// Carries the plan out.
+    pub(crate) fn new(part: &'a Part, plan: &'a Plan, meter: &'a Meter) -> Result<Self> {
+        let source = match &plan.driver {
             Driver::Nothing => Source::Words(Vec::new()),
             Driver::Words(ways) => {
-                let walks = ways.into_iter().map(|way| Walk::new(part, way));
+                meter.require(plan.walk_units())?;
+                let walks = ways.iter().map(|way| Walk::new(part, way, meter));
                 Source::Words(walks.collect::<Result<_>>()?)
             }
             Driver::Filters { filters, .. } => {
-                let conditions = Conditions::new(part, &filters);
+                meter.charge(filters.units())?;
+                let conditions = Conditions::new(part, filters);
                 let rows = part.rows.len() as u32;
-                Source::Selection(Box::new(Selection::new(rows, conditions, blocks_max)))
+                Source::Selection(Box::new(Selection::new(rows, conditions, meter)))
             }
         };
-        Ok(Self { source, counter, identified, identified_done: 0 })
+        Ok(Self { source, counter: plan.counter, identified: plan.identified.cursor(), meter })
     }
 
     /// Leaves out the rows before `doc`. Only before the first row was taken.
@@ -58,7 +66,7 @@ impl<'a> Matches<'a> {
             Source::Words(walks) => walks.iter_mut().for_each(|walk| walk.seek(doc)),
             Source::Selection(selection) => selection.seek(doc),
         }
-        self.identified_done = self.identified.partition_point(|&identified| identified < doc);
+        self.identified.seek(doc);
     }
 
     /// How many rows there are. Only before the first row was taken.
@@ -67,27 +75,6 @@ impl<'a> Matches<'a> {
             (Counter::Statistics(rows), _) => u64::from(rows),
             (Counter::Blocks, Source::Selection(selection)) => selection.count_left(),
             _ => self.by_ref().map(|_| 1).sum(),
-        }
-    }
-
-    /// Whether a row is among them. Only for one after the other, ascending, and before
-    /// the first was taken.
-    pub(crate) fn hold(&mut self, doc: u32) -> bool {
-        self.seek(doc);
-        let is_identified = self.identified.get(self.identified_done) == Some(&doc);
-        let walks = match &self.source {
-            Source::Words(walks) => &walks[..],
-            Source::Selection(_) => &[],
-        };
-        is_identified || walks.iter().any(|walk| walk.scorer.doc() == doc)
-    }
-
-    /// How many more blocks may be looked into; `None` when it ended for want of them,
-    /// and rows may be missing.
-    pub(crate) fn blocks_left(&self) -> Option<u32> {
-        match &self.source {
-            Source::Words(_) => Some(u32::MAX),
-            Source::Selection(selection) => selection.blocks_left(),
         }
     }
 }
@@ -100,47 +87,61 @@ impl Iterator for Matches<'_> {
             Source::Selection(selection) => return selection.next(),
             Source::Words(walks) => walks,
         };
-        let identified = self.identified.get(self.identified_done).copied();
-        let docs = walks.iter().map(|walk| walk.scorer.doc());
-        let doc = docs.chain(identified).min().filter(|doc| *doc != TERMINATED)?;
+        let docs = walks.iter().map(|walk| walk.doc);
+        let doc = docs.fold(self.identified.row(), u32::min);
+        if doc == TERMINATED {
+            return None;
+        }
+        if self.identified.row() == doc {
+            self.meter.charge(1).ok()?;
+            self.identified.advance();
+        }
         for walk in walks {
-            if walk.scorer.doc() == doc {
+            if walk.doc == doc {
                 walk.advance();
             }
         }
-        self.identified_done += usize::from(identified == Some(doc));
         Some(doc)
     }
 }
 
 impl<'a> Walk<'a> {
-    fn new(part: &'a Part, way: Way) -> Result<Self> {
+    fn new(part: &'a Part, way: &Way, meter: &'a Meter) -> Result<Self> {
+        meter.charge(way.terms() * TERM_UNITS + way.verified.units())?;
         let words = way.words.iter().map(|word| one_word(part, word));
         let query = joined(Occur::Must, words.collect());
         let weight = query.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
         let scorer = weight.scorer(&part.segment, 1.0)?;
-        let mut walk = Self { scorer, verified: Conditions::new(part, &way.verified) };
+        let verified = Conditions::new(part, &way.verified);
+        let row_units = way.terms() + verified.row_units();
+        let mut walk = Self { doc: scorer.doc(), scorer, verified, meter, row_units };
         walk.verify();
         Ok(walk)
     }
 
     fn seek(&mut self, doc: u32) {
-        if self.scorer.doc() < doc {
-            self.scorer.seek(doc);
+        if self.doc < doc {
+            self.doc = self.scorer.seek(doc);
             self.verify();
         }
     }
 
     fn advance(&mut self) {
-        self.scorer.advance();
+        self.doc = self.scorer.advance();
         self.verify();
     }
 
-    /// Goes on to the first row that passes, from the one at hand on.
+    /// Goes on to the first row that passes, from the current one on.
     fn verify(&mut self) {
-        let mut doc = self.scorer.doc();
-        while doc != TERMINATED && !self.verified.pass(doc) {
-            doc = self.scorer.advance();
+        while self.doc != TERMINATED {
+            if self.meter.charge(self.row_units).is_err() {
+                self.doc = TERMINATED;
+                return;
+            }
+            if self.verified.pass(self.doc) {
+                return;
+            }
+            self.doc = self.scorer.advance();
         }
     }
 }

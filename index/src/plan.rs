@@ -2,7 +2,7 @@
 //! what **verifies**, who **counts**. A plan is data: it is carried out by `matches`,
 //! and told to who asks ([`Catalogue::explain`]).
 //!
-//! The rule is the engine's (decision 3): never intersect a short list with a long one.
+//! The rule is never to intersect a short list with a long one.
 //! Where there are words, their posting lists drive, and each row that is left is
 //! looked up in bitmaps and ordinals. Where there are none, the bitmaps of the demanded values
 //! are intersected and intervals compared, a block of rows at a time; a demanded value
@@ -17,27 +17,30 @@ use tantivy::Term;
 use crate::bitmaps::Bitmap;
 use crate::conditions::Conditions;
 use crate::error::Result;
+use crate::meter::Meter;
 use crate::part::Part;
+use crate::printable::escaped;
 use crate::query::{Filters, Keywords, OneOf, Search, Word};
+use crate::row_set::RowSet;
 use crate::typed;
 use crate::vocabulary::{Property, Vocabulary};
 
 /// How one part answers one search.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) driver: Driver,
-    /// Rows that carry the whole text as an identifier and pass the filters,
-    /// ascending: they join the driver's.
-    pub(crate) identified: Vec<u32>,
+    /// Rows that carry the whole text as an identifier and pass the filters: they join
+    /// the driver's.
+    pub(crate) identified: RowSet,
     /// Those of them that carry it as a number.
-    pub(crate) by_number: Vec<u32>,
-    /// Rows whose ticker or name is the whole text, ascending; they need not match.
-    pub(crate) exact: Vec<u32>,
+    pub(crate) by_number: RowSet,
+    /// Rows whose ticker or name is the whole text; they need not match.
+    pub(crate) exact: RowSet,
     pub(crate) counter: Counter,
 }
 
 /// What gives the rows to look at.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Driver {
     /// Posting lists of words, in one way or another; a row may come in several ways.
     Words(Vec<Way>),
@@ -56,7 +59,7 @@ pub(crate) enum Driver {
 }
 
 /// Words that a row must all hold, and what it must be besides.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Way {
     pub(crate) words: Vec<Word>,
     pub(crate) verified: Filters,
@@ -75,11 +78,22 @@ pub(crate) enum Counter {
     Walk,
 }
 
+/// Units of looking up a term in the dictionary of a part.
+pub(crate) const TERM_UNITS: u64 = 40;
+
 impl Plan {
-    pub(crate) fn new(part: &Part, search: &Search, vocabulary: &Vocabulary) -> Result<Self> {
+    pub(crate) fn new(
+        part: &Part,
+        search: &Search,
+        vocabulary: &Vocabulary,
+        meter: &Meter,
+    ) -> Result<Self> {
         match &search.keywords {
-            Some(keywords) => Self::of_keywords(part, keywords, &search.filters, vocabulary),
-            None => Ok(Self::of_filters(part, &search.filters)),
+            Some(keywords) => Self::of_keywords(part, keywords, &search.filters, vocabulary, meter),
+            None => {
+                meter.charge(search.filters.units())?;
+                Ok(Self::of_filters(part, &search.filters))
+            }
         }
     }
 
@@ -88,26 +102,29 @@ impl Plan {
         keywords: &Keywords,
         filters: &Filters,
         vocabulary: &Vocabulary,
+        meter: &Meter,
     ) -> Result<Self> {
-        let typed::Identified { mut by_number, by_symbol } = typed::identified(part, keywords);
+        let typed::Identified { by_number, by_symbol } = typed::identified(part, keywords, meter)?;
+        let mut exact = typed::exact(part, keywords, vocabulary, meter)?;
+        let is_plain = typed::is_plain(keywords.text());
+        meter.charge(filters.units())?;
         let conditions = Conditions::new(part, filters);
-        by_number.retain(|&doc| conditions.pass(doc));
-        let mut identified = by_symbol.clone();
-        identified.retain(|&doc| conditions.pass(doc));
-        identified.extend(&by_number);
-        identified.sort_unstable();
-        identified.dedup();
-        let mut exact = typed::exact(part, keywords, vocabulary);
-        if typed::is_plain(keywords.text()) {
-            exact.extend(by_symbol);
-            exact.sort_unstable();
-            exact.dedup();
+        if is_plain && !by_symbol.is_empty() {
+            typed::add_all(&mut exact, &by_symbol, None, meter)?;
+        }
+        let by_number = typed::rows_of(part, &by_number, Some(&conditions), meter)?;
+        let mut identified = by_number.clone();
+        if !by_symbol.is_empty() {
+            typed::add_all(&mut identified, &by_symbol, Some(&conditions), meter)?;
         }
         let mut ways = Vec::new();
         let mut add = |words: &[Word], verified: Filters| {
             let mut rows_max = if words.is_empty() { 0 } else { part.rows.len() as u32 };
             for word in words {
-                rows_max = rows_max.min(rows_with(part, word)?);
+                // One word that no row has is enough.
+                if rows_max > 0 {
+                    rows_max = rows_max.min(rows_with(part, word, meter)?);
+                }
             }
             if rows_max > 0 {
                 ways.push(Way { words: words.to_vec(), verified, rows_max });
@@ -116,11 +133,11 @@ impl Plan {
         };
         let words = keywords.words();
         add(words, filters.clone())?;
-        // The last of several words may be the row's exchange code instead
-        // (decisions, "A query").
+        // The last of several words may be the row's exchange code instead.
         if let [before @ .., last] = words
             && !before.is_empty()
         {
+            meter.charge(typed::exch_code_units(vocabulary))?;
             for meant in last.exch_codes(vocabulary) {
                 if filters.known.allows(meant) {
                     let mut verified = filters.clone();
@@ -164,21 +181,33 @@ impl Plan {
         )
     }
 
-    /// How many rows a walk over all of them comes to, at the most; those of blocks are
-    /// not walked to one by one.
-    pub(crate) fn walked_max(&self) -> u64 {
+    /// The number of rows that a walk over all of them comes to, at the most; those of
+    /// blocks are not walked to one by one.
+    pub(crate) fn rows_max(&self) -> u64 {
         match &self.driver {
-            // Each row may be looked up in the bitmap of every value.
+            Driver::Words(ways) => ways.iter().map(|way| u64::from(way.rows_max)).sum(),
+            Driver::Filters { .. } | Driver::Nothing => 0,
+        }
+    }
+
+    /// The units of walking to them all.
+    pub(crate) fn walk_units(&self) -> u64 {
+        match &self.driver {
+            // For each row of the rarest word every other word's list is looked into, and
+            // each bitmap.
             Driver::Words(ways) => ways
                 .iter()
-                .map(|way| u64::from(way.rows_max) * (1 + way.verified.known.surplus() as u64 / 8))
+                .map(|way| {
+                    let values = way.verified.known.len() as u64;
+                    u64::from(way.rows_max) * (2 * way.terms() + 2 + values)
+                })
                 .sum(),
             Driver::Filters { .. } | Driver::Nothing => 0,
         }
     }
 
     fn of(driver: Driver, counter: Counter) -> Self {
-        let (identified, by_number, exact) = Default::default();
+        let [identified, by_number, exact] = [0; 3].map(RowSet::new);
         Self { driver, identified, by_number, exact, counter }
     }
 
@@ -188,8 +217,16 @@ impl Plan {
     }
 }
 
+impl Way {
+    /// The number of terms whose lists are read.
+    pub(crate) fn terms(&self) -> u64 {
+        self.words.iter().map(Word::terms).sum()
+    }
+}
+
 /// How many rows hold a word, at the most: its squeezed form, or all its runs.
-fn rows_with(part: &Part, word: &Word) -> Result<u32> {
+fn rows_with(part: &Part, word: &Word, meter: &Meter) -> Result<u32> {
+    meter.charge(word.terms() * TERM_UNITS)?;
     let postings = part.segment.inverted_index(part.fields.words)?;
     let rows = |text: &str| {
         let term = Term::from_field_text(part.fields.words, text);
@@ -281,7 +318,7 @@ pub(crate) fn told_verified<'a>(
 fn told_values(asked: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
     let values: Vec<&str> = asked.values().map(|known| vocabulary.text(known)).collect();
     let bitmaps = if asked.is_alone() { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {} {}", asked.property().name(), values.join(" | "))
+    format!("{bitmaps} of {} {}", asked.property().name(), escaped(values.join(" | ")))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {

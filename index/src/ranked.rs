@@ -6,15 +6,20 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, TERMINATED, TantivyError};
 
 use crate::error::Result;
+use crate::meter::Meter;
 use crate::part::Part;
+use crate::plan::TERM_UNITS;
 use crate::query::Word;
 use crate::ranks::ListCursor;
 
 /// No position.
 pub(crate) const END: u32 = u32::MAX;
 
-/// Steps that may still be taken; who takes the last one ends early.
-pub(crate) struct Steps(pub(crate) u32);
+/// Units of a step in a set of positions.
+pub(crate) const STEP_UNITS: u64 = 4;
+
+/// Units of finding the position of a row.
+pub(crate) const POSITION_UNITS: u64 = 8;
 
 /// Positions, ascending.
 pub(crate) enum Positions<'a> {
@@ -30,17 +35,21 @@ pub(crate) enum Positions<'a> {
 
 impl<'a> Positions<'a> {
     /// The rows of a part that hold a term.
-    pub(crate) fn of_term(part: &'a Part, term: &str) -> Result<Self> {
+    pub(crate) fn of_term(part: &'a Part, term: &str, meter: &Meter) -> Result<Self> {
+        meter.charge(TERM_UNITS)?;
         let inverted = part.segment.inverted_index(part.fields.words)?;
         let info = inverted.terms().get(term).map_err(TantivyError::from)?;
-        info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info))
+        info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, meter))
     }
 
     /// The same by what the segment says of the term.
-    pub(crate) fn of_info(part: &'a Part, info: &TermInfo) -> Result<Self> {
+    pub(crate) fn of_info(part: &'a Part, info: &TermInfo, meter: &Meter) -> Result<Self> {
         if let Some(list) = part.ranks.list(info) {
+            meter.charge(TERM_UNITS)?;
             return Ok(Self::List(Box::new(list)));
         }
+        // So few that it needs no list: see `ranks`.
+        meter.charge(POSITION_UNITS * u64::from(info.doc_freq))?;
         let inverted = part.segment.inverted_index(part.fields.words)?;
         let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
         let mut postings = postings.map_err(TantivyError::from)?;
@@ -54,13 +63,13 @@ impl<'a> Positions<'a> {
     }
 
     /// The rows that hold a word: its squeezed form, or all its runs.
-    pub(crate) fn of_word(part: &'a Part, word: &Word) -> Result<Self> {
-        let runs = word.runs.iter().map(|run| Self::of_term(part, run));
+    pub(crate) fn of_word(part: &'a Part, word: &Word, meter: &Meter) -> Result<Self> {
+        let runs = word.runs.iter().map(|run| Self::of_term(part, run, meter));
         let runs = Self::all(runs.collect::<Result<_>>()?);
         if word.runs.len() < 2 {
             return Ok(runs);
         }
-        Ok(Self::Any(vec![Self::of_term(part, &word.squeezed)?, runs]))
+        Ok(Self::Any(vec![Self::of_term(part, &word.squeezed, meter)?, runs]))
     }
 
     const NONE: Self = Self::Few(Vec::new(), 0);
@@ -88,28 +97,50 @@ impl<'a> Positions<'a> {
         }
     }
 
+    /// The number of lists that a step looks into.
+    pub(crate) fn width(&self) -> u64 {
+        match self {
+            Self::List(_) | Self::Few(..) => 1,
+            Self::All(sets) | Self::Any(sets) => sets.iter().map(Self::width).sum(),
+        }
+    }
+
     /// Goes to the first position that is not before `target`, which never goes back.
-    /// [`END`] when there is none, or no step is left.
-    pub(crate) fn seek(&mut self, target: u32, steps: &mut Steps) -> u32 {
+    /// [`END`] when there is none, or the meter refuses a charge.
+    pub(crate) fn seek(&mut self, target: u32, meter: &Meter) -> u32 {
         match self {
             Self::List(list) => list.seek(target),
             Self::Few(positions, passed) => {
                 *passed += positions[*passed..].partition_point(|position| *position < target);
                 positions.get(*passed).copied().unwrap_or(END)
             }
-            Self::All(sets) => seek_all(sets, target, steps),
+            Self::All(sets) => seek_all(sets, target, meter),
             Self::Any(sets) => {
-                sets.iter_mut().map(|set| set.seek(target, steps)).min().unwrap_or(END)
+                if meter.charge(sets.len() as u64).is_err() {
+                    return END;
+                }
+                sets.iter_mut().map(|set| set.seek(target, meter)).min().unwrap_or(END)
             }
+        }
+    }
+
+    /// Whether the position is in the set. Asked for ascending positions, it looks at
+    /// none besides them, where [`Positions::seek`] goes on to the next that is.
+    pub(crate) fn holds(&mut self, position: u32, meter: &Meter) -> bool {
+        match self {
+            Self::List(_) | Self::Few(..) => {
+                meter.charge(STEP_UNITS).is_ok() && self.seek(position, meter) == position
+            }
+            Self::All(sets) => sets.iter_mut().all(|set| set.holds(position, meter)),
+            Self::Any(sets) => sets.iter_mut().any(|set| set.holds(position, meter)),
         }
     }
 }
 
-fn seek_all(sets: &mut [Positions<'_>], mut target: u32, steps: &mut Steps) -> u32 {
-    'target: while steps.0 > 0 {
-        steps.0 -= 1;
+fn seek_all(sets: &mut [Positions<'_>], mut target: u32, meter: &Meter) -> u32 {
+    'target: while meter.charge(STEP_UNITS * sets.len() as u64).is_ok() {
         for set in &mut *sets {
-            let position = set.seek(target, steps);
+            let position = set.seek(target, meter);
             if position > target {
                 target = position;
                 if target == END {
@@ -151,22 +182,35 @@ mod tests {
             let expected = &first & &second;
             prop_assert!(joined.count_max() as usize >= expected.len());
             let mut found = BTreeSet::new();
-            let mut steps = Steps(1_000);
-            let mut position = joined.seek(0, &mut steps);
+            let meter = Meter::unlimited();
+            let mut position = joined.seek(0, &meter);
             while position != END {
                 found.insert(position);
-                position = joined.seek(position + 1, &mut steps);
+                position = joined.seek(position + 1, &meter);
             }
             prop_assert_eq!(found, expected);
         }
     }
 
+    proptest! {
+        #[test]
+        fn only_held_positions_are_held(a in set(), b in set(), c in set()) {
+            let one = vec![few(&a), few(&b)];
+            let mut joined = Positions::all(vec![Positions::Any(one), few(&c)]);
+            let meter = Meter::unlimited();
+            for position in 0..60 {
+                let expected = (a.contains(&position) || b.contains(&position)) && c.contains(&position);
+                prop_assert_eq!(joined.holds(position, &meter), expected);
+            }
+        }
+    }
+
     #[test]
-    fn no_step_is_the_end() {
+    fn a_refused_charge_is_the_end() {
         let set: BTreeSet<u32> = (0..10).collect();
         let mut both = Positions::all(vec![few(&set), few(&set)]);
-        let mut steps = Steps(1);
-        assert_eq!(both.seek(3, &mut steps), 3);
-        assert_eq!((both.seek(4, &mut steps), steps.0), (END, 0));
+        let meter = Meter::of(2 * STEP_UNITS);
+        assert_eq!(both.seek(3, &meter), 3);
+        assert_eq!((both.seek(4, &meter), meter.left()), (END, 0));
     }
 }

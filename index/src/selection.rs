@@ -3,12 +3,22 @@
 
 use crate::bitmaps::{Bitmap, CHUNK_DOCS, Container};
 use crate::conditions::Conditions;
+use crate::meter::Meter;
 
 /// Words of 64 bits in a block: a chunk of the bitmaps has sixteen blocks.
 const WORDS: usize = 64;
 
 /// DocIds in a block.
 const BLOCK_DOCS: u32 = 64 * WORDS as u32;
+
+/// Units of a block that every row passes, of each bitmap that narrows it, and of each
+/// interval: a hundredth of a microsecond each, as measured.
+const BLOCK_UNITS: u64 = 20;
+const BITMAP_UNITS: u64 = 10;
+const INTERVAL_UNITS: u64 = 80;
+
+/// Units of finding a bitmap's container of a chunk.
+const CONTAINER_UNITS: u64 = 4;
 
 /// A bit for each row of a block.
 type Block = [u64; WORDS];
@@ -26,16 +36,18 @@ pub(crate) struct Selection<'a> {
     at_hand: AtHand<'a>,
     /// Where the next block begins; `docs` or beyond when there is none.
     next: u32,
-    /// So many more blocks may be looked into.
-    blocks_left: u32,
-    /// As how many blocks one counts.
-    block_cost: u32,
-    is_cut: bool,
+    meter: &'a Meter,
+    /// Units of a block, and of a chunk of blocks.
+    block_units: u64,
+    chunk_units: u64,
 }
 
 impl<'a> Selection<'a> {
-    /// Of a part with so many rows; it ends when so many blocks were looked into.
-    pub(crate) fn new(docs: u32, conditions: Conditions<'a>, blocks_max: u32) -> Self {
+    /// The selection over a part with that many rows. It ends early when the meter refuses
+    /// a charge.
+    pub(crate) fn new(docs: u32, conditions: Conditions<'a>, meter: &'a Meter) -> Self {
+        let bitmaps = conditions.bitmaps() as u64;
+        let intervals = conditions.intervals.len() as u64;
         Self {
             docs,
             rows: Box::new([0; WORDS]),
@@ -43,9 +55,9 @@ impl<'a> Selection<'a> {
             word: WORDS,
             at_hand: AtHand::default(),
             next: if conditions.is_impossible { docs } else { 0 },
-            blocks_left: blocks_max,
-            block_cost: 1 + (conditions.any_of.iter().map(Vec::len).sum::<usize>() / 8) as u32,
-            is_cut: false,
+            meter,
+            block_units: BLOCK_UNITS + BITMAP_UNITS * bitmaps + INTERVAL_UNITS * intervals,
+            chunk_units: 1 + CONTAINER_UNITS * bitmaps,
             conditions,
         }
     }
@@ -75,16 +87,15 @@ impl<'a> Selection<'a> {
         count
     }
 
-    /// How many more blocks it may look into; `None` when it ended for want of them.
-    pub(crate) fn blocks_left(&self) -> Option<u32> {
-        (!self.is_cut).then_some(self.blocks_left)
-    }
-
-    /// Goes to the next block that has rows; `false` when there is none.
+    /// Goes to the next block that has rows; `false` when there is none, or the meter
+    /// refuses it.
     fn advance(&mut self) -> bool {
         while self.next < self.docs {
             let chunk = self.next / CHUNK_DOCS;
             if self.at_hand.chunk != Some(chunk) {
+                if self.meter.charge(self.chunk_units).is_err() {
+                    return false;
+                }
                 // A chunk in which one of the bitmaps has no rows has none.
                 let Some(common) = self.common_chunk(chunk) else {
                     self.next = self.docs;
@@ -96,11 +107,9 @@ impl<'a> Selection<'a> {
                 }
                 self.at_hand.take(&self.conditions, chunk);
             }
-            self.is_cut = self.blocks_left < self.block_cost;
-            if self.is_cut {
+            if self.meter.charge(self.block_units).is_err() {
                 return false;
             }
-            self.blocks_left -= self.block_cost;
             self.first = self.next;
             self.next = self.next.saturating_add(BLOCK_DOCS);
             self.word = 0;
@@ -358,14 +367,14 @@ mod tests {
 
     #[test]
     fn it_ends_when_it_may_do_no_more() {
-        let select = |blocks_max| Selection::new(DOCS, Conditions::default(), blocks_max);
-        let mut selection = select(2);
-        assert_eq!(selection.by_ref().last(), Some(2 * BLOCK_DOCS - 1));
-        assert_eq!(selection.blocks_left(), None);
-        let blocks = DOCS.div_ceil(BLOCK_DOCS);
-        let mut selection = select(blocks);
-        assert_eq!(selection.count_left(), u64::from(DOCS));
-        assert_eq!(selection.blocks_left(), Some(0));
+        let select = |meter| Selection::new(DOCS, Conditions::default(), meter);
+        let two_blocks = Meter::of(1 + 2 * BLOCK_UNITS);
+        assert_eq!(select(&two_blocks).last(), Some(2 * BLOCK_DOCS - 1));
+        assert!(two_blocks.check().is_err());
+        let blocks = u64::from(DOCS.div_ceil(BLOCK_DOCS));
+        let all = Meter::of(u64::from(DOCS.div_ceil(CHUNK_DOCS)) + blocks * BLOCK_UNITS);
+        assert_eq!(select(&all).count_left(), u64::from(DOCS));
+        assert_eq!((all.check(), all.left()), (Ok(()), 0));
     }
 
     proptest! {
@@ -392,6 +401,7 @@ mod tests {
                         strike(doc).is_some_and(|strike| asked.contains(strike))
                     })
             };
+            let meter = Meter::unlimited();
             let select = || {
                 let of = |property: Property| -> Vec<Bitmap<'_>> {
                     let values = asked.iter().filter(|value| value.0 == property);
@@ -407,7 +417,7 @@ mod tests {
                 let intervals = PART.numbers.intervals(&filters);
                 let conditions =
                     Conditions { demanded, any_of, excluded, intervals, is_impossible: false };
-                let mut selection = Selection::new(DOCS, conditions, u32::MAX);
+                let mut selection = Selection::new(DOCS, conditions, &meter);
                 selection.seek(from);
                 selection
             };
@@ -418,7 +428,7 @@ mod tests {
             prop_assert_eq!(&page[..], &all[..page.len()]);
             prop_assert!(page.len() == 101 || page.len() == all.len());
             prop_assert_eq!(selection.count_left() as usize, all.len() - page.len());
-            prop_assert!(selection.blocks_left().is_some());
+            prop_assert!(meter.check().is_ok());
         }
     }
 }

@@ -1,46 +1,29 @@
-//! How many rows answer a question, remembered: a generation never changes, so that
-//! the second page of a filter need not count again (engine, decision 2).
+//! How many rows answer a question, remembered, so that the second page of a filter need
+//! not count again.
 
-use std::collections::HashMap;
-
-use parking_lot::Mutex;
-
-use crate::query::Search;
-use crate::uses::{Counted, Uses};
-
-/// Questions that are remembered; with the longest texts they take 12 MB.
-const REMEMBERED_MAX: usize = 4096;
+use crate::query::{Keywords, Search};
+use crate::remembered::{Remembered, bytes};
+use crate::uses::Uses;
 
 /// The totals of a catalogue, as far as somebody asked for them.
 #[derive(Default)]
-pub(crate) struct Totals {
-    known: Mutex<HashMap<Search, u64>>,
-    counted: Counted,
-}
+pub(crate) struct Totals(Remembered<Search, u64>);
 
 impl Totals {
     pub(crate) fn get(&self, search: &Search) -> Option<u64> {
-        let total = self.known.lock().get(search).copied();
-        if total.is_some() {
-            self.counted.hit();
-        }
-        total
+        self.0.get(search)
     }
 
     pub(crate) fn uses(&self) -> Uses {
-        self.counted.uses()
+        self.0.uses()
     }
 
     pub(crate) fn remember(&self, search: &Search, total: u64) {
-        self.counted.miss();
-        let mut known = self.known.lock();
-        if known.len() == REMEMBERED_MAX {
-            // To forget all costs each question that is still asked one more count, once
-            // in thousands of new ones; to know which are asked would cost a list that
-            // every hit moves.
-            known.clear();
-        }
-        known.insert(search.clone(), total);
+        let keywords = search.keywords.as_ref();
+        let bytes = bytes(keywords, &search.filters);
+        let keywords = keywords.map(Keywords::without_words);
+        let question = Search { keywords, filters: search.filters.clone() };
+        self.0.remember(question, total, bytes);
     }
 }
 
@@ -50,22 +33,18 @@ mod tests {
     use crate::interval::NumberInterval;
     use crate::query::Filters;
 
-    fn search(strike: f64) -> Search {
-        let strike = NumberInterval::new(Some(strike), None).ok();
-        Search { keywords: None, filters: Filters { strike, ..Filters::default() } }
-    }
-
     #[test]
-    fn a_bounded_memory() {
+    fn questions_that_mean_the_same_are_one() {
+        let of = |strike: f64, text: &str| {
+            let strike = NumberInterval::new(Some(strike), None).ok();
+            let keywords = Keywords::parse(text).ok();
+            Search { keywords, filters: Filters { strike, ..Filters::default() } }
+        };
         let totals = Totals::default();
-        totals.remember(&search(0.0), 7);
-        assert_eq!(totals.get(&search(-0.0)), Some(7));
-        assert_eq!(totals.get(&search(1.0)), None);
+        totals.remember(&of(0.0, "two words"), 7);
+        assert_eq!(totals.get(&of(-0.0, "two words")), Some(7));
+        assert_eq!(totals.get(&of(1.0, "two words")), None);
+        assert_eq!(totals.get(&of(0.0, "two")), None);
         assert_eq!(totals.uses(), Uses { hits: 1, misses: 1 });
-        for number in 0..REMEMBERED_MAX {
-            totals.remember(&search(number as f64 + 1.0), 1);
-        }
-        assert!(totals.known.lock().len() <= REMEMBERED_MAX);
-        assert_eq!(totals.get(&search(REMEMBERED_MAX as f64)), Some(1));
     }
 }

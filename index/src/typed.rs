@@ -1,21 +1,23 @@
 //! Identifiers, tickers and whole names as a person types them into a search: without
-//! the blanks and punctuation that they are stored with (decisions, "Identifiers of a
-//! row"), and names without their legal form.
+//! the blanks and punctuation that they are stored with, and names without their legal form.
 //!
 //! The identifier directory holds each value in its own spelling. Most spellings
 //! follow from the squeezed text, so asking the directory once for each kind finds
 //! them. The others get a key of their own, under the squeezed text.
 
 use crate::conditions::Conditions;
+use crate::error::Result;
 use crate::figi::Figi;
 use crate::id_type::{IdType, IdValue};
-use crate::identifiers::KeyKind;
+use crate::identifiers::{KeyKind, Postings};
 use crate::instrument::Instrument;
+use crate::meter::Meter;
 use crate::names::said_name;
 use crate::part::Part;
 use crate::query::{Filters, Keywords};
 use crate::rank::{Kind, kind};
-use crate::vocabulary::Vocabulary;
+use crate::row_set::RowSet;
+use crate::vocabulary::{Property, Vocabulary};
 use crate::words::squeeze;
 
 /// What follows the root in an OCC symbol: date, `C` or `P`, strike.
@@ -50,21 +52,33 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
     squeezed.chain(names)
 }
 
-/// The rows that carry the whole text as an identifier, each list ascending.
-#[derive(Debug, Default)]
-pub(crate) struct Identified {
+/// Units of asking the directory for a text under all kinds of keys.
+const ALL_KINDS_UNITS: u64 = 150;
+const NAMES_UNITS: u64 = 100;
+
+/// Units of reading a row of a list and adding it to a set.
+const LISTED_UNITS: u64 = 1;
+
+/// The lists of rows that carry the whole text as an identifier.
+#[derive(Default)]
+pub(crate) struct Identified<'a> {
     /// Those that carry it as a number, which means this instrument and no other.
-    pub(crate) by_number: Vec<u32>,
+    pub(crate) by_number: Vec<Postings<'a>>,
     /// Those that carry it as a symbol: as a ticker it may be another's too.
-    pub(crate) by_symbol: Vec<u32>,
+    pub(crate) by_symbol: Vec<Postings<'a>>,
 }
 
-pub(crate) fn identified(part: &Part, keywords: &Keywords) -> Identified {
+pub(crate) fn identified<'a>(
+    part: &'a Part,
+    keywords: &Keywords,
+    meter: &Meter,
+) -> Result<Identified<'a>> {
     let squeezed = keywords.squeezed();
     let mut found = Identified::default();
     if squeezed.is_empty() {
-        return found;
+        return Ok(found);
     }
+    meter.charge(ALL_KINDS_UNITS + text_units(squeezed))?;
     for id_type in IdType::ALL.into_iter().filter(|id_type| is_identifier(*id_type)) {
         if let Some(id_value) = spelling(id_type, squeezed) {
             let docs = find(part, KeyKind::Id(id_type), id_value.as_str());
@@ -75,60 +89,128 @@ pub(crate) fn identified(part: &Part, keywords: &Keywords) -> Identified {
         }
     }
     found.by_symbol.extend(find(part, KeyKind::Squeezed, squeezed));
-    found.by_number.extend(Figi::parse(squeezed).ok().and_then(|figi| part.rows.find(figi)));
-    for docs in [&mut found.by_number, &mut found.by_symbol] {
-        docs.sort_unstable();
-        docs.dedup();
-    }
-    found
+    let own = Figi::parse(squeezed).ok().and_then(|figi| part.rows.find(figi));
+    found.by_number.extend(own.map(Postings::one));
+    Ok(found)
 }
 
-/// The rows with a key, if it is as long as any of its kind.
-fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> impl Iterator<Item = u32> + use<'a> {
-    part.lengths.have(kind, text).then(|| part.identifiers.find(kind, text)).into_iter().flatten()
+/// The list of a key, if there is one, and if any key of the kind is as long.
+fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> Option<Postings<'a>> {
+    let found = part.lengths.have(kind, text).then(|| part.identifiers.find(kind, text))?;
+    (found.len() > 0).then_some(found)
+}
+
+/// The rows of some lists that pass the conditions, if there are any.
+pub(crate) fn rows_of(
+    part: &Part,
+    lists: &[Postings<'_>],
+    conditions: Option<&Conditions<'_>>,
+    meter: &Meter,
+) -> Result<RowSet> {
+    let mut rows = RowSet::new(part.rows.len() as u32);
+    add_all(&mut rows, lists, conditions, meter)?;
+    Ok(rows)
+}
+
+/// Adds the rows of some lists that pass the conditions, if there are any, to a set.
+pub(crate) fn add_all(
+    rows: &mut RowSet,
+    lists: &[Postings<'_>],
+    conditions: Option<&Conditions<'_>>,
+    meter: &Meter,
+) -> Result<()> {
+    for list in lists {
+        add(rows, list, conditions, meter)?;
+    }
+    rows.sort();
+    Ok(())
+}
+
+/// Adds the rows of a list that pass.
+fn add(
+    rows: &mut RowSet,
+    list: &Postings<'_>,
+    conditions: Option<&Conditions<'_>>,
+    meter: &Meter,
+) -> Result<()> {
+    let units = LISTED_UNITS + conditions.map_or(0, Conditions::row_units);
+    meter.require(list.len() as u64 * units)?;
+    for doc in meter.each(list.clone(), units) {
+        if conditions.is_none_or(|conditions| conditions.pass(doc)) {
+            rows.insert(doc);
+        }
+    }
+    Ok(meter.check()?)
 }
 
 /// The rows whose ticker or name is the whole text, or the text before a last word that
-/// is their exchange code; ascending. Such a name is the one of a share, a fund, an index:
-/// of what has but one row in a market.
-pub(crate) fn exact(part: &Part, keywords: &Keywords, vocabulary: &Vocabulary) -> Vec<u32> {
-    let mut docs = with_text(part, keywords.text(), keywords.squeezed());
+/// is their exchange code. Such a name is the one of a share, a fund, an index: of what
+/// has but one row in a market.
+pub(crate) fn exact(
+    part: &Part,
+    keywords: &Keywords,
+    vocabulary: &Vocabulary,
+    meter: &Meter,
+) -> Result<RowSet> {
+    let mut docs = RowSet::new(part.rows.len() as u32);
+    for list in with_text(part, keywords.text(), keywords.squeezed(), meter)? {
+        add(&mut docs, &list, None, meter)?;
+    }
     if let Some((text, exch_code)) = keywords.before_last() {
+        meter.charge(exch_code_units(vocabulary))?;
         let on_exchange = |known| {
             let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
             filters.known.require(known);
             filters
         };
-        let meant = exch_code.exch_codes(vocabulary).map(on_exchange);
-        let meant: Vec<Conditions<'_>> =
-            meant.map(|filters| Conditions::new(part, &filters)).collect();
+        let meant: Vec<Filters> = exch_code.exch_codes(vocabulary).map(on_exchange).collect();
         if !meant.is_empty() {
-            let rows = with_text(part, text, &squeeze(text));
-            let passes = |doc: &u32| meant.iter().any(|conditions| conditions.pass(*doc));
-            docs.extend(rows.into_iter().filter(passes));
+            let lists = with_text(part, text, &squeeze(text), meter)?;
+            for filters in &meant {
+                let conditions = Conditions::new(part, filters);
+                for list in &lists {
+                    add(&mut docs, list, Some(&conditions), meter)?;
+                }
+            }
         }
     }
-    docs.sort_unstable();
-    docs.dedup();
-    docs
+    docs.sort();
+    Ok(docs)
 }
 
-/// The rows that have this ticker, in any spelling that the directory knows, or this name.
-fn with_text(part: &Part, text: &str, squeezed: &str) -> Vec<u32> {
-    let mut docs = Vec::new();
+/// The lists of rows that have this ticker, in any spelling that the directory knows, or
+/// this name.
+fn with_text<'a>(
+    part: &'a Part,
+    text: &str,
+    squeezed: &str,
+    meter: &Meter,
+) -> Result<Vec<Postings<'a>>> {
+    meter.charge(NAMES_UNITS + text_units(text) + text_units(squeezed))?;
+    let mut lists = Vec::new();
     for text in [Some(text), is_plain(text).then_some(squeezed)].into_iter().flatten() {
         if let Ok(ticker) = IdType::Ticker.admit(text) {
-            docs.extend(find(part, KeyKind::Id(IdType::Ticker), ticker.as_str()));
+            lists.extend(find(part, KeyKind::Id(IdType::Ticker), ticker.as_str()));
         }
     }
-    docs.extend(find(part, KeyKind::SqueezedTicker, squeezed));
+    lists.extend(find(part, KeyKind::SqueezedTicker, squeezed));
     let name = said_name(text);
     for name in [&*name, squeezed] {
         if !name.is_empty() {
-            docs.extend(find(part, KeyKind::Name, name));
+            lists.extend(find(part, KeyKind::Name, name));
         }
     }
-    docs
+    Ok(lists)
+}
+
+/// Units of folding a text and of hashing it under several kinds of keys.
+fn text_units(text: &str) -> u64 {
+    text.len() as u64
+}
+
+/// Units of comparing a word with every exchange code.
+pub(crate) fn exch_code_units(vocabulary: &Vocabulary) -> u64 {
+    vocabulary.values(Property::ExchCode).len() as u64
 }
 
 /// Whether a text is one word with nothing in it but what parts the pieces of tickers.

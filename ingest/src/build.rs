@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Source as SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry};
 
 use crate::conflicts::Conflicts;
 use crate::derive::derive;
@@ -16,6 +16,7 @@ use crate::exchanges::Exchanges;
 use crate::format::Format;
 use crate::merge::{Merge, Merged, Sorted};
 use crate::normalize::{Dropped, normalize};
+use crate::outputs::{Files, Output};
 use crate::rejects::Rejects;
 use crate::report::{InputReport, Published, Report};
 use crate::row::Row;
@@ -42,6 +43,12 @@ pub struct Build {
     pub values: Option<PathBuf>,
     /// Where rejected rows are kept; without one, beside the index.
     pub rejects: Option<PathBuf>,
+    /// Where the report is written as JSON, also when nothing is published because of the
+    /// rows.
+    pub report: Option<PathBuf>,
+    /// Other files that were read, and folders all of whose files are inputs: no output may
+    /// be one of these files or lie in one of these folders.
+    pub also_read: Vec<PathBuf>,
     /// How many rows may be rejected.
     pub max_rejects: MaxRejects,
     /// The memory that the build may take, about, in bytes.
@@ -183,6 +190,8 @@ impl Build {
             exchanges: None,
             values: None,
             rejects: None,
+            report: None,
+            also_read: Vec::new(),
             max_rejects: MaxRejects::default(),
             memory_bytes: MEMORY_BYTES,
             part_instruments_max: None,
@@ -195,8 +204,53 @@ impl Build {
     ///
     /// # Errors
     /// On any error nothing is published and the old index, if there is one,
-    /// stands as it was.
+    /// stands as it was; except that a report or rejects file which cannot be put in its
+    /// place is an error after the index is published.
     pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
+        let (rejects, report_file) = self.outputs()?;
+        let built = self.publish(rejects, progress);
+        let report = match &built {
+            Ok(report) => Some(report),
+            Err(error) => error.report(),
+        };
+        if let (Some(file), Some(report)) = (report_file, report) {
+            let written = file.write(report.to_json().as_bytes());
+            written.map_err(Error::file(&file.name().to_string_lossy()))?;
+        }
+        built
+    }
+
+    /// The rejects file and the report, neither of which is anything that the build reads.
+    fn outputs(&self) -> Result<(Output, Option<Output>)> {
+        let mut files = Files::default();
+        for input in self.inputs.iter().chain(&self.enrich) {
+            match input {
+                Input::File(path) => files.read("the input", path),
+                Input::Stdin => files.read_standard_input(),
+                Input::Memory(..) => {}
+            }
+        }
+        for path in &self.also_read {
+            files.read("the file", path);
+        }
+        if let Some(path) = &self.exchanges {
+            files.read("--exchanges", path);
+        }
+        if let Some(folder) = &self.values {
+            for property in Property::ALL {
+                files.read("--values", &values::list(folder, property));
+            }
+        }
+        files.index(&self.index)?;
+        let beside = || self.index.with_added_extension("rejects.csv");
+        let rejects = self.rejects.clone().unwrap_or_else(beside);
+        let rejects = files.output("--rejects", &rejects)?;
+        let report = self.report.as_ref().map(|path| files.output("--report", path)).transpose()?;
+        files.standard_output()?;
+        Ok((rejects, report))
+    }
+
+    fn publish(&self, rejects: Output, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
         let started = Instant::now();
         let allowed = match &self.values {
             Some(folder) => values::read(folder)?,
@@ -218,17 +272,19 @@ impl Build {
         }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
         let Read { sorted, mut enrichment, mut rejects, sources } =
-            self.read(merge, &mut report, &mut clock)?;
+            self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
         let (rejected, read) = report.rejected_of_read();
         let total = report.total();
         let instruments_max = total.read - total.rejected - total.skipped;
         if !self.max_rejects.allows(rejected, read) {
             let line = self.max_rejects.to_string();
-            report.rejects_file = rejects.finish()?;
+            report.rejects_file = rejects.path();
+            rejects.finish()?;
             return Err(Error::TooManyRejects { report: Box::new(report), line });
         }
         if instruments_max == 0 {
-            report.rejects_file = rejects.finish()?;
+            report.rejects_file = rejects.path();
+            rejects.finish()?;
             return Err(Error::Nothing { report: Box::new(report) });
         }
 
@@ -269,10 +325,19 @@ impl Build {
         report.conflicts = conflicts.finish();
         enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
         (report.enrich, report.filled) = enrichment.finish();
-        report.rejects_file = rejects.finish()?;
+        report.rejects_file = rejects.path();
+        rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
+        rejects.finish().map_err(|error| match error {
+            Error::File { name, source } => {
+                let name =
+                    format!("generation {} is published without {name}", manifest.generation);
+                Error::File { name, source }
+            }
+            error => error,
+        })?;
         report.published = Some(Published {
             generation: manifest.generation,
             instruments: manifest.instruments,
@@ -283,9 +348,13 @@ impl Build {
     }
 
     /// Reads every row of every input.
-    fn read(&self, mut merge: Merge, report: &mut Report, clock: &mut Clock<'_>) -> Result<Read> {
-        let beside = || self.index.with_added_extension("rejects.csv");
-        let mut rejects = Rejects::create(self.rejects.clone().unwrap_or_else(beside))?;
+    fn read(
+        &self,
+        mut merge: Merge,
+        mut rejects: Rejects,
+        report: &mut Report,
+        clock: &mut Clock<'_>,
+    ) -> Result<Read> {
         let mut sources: Vec<SourceEntry> = Vec::with_capacity(self.inputs.len());
         let mut rows = 0;
         // Of the inputs before the one at hand.

@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
+use figdex_index::{escaped, escaped_path};
+
+use crate::outputs::OutputError;
 use crate::report::Report;
 use crate::space::Size;
 
@@ -11,7 +14,10 @@ use crate::space::Size;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An input cannot be read, or its rows cannot be told apart.
-    #[error("{name}{}: {what}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    #[error(
+        "{}{}: {}",
+        escaped(name), line.map(|line| format!(", line {line}")).unwrap_or_default(), escaped(what)
+    )]
     Input {
         /// The input's name as given.
         name: String,
@@ -21,7 +27,7 @@ pub enum Error {
         what: String,
     },
     /// A columns file that describes no format.
-    #[error("{name} is no columns file:{}", told(faults))]
+    #[error("{} is no columns file:{}", escaped(name), told(faults))]
     Columns {
         /// The file's name as given.
         name: String,
@@ -29,7 +35,7 @@ pub enum Error {
         faults: Vec<(usize, String)>,
     },
     /// A file that the build writes, or the folder of value lists.
-    #[error("{name}")]
+    #[error("{}", escaped(name))]
     File {
         /// The file's name as given.
         name: String,
@@ -40,7 +46,7 @@ pub enum Error {
     #[error(
         "{} has {} free, and the index needs about {}: nothing is published (make room, or \
          let the build try with --skip-space-check)",
-        .index.display(), Size(*.free_bytes), Size(*.needed_bytes)
+        escaped_path(.index), Size(*.free_bytes), Size(*.needed_bytes)
     )]
     Space {
         /// The folder of the index.
@@ -64,6 +70,9 @@ pub enum Error {
         /// What was read and why it was rejected.
         report: Box<Report>,
     },
+    /// A file that the build would write is one that it must not write.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The index could not be written.
     #[error(transparent)]
     Index(#[from] figdex_index::Error),
@@ -96,13 +105,14 @@ impl Error {
             | Self::Columns { .. }
             | Self::File { .. }
             | Self::Space { .. }
+            | Self::Output(_)
             | Self::Index(_) => None,
         }
     }
 }
 
 fn told(faults: &[(usize, String)]) -> String {
-    faults.iter().map(|(line, what)| format!("\n  line {line}: {what}")).collect()
+    faults.iter().map(|(line, what)| format!("\n  line {line}: {}", escaped(what))).collect()
 }
 
 /// The result of a build, or of a step of it.

@@ -5,7 +5,7 @@
 
 use figdex_index::{
     Catalogue, Date, DateInterval, Filters, IdType, IdValue, Keywords, Lookup, NumberInterval,
-    OneOf, Property, Search, Vocabulary,
+    OneOf, Property, Search, Vocabulary, escaped,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ pub enum ExplainError {
     #[error("the question is {0}")]
     Question(&'static str),
     /// One of its properties is none, or has a value that it cannot have.
-    #[error("{property}: {what}")]
+    #[error("{}: {}", escaped(property), escaped(what))]
     Property {
         /// The property's name as given.
         property: String,

@@ -12,7 +12,9 @@ use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::cells::{Cell, cell, columns};
+use crate::outputs::{Files, Output, OutputError};
 use crate::row::Column;
+use crate::values;
 
 /// What stands between the values of one CSV cell.
 const LIST_SEPARATOR: char = ';';
@@ -89,17 +91,34 @@ fn plain(error: csv::Error) -> io::Error {
     }
 }
 
-/// Writes the values that each enum-like property may have into a folder, as
+/// The value lists of a folder as files that may be written.
+///
+/// # Errors
+/// When one of them is another file of the command.
+pub fn value_lists(
+    folder: &Path,
+    files: &mut Files,
+) -> Result<Vec<(Property, Output)>, OutputError> {
+    let list = |property: Property| {
+        Ok((property, files.output("--values", &values::list(folder, property))?))
+    };
+    Property::ALL.into_iter().map(list).collect()
+}
+
+/// Writes the values that each enum-like property may have into the lists of a folder, as
 /// `build --values` takes them and the values endpoint answers.
 ///
 /// # Errors
 /// When the folder or a file in it cannot be written.
-pub fn write_values(vocabulary: &Vocabulary, folder: &Path) -> io::Result<()> {
+pub fn write_values(
+    vocabulary: &Vocabulary,
+    folder: &Path,
+    lists: &[(Property, Output)],
+) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for property in Property::ALL {
-        let values: Vec<_> = vocabulary.values(property).collect();
-        let path = folder.join(property.name()).with_extension("json");
-        fs::write(path, serde_json::json!({ "values": values }).to_string())?;
+    for (property, list) in lists {
+        let values: Vec<_> = vocabulary.values(*property).collect();
+        list.write(serde_json::json!({ "values": values }).to_string().as_bytes())?;
     }
     Ok(())
 }

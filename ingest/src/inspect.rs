@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Property, Source};
+use figdex_index::{Catalogue, Property, Source, escaped};
 use serde::Serialize;
 
 use crate::cells::columns;
@@ -130,9 +130,10 @@ fn component(file: &str) -> String {
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { index, generation, built_at, library, instruments, parts, .. } = self;
+        let [index, built_at, library] = [index, built_at, library].map(escaped);
         writeln!(f, "{index}: generation {generation}, built at {built_at} by Figdex {library}")?;
         if !self.program.is_empty() {
-            writeln!(f, "built by {}", self.program)?;
+            writeln!(f, "built by {}", escaped(&self.program))?;
         }
         let each = self.bytes / instruments.max(&1);
         let size = Size(self.bytes);
@@ -145,18 +146,19 @@ impl fmt::Display for Inspection {
 
         writeln!(f, "\n{:>14} {:>12}  source (SHA-256 of its bytes)", "bytes", "rows")?;
         for Source { name, bytes, rows, sha256 } in &self.sources {
-            writeln!(f, "{bytes:>14} {rows:>12}  {name} ({sha256})")?;
+            writeln!(f, "{bytes:>14} {rows:>12}  {} ({})", escaped(name), escaped(sha256))?;
         }
         writeln!(f, "\n{:>14} {:>12}  component", "bytes", "each")?;
         for (name, bytes) in &self.components {
             let each = *bytes as f64 / *instruments as f64;
-            writeln!(f, "{bytes:>14} {each:>12.1}  {name}")?;
+            writeln!(f, "{bytes:>14} {each:>12.1}  {}", escaped(name))?;
         }
         for property in COUNTED.map(|property| Column::Property(property).name()) {
             let values = self.values.get(property).map_or(&[][..], Vec::as_slice);
             writeln!(f, "\n{:>14} {:>12}  {property}", "instruments", "share")?;
             for Counted { value, instruments } in values.iter().take(VALUES_SHOWN) {
-                writeln!(f, "{instruments:>14} {:>12}  {value}", self.share(*instruments))?;
+                let (share, value) = (self.share(*instruments), escaped(value));
+                writeln!(f, "{instruments:>14} {share:>12}  {value}")?;
             }
             let rest = &values[values.len().min(VALUES_SHOWN)..];
             let more: u64 = rest.iter().map(|counted| counted.instruments).sum();

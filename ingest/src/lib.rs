@@ -8,7 +8,10 @@
 //! it (`build`), if the disk has room (`space`). The report says what became of every
 //! row. The other way round, `inspect` tells what is in an index, `explain` how it
 //! would answer, and `export` makes a dump of it. `instruments` reads a dump and builds
-//! nothing. What the command may be told is in `flags`.
+//! nothing. What the command may be told is in `flags`, which files it may write in `outputs`,
+//! and what people read of it goes through `terminal`.
+
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod build;
 mod cells;
@@ -26,12 +29,14 @@ pub mod inspect;
 mod instruments;
 mod merge;
 mod normalize;
+pub mod outputs;
 mod rejects;
 mod report;
 mod row;
 pub mod sample;
 mod source;
 mod space;
+pub mod terminal;
 mod values;
 
 pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};

@@ -1,20 +1,20 @@
 //! `figdex-ingest`: the operator's command. It parses and prints; the work is the
 //! library's.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod operate;
 mod output;
 mod progress;
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Parser as _;
 use figdex_ingest::flags::{BuildFlags, Command, Flags, GenerateFlags, Layout, Shares};
 use figdex_ingest::generate::{self, Mix, Universe};
-use figdex_ingest::{Build, Format, Input, MaxRejects};
+use figdex_ingest::outputs::Files;
+use figdex_ingest::{Build, Format, Input, MaxRejects, terminal};
 use mimalloc::MiMalloc;
 
 use crate::progress::Watch;
@@ -24,7 +24,12 @@ use crate::progress::Watch;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    let done = match Flags::parse().command {
+    terminal::print_panics();
+    let flags = match Flags::try_parse() {
+        Ok(flags) => flags,
+        Err(error) => return terminal::usage(error),
+    };
+    let done = match flags.command {
         Command::Build(flags) => build(*flags),
         Command::Generate(flags) => generate(flags),
         Command::Rollback(flags) => operate::rollback(&flags),
@@ -36,17 +41,13 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("figdex-ingest: {error:#}");
+            terminal::error("figdex-ingest", &error);
             ExitCode::FAILURE
         }
     }
 }
 
 fn build(flags: BuildFlags) -> anyhow::Result<()> {
-    if let Some(path) = &flags.report {
-        // An older build's would be taken for this one's.
-        remove(path).with_context(|| path.display().to_string())?;
-    }
     let mut inputs = Vec::new();
     for argument in &flags.inputs {
         inputs.extend(Input::resolve(argument)?);
@@ -58,6 +59,9 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
         anyhow::bail!("standard input (-) is given twice: it can be read once");
     }
+    let arguments = flags.inputs.iter().chain(&flags.enrich).filter(|path| path.is_dir());
+    let columns = flags.columns.iter().chain(&flags.enrich_columns);
+    let also_read = arguments.chain(columns).cloned().collect();
     let described = |by_name, files: &[PathBuf]| match files {
         [] => Ok(by_name),
         files => Format::read_all(files).map(Some),
@@ -73,6 +77,8 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
         exchanges: flags.exchanges,
         values: flags.values,
         rejects: flags.rejects,
+        report: flags.report,
+        also_read,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
         memory_bytes: flags.memory.0,
         part_instruments_max: None,
@@ -82,31 +88,17 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     let mut watch = Watch::new(flags.quiet);
     let built = build.run(&mut |progress| watch.tell(progress));
     watch.end();
-    let report = match &built {
-        Ok(report) => Some(report),
-        Err(error) => error.report(),
-    };
-    if let (Some(path), Some(report)) = (&flags.report, report) {
-        fs::write(path, report.to_json()).with_context(|| path.display().to_string())?;
-    }
     match built {
         Ok(report) if flags.quiet => drop(report),
-        Ok(report) => print!("{report}"),
+        Ok(report) => terminal::print(&report)?,
         Err(error) => {
             if let Some(report) = error.report() {
-                eprintln!("{report}");
+                terminal::note(report);
             }
             return Err(error.into());
         }
     }
     Ok(())
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 fn generate(flags: GenerateFlags) -> anyhow::Result<()> {
@@ -119,5 +111,7 @@ fn generate(flags: GenerateFlags) -> anyhow::Result<()> {
         Layout::Csv => generate::Format::Csv,
         Layout::Jsonl => generate::Format::JsonLines,
     };
-    output::write(flags.out.as_deref(), |mut out| generate::write(&universe, format, &mut out))
+    let mut files = Files::default();
+    let out = flags.out.as_ref().map(|path| files.output("--out", path)).transpose()?;
+    output::write(out.as_ref(), |mut out| generate::write(&universe, format, &mut out))
 }

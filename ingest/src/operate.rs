@@ -5,48 +5,48 @@ use std::fs;
 use std::io;
 
 use anyhow::Context as _;
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, escaped, escaped_path};
 use figdex_ingest::explain;
 use figdex_ingest::export::{self, ExportError};
 use figdex_ingest::flags::{
     ExplainFlags, ExportFlags, InspectFlags, Layout, RollbackFlags, VerifyFlags,
 };
 use figdex_ingest::inspect::Inspection;
+use figdex_ingest::outputs::Files;
+use figdex_ingest::terminal;
 
 use crate::output;
 
 pub(crate) fn rollback(flags: &RollbackFlags) -> anyhow::Result<()> {
     let manifest = figdex_index::rollback(&flags.index)?;
-    println!(
-        "published generation {} again: {} instruments, built at {}",
-        manifest.generation, manifest.instruments, manifest.built_at
-    );
-    Ok(())
+    Ok(terminal::print(&format_args!(
+        "published generation {} again: {} instruments, built at {}\n",
+        manifest.generation,
+        manifest.instruments,
+        escaped(&manifest.built_at)
+    ))?)
 }
 
 pub(crate) fn inspect(flags: &InspectFlags) -> anyhow::Result<()> {
     let inspection = Inspection::of(&flags.index)?;
-    output::write(None, |out| {
-        if flags.json {
-            serde_json::to_writer_pretty(&mut *out, &inspection)?;
-            writeln!(out)
-        } else {
-            write!(out, "{inspection}")
-        }
-    })
+    match flags.json {
+        // Its strings may be escaped as anything else: they stay the same JSON.
+        true => terminal::print(&(serde_json::to_string_pretty(&inspection)? + "\n"))?,
+        false => terminal::print(&inspection)?,
+    }
+    Ok(())
 }
 
 pub(crate) fn verify(flags: &VerifyFlags) -> anyhow::Result<()> {
     let catalogue = Catalogue::open(&flags.index)?;
     catalogue.verify()?;
     let manifest = catalogue.manifest();
-    println!(
-        "generation {} is whole: {} instruments, {} bytes",
+    Ok(terminal::print(&format_args!(
+        "generation {} is whole: {} instruments, {} bytes\n",
         manifest.generation,
         manifest.instruments,
         manifest.bytes()
-    );
-    Ok(())
+    ))?)
 }
 
 pub(crate) fn explain(flags: &ExplainFlags) -> anyhow::Result<()> {
@@ -54,23 +54,28 @@ pub(crate) fn explain(flags: &ExplainFlags) -> anyhow::Result<()> {
         true => io::read_to_string(io::stdin()),
         false => fs::read_to_string(&flags.question),
     };
-    let question = question.with_context(|| flags.question.display().to_string())?;
+    let question = question.with_context(|| escaped_path(&flags.question).to_string())?;
     let catalogue = Catalogue::open(&flags.index)?;
     let told = explain::explain(&catalogue, &question)?;
-    output::write(None, |out| write!(out, "{told}"))
+    Ok(terminal::print(&told)?)
 }
 
 pub(crate) fn export(flags: &ExportFlags) -> anyhow::Result<()> {
+    let mut files = Files::default();
+    files.index(&flags.index)?;
+    let out = flags.out.as_ref().map(|path| files.output("--out", path)).transpose()?;
+    let lists = flags.values.as_ref().map(|folder| export::value_lists(folder, &mut files));
+    let lists = lists.transpose()?;
     let catalogue = Catalogue::open(&flags.index)?;
-    if let Some(folder) = &flags.values {
-        export::write_values(catalogue.vocabulary(), folder)
-            .with_context(|| format!("writing {}", folder.display()))?;
+    if let (Some(lists), Some(folder)) = (lists, &flags.values) {
+        export::write_values(catalogue.vocabulary(), folder, &lists)
+            .with_context(|| format!("writing {}", escaped_path(folder)))?;
     }
     let format = match flags.format {
         Layout::Csv => export::Format::Csv,
         Layout::Jsonl => export::Format::JsonLines,
     };
-    output::write(flags.out.as_deref(), |out| {
+    output::write(out.as_ref(), |out| {
         export::write(&catalogue, format, out).map_err(|error| match error {
             ExportError::Write(error) => error.into(),
             error => anyhow::Error::from(error),

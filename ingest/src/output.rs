@@ -1,28 +1,28 @@
 //! Where a command writes what it makes: a file, or standard output.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 use anyhow::Context as _;
+use figdex_index::escaped_path;
+use figdex_ingest::outputs::Output;
 
 /// Lets `write` write into a file, or to standard output when none is named.
 pub(crate) fn write<E>(
-    path: Option<&Path>,
+    output: Option<&Output>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> anyhow::Result<()>
 where
     E: Into<anyhow::Error>,
 {
-    match path {
-        Some(path) => {
+    match output {
+        Some(output) => {
             let written = || {
-                let mut out = BufWriter::new(File::create(path)?);
+                let mut out = BufWriter::new(output.create()?);
                 write(&mut out).map_err(Into::into)?;
-                out.flush()?;
+                out.into_inner().map_err(io::IntoInnerError::into_error)?.keep()?;
                 Ok::<_, anyhow::Error>(())
             };
-            written().with_context(|| format!("writing {}", path.display()))
+            written().with_context(|| format!("writing {}", escaped_path(output.name())))
         }
         None => {
             let mut out = BufWriter::new(io::stdout().lock());

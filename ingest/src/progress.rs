@@ -5,7 +5,8 @@
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
-use figdex_ingest::{Progress, grouped};
+use figdex_index::escaped;
+use figdex_ingest::{Progress, grouped, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Between two lines of one phase.
@@ -87,7 +88,7 @@ impl Watch {
                 };
                 if due {
                     *last = Some((step.phase, now));
-                    eprintln!("{}", line(progress));
+                    terminal::note(&line(progress));
                 }
             }
             Self::Nobody => {}
@@ -98,7 +99,7 @@ impl Watch {
     pub(crate) fn end(self) {
         if let Self::Bars(Some((_, bar))) = self {
             finish(&bar);
-            eprintln!();
+            terminal::note(&"");
         }
     }
 }
@@ -188,7 +189,7 @@ fn line(progress: Progress<'_>) -> String {
                 Some(total) => format!("{} %", bytes * 100 / total.max(1)),
                 None => format!("{megabytes} MB"),
             };
-            format!("reading {input}: {} rows so far, {of}", grouped(rows))
+            format!("reading {}: {} rows so far, {of}", escaped(input), grouped(rows))
         }
         Progress::Joining { instruments, instruments_max } => format!(
             "joining: {} of {} instruments so far",

@@ -5,13 +5,13 @@
 //! CSV with the columns `input,line,column,reason,raw`. `column` is empty where
 //! the whole row was not taken; `raw` holds the row's own bytes, whatever they are.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::PathBuf;
 
 use figdex_index::FigiError;
 
 use crate::error::{Error, Result};
+use crate::outputs::{NewFile, Output};
 use crate::row::{Column, Row};
 
 /// Why a row is no instrument.
@@ -70,22 +70,16 @@ impl Reject {
     }
 }
 
-/// Writes the rejects file; it is made when there is something to write.
+/// Writes the rejects file; it is made when there is something to write. The file of an
+/// earlier build stays until [`Rejects::finish`].
 pub(crate) struct Rejects {
-    path: PathBuf,
-    file: Option<csv::Writer<File>>,
+    output: Output,
+    file: Option<csv::Writer<NewFile>>,
 }
 
 impl Rejects {
-    /// A file that an earlier build left there is removed: it would tell of
-    /// another build's rows.
-    pub(crate) fn create(path: PathBuf) -> Result<Self> {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::file(&path.display())(error))
-            }
-            _ => Ok(Self { path, file: None }),
-        }
+    pub(crate) fn new(output: Output) -> Self {
+        Self { output, file: None }
     }
 
     pub(crate) fn keep(
@@ -107,15 +101,16 @@ impl Rejects {
         column: Option<Column>,
         reason: &str,
     ) -> Result<()> {
-        let name = self.path.display();
+        let name = self.output.name().to_string_lossy();
         let file = match &mut self.file {
             Some(file) => file,
             none => {
-                if let Some(folder) = self.path.parent() {
-                    fs::create_dir_all(folder).map_err(Error::file(&folder.display()))?;
+                if let Some(folder) = self.output.folder() {
+                    let name = folder.to_string_lossy();
+                    fs::create_dir_all(folder).map_err(Error::file(&name))?;
                 }
-                let mut file = csv::Writer::from_path(&self.path)
-                    .map_err(|error| Error::file(&name)(error.into()))?;
+                let file = self.output.create().map_err(Error::file(&name))?;
+                let mut file = csv::Writer::from_writer(file);
                 file.write_record(["input", "line", "column", "reason", "raw"])
                     .map_err(|error| Error::file(&name)(error.into()))?;
                 none.insert(file)
@@ -128,14 +123,28 @@ impl Rejects {
             .map_err(|error| Error::file(&name)(error.into()))
     }
 
-    /// Writes what is left; the file's path, if there was anything to keep.
-    pub(crate) fn finish(mut self) -> Result<Option<PathBuf>> {
-        match self.file.take() {
-            Some(mut file) => {
-                file.flush().map_err(Error::file(&self.path.display()))?;
-                Ok(Some(self.path))
-            }
-            None => Ok(None),
-        }
+    /// The file's path, if there was anything to keep.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        self.file.as_ref().map(|_| self.output.name().to_owned())
+    }
+
+    /// Writes what is left through to the disk, while nothing is published yet.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        let name = self.output.name().to_string_lossy();
+        let flush = |file: &mut csv::Writer<NewFile>| {
+            file.flush()?;
+            file.get_ref().sync()
+        };
+        self.file.as_mut().map_or(Ok(()), flush).map_err(Error::file(&name))
+    }
+
+    /// Puts the file in the place of an earlier build's, which would tell of other rows.
+    pub(crate) fn finish(self) -> Result<()> {
+        let name = self.output.name().to_string_lossy();
+        let finish = || match self.file {
+            Some(file) => file.into_inner().map_err(csv::IntoInnerError::into_error)?.keep(),
+            None => self.output.remove(),
+        };
+        finish().map_err(Error::file(&name))
     }
 }

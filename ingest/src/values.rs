@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use figdex_index::Property;
 use serde::Deserialize;
@@ -15,6 +15,11 @@ struct ValueList {
     values: Vec<String>,
 }
 
+/// The list of a property in a folder.
+pub(crate) fn list(folder: &Path, property: Property) -> PathBuf {
+    folder.join(property.name()).with_extension("json")
+}
+
 /// The values of every list in the folder. Files of other names are left alone;
 /// `idType.json` too, since each version's list is its own.
 ///
@@ -24,18 +29,18 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<(Property, String)>> {
     let mut values = Vec::new();
     let mut lists = 0;
     for property in Property::ALL {
-        let path = folder.join(property.name()).with_extension("json");
+        let path = list(folder, property);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(Error::open(&path.display(), error)),
         };
-        let list: ValueList = serde_json::from_str(&text).map_err(|error| {
+        let found: ValueList = serde_json::from_str(&text).map_err(|error| {
             let line = error.line() as u64;
             let what = format!("not a value list, {{\"values\": [\"…\"]}}: {error}");
             Error::input(&path.display(), Some(line), what)
         })?;
-        values.extend(list.values.into_iter().map(|value| (property, value)));
+        values.extend(found.values.into_iter().map(|value| (property, value)));
         lists += 1;
     }
     if lists == 0 {

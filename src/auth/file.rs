@@ -2,12 +2,12 @@
 //! with its hash and never the key. It is replaced as a whole by a rename, under a
 //! lock, so that a reader sees one state and two writers lose nothing.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use figdex_index::{hex, unhex};
+use figdex_index::{escaped_path, hex, is_hidden, unhex};
 use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -39,22 +39,31 @@ pub struct Key {
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The file is not there.
-    #[error("there is no keys file at {0}; make one with: figdex keys add NAME --keys {0}")]
+    #[error(
+        "there is no keys file at {path}; make one with: figdex keys add NAME --keys {path}",
+        path = escaped_path(.0)
+    )]
     Missing(PathBuf),
     /// The file is no keys file.
-    #[error("{0} is no keys file: {1}")]
+    #[error("{path} is no keys file: {1}", path = escaped_path(.0))]
     Broken(PathBuf, String),
     /// There is a key of that name.
-    #[error("{1} has a key named {0:?} already; revoke it first, or choose another name")]
+    #[error(
+        "{path} has a key named {0:?} already; revoke it first, or choose another name",
+        path = escaped_path(.1)
+    )]
     NameTaken(String, PathBuf),
     /// There is no key of that name.
-    #[error("{1} has no key named {0:?}; see: figdex keys list --keys {1}")]
+    #[error(
+        "{path} has no key named {0:?}; see: figdex keys list --keys {path}",
+        path = escaped_path(.1)
+    )]
     NameUnknown(String, PathBuf),
     /// The name cannot be one.
     #[error("{0:?} cannot name a key: it must be 1 to {NAME_BYTES_MAX} bytes, all printable")]
     NameInvalid(String),
     /// The system did not let it happen.
-    #[error("{0}: {1}")]
+    #[error("{path}: {1}", path = escaped_path(.0))]
     Io(PathBuf, io::Error),
     /// The system gave no random bytes.
     #[error("no random bytes for a key: {0}")]
@@ -82,7 +91,7 @@ pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
 /// # Errors
 /// When there is a key of that name, or the file cannot be read or written.
 pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
-    let is_name = name.chars().all(|c| !c.is_control()) && name.trim() == name;
+    let is_name = !name.contains(is_hidden) && name.trim() == name;
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_name {
         return Err(KeysError::NameInvalid(name.to_owned()));
     }
@@ -125,6 +134,19 @@ pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
     })
 }
 
+/// The files that a change of a keys file writes: the file itself, the file of its lock, and
+/// the new file until it is whole.
+pub fn written(file: &Path) -> [PathBuf; 3] {
+    // A link keeps pointing at the file that is replaced.
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let [lock, new] = [".lock", ".new"].map(|suffix| {
+        let mut path = file.as_os_str().to_owned();
+        path.push(suffix);
+        path.into()
+    });
+    [file, lock, new]
+}
+
 /// Replaces the file by what `change` makes of its keys. Changes wait for each
 /// other at a lock file beside it, which stays: to remove it would free a third
 /// writer to make another while a second still waits for this one.
@@ -136,37 +158,41 @@ fn change(
         let path = path.to_owned();
         move |error| KeysError::Io(path, error)
     };
-    // A link keeps pointing at the file that is replaced.
-    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let [file, lock_path, new_path] = &written(file);
     let folder = match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(MODE);
-    let lock = options.open(beside(file, ".lock")).map_err(io(file))?;
+    let lock = options.open(lock_path).map_err(io(file))?;
     lock.lock().map_err(io(file))?;
 
-    let keys = change(list(file))?;
-    let new_path = beside(file, ".new");
+    let keys = list(file);
+    // An empty file of settings, or one of comments only, reads as a file without keys.
+    if matches!(&keys, Ok(keys) if keys.is_empty()) {
+        let text = fs::read_to_string(file).map_err(io(file))?;
+        if !text.trim().is_empty() && !text.starts_with(HEAD) {
+            let fault = "it has no keys, and `figdex keys` did not write it: name another file";
+            return Err(KeysError::Broken(file.clone(), fault.to_owned()));
+        }
+    }
+    let keys = change(keys)?;
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(MODE);
+    // A file that was left behind goes; one that a link names is not written.
+    options.write(true).create_new(true).mode(MODE);
     let write = || {
-        let mut new = options.open(&new_path)?;
-        // One that was left behind may have any mode.
-        new.set_permissions(Permissions::from_mode(MODE))?;
+        match fs::remove_file(new_path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut new = options.open(new_path)?;
         new.write_all(print(&keys).as_bytes())?;
         new.sync_all()?;
-        fs::rename(&new_path, file)?;
+        fs::rename(new_path, file)?;
         File::open(folder)?.sync_all()
     };
     write().map_err(io(file))
-}
-
-fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let mut path = file.as_os_str().to_owned();
-    path.push(suffix);
-    path.into()
 }
 
 #[derive(Deserialize, Serialize)]
@@ -212,6 +238,8 @@ fn print(keys: &[Key]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     /// "Only its hash is stored"; mode 0600; names are unique.
@@ -235,7 +263,7 @@ mod tests {
         revoke(&file, "desk").unwrap();
         assert_eq!(names(), ["desk two"]);
         assert!(matches!(revoke(&file, "desk"), Err(KeysError::NameUnknown(..))));
-        for name in ["", " desk", "a\nb", &"x".repeat(65)] {
+        for name in ["", " desk", "a\nb", "a\u{202e}b", &"x".repeat(65)] {
             assert!(matches!(add(&file, name), Err(KeysError::NameInvalid(_))), "{name:?}");
         }
         revoke(&file, "desk two").unwrap();
@@ -252,6 +280,31 @@ mod tests {
             }
         });
         assert_eq!(list(file).unwrap().len(), 16);
+    }
+
+    /// A file of settings in which everything is a comment is TOML without keys, and stays.
+    #[test]
+    fn a_file_of_comments_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("figdex.toml");
+        let text = "# Settings of figdex.\n#listen = \"0.0.0.0:80\"\n";
+        fs::write(&file, text).unwrap();
+        assert!(matches!(add(&file, "desk"), Err(KeysError::Broken(..))));
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        fs::write(&file, "\n").unwrap();
+        add(&file, "desk").unwrap();
+    }
+
+    /// A link under the name of the new file is not followed.
+    #[test]
+    fn the_new_file_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, other] = ["keys.toml", "other"].map(|name| folder.path().join(name));
+        fs::write(&other, "other").unwrap();
+        std::os::unix::fs::symlink(&other, folder.path().join("keys.toml.new")).unwrap();
+        add(&file, "desk").unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "other");
+        assert_eq!(list(&file).unwrap().len(), 1);
     }
 
     #[test]

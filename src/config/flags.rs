@@ -300,12 +300,14 @@ pub struct ServeFlags {
 }
 
 impl Flags {
-    /// What this program was called with. A call that is no usage ends it, as one for
-    /// help does: so says clap, of unknown flags, of one given twice and of one without
-    /// its value, before any value is looked at.
-    pub fn of_program() -> Self {
-        let flags = Self::of_matches(&Self::command().get_matches());
-        flags.unwrap_or_else(|fault| fault.format(&mut Self::command()).exit())
+    /// Parses the command line.
+    ///
+    /// # Errors
+    /// On `--help`, `--version` and usage errors (unknown, repeated or incomplete flags),
+    /// before any value is validated.
+    pub fn of_program() -> Result<Self, clap::Error> {
+        let flags = Self::of_matches(&Self::command().try_get_matches()?);
+        flags.map_err(|fault| fault.format(&mut Self::command()))
     }
 
     fn of_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {

@@ -6,6 +6,7 @@ use std::fmt::{self, Display};
 use std::path::Path;
 use std::time::Duration;
 
+use figdex_index::{escaped, is_hidden};
 use toml::Value;
 
 use super::{Config, Provenance, SearchEnvelope, UnknownEnum};
@@ -176,8 +177,9 @@ impl Display for Listing {
             }
             match &setting.value {
                 Held::Value(value) => {
-                    let place = one_line(&setting.provenance.to_string());
-                    write!(f, "{key} = {value}  # {place}")?;
+                    // A comment ends with its line, and the name of a file may have several.
+                    let place = escaped(setting.provenance.to_string());
+                    write!(f, "{key} = {}  # {place}", quoted(value))?;
                 }
                 Held::Nothing(otherwise) => write!(f, "# {key} is not set: {otherwise}")?,
             }
@@ -190,9 +192,19 @@ impl Display for Listing {
     }
 }
 
-/// A comment ends with its line, and the name of a file may have several.
-fn one_line(text: &str) -> String {
-    text.replace(char::is_control, "\u{FFFD}")
+/// The value as TOML. A text with hidden characters is a basic string with their escapes:
+/// the library leaves some of them as they are, and makes several lines of others.
+fn quoted(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.contains(is_hidden) => {
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+            format!("\"{}\"", escaped(text))
+        }
+        Value::Array(values) => {
+            format!("[{}]", values.iter().map(quoted).collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
 }
 
 fn text(value: &impl Display) -> Value {

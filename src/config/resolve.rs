@@ -13,7 +13,7 @@ use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, Unk
 use crate::auth::KeyRing;
 use crate::budget::ADDRESS_PART;
 use crate::cors::{Cors, Origin};
-use crate::limits::{BODIES_BYTES_MAX, Rate, Rates, Span};
+use crate::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rate, Rates, Span};
 use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
 use crate::tls::Tls;
@@ -55,7 +55,7 @@ impl Config {
             .unwrap_or(default.trust_proxy);
         let connections = connections(&mut sources, flags, trust_proxy);
         let log_format = sources.one("log_format", flags.log_format.as_ref(), log_format);
-        let settings = Settings {
+        let mut settings = Settings {
             search_envelope: sources
                 .one("search_envelope", flags.search_envelope.as_ref(), envelope)
                 .unwrap_or(default.search_envelope),
@@ -71,10 +71,10 @@ impl Config {
             trust_proxy,
             rates: (no_limits != Some(true)).then(|| rates.clone()),
             jobs_per_request: sources
-                .one("jobs_per_request", flags.jobs_per_request.as_ref(), count)
+                .one("jobs_per_request", flags.jobs_per_request.as_ref(), jobs)
                 .unwrap_or(default.jobs_per_request),
             jobs_per_request_with_key: sources
-                .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), count)
+                .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), jobs)
                 .unwrap_or(default.jobs_per_request_with_key),
             body_bytes_max: sources
                 .one("body_bytes_max", flags.body_bytes_max.as_ref(), |text| {
@@ -91,6 +91,9 @@ impl Config {
                 .unwrap_or(default.access_log),
             ..default
         };
+        // The wait for an answer includes that for the rest of its request's body.
+        let more = settings.body_wait.saturating_sub(default.body_wait);
+        settings.connections.answer_wait += more;
         if settings.jobs_per_request > settings.jobs_per_request_with_key {
             sources.faults.push(format!(
                 "jobs_per_request: {} would be more than with a key, {}",
@@ -181,7 +184,7 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
         idle_wait: sources
             .one("idle_timeout", flags.idle_timeout.as_ref(), time)
             .unwrap_or(default.idle_wait),
-        answer_bytes_per_second: default.answer_bytes_per_second,
+        ..default
     }
 }
 
@@ -313,6 +316,11 @@ fn count_up_to(text: &str, most: usize, what: &str) -> Result<usize, String> {
         count if count > most => Err(format!("`{text}` is more than {most}, {what}")),
         count => Ok(count),
     }
+}
+
+/// The jobs that one request may carry.
+fn jobs(text: &str) -> Result<usize, String> {
+    count_up_to(text, JOBS_MOST, "the most that one request may carry")
 }
 
 fn envelope(text: &str) -> Result<SearchEnvelope, String> {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 use std::path::Path;
 
+use figdex_index::escaped;
 use toml::{Table, Value};
 
 /// Where the value of a setting comes from.
@@ -36,7 +37,7 @@ impl Display for Provenance {
             Self::Derived(reason) => write!(f, "derived: {reason}"),
             Self::Flag(name) => write!(f, "--{}", name.replace('_', "-")),
             Self::Variable(name) => write!(f, "FIGDEX_{}", name.to_uppercase()),
-            Self::File { file, key } => write!(f, "{file}: {key}"),
+            Self::File { file, key } => write!(f, "{}: {}", escaped(file), escaped(key)),
         }
     }
 }
@@ -64,14 +65,14 @@ impl Sources {
     pub(super) fn new(file: Option<&Path>, from_environment: &BTreeSet<String>) -> Self {
         let (mut faults, mut table, mut name) = (Vec::new(), Table::new(), String::new());
         if let Some(file) = file {
-            name = file.display().to_string();
+            name = file.to_string_lossy().into_owned();
             let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
             let parsed = text.and_then(|text| {
                 text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().into())
             });
             match parsed {
                 Ok(parsed) => table = parsed,
-                Err(error) => faults.push(format!("{name}: {error}")),
+                Err(error) => faults.push(format!("{}: {error}", escaped(&name))),
             }
         }
         Self {
@@ -148,7 +149,12 @@ impl Sources {
         place: &Provenance,
         parse: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
-        parse(text).map_err(|fault| self.faults.push(format!("{place}: {fault}"))).ok()
+        let fault = |fault: E| {
+            // A fault quotes the text, whose line ends would look like those of faults.
+            let fault = fault.to_string().replace(text, &escaped(text).to_string());
+            format!("{place}: {fault}")
+        };
+        parse(text).map_err(|error| self.faults.push(fault(error))).ok()
     }
 }
 

@@ -41,6 +41,9 @@ const SHARDS: usize = 64;
 /// What a shard holds before it is first looked through for what is over.
 const SWEEP_MIN: usize = 64;
 
+/// The bits of the largest IPv6 network that a provider gives to one subscriber, as a rule.
+const WIDE_NETWORK_BITS: u32 = 48;
+
 /// Who calls: a key, or else an address, or else all of a Unix socket together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Who {
@@ -71,6 +74,13 @@ impl Who {
             }
             v4 @ IpAddr::V4(_) => v4,
         })
+    }
+
+    /// The IPv6 network of 48 bits that the caller is in. `None` for a caller that is not an
+    /// IPv6 network.
+    pub(crate) fn wide_network(self) -> Option<Ipv6Addr> {
+        let Self::Address(IpAddr::V6(address)) = self else { return None };
+        Some(Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> WIDE_NETWORK_BITS)))
     }
 
     /// Whether the caller has a key.

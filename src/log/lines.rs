@@ -4,13 +4,17 @@
 //! before them, are written at once. What waits has a bound: when whoever reads the log
 //! does not keep up, lines are left out, those of requests first, and their number is
 //! told. A server does not stop because its log does.
+//!
+//! Every line passes here, whatever a field of it holds, so that hidden characters are
+//! escaped here: an event is one line, and steers no terminal.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use figdex_index::{escaped, is_plain};
 use parking_lot::{Condvar, Mutex};
-use tracing::Metadata;
+use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::ACCESS;
@@ -37,6 +41,8 @@ struct Shared {
     waiting: Mutex<Waiting>,
     /// Somebody waits for a line, for the end, or for the end's end.
     changed: Condvar,
+    /// A person looks at a terminal.
+    has_colours: bool,
 }
 
 /// What is to be written.
@@ -55,8 +61,8 @@ impl Lines {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub(super) fn begin(out: impl Write + Send + 'static) -> io::Result<Self> {
-        let lines = Self(Arc::default());
+    pub(super) fn begin(out: impl Write + Send + 'static, has_colours: bool) -> io::Result<Self> {
+        let lines = Self(Arc::new(Shared { has_colours, ..Shared::default() }));
         let shared = lines.0.clone();
         std::thread::Builder::new().name("log".to_owned()).spawn(move || shared.write(out))?;
         Ok(lines)
@@ -116,15 +122,26 @@ impl Shared {
     }
 }
 
-/// Where one line goes.
+/// The writer of one line.
 pub(super) struct Line<'a> {
     lines: &'a Lines,
     is_access: bool,
+    level: Level,
 }
 
 impl Write for Line<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.lines.push(line, self.is_access);
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        let has_colours = self.lines.0.has_colours;
+        if is_plain(text) && !has_colours {
+            self.lines.push(line, self.is_access);
+        } else {
+            let mut shown = format!("{}\n", escaped(String::from_utf8_lossy(text)));
+            if has_colours {
+                shown = coloured(&shown, self.level);
+            }
+            self.lines.push(shown.as_bytes(), self.is_access);
+        }
         Ok(line.len())
     }
 
@@ -133,15 +150,28 @@ impl Write for Line<'_> {
     }
 }
 
+/// A line with its level in colour. The time before the level has no letters but T and Z.
+fn coloured(line: &str, level: Level) -> String {
+    let colour = match level {
+        Level::ERROR => 31,
+        Level::WARN => 33,
+        Level::INFO => 32,
+        Level::DEBUG => 34,
+        Level::TRACE => 35,
+    };
+    line.replacen(level.as_str(), &format!("\x1b[{colour}m{level}\x1b[0m"), 1)
+}
+
 impl<'a> MakeWriter<'a> for Lines {
     type Writer = Line<'a>;
 
     fn make_writer(&'a self) -> Line<'a> {
-        Line { lines: self, is_access: false }
+        Line { lines: self, is_access: false, level: Level::INFO }
     }
 
     fn make_writer_for(&'a self, metadata: &Metadata<'_>) -> Line<'a> {
-        Line { lines: self, is_access: metadata.target() == ACCESS }
+        let is_access = metadata.target() == ACCESS;
+        Line { lines: self, is_access, level: *metadata.level() }
     }
 }
 
@@ -176,7 +206,7 @@ mod tests {
     #[test]
     fn all_lines_in_order() {
         let (read, lines) = channel();
-        let log = Lines::begin(Reader { read, go_on: None }).unwrap();
+        let log = Lines::begin(Reader { read, go_on: None }, false).unwrap();
         let mut written = Vec::new();
         for number in 0..10_000 {
             let line = format!("line {number}\n");
@@ -188,12 +218,28 @@ mod tests {
         assert_eq!(lines.iter().flatten().collect::<Vec<_>>(), written);
     }
 
+    /// A field can neither begin another line nor steer the terminal; the colours are ours.
+    #[test]
+    fn an_event_is_one_line_without_hidden_characters() {
+        for (has_colours, start) in [(false, "12:00 ERROR "), (true, "12:00 \x1b[31mERROR\x1b[0m ")]
+        {
+            let (read, lines) = channel();
+            let log = Lines::begin(Reader { read, go_on: None }, has_colours).unwrap();
+            let mut line = Line { lines: &log, is_access: false, level: Level::ERROR };
+            line.write_all("12:00 ERROR a\nb\x1b[2J\u{9b}2J\u{202e}\r é\n".as_bytes()).unwrap();
+            log.end();
+            drop(log);
+            let text = String::from_utf8(lines.iter().flatten().collect()).unwrap();
+            assert_eq!(text, format!("{start}a\\nb\\u001b[2J\\u009b2J\\u202e\\r é\n"));
+        }
+    }
+
     /// Nobody waits for a reader who has stopped, and nothing grows without end.
     #[test]
     fn a_reader_who_stops() {
         let (read, lines) = channel();
         let (go_on, let_through) = channel();
-        let log = Lines::begin(Reader { read, go_on: Some(let_through) }).unwrap();
+        let log = Lines::begin(Reader { read, go_on: Some(let_through) }, false).unwrap();
         let waiting = |log: &Lines| {
             let waiting = log.0.waiting.lock();
             (waiting.text.len(), waiting.left_out > 0)

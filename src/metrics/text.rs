@@ -70,7 +70,12 @@ fn limits(page: &mut Registry, state: &State) {
 }
 
 fn turns(page: &mut Registry, state: &State) {
-    let pools = [("answers", state.turns().load()), ("packing", state.packers().load())];
+    let pools = [
+        ("answers", state.turns().load()),
+        ("packing", state.packers().load()),
+        ("schema", state.describers().load()),
+        ("instruments", state.readers().load()),
+    ];
     let each = |value: fn(&crate::turns::Load) -> u64| {
         pools.iter().map(move |(pool, load)| ([("pool", *pool)], value(load)))
     };

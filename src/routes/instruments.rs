@@ -45,8 +45,9 @@ async fn answer(figi: &str, call: &Call, state: &Arc<State>) -> Result<Response,
             let (catalogue, settings) = (state.catalogue(), state.settings());
             let identifiers =
                 if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
-            // A block is unpacked, and a family may have many rows.
-            let found = state.blocking(move || tell(&catalogue, figi, identifiers)).await?;
+            // A block is unpacked, and a family may have many rows. No search waits for these
+            // turns.
+            let found = state.reading(move || tell(&catalogue, figi, identifiers)).await?;
             let found = found.map_err(|error| {
                 tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
                 ApiError::Internal

@@ -38,15 +38,59 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
     reply
 }
 
-/// The document, made for each request, and with a turn: it takes a millisecond, in which
-/// many small answers could be made.
+/// The document, made for each request, and in a turn: it takes a millisecond, in which many
+/// small answers could be made. No search waits for these turns.
 async fn answer(version: Version, call: &Call, state: &Arc<State>) -> Result<Response, ApiError> {
     let (catalogue, of) = (state.catalogue(), state.clone());
     let make = move || {
         let per_request = of.limits().per_request;
         openapi::document(version, of.settings(), per_request, catalogue.vocabulary())
     };
-    let document = state.blocking(make).await?;
+    let document = state.describing(make).await?;
     let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
     encoding::json(state, who, &call.headers, document).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use figdex_index::Catalogue;
+    use figdex_ingest::{Build, Input};
+    use futures_util::FutureExt as _;
+
+    use super::*;
+    use crate::config::Settings;
+
+    /// No rate limits `/schema` and `/instruments`, so that searches have turns of their own:
+    /// neither waits for the other.
+    #[tokio::test]
+    async fn searches_have_turns_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index");
+        let dump = Input::Memory("dump", b"figi\nBBG000BLNNH6\n".as_slice().into());
+        Build::new(vec![dump], &index).run(&mut |_| {}).unwrap();
+        let catalogue = Catalogue::open(&index).unwrap();
+        let turn_wait = Duration::from_millis(50);
+        let settings = Settings { turns: Some(1), turn_wait, ..Settings::default() };
+        let state = Arc::new(State::new(catalogue, settings));
+        let service = crate::service(state.clone());
+        let ask =
+            async |path: &str| warp::test::request().path(path).reply(&service).await.status();
+
+        let (release, released) = mpsc::channel::<()>();
+        assert!(state.blocking(move || released.recv()).now_or_never().is_none());
+        assert_eq!(ask("/schema").await, 200);
+        assert_eq!(ask("/instruments/BBG000BLNNH6").await, 200);
+        assert_eq!(state.blocking(|| ()).await, Err(ApiError::Unavailable), "searches are busy");
+        drop(release);
+
+        let (release, released) = mpsc::channel::<()>();
+        assert!(state.describing(move || released.recv()).now_or_never().is_none());
+        assert_eq!(ask("/schema").await, 503);
+        assert_eq!(ask("/instruments/BBG000BLNNH6").await, 200);
+        while state.blocking(|| ()).await.is_err() {}
+        drop(release);
+    }
 }

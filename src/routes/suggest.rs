@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Effort};
+use figdex_index::{Catalogue, Meter};
 use tokio::time::Instant;
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -77,25 +77,26 @@ async fn answer(
             return Ok(reply);
         }
     };
-    let json = match tell(&catalogue, &request, Effort::Little)? {
+    let json = match tell(&catalogue, &request, &Meter::inline())? {
         Some(json) => json,
         None => {
-            let json = state.blocking(move || tell(&catalogue, &request, Effort::Any)).await??;
-            json.ok_or(ApiError::Internal)?
+            let json = state.looking_up(move |meter| tell(&catalogue, &request, meter)).await??;
+            // Nothing but the caller's leaving ends it before.
+            json.ok_or(ApiError::Unavailable)?
         }
     };
     encoding::json(state, who, headers, json).await
 }
 
-/// The answer; `None` when it takes more than `effort`.
+/// The answer; `None` when it takes more than the meter allows.
 fn tell(
     catalogue: &Catalogue,
     request: &SuggestRequest,
-    effort: Effort,
+    meter: &Meter,
 ) -> Result<Option<Vec<u8>>, ApiError> {
     let found = match request.is_impossible {
         true => Ok(Some(Vec::new())),
-        false => catalogue.suggest(&request.suggest, request.limit, effort),
+        false => catalogue.suggest(&request.suggest, request.limit, meter),
     };
     let found = found.map_err(|error| {
         tracing::error!(%error, request_id = %request::id(), "a suggestion failed");

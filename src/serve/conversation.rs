@@ -1,31 +1,35 @@
 //! One connection, from its first byte to its end: the handshake of TLS if there is
 //! one, then requests and answers, each within its time.
 //!
-//! What a connection holds is small until it is needed: before its first byte a task
-//! and its timer, then [`BUFFER_BYTES_MAX`] each way at most, and the bodies and
-//! answers that `budget` counts.
+//! A connection holds little until it needs more: before its first byte a task and its
+//! timer, then [`BUFFER_BYTES_MAX`] each way at most, and the bodies and answers that
+//! `budget` counts. The kernel holds the buffers of its socket (`listener`).
 
 use std::convert::Infallible;
+use std::error::Error as _;
+use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper::{Method, Request};
+use hyper::{HeaderMap, Method, Request, header};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_rustls::TlsAcceptor;
 use warp::reply::Response;
 
-use super::Connections;
 use super::crowd::Presence;
-use super::listener::Socket;
 use super::pace::{Pace, Paced};
+use super::socket::Socket;
+use super::{Connections, Stage};
 use crate::call::Peer;
+use crate::encoding;
 use crate::error::ApiError;
 use crate::metrics::ConnectionMetrics;
 use crate::observe::Observer;
@@ -42,12 +46,20 @@ const BUFFER_BYTES_MAX: usize = 32 << 10;
 /// request may be on its way, but browsers also open connections for later use.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// How long a client may take nothing of its answer after the stop, before it is taken for
+/// one that does not read. It is shorter than `idle_wait`, so that such clients do not hold
+/// the end up.
+const DRAIN_IDLE_WAIT: Duration = Duration::from_secs(5);
+
+/// How long a client that was silent too long may take to close its side after ours.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// How long a refused client may take to take the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A connection that was accepted.
 pub(super) struct Conversation {
-    pub(super) socket: Box<dyn Socket>,
+    pub(super) socket: Socket,
     pub(super) peer: Peer,
     pub(super) tls: Option<TlsAcceptor>,
     pub(super) connections: Connections,
@@ -57,7 +69,7 @@ pub(super) struct Conversation {
     pub(super) _open: Open,
 }
 
-/// That a connection is open, as long as it is.
+/// Counts a connection as open, as long as it is.
 pub(super) struct Open(Arc<ConnectionMetrics>);
 
 impl Open {
@@ -74,29 +86,54 @@ impl Drop for Open {
     }
 }
 
+/// Why a connection ended.
+enum End {
+    /// All is said, or the client broke off: what the kernel still has is on its way.
+    Closed,
+    /// The client was silent for too long, or its head took too long.
+    Silent,
+    /// The client did not read what was written.
+    Unread,
+    /// The client is gone.
+    Gone,
+    /// The server stops and waits no longer.
+    CutOff,
+}
+
 impl Conversation {
     /// Answers its requests, until it ends, is too slow, or the server stops.
-    pub(super) async fn hold<S>(self, service: S, mut stopping: watch::Receiver<bool>)
+    pub(super) async fn hold<S>(self, service: S, mut stopping: watch::Receiver<Stage>)
     where
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
         let Self { socket, peer, tls, connections, observer, _place, _open } = self;
+        let (stream, handle) = socket.split();
         let pace = Pace::new();
         let client = Client { pace, peer, connections, observer };
-        let mut stream = Paced::new(socket, client.pace.clone());
-        // Nobody is given a buffer who sends nothing.
-        match client.first(stream.begin(), &mut stopping).await {
-            Some(Ok(())) => {}
-            Some(Err(_)) | None => return,
-        }
-        // Boxed, since a task is as large as the largest that it may come to.
-        match tls {
-            None => Box::pin(client.talk(stream, service, stopping)).await,
-            Some(tls) => match client.first(Box::pin(tls.accept(stream)), &mut stopping).await {
-                Some(Ok(stream)) => Box::pin(client.talk(stream, service, stopping)).await,
-                Some(Err(error)) => tracing::debug!(%error, "a handshake failed"),
-                None => {}
+        let stream = Paced::new(stream, client.pace.clone());
+        let end = tokio::select! {
+            biased;
+            // Also while hyper does not read, because it answers.
+            gone = handle.gone() => match gone {
+                io::ErrorKind::TimedOut => End::Unread,
+                _ => End::Gone,
             },
+            end = client.talk_over(stream, tls, service, &mut stopping) => end,
+        };
+        match end {
+            End::Closed => {}
+            End::Gone => tracing::debug!("a client is gone"),
+            End::CutOff => handle.reset(),
+            End::Silent | End::Unread => {
+                client.observer.connections().timed_out.inc();
+                tracing::debug!("a connection was too slow");
+                if let End::Silent = end {
+                    // It may have taken all that was written: then it is owed a clean end.
+                    let closed = Box::pin(handle.close());
+                    tokio::time::timeout(CLOSE_TIMEOUT, closed).await.ok();
+                }
+                handle.reset();
+            }
         }
     }
 }
@@ -110,60 +147,108 @@ struct Client {
 }
 
 impl Client {
-    /// What comes before the first head; `None` when that is too slow, or the server
-    /// stops.
-    async fn first<T>(
+    /// The whole conversation, behind TLS if there is any.
+    async fn talk_over<I, S>(
         &self,
-        work: impl Future<Output = io::Result<T>>,
-        stopping: &mut watch::Receiver<bool>,
-    ) -> Option<io::Result<T>> {
-        tokio::select! {
-            done = work => Some(done),
-            () = self.too_slow() => None,
-            () = async {
-                stopped(stopping).await;
-                tokio::time::sleep(SILENCE_TIMEOUT).await;
-            } => None,
+        mut stream: Paced<I>,
+        tls: Option<TlsAcceptor>,
+        service: S,
+        stopping: &mut watch::Receiver<Stage>,
+    ) -> End
+    where
+        I: AsyncRead + AsyncWrite + Unpin,
+        S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
+    {
+        // A client gets no buffer before it has sent a byte.
+        if let Err(end) = self.first(stream.begin(), stopping).await {
+            return end;
+        }
+        // Boxed, since a task is as large as the largest that it may come to.
+        match tls {
+            None => Box::pin(self.talk(stream, service, stopping)).await,
+            Some(tls) => match self.first(Box::pin(tls.accept(stream)), stopping).await {
+                Ok(stream) => Box::pin(self.talk(stream, service, stopping)).await,
+                Err(end) => end,
+            },
         }
     }
 
-    async fn too_slow(&self) {
-        self.pace.too_slow(&self.connections).await;
-        self.observer.connections().timed_out.inc();
-        tracing::debug!("a connection was too slow");
+    /// Does the work that comes before the first head.
+    async fn first<T>(
+        &self,
+        work: impl Future<Output = io::Result<T>>,
+        stopping: &mut watch::Receiver<Stage>,
+    ) -> Result<T, End> {
+        tokio::select! {
+            biased;
+            done = work => done.map_err(|error| {
+                tracing::debug!(%error, "a connection ended before its first request");
+                End::Closed
+            }),
+            end = self.too_slow(&self.connections) => Err(end),
+            () = async {
+                reached(stopping, Stage::Draining).await;
+                tokio::time::sleep(SILENCE_TIMEOUT).await;
+            } => Err(End::Closed),
+        }
     }
 
-    async fn talk<I, S>(&self, stream: I, service: S, mut stopping: watch::Receiver<bool>)
+    /// Waits until the client is too slow.
+    async fn too_slow(&self, connections: &Connections) -> End {
+        self.pace.too_slow(connections).await;
+        if self.pace.is_owed() { End::Unread } else { End::Silent }
+    }
+
+    async fn talk<I, S>(&self, stream: I, service: S, stopping: &mut watch::Receiver<Stage>) -> End
     where
         I: AsyncRead + AsyncWrite + Unpin,
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
         let (pace, peer, observer) = (&*self.pace, self.peer, &self.observer);
         let service = service_fn(move |mut request: Request<Incoming>| {
-            pace.begin_answer();
             request.extensions_mut().insert(peer);
             let is_head = request.method() == Method::HEAD;
+            let is_ambiguous = has_two_hosts(request.headers());
             let observed = observer.begin(request.method(), request.headers());
             let answer = service.call(request);
             async move {
-                let answer = async { answer.await.unwrap_or_else(|never| match never {}) };
+                // Not before the first poll: while answers are unread there is none.
+                pace.begin_answer();
+                let answer = async {
+                    if is_ambiguous {
+                        return ambiguous();
+                    }
+                    let mut answer = pin!(answer);
+                    poll_fn(|context| {
+                        if pace.is_overdue() {
+                            return Poll::Ready(ApiError::Unavailable.into());
+                        }
+                        let answer = answer.as_mut().poll(context);
+                        answer.map(|answer| answer.unwrap_or_else(|never| match never {}))
+                    })
+                    .await
+                };
                 let answer = observed.answering(answer).await;
-                pace.end_answer(if is_head { 0 } else { answer.body().size_hint().lower() });
+                pace.end_answer(if is_head { 0 } else { encoding::body_bytes(&answer) });
                 Ok::<_, Infallible>(answer)
             }
         });
         let mut http = http1::Builder::new();
+        // A client may shut its writing side and wait for its answer (RFC 9112, 9.6).
+        http.half_close(true);
         http.max_header_size(HEAD_BYTES_MAX).max_buf_size(BUFFER_BYTES_MAX);
         let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
         let ended = tokio::select! {
+            biased;
             ended = connection.as_mut() => ended,
-            () = self.too_slow() => return,
-            () = stopped(&mut stopping) => {
+            end = self.too_slow(&self.connections) => return end,
+            () = reached(stopping, Stage::Draining) => {
                 connection.as_mut().graceful_shutdown();
-                match tokio::time::timeout(SILENCE_TIMEOUT, connection.as_mut()).await {
-                    Ok(ended) => ended,
-                    Err(_) if self.pace.has_asked() => connection.await,
-                    Err(_) => return,
+                tokio::select! {
+                    biased;
+                    ended = connection.as_mut() => ended,
+                    end = self.too_slow_to_drain() => return end,
+                    () = reached(stopping, Stage::Over) => return End::CutOff,
                 }
             }
         };
@@ -172,28 +257,64 @@ impl Client {
                 self.observer.connections().malformed.inc();
             }
             tracing::debug!(%error, "a connection broke off");
+            if is_timed_out(&error) {
+                return End::Unread;
+            }
         }
+        End::Closed
+    }
+
+    /// Waits, after the stop, until there is nothing to wait for: no request was ever on its
+    /// way, or the client is too slow.
+    async fn too_slow_to_drain(&self) -> End {
+        tokio::time::sleep(SILENCE_TIMEOUT).await;
+        if !self.pace.has_asked() {
+            return End::Closed;
+        }
+        let idle_wait = self.connections.idle_wait.min(DRAIN_IDLE_WAIT);
+        self.too_slow(&Connections { idle_wait, ..self.connections }).await
     }
 }
 
-/// Waits until the server is told to stop.
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
+/// Waits until the server has come to a stage.
+async fn reached(stopping: &mut watch::Receiver<Stage>, stage: Stage) {
     // It only fails when nobody can tell any more, which is the end as well.
-    drop(stopping.wait_for(|stopped| *stopped).await);
+    drop(stopping.wait_for(|now| *now >= stage).await);
 }
 
-/// Tells a client without a word from it that there is no place, and lets it go.
-pub(super) async fn refuse(mut socket: Box<dyn Socket>, _place: OwnedSemaphorePermit) {
+/// Whether the kernel gave a connection up, and the next write was the first to meet it.
+fn is_timed_out(error: &hyper::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
+}
+
+/// Two `Host` headers may name one server to a proxy and another one here.
+fn has_two_hosts(headers: &HeaderMap) -> bool {
+    headers.get_all(header::HOST).iter().nth(1).is_some()
+}
+
+/// The answer to a request that a proxy may read in another way (RFC 9112, 3.2), and the
+/// connection's end.
+fn ambiguous() -> Response {
+    let mut answer = Response::from(ApiError::BadRequest);
+    let close = header::HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
+    answer
+}
+
+/// Answers a client without a word from it that there is no place, and lets it go.
+pub(super) async fn refuse(socket: Socket, _place: OwnedSemaphorePermit) {
     let (status, text) = ApiError::Unavailable.line();
     let answer = format!(
         "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/html; charset=utf-8\r\n\
          content-length: {}\r\n\r\n{text}",
         text.len()
     );
-    let told = async {
-        socket.write_all(answer.as_bytes()).await?;
-        socket.shutdown().await
+    let (mut stream, _handle) = socket.split();
+    let refused = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
     };
-    // Whether it arrives is the client's affair.
-    drop(tokio::time::timeout(REFUSAL_TIMEOUT, told).await);
+    // A client that does not take it has been refused all the same.
+    drop(tokio::time::timeout(REFUSAL_TIMEOUT, refused).await);
 }

@@ -1,18 +1,17 @@
-//! Who has how many connections: no address may have so many that the others find no
+//! The number of connections of each address: none may have so many that the others find no
 //! place.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::call::Peer;
-use crate::limits::Who;
+use crate::limits::{Tally, Who};
 
-/// The connections of each address. There are no more of these than connections.
+/// The connections of each address. There are no more counts than connections.
 pub(super) struct Crowd {
     max: Option<usize>,
-    counts: Mutex<HashMap<Who, usize>>,
+    counts: Mutex<Tally>,
 }
 
 /// A connection that counts, until it is dropped.
@@ -22,38 +21,28 @@ pub(super) struct Presence {
 }
 
 impl Crowd {
-    /// Nobody yet; `max` is what one address may have.
+    /// Nobody yet; `max` is the number that one address may have.
     pub(super) fn new(max: Option<usize>) -> Arc<Self> {
         Arc::new(Self { max, counts: Mutex::default() })
     }
 
-    /// Counts one more connection; `None` when its address has as many as it may.
-    /// Those of the Unix socket have no address, and no bound but that of all.
+    /// Counts one more connection; `None` when its address, or the wide IPv6 network that it
+    /// is in, has as many as it may. Those of the Unix socket have no address, and no bound
+    /// but that of all.
     pub(super) fn enter(self: &Arc<Self>, peer: Peer) -> Option<Presence> {
         let who = Who::of(peer);
         let max = match peer {
             Peer::Address(_) => self.max.unwrap_or(usize::MAX),
             Peer::Socket => usize::MAX,
         };
-        let mut counts = self.counts.lock();
-        let count = counts.entry(who).or_default();
-        if *count >= max {
-            return None;
-        }
-        *count += 1;
-        Some(Presence { crowd: self.clone(), who })
+        let is_counted = self.counts.lock().add(who, 1, max);
+        is_counted.then(|| Presence { crowd: self.clone(), who })
     }
 }
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let mut counts = self.crowd.counts.lock();
-        if let Some(count) = counts.get_mut(&self.who) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.who);
-            }
-        }
+        self.crowd.counts.lock().remove(self.who, 1);
     }
 }
 
@@ -77,11 +66,15 @@ mod tests {
             [crowd.enter(at("2001:db8::1")).unwrap(), crowd.enter(at("2001:db8::2")).unwrap()];
         assert!(crowd.enter(at("2001:db8::3")).is_none());
         assert!(crowd.enter(at("2001:db8:0:1::3")).is_some());
+        let of_one_owner =
+            (2..100).map_while(|net| crowd.enter(at(&format!("2001:db8:0:{net}::1"))));
+        assert_eq!(of_one_owner.collect::<Vec<_>>().len(), 6, "a network of 48 bits has 8 in all");
         drop(one);
         assert!(crowd.enter(at("192.0.2.1")).is_some(), "a place that was left is free");
         let of_socket: Vec<_> = (0..9).map(|_| crowd.enter(Peer::Socket).unwrap()).collect();
         drop(of_socket);
-        assert_eq!(crowd.counts.lock().len(), 3, "whoever has left is forgotten");
+        // Three addresses are left, and the wide network of one of them.
+        assert_eq!(crowd.counts.lock().len(), 4, "an address that has left is forgotten");
     }
 
     #[test]

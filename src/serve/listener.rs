@@ -8,16 +8,24 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _}
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use rustix::net::sockopt;
+use tokio::net::{TcpListener, UnixListener};
 
+use super::socket::Socket;
 use crate::call::Peer;
 use crate::tls::Tls;
 
 /// Its owner and its group may connect to a Unix socket: the operator puts the proxy
 /// into the group.
 const SOCKET_MODE: u32 = 0o660;
+
+/// Bytes of answers that the kernel keeps for a client that has not taken them, and bytes
+/// of requests that it keeps until they are read; for its own use it takes as much again.
+/// Left to itself it would go up to several megabytes each, for any client that reads
+/// slowly. This is more than a page of a search or the answer to a hundred jobs.
+const KERNEL_BUFFER_BYTES: usize = 128 << 10;
 
 /// What `--listen` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +98,12 @@ enum Source {
 
 impl From<TcpListener> for Listener {
     fn from(listener: TcpListener) -> Self {
+        // Connections inherit them, so that none costs a call of the system.
+        let bounded = sockopt::set_socket_send_buffer_size(&listener, KERNEL_BUFFER_BYTES)
+            .and_then(|()| sockopt::set_socket_recv_buffer_size(&listener, KERNEL_BUFFER_BYTES));
+        if let Err(error) = bounded {
+            tracing::warn!(%error, "the kernel's buffers have no bound but the system's");
+        }
         Self { source: Source::Tcp(listener), tls: None }
     }
 }
@@ -115,33 +129,40 @@ impl Listener {
         })
     }
 
+    /// Lets the kernel give up a connection whose client takes nothing for this time, or
+    /// does not answer at all: also one that was closed here, with an answer on its way.
+    pub(super) fn give_up_after(&self, wait: Duration) {
+        #[cfg(target_os = "linux")]
+        if let Source::Tcp(listener) = &self.source {
+            let millis = u32::try_from(wait.as_millis()).unwrap_or(u32::MAX);
+            if let Err(error) = sockopt::set_tcp_user_timeout(listener, millis) {
+                tracing::warn!(%error, "the kernel gives connections up as the system says");
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = wait;
+    }
+
     pub(super) fn tls(&self) -> Option<&Arc<Tls>> {
         self.tls.as_ref()
     }
 
-    pub(super) async fn accept(&self) -> io::Result<(Box<dyn Socket>, Peer)> {
+    pub(super) async fn accept(&self) -> io::Result<(Socket, Peer)> {
         match &self.source {
             Source::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection was gone before it began");
                 }
-                Ok((Box::new(stream), Peer::Address(peer.ip())))
+                Ok((Socket::Tcp(stream), Peer::Address(peer.ip())))
             }
             Source::Unix(listener, _) => {
                 let (stream, _unnamed) = listener.accept().await?;
-                Ok((Box::new(stream), Peer::Socket))
+                Ok((Socket::Unix(stream), Peer::Socket))
             }
         }
     }
 }
-
-/// A stream of either kind.
-pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl Socket for TcpStream {}
-
-impl Socket for UnixStream {}
 
 /// The file of a Unix socket, which goes when the listener does, unless another
 /// server's has taken its place meanwhile.

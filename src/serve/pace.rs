@@ -1,15 +1,27 @@
-//! How fast a connection is: when bytes last moved, whether a request is being
-//! answered, how much of the answer is still to be written, since when a head is under
-//! way. From that follows when it is too slow.
+//! The pace of a connection, from which follows when it is too slow.
 //!
-//! Told by few relaxed stores at each turn, and looked at only when time may be up: no
-//! timer is set and unset for each request.
+//! At every moment a connection is in one of these states, and each has a deadline:
+//!
+//! | state | deadline |
+//! |---|---|
+//! | the handshake of TLS, and the first head | `head_wait` after the connection began |
+//! | a later head | `head_wait` after its first byte |
+//! | a request is answered: its body is read (which `call` bounds too), it waits for a turn, the answer is made | `answer_wait` after the last byte: then the answer is 503 |
+//! | the client owes a read: an answer is made, or any bytes are written (a `100 Continue`, a record of TLS, the end), and the kernel has not taken all of them | `idle_wait` after the last byte, and at `answer_bytes_per_second` at the latest |
+//! | none of these: it is idle | `idle_wait` after the last byte |
+//!
+//! Whether the client owes a read is looked at before whether a request is answered: hyper
+//! reads the next head while an answer is unread, but does not begin to answer it.
+//!
+//! The pace is a few relaxed stores at each turn, and is looked at only when time may be up:
+//! no timer is set and unset for each request.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
@@ -20,17 +32,33 @@ use super::Connections;
 /// The pace of one connection. Times are milliseconds since its beginning.
 pub(super) struct Pace {
     began: Instant,
+    /// When a byte was last read or written.
     moved: AtomicU64,
-    /// When the answer under way was made; the first, if several are.
-    answered: AtomicU64,
-    /// The bytes of all answers under way.
-    answer_bytes: AtomicU64,
-    /// Those of them that are still to be written, at least.
-    unwritten: AtomicU64,
-    /// When the head under way began, and 1 more; 0 when none is.
+    /// When the current head began, and 1 more; 0 when none is being read.
     head: AtomicU64,
+    /// A request was begun, and its answer is not made.
     is_answering: AtomicBool,
+    /// The answer takes too long, so that it becomes a 503.
+    is_overdue: AtomicBool,
     has_asked: AtomicBool,
+    /// Bytes of bodies of answers that are made and that the kernel has not taken, at least.
+    unwritten: AtomicU64,
+    /// A write is waiting for the client to read.
+    is_blocked: AtomicBool,
+    /// When the client began to owe a read.
+    owed_since: AtomicU64,
+    /// Bytes of bodies of answers that were made since.
+    owed_bytes: AtomicU64,
+}
+
+/// The next thing that is due on a connection.
+enum Due {
+    /// To look again after this time.
+    Look(Duration),
+    /// To answer the request with a 503.
+    Answer,
+    /// To end the connection.
+    End,
 }
 
 impl Pace {
@@ -39,94 +67,133 @@ impl Pace {
         Arc::new(Self {
             began: Instant::now(),
             moved: AtomicU64::new(0),
-            answered: AtomicU64::new(0),
-            answer_bytes: AtomicU64::new(0),
-            unwritten: AtomicU64::new(0),
             head: AtomicU64::new(1),
             is_answering: AtomicBool::new(false),
+            is_overdue: AtomicBool::new(false),
             has_asked: AtomicBool::new(false),
+            unwritten: AtomicU64::new(0),
+            is_blocked: AtomicBool::new(false),
+            owed_since: AtomicU64::new(0),
+            owed_bytes: AtomicU64::new(0),
         })
     }
 
-    /// A whole head is there.
+    /// A whole head was read, and its request is about to be answered. To be called when
+    /// the answer is first polled: while answers are unread hyper does not poll it.
     pub(super) fn begin_answer(&self) {
-        self.has_asked.store(true, Ordering::Relaxed);
-        self.is_answering.store(true, Ordering::Relaxed);
-        self.head.store(0, Ordering::Relaxed);
+        self.has_asked.store(true, Relaxed);
+        self.is_answering.store(true, Relaxed);
+        self.head.store(0, Relaxed);
     }
 
-    /// An answer is made, with so many bytes to be written after its head. The one before
-    /// may not be written yet: a client that sends several requests at once does not get
-    /// its time anew with each.
+    /// An answer is made, with this many bytes to be written after its head. A client that
+    /// owes a read already gets only the time for these bytes more.
     pub(super) fn end_answer(&self, bytes: u64) {
-        let now = self.now();
-        let unwritten = self.unwritten.load(Ordering::Relaxed);
-        if unwritten == 0 {
-            self.answered.store(now, Ordering::Relaxed);
-            self.answer_bytes.store(0, Ordering::Relaxed);
+        if !self.is_owed() {
+            let now = self.now();
+            self.begin_to_owe(now);
+            self.moved.store(now, Relaxed);
         }
-        let answer_bytes = self.answer_bytes.load(Ordering::Relaxed);
-        self.answer_bytes.store(answer_bytes + bytes, Ordering::Relaxed);
-        self.unwritten.store(unwritten + bytes, Ordering::Relaxed);
-        self.moved.store(now, Ordering::Relaxed);
-        self.is_answering.store(false, Ordering::Relaxed);
+        self.owed_bytes.store(self.owed_bytes.load(Relaxed) + bytes, Relaxed);
+        self.unwritten.store(self.unwritten.load(Relaxed) + bytes, Relaxed);
+        self.is_answering.store(false, Relaxed);
+        self.is_overdue.store(false, Relaxed);
     }
 
     /// Whether it ever brought a whole head.
     pub(super) fn has_asked(&self) -> bool {
-        self.has_asked.load(Ordering::Relaxed)
+        self.has_asked.load(Relaxed)
     }
 
-    /// Waits until a head took longer than `head_wait`, or nothing moved for `idle_wait`
-    /// though no answer was being made, or an answer is taken too slowly. A head that
-    /// began meanwhile is noticed by looking again, so that it may take a quarter more.
+    /// Whether the current answer takes too long.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.is_overdue.load(Relaxed)
+    }
+
+    /// Whether answers are made, or bytes written, that the kernel has not taken: then the
+    /// client does not read.
+    pub(super) fn is_owed(&self) -> bool {
+        self.unwritten.load(Relaxed) > 0 || self.is_blocked.load(Relaxed)
+    }
+
+    /// Waits until the connection is too slow. A state that began meanwhile is noticed by
+    /// looking again, so that it may take a quarter of `head_wait` more.
     pub(super) async fn too_slow(&self, bounds: &Connections) {
         loop {
-            let left = self.left(bounds);
-            if left.is_zero() {
-                return;
+            match self.due(bounds) {
+                Due::Look(left) => tokio::time::sleep(left.min(bounds.head_wait / 4)).await,
+                Due::Answer => {
+                    self.is_overdue.store(true, Relaxed);
+                    // The task is polled again, and with it the answer.
+                    tokio::task::yield_now().await;
+                }
+                Due::End => return,
             }
-            tokio::time::sleep(left.min(bounds.head_wait / 4)).await;
         }
     }
 
-    /// How long it may go on like this before it must be looked at again.
-    fn left(&self, bounds: &Connections) -> Duration {
-        let Connections { head_wait, idle_wait, answer_bytes_per_second, .. } = *bounds;
-        if self.is_answering.load(Ordering::Relaxed) {
-            return head_wait.min(idle_wait);
+    fn due(&self, bounds: &Connections) -> Due {
+        let Connections { head_wait, idle_wait, answer_wait, .. } = *bounds;
+        let now = self.now();
+        let since = |moment: u64| Duration::from_millis(now.saturating_sub(moment));
+        let silent = since(self.moved.load(Relaxed));
+        let is_owed = self.is_owed();
+        if self.is_answering.load(Relaxed) && !is_owed {
+            return match answer_wait.saturating_sub(silent) {
+                Duration::ZERO if self.is_overdue() => Due::End,
+                Duration::ZERO => Due::Answer,
+                left => Due::Look(left),
+            };
         }
-        let since = |moment: u64| Duration::from_millis(self.now().saturating_sub(moment));
-        let idle = idle_wait.saturating_sub(since(self.moved.load(Ordering::Relaxed)));
-        if self.unwritten.load(Ordering::Relaxed) > 0 {
-            let millis =
-                self.answer_bytes.load(Ordering::Relaxed) * 1_000 / answer_bytes_per_second;
-            let allowed = Duration::from_millis(millis);
-            let answered = since(self.answered.load(Ordering::Relaxed));
-            return idle.min((idle_wait + allowed).saturating_sub(answered));
+        let mut left = idle_wait.saturating_sub(silent);
+        if is_owed {
+            let millis = self.owed_bytes.load(Relaxed) * 1_000 / bounds.answer_bytes_per_second;
+            let allowed = idle_wait + Duration::from_millis(millis);
+            left = left.min(allowed.saturating_sub(since(self.owed_since.load(Relaxed))));
         }
-        match self.head.load(Ordering::Relaxed) {
-            0 => idle,
-            head => idle.min(head_wait.saturating_sub(since(head - 1))),
+        // The handshake of TLS has both: a head that is awaited, and bytes that are written.
+        if let Some(head) = self.head.load(Relaxed).checked_sub(1) {
+            left = left.min(head_wait.saturating_sub(since(head)));
         }
+        if left.is_zero() { Due::End } else { Due::Look(left) }
+    }
+
+    fn begin_to_owe(&self, now: u64) {
+        self.owed_since.store(now, Relaxed);
+        self.owed_bytes.store(0, Relaxed);
     }
 
     fn read(&self) {
         let now = self.now();
-        self.moved.store(now, Ordering::Relaxed);
-        // What comes before the answer is written, waits for that to be read as a head.
-        let is_next = !self.is_answering.load(Ordering::Relaxed)
-            && self.unwritten.load(Ordering::Relaxed) == 0;
-        if is_next && self.head.load(Ordering::Relaxed) == 0 {
-            self.head.store(now + 1, Ordering::Relaxed);
+        self.moved.store(now, Relaxed);
+        // Bytes that come before the answer is written wait for that to be read as a head.
+        let is_next = !self.is_answering.load(Relaxed) && !self.is_owed();
+        if is_next && self.head.load(Relaxed) == 0 {
+            self.head.store(now + 1, Relaxed);
         }
     }
 
     fn wrote(&self, bytes: usize) {
-        self.moved.store(self.now(), Ordering::Relaxed);
-        let unwritten = self.unwritten.load(Ordering::Relaxed);
+        self.moved.store(self.now(), Relaxed);
+        let unwritten = self.unwritten.load(Relaxed);
         if unwritten > 0 {
-            self.unwritten.store(unwritten.saturating_sub(bytes as u64), Ordering::Relaxed);
+            self.unwritten.store(unwritten.saturating_sub(bytes as u64), Relaxed);
+        }
+    }
+
+    /// The kernel takes nothing more for now.
+    fn blocked(&self) {
+        if !self.is_owed() {
+            self.begin_to_owe(self.now());
+        }
+        self.is_blocked.store(true, Relaxed);
+    }
+
+    /// The kernel has taken all that it was given. (It may not have been given all of an
+    /// answer: `unwritten` knows.)
+    fn flushed(&self) {
+        if self.is_blocked.load(Relaxed) {
+            self.is_blocked.store(false, Relaxed);
         }
     }
 
@@ -135,7 +202,7 @@ impl Pace {
     }
 }
 
-/// A stream that tells its pace.
+/// A stream that reports its pace.
 pub(super) struct Paced<S> {
     stream: S,
     pace: Arc<Pace>,
@@ -146,6 +213,16 @@ pub(super) struct Paced<S> {
 impl<S> Paced<S> {
     pub(super) fn new(stream: S, pace: Arc<Pace>) -> Self {
         Self { stream, pace, ahead: None }
+    }
+
+    /// Reports the outcome of a write.
+    fn report(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &written {
+            Poll::Ready(Ok(bytes)) => self.pace.wrote(*bytes),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => self.pace.blocked(),
+        }
+        written
     }
 }
 
@@ -172,7 +249,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
             self.pace.read();
-            // What else there was to tell is told to whoever reads on.
+            // The next read meets whatever else this one has met.
             return Poll::Ready(Ok(()));
         }
         read
@@ -186,10 +263,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if let Poll::Ready(Ok(bytes)) = written {
-            self.pace.wrote(bytes);
-        }
-        written
+        self.report(written)
     }
 
     fn poll_write_vectored(
@@ -198,10 +272,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        if let Poll::Ready(Ok(bytes)) = written {
-            self.pace.wrote(bytes);
-        }
-        written
+        self.report(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -209,7 +280,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let flushed = ready!(Pin::new(&mut self.stream).poll_flush(context));
+        self.pace.flushed();
+        Poll::Ready(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -218,149 +291,4 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::io::AsyncWriteExt as _;
-
-    use super::*;
-
-    const BOUNDS: Connections = Connections {
-        head_wait: Duration::from_secs(10),
-        idle_wait: Duration::from_secs(60),
-        ..Connections::DEFAULT
-    };
-
-    /// After how many seconds the connection is too slow, as it stands.
-    async fn seconds(pace: &Pace) -> u64 {
-        let from = Instant::now();
-        pace.too_slow(&BOUNDS).await;
-        from.elapsed().as_secs()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn heads_and_silence_have_bounds() {
-        let pace = Pace::new();
-        assert_eq!(seconds(&pace).await, 10, "the first head is awaited");
-
-        let pace = Pace::new();
-        let (mut client, server) = tokio::io::duplex(64);
-        let mut server = Paced::new(server, pace.clone());
-        pace.begin_answer();
-        tokio::time::advance(Duration::from_secs(300)).await;
-        pace.end_answer(0);
-        assert!(pace.has_asked());
-        assert_eq!(seconds(&pace).await, 60, "an answer may take its time; then it is idle");
-
-        // A head that never ends, however diligently it is sent.
-        pace.end_answer(0);
-        let slowly = async {
-            for _ in 0..100 {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                client.write_all(b"x").await.unwrap();
-                server.read_u8().await.unwrap();
-            }
-        };
-        let from = Instant::now();
-        tokio::select! {
-            () = pace.too_slow(&BOUNDS) => {}
-            () = slowly => panic!("it was never too slow"),
-        }
-        // A second until its first byte.
-        assert!((11..=13).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
-    }
-
-    /// The first byte is waited for alone, and is read with the others.
-    #[tokio::test]
-    async fn the_first_byte_comes_first() {
-        for sent in ["G", "GET /"] {
-            let (mut client, server) = tokio::io::duplex(64);
-            let mut server = Paced::new(server, Pace::new());
-            client.write_all(sent.as_bytes()).await.unwrap();
-            server.begin().await.unwrap();
-            drop(client);
-            let mut read = [0; 64];
-            assert_eq!(server.read(&mut read).await.unwrap(), sent.len());
-            assert_eq!(&read[..sent.len()], sent.as_bytes());
-            assert_eq!(server.read(&mut read).await.unwrap(), 0);
-        }
-        let (client, server) = tokio::io::duplex(64);
-        drop(client);
-        assert!(Paced::new(server, Pace::new()).begin().await.is_err(), "the end is no byte");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn whoever_does_not_read_is_idle() {
-        let pace = Pace::new();
-        let (_client, server) = tokio::io::duplex(4);
-        let mut server = Paced::new(server, pace.clone());
-        pace.begin_answer();
-        pace.end_answer(14);
-        tokio::select! {
-            () = pace.too_slow(&BOUNDS) => {}
-            written = server.write_all(b"more than fits") => panic!("{written:?}"),
-        }
-    }
-
-    /// A client that takes so many bytes of an answer a second, over a small window, and
-    /// sends the next request meanwhile; after how many seconds it is too slow, if ever.
-    async fn too_slow_at(answer: u64, bytes_per_second: usize) -> Option<u64> {
-        let pace = Pace::new();
-        let (mut client, server) = tokio::io::duplex(bytes_per_second);
-        let mut server = Paced::new(server, pace.clone());
-        pace.begin_answer();
-        pace.end_answer(answer);
-        client.write_all(b"G").await.unwrap();
-        server.read_u8().await.unwrap();
-        let from = Instant::now();
-        let answered = async {
-            let body = vec![0; answer as usize];
-            let taken = async {
-                let mut taken = vec![0; bytes_per_second];
-                while client.read(&mut taken).await.unwrap() > 0 {
-                    tokio::time::sleep(Duration::from_secs(1)).await;
-                }
-            };
-            let written = async {
-                server.write_all(&body).await.unwrap();
-                drop(server);
-            };
-            tokio::join!(taken, written);
-        };
-        tokio::select! {
-            () = pace.too_slow(&BOUNDS) => Some(from.elapsed().as_secs()),
-            () = answered => None,
-        }
-    }
-
-    /// Who takes an answer byte by byte does not keep it for ever; who takes it in its time
-    /// is not taken for one whose next head is slow.
-    #[tokio::test(start_paused = true)]
-    async fn answers_have_a_least_pace() {
-        assert_eq!(too_slow_at(4 << 20, 32 << 10).await, None, "it takes 128 s");
-        let slow = too_slow_at(4 << 20, 1 << 10).await.unwrap();
-        // 60 s, and 4 MiB at 16 KiB a second.
-        assert!((316..=319).contains(&slow), "{slow}");
-        assert_eq!(too_slow_at(100, 1).await.map(|slow| slow / 4), Some(15), "after the silence");
-    }
-
-    /// Who sends one request after another does not get the time for an answer anew with
-    /// each.
-    #[tokio::test(start_paused = true)]
-    async fn more_requests_gain_no_time() {
-        let pace = Pace::new();
-        pace.begin_answer();
-        pace.end_answer(4 << 20);
-        let from = Instant::now();
-        let more = async {
-            for _ in 0..20 {
-                tokio::time::sleep(Duration::from_secs(50)).await;
-                pace.begin_answer();
-                pace.end_answer(1);
-            }
-        };
-        tokio::select! {
-            () = pace.too_slow(&BOUNDS) => {}
-            () = more => panic!("it was never too slow"),
-        }
-        assert!((316..=319).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
-    }
-}
+mod tests;

@@ -70,7 +70,7 @@ fn the_rebuild_publishes_what_the_service_reads() {
     fs::write(dumps.join("day.csv"), "figi,ticker\nBBG000BLNNH6,IBM\n").unwrap();
     let words = command("figdex-rebuild.service");
     assert_eq!(words[0], "/usr/bin/figdex-ingest");
-    assert_eq!(value("figdex-rebuild.service", "StateDirectory"), "figdex");
+    assert_eq!(value("figdex-rebuild.service", "ReadWritePaths"), "/var/lib/figdex");
     // What an operator says of the index holds for both units, and so does what none says.
     for key in ["Environment", "EnvironmentFile"] {
         assert_eq!(value("figdex-rebuild.service", key), value("figdex.service", key));
@@ -96,6 +96,35 @@ fn the_rebuild_publishes_what_the_service_reads() {
     assert!(state.join("report.json").exists());
     let others: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(others.len(), 2, "{others:?}");
+}
+
+/// The build parses files from elsewhere: it is another user than the server, whose keys it
+/// can neither read nor make its own, and it does not see the settings and certificates. Both
+/// users are made, in one group, by which the server reads the index.
+#[test]
+fn the_rebuild_is_kept_from_the_keys() {
+    let (server, build) = ("figdex.service", "figdex-rebuild.service");
+    assert_ne!(value(build, "User"), value(server, "User"));
+    assert_eq!(value(build, "Group"), value(server, "Group"));
+    let users = fs::read_to_string(packaging().join("figdex.sysusers")).unwrap();
+    for line in ["\nu figdex - ", "\nu figdex-ingest -:figdex "] {
+        assert!(users.contains(line), "{line}");
+    }
+    // systemd makes a state folder, and all that is in it, the unit's user's.
+    assert!(values(build, "StateDirectory").is_empty());
+    assert_eq!(value(build, "InaccessiblePaths"), "-/etc/figdex");
+    assert_eq!(value(server, "ReadOnlyPaths"), "/var/lib/figdex");
+}
+
+/// Memory has a bound, and the bound is a share of the machine's: pages of the mapped index
+/// count, and a small figure would have the server read them from the disk again and again.
+#[test]
+fn memory_has_a_bound_that_leaves_room_for_the_index() {
+    for unit in ["figdex.service", "figdex-rebuild.service"] {
+        let bound = value(unit, "MemoryMax");
+        let percent: u32 = bound.strip_suffix('%').unwrap_or_default().parse().unwrap();
+        assert!((80..100).contains(&percent), "{unit}: {bound}");
+    }
 }
 
 /// systemd's own opinion of the units.

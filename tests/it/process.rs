@@ -126,6 +126,11 @@ impl Process {
         self.place.rsplit("://").next().unwrap().parse().unwrap()
     }
 
+    /// The operators' address, where there is one.
+    pub(crate) fn operators(&self) -> SocketAddr {
+        self.place_after("for operators on http://").parse().unwrap()
+    }
+
     /// What a line of the log ends with.
     pub(crate) fn place_after(&self, text: &str) -> String {
         let line = self.wait_for(text, 1);
@@ -248,7 +253,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
+pub(crate) fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
     let mut stream = connect(address);
     // A server that has heard enough need not listen to the rest.
     stream.write_all(request.as_ref()).ok();
@@ -263,6 +268,17 @@ pub(crate) fn get(address: SocketAddr, path: &str) -> (u16, Value) {
     );
     let body = answer.split_once("\r\n\r\n").unwrap().1;
     (status(&answer), serde_json::from_str(body).unwrap_or_default())
+}
+
+/// The sum of all samples of a metric.
+pub(crate) fn metric(operators: SocketAddr, name: &str) -> f64 {
+    let request = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let page = exchange(operators, request);
+    let values = page.lines().filter_map(|line| {
+        let rest = line.strip_prefix(name).filter(|rest| rest.starts_with([' ', '{']))?;
+        Some(rest.rsplit_once(' ')?.1.parse::<f64>().unwrap())
+    });
+    values.sum()
 }
 
 /// What comes until the server closes, or resets a connection that it has not read to

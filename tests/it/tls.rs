@@ -19,18 +19,40 @@ use tokio_rustls::rustls::{
 use crate::process::{PATIENCE, Process, REQUEST, read_to_close};
 
 /// A certificate that vouches for itself, in PEM with its key, and as clients know it.
-struct Certificate {
+pub(crate) struct Certificate {
     certificate: String,
     key: String,
     known: CertificateDer<'static>,
 }
 
 impl Certificate {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let made = rcgen::generate_simple_self_signed(["figdex.test".to_owned()]).unwrap();
         let CertifiedKey { cert, signing_key } = made;
         let key = signing_key.serialize_pem();
         Self { certificate: cert.pem(), key, known: cert.der().clone() }
+    }
+
+    /// Writes it into a folder; the flags with which a server shows it.
+    pub(crate) fn write_into(&self, folder: &Path) -> [String; 4] {
+        let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
+        self.write(&certificate, &key);
+        let [certificate, key] = [certificate, key].map(|file| file.to_str().unwrap().to_owned());
+        ["--tls-cert".to_owned(), certificate, "--tls-key".to_owned(), key]
+    }
+
+    /// Whether a server answers, and shows this certificate.
+    pub(crate) fn is_served_by(&self, figdex: &Process) -> bool {
+        is_answer(&self.ask(figdex))
+    }
+
+    /// A client of TLS over a connection, which trusts this certificate alone.
+    pub(crate) fn connect_over(
+        &self,
+        stream: TcpStream,
+    ) -> StreamOwned<ClientConnection, TcpStream> {
+        let versions = &[&version::TLS13, &version::TLS12];
+        self.connect(stream, &[b"http/1.1"], versions)
     }
 
     fn write(&self, certificate: &Path, key: &Path) {
@@ -52,7 +74,8 @@ impl Certificate {
         figdex: &Process,
         protocols: &[&[u8]],
     ) -> Result<(String, Option<Vec<u8>>), String> {
-        let mut stream = self.connect(figdex, protocols, &[&version::TLS13, &version::TLS12]);
+        let versions = &[&version::TLS13, &version::TLS12];
+        let mut stream = self.connect(figdex.connect(), protocols, versions);
         stream.write_all(REQUEST.as_bytes()).map_err(|error| error.to_string())?;
         let answer = read_to_close(&mut stream);
         Ok((answer, stream.conn.alpn_protocol().map(<[u8]>::to_vec)))
@@ -60,7 +83,7 @@ impl Certificate {
 
     fn connect(
         &self,
-        figdex: &Process,
+        stream: TcpStream,
         protocols: &[&[u8]],
         versions: &[&'static tokio_rustls::rustls::SupportedProtocolVersion],
     ) -> StreamOwned<ClientConnection, TcpStream> {
@@ -74,7 +97,7 @@ impl Certificate {
         config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
         let name = ServerName::try_from("figdex.test").unwrap();
         let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-        StreamOwned::new(connection, figdex.connect())
+        StreamOwned::new(connection, stream)
     }
 }
 
@@ -105,7 +128,7 @@ fn a_certificate_and_its_renewal() {
     for (version, expected) in
         [(&version::TLS12, ProtocolVersion::TLSv1_2), (&version::TLS13, ProtocolVersion::TLSv1_3)]
     {
-        let mut stream = first.connect(&figdex, &[b"http/1.1"], &[version]);
+        let mut stream = first.connect(figdex.connect(), &[b"http/1.1"], &[version]);
         stream.write_all(REQUEST.as_bytes()).unwrap();
         assert!(read_to_close(&mut stream).contains("BBG000BLNNH6"));
         assert_eq!(stream.conn.protocol_version(), Some(expected));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use figdex_index::{
-    Catalogue, Effort, Figi, Filters, Hit, Keywords, Lookup, Manifest, Page, Search, Text,
+    Catalogue, Figi, Filters, Hit, Keywords, Lookup, Manifest, Meter, Page, Search, Text,
     Vocabulary,
 };
 use figdex_ingest::{Build, Input};
@@ -83,7 +83,7 @@ impl Figdex {
     }
 
     fn count(&self, search: &Search, answer: &mut Answer) -> Result<()> {
-        let total = self.catalogue.count(search, Effort::Any)?.context(ANY)?;
+        let total = self.catalogue.count(search, &Meter::unlimited())?.context(ANY)?;
         answer.note(&total.to_string());
         Ok(())
     }
@@ -139,7 +139,8 @@ impl Engine for Figdex {
             Question::Page { pair, after, figis_alone } => {
                 let search = by_pair(pair, self.catalogue.vocabulary())?;
                 let after = Figi::parse(after)?;
-                let page = self.catalogue.filter(&search, Some(after), PAGE_ROWS, Effort::Any)?;
+                let page =
+                    self.catalogue.filter(&search, Some(after), PAGE_ROWS, &Meter::unlimited())?;
                 if !figis_alone {
                     return self.page(page, answer);
                 }
@@ -156,13 +157,21 @@ impl Engine for Figdex {
                 self.count(&search, answer)
             }
             Question::First(words) => {
-                let page =
-                    self.catalogue.filter(&by_words(words)?, None, PAGE_ROWS, Effort::Any)?;
+                let page = self.catalogue.filter(
+                    &by_words(words)?,
+                    None,
+                    PAGE_ROWS,
+                    &Meter::unlimited(),
+                )?;
                 self.page(page, answer)
             }
             Question::Best(words) => {
-                let page =
-                    self.catalogue.search(&by_words(words)?, None, PAGE_ROWS, Effort::Any)?;
+                let page = self.catalogue.search(
+                    &by_words(words)?,
+                    None,
+                    PAGE_ROWS,
+                    &Meter::unlimited(),
+                )?;
                 self.page(page, answer)
             }
             Question::CountWords(words) => self.count(&by_words(words)?, answer),

@@ -42,6 +42,20 @@ pub struct OneOf<'a> {
     others: &'a [Known],
 }
 
+/// Units of looking up what filters ask of a part, for each value and each interval.
+const VALUE_UNITS: u64 = 5;
+const INTERVAL_UNITS: u64 = 40;
+
+impl Filters {
+    /// The units of looking up in a part what these filters ask of its rows.
+    pub(crate) fn units(&self) -> u64 {
+        let numbers = [self.strike, self.contract_size, self.coupon].into_iter().flatten();
+        let dates = [self.expiration, self.maturity].into_iter().flatten();
+        let intervals = (numbers.count() + dates.count()) as u64;
+        1 + VALUE_UNITS * self.known.len() as u64 + INTERVAL_UNITS * intervals
+    }
+}
+
 impl KnownValues {
     /// Demands that the row's own value of the property is just this one, whatever was
     /// demanded of the property before.
@@ -87,9 +101,9 @@ impl KnownValues {
         Some(OneOf { least, others: &others[..count] })
     }
 
-    /// How many values there are beyond one of each property.
-    pub(crate) fn surplus(&self) -> usize {
-        self.others.len()
+    /// The number of values, of all properties.
+    pub(crate) fn len(&self) -> usize {
+        self.least.iter().flatten().count() + self.others.len()
     }
 }
 
@@ -168,7 +182,7 @@ mod tests {
         values.allow(known(Property::SecurityType, 0));
         values.require(known(Property::ExchCode, 3));
         let asked: Vec<_> = values.iter().map(|asked| asked.values().count()).collect();
-        assert_eq!((asked, values.surplus()), (vec![1, 2], 1));
+        assert_eq!((asked, values.len()), (vec![1, 2], 3));
         assert!(values.of(Property::ExchCode).is_some_and(OneOf::is_alone));
     }
 }

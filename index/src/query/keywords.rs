@@ -1,5 +1,8 @@
 //! Key words, as a person types them: words and nothing else, however it looks.
 
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+
 use crate::vocabulary::{Known, Property, Vocabulary};
 use crate::words::{Folded, squeeze, words};
 
@@ -7,11 +10,26 @@ use crate::words::{Folded, squeeze, words};
 pub const QUERY_BYTES_MAX: usize = 1024;
 
 /// Which rows hold all of these words, or carry the whole text as an identifier?
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct Keywords {
+    /// All else follows from it, so that this alone is compared.
     text: String,
     words: Vec<Word>,
     squeezed: String,
+}
+
+impl PartialEq for Keywords {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Keywords {}
+
+impl Hash for Keywords {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
 }
 
 /// A word that a row must hold: as it stands without its punctuation, or in all
@@ -41,14 +59,15 @@ impl Keywords {
         // Said twice is said once; but the last word stands for itself, since it may
         // be an exchange code where the same word before it may not.
         let last = parsed.pop();
-        let mut once: Vec<Word> = Vec::new();
-        for word in parsed {
-            if !once.contains(&word) {
-                once.push(word);
-            }
-        }
-        once.extend(last);
-        Ok(Self { text: text.to_owned(), words: once, squeezed: squeeze(text) })
+        let mut words = once(parsed);
+        words.extend(last);
+        Ok(Self { text: text.to_owned(), words, squeezed: squeeze(text) })
+    }
+
+    /// The same for a table that remembers questions: its words, once they are folded,
+    /// can take fifty times as much as the text.
+    pub(crate) fn without_words(&self) -> Self {
+        Self { text: self.text.clone(), words: Vec::new(), squeezed: String::new() }
     }
 
     /// The text as it was given.
@@ -88,13 +107,16 @@ impl Word {
         words.next().map(|word| Self::new(&word)).unwrap_or_default()
     }
 
-    fn new(word: &Folded) -> Self {
-        let mut runs: Vec<String> = Vec::new();
-        for run in word.runs() {
-            if !runs.iter().any(|known| known == run) {
-                runs.push(run.to_owned());
-            }
+    /// The number of terms that are looked up for it.
+    pub(crate) fn terms(&self) -> u64 {
+        match self.runs.len() {
+            0 | 1 => 1,
+            runs => runs as u64 + 1,
         }
+    }
+
+    fn new(word: &Folded) -> Self {
+        let runs = once(word.runs().map(str::to_owned).collect());
         Self { squeezed: word.squeezed(), runs }
     }
 
@@ -105,6 +127,24 @@ impl Word {
         let values = vocabulary.values(Property::ExchCode).filter(is_word);
         values.filter_map(|value| vocabulary.admit(Property::ExchCode, value))
     }
+}
+
+/// Each of the items once, where it comes first.
+fn once<T: Eq + Hash>(items: Vec<T>) -> Vec<T> {
+    /// Comparing so few with each other takes less than a table of them.
+    const COMPARED_MAX: usize = 8;
+    if items.len() <= COMPARED_MAX {
+        let mut kept: Vec<T> = Vec::with_capacity(items.len());
+        for item in items {
+            if !kept.contains(&item) {
+                kept.push(item);
+            }
+        }
+        return kept;
+    }
+    let mut known = HashSet::with_capacity(items.len());
+    let is_new: Vec<bool> = items.iter().map(|item| known.insert(item)).collect();
+    items.into_iter().zip(is_new).filter_map(|(item, is_new)| is_new.then_some(item)).collect()
 }
 
 #[cfg(test)]

@@ -20,19 +20,34 @@ pub use self::reading::Matched;
 use self::reading::{Asked, Fit, Reading, cost};
 pub(crate) use self::remembered::Remembered;
 use self::ways::{Way, rows};
-use crate::catalogue::{Catalogue, Effort, Hit};
+use crate::catalogue::{Catalogue, Hit, unless_more};
 use crate::conditions::Conditions;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::figi::Figi;
 use crate::id_type::{IdType, IdValue};
 use crate::identifiers::KeyKind;
+use crate::meter::Meter;
 use crate::names::said_name;
+use crate::part::Part;
 use crate::query::{Filters, Keywords};
 use crate::rank;
+use crate::ranked::POSITION_UNITS;
+use crate::row_set::RowSet;
 use crate::typed;
 
 /// Rows that are read of each way in which words may be meant.
 const READ_MAX: usize = 32;
+
+/// Units of reading a row, and of counting the rows of a security in a part.
+const READ_UNITS: u64 = 100;
+const LISTINGS_UNITS: u64 = 12;
+
+/// The units of all suggestions for one text: fifty milliseconds. Whatever was found until
+/// then is suggested.
+const SUGGEST_UNITS_MAX: u64 = 5_000_000;
+
+/// Bytes of rows that are kept as they were read; beyond that they are read again.
+const READINGS_BYTES_MAX: usize = 2 << 20;
 
 /// Fewer suggestions than these, and a typo is looked for.
 const ENOUGH: usize = 3;
@@ -66,11 +81,12 @@ struct Gathered {
     fits: HashMap<Hit, Fit>,
     /// What was read, for who reads it again in another way.
     readings: HashMap<Hit, Reading>,
+    readings_bytes: usize,
 }
 
 impl Catalogue {
     /// What may be meant, one row for each security, the likeliest first; `None` when it
-    /// takes more than `effort`.
+    /// takes more than the meter allows.
     ///
     /// # Errors
     /// When the index cannot be read, which a verified one can.
@@ -78,19 +94,19 @@ impl Catalogue {
         &self,
         asked: &Suggest,
         limit: usize,
-        effort: Effort,
+        meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
         if let Some(known) = self.suggested.get(asked, limit) {
             return Ok(Some(known));
         }
-        let found = self.suggest_anew(asked, limit, effort)?;
+        let found = self.suggest_anew(asked, limit, meter)?;
         if let Some(found) = &found {
             self.suggested.remember(asked, limit, found);
         }
         Ok(found)
     }
 
-    /// As [`Catalogue::suggest`], whatever was suggested before: for those who measure.
+    /// As [`Catalogue::suggest`], whatever was suggested before: for measurements.
     ///
     /// # Errors
     /// As [`Catalogue::suggest`].
@@ -98,44 +114,67 @@ impl Catalogue {
         &self,
         asked: &Suggest,
         limit: usize,
-        effort: Effort,
+        meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
         let mut gathered = Gathered::new();
-        self.gather_whole(asked, &mut gathered)?;
-        let words = asked.keywords.words();
-        if words.is_empty() {
-            return Ok(Some(self.best(gathered, asked, limit)));
+        let work = meter.within(SUGGEST_UNITS_MAX);
+        match self.gather_all(asked, limit, &mut gathered, &work) {
+            // Suggestions are guesses: some are better than none.
+            Ok(()) | Err(Error::TakesMore(_)) => {}
+            Err(error) => return Err(error),
         }
-        for way in ways::plain(&asked.keywords, self.vocabulary()) {
-            self.gather(way, asked, &mut gathered)?;
+        let listings = LISTINGS_UNITS * (limit * self.generation.parts.len()) as u64;
+        let is_within = meter.absorb(&work).and_then(|()| meter.charge(listings));
+        let best = is_within.map(|()| self.best(gathered, asked, limit));
+        unless_more(best.map_err(Error::from))
+    }
+
+    fn gather_all(
+        &self,
+        asked: &Suggest,
+        limit: usize,
+        gathered: &mut Gathered,
+        meter: &Meter,
+    ) -> Result<()> {
+        meter.charge(ways::units(&asked.keywords))?;
+        let words = ways::as_typed(&asked.keywords);
+        self.gather_whole(asked, &words, gathered, meter)?;
+        if words.is_empty() {
+            return Ok(());
+        }
+        meter.charge(typed::exch_code_units(self.vocabulary()))?;
+        for way in ways::plain(&asked.keywords, &words, self.vocabulary()) {
+            self.gather(way, asked, gathered, meter)?;
         }
         if words.len() > 1 && gathered.fits.len() < limit {
-            self.gather(ways::begun(&asked.keywords), asked, &mut gathered)?;
+            self.gather(ways::begun(&words), asked, gathered, meter)?;
         }
         if gathered.fits.is_empty() {
-            for way in ways::split(&asked.keywords) {
-                self.gather(way, asked, &mut gathered)?;
+            for way in ways::split(&words) {
+                self.gather(way, asked, gathered, meter)?;
             }
         }
         if gathered.fits.len() < ENOUGH {
-            if effort == Effort::Little {
-                return Ok(None);
-            }
             let is_known = |word: &str| {
-                let parts = &self.generation.parts;
-                parts.iter().try_fold(false, |known, part| Ok(known || ways::is_known(part, word)?))
+                let mut parts = self.generation.parts.iter();
+                parts.try_fold(false, |known, part| Ok(known || ways::is_known(part, word, meter)?))
             };
-            for way in ways::guessed(&asked.keywords, is_known)? {
-                self.gather(way, asked, &mut gathered)?;
+            for way in ways::guessed(&words, is_known)? {
+                self.gather(way, asked, gathered, meter)?;
             }
         }
-        Ok(Some(self.best(gathered, asked, limit)))
+        Ok(())
     }
 
     /// Gathers the rows of which the whole text is an identifier, the ticker or the name.
-    fn gather_whole(&self, asked: &Suggest, gathered: &mut Gathered) -> Result<()> {
+    fn gather_whole(
+        &self,
+        asked: &Suggest,
+        words: &[Asked],
+        gathered: &mut Gathered,
+        meter: &Meter,
+    ) -> Result<()> {
         let keywords = &asked.keywords;
-        let words = ways::as_typed(keywords);
         let before = keywords.before_last().map(|(before, _)| before);
         let texts: Vec<(String, String)> = [Some(keywords.text()), before]
             .into_iter()
@@ -143,30 +182,29 @@ impl Catalogue {
             .map(|text| (crate::words::squeeze(text), said_name(text)))
             .collect();
         for (number, part) in (0..).zip(&self.generation.parts) {
+            meter.charge(asked.filters.units())?;
             let conditions = Conditions::new(part, &asked.filters);
-            let typed::Identified { by_number, by_symbol } = typed::identified(part, keywords);
+            let typed::Identified { by_number, by_symbol } =
+                typed::identified(part, keywords, meter)?;
             let by_symbol = if typed::is_plain(keywords.text()) { by_symbol } else { Vec::new() };
-            let exact = typed::exact(part, keywords, self.vocabulary());
+            let by_number = typed::rows_of(part, &by_number, Some(&conditions), meter)?;
+            let by_symbol = typed::rows_of(part, &by_symbol, Some(&conditions), meter)?;
+            let exact = typed::exact(part, keywords, self.vocabulary(), meter)?;
             for (docs, points) in [(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)] {
-                let mut positions: Vec<u32> = docs
-                    .into_iter()
-                    .filter(|doc| conditions.pass(*doc))
-                    .map(|doc| part.ranks.position(doc))
-                    .collect();
-                positions.sort_unstable();
-                for position in positions.into_iter().take(READ_MAX) {
-                    let doc = part.ranks.doc(position);
-                    let reading = gathered.readings.entry(Hit { part: number, doc });
-                    let reading = reading.or_insert_with(|| Reading::of(part.rows.get(doc)));
-                    let mut fit = reading.fit(&words).unwrap_or_default();
-                    let is_ticker = texts.iter().any(|(text, _)| reading.has_ticker(text));
-                    let is_name = texts.iter().any(|(_, said)| reading.has_name(said));
+                for position in first_positions(part, &docs, &conditions, meter)? {
+                    let hit = Hit { part: number, doc: part.ranks.doc(position) };
+                    let (fit, is_ticker, is_name) = gathered.read(self, hit, meter, |reading| {
+                        let is_ticker = texts.iter().any(|(text, _)| reading.has_ticker(text));
+                        let is_name = texts.iter().any(|(_, said)| reading.has_name(said));
+                        (reading.fit(words), is_ticker, is_name)
+                    })?;
+                    let mut fit = fit.unwrap_or_default();
                     fit.matched.ticker |= is_ticker;
                     fit.matched.name |= is_name;
                     fit.matched.identifier |= points == NUMBER || !is_ticker && !is_name;
                     fit.matched.description = false;
                     fit.points = fit.points.max(reading::WHOLE_MIN) + points;
-                    gathered.put(Hit { part: number, doc }, fit);
+                    gathered.put(hit, fit);
                 }
             }
         }
@@ -174,7 +212,13 @@ impl Catalogue {
     }
 
     /// Gathers the rows of one way, as many as are read, the best ranks first.
-    fn gather(&self, mut way: Way, asked: &Suggest, gathered: &mut Gathered) -> Result<()> {
+    fn gather(
+        &self,
+        mut way: Way,
+        asked: &Suggest,
+        gathered: &mut Gathered,
+        meter: &Meter,
+    ) -> Result<()> {
         if let [only] = &mut way.words[..] {
             // Not by each part for itself: one that has none would look further than others.
             let mut parts = self.generation.parts.iter();
@@ -184,10 +228,10 @@ impl Catalogue {
         let mut found = Vec::new();
         for (number, part) in (0..).zip(&self.generation.parts) {
             let fit = |doc, words: &[Asked]| {
-                let reading = gathered.readings.entry(Hit { part: number, doc });
-                reading.or_insert_with(|| Reading::of(part.rows.get(doc))).fit(words)
+                let hit = Hit { part: number, doc };
+                gathered.read(self, hit, meter, |reading| reading.fit(words))
             };
-            for (doc, fit) in rows(part, &way, &asked.filters, READ_MAX, fit)? {
+            for (doc, fit) in rows(part, &way, &asked.filters, READ_MAX, meter, fit)? {
                 found.push((part.ranks.rank(doc), Hit { part: number, doc }, fit));
             }
         }
@@ -246,11 +290,55 @@ impl Catalogue {
     }
 }
 
+/// The positions of the rows of a set that pass, the first of them, in order.
+fn first_positions(
+    part: &Part,
+    docs: &RowSet,
+    conditions: &Conditions<'_>,
+    meter: &Meter,
+) -> Result<Vec<u32>> {
+    let mut first = Vec::new();
+    for doc in docs.iter() {
+        meter.charge(POSITION_UNITS + conditions.row_units())?;
+        if conditions.pass(doc) {
+            first.push(part.ranks.position(doc));
+            if first.len() == 2 * READ_MAX {
+                first.select_nth_unstable(READ_MAX);
+                first.truncate(READ_MAX);
+            }
+        }
+    }
+    first.sort_unstable();
+    first.truncate(READ_MAX);
+    Ok(first)
+}
+
 impl Gathered {
     fn new() -> Self {
         // One way fills these, and most questions need no other.
         let (fits, readings) = (HashMap::with_capacity(64), HashMap::with_capacity(64));
-        Self { fits, readings }
+        Self { fits, readings, readings_bytes: 0 }
+    }
+
+    /// What somebody sees in a row who reads it.
+    fn read<T>(
+        &mut self,
+        catalogue: &Catalogue,
+        hit: Hit,
+        meter: &Meter,
+        see: impl FnOnce(&Reading) -> T,
+    ) -> Result<T> {
+        if let Some(reading) = self.readings.get(&hit) {
+            return Ok(see(reading));
+        }
+        meter.charge(READ_UNITS)?;
+        let reading = Reading::of(catalogue.row(hit));
+        let seen = see(&reading);
+        self.readings_bytes += reading.bytes();
+        if self.readings_bytes <= READINGS_BYTES_MAX {
+            self.readings.insert(hit, reading);
+        }
+        Ok(seen)
     }
 
     /// Keeps the best that is said of a row.

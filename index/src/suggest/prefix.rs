@@ -16,6 +16,7 @@ use tantivy::postings::TermInfo;
 
 use crate::error::{Error, Result};
 use crate::mapped::{Mapped, u32_at};
+use crate::meter::Meter;
 use crate::part::Part;
 use crate::ranks::Ranks;
 use crate::rows::Rows;
@@ -34,13 +35,24 @@ const ENTRY_BYTES: usize = KEY_BYTES + 4;
 /// filters take away.
 const ROWS_MAX: usize = 64;
 
-/// The words of a part that begin with `beginning`, the most frequent, in the order of
-/// the dictionary.
+/// Words of the dictionary that are read to find the most frequent of those that begin so,
+/// or are one typo away. The shortest beginnings have more, and the table.
+pub(crate) const TERMS_READ_MAX: usize = 1 << 16;
+
+/// Units of reading a word of the dictionary.
+pub(crate) const TERM_READ_UNITS: u64 = 4;
+
+/// Units of finding where a range of the dictionary begins.
+const RANGE_UNITS: u64 = 60;
+
+/// The words of a part that begin with `beginning`, the most frequent.
 pub(crate) fn beginning_with(
     part: &Part,
     beginning: &str,
     words_max: usize,
+    meter: &Meter,
 ) -> Result<Vec<TermInfo>> {
+    meter.charge(RANGE_UNITS)?;
     let inverted = part.segment.inverted_index(part.fields.words)?;
     let range = inverted.terms().range().ge(beginning);
     let range = match after(beginning.as_bytes()) {
@@ -48,20 +60,48 @@ pub(crate) fn beginning_with(
         None => range,
     };
     let mut terms = range.into_stream().map_err(TantivyError::from)?;
-    let mut found = Vec::new();
-    while terms.advance() {
-        found.push(terms.value().clone());
+    let mut found = Frequent::new(words_max);
+    let mut read = 0;
+    while read < TERMS_READ_MAX && terms.advance() {
+        meter.charge(TERM_READ_UNITS)?;
+        read += 1;
+        found.add(terms.value());
     }
-    Ok(frequent(found, words_max))
+    Ok(found.finish())
 }
 
-/// The most frequent of some words, those that are equally frequent in their order.
-pub(crate) fn frequent(mut found: Vec<TermInfo>, words_max: usize) -> Vec<TermInfo> {
-    if found.len() > words_max {
-        found.sort_by_key(|found| Reverse(found.doc_freq));
-        found.truncate(words_max);
+/// The most frequent of some words; of those that are equally frequent the first in the
+/// order of the dictionary. It holds at most twice as many.
+pub(crate) struct Frequent {
+    words_max: usize,
+    found: Vec<TermInfo>,
+}
+
+impl Frequent {
+    pub(crate) fn new(words_max: usize) -> Self {
+        Self { words_max, found: Vec::new() }
     }
-    found
+
+    pub(crate) fn add(&mut self, word: &TermInfo) {
+        if self.found.len() >= 2 * self.words_max {
+            self.cut();
+        }
+        self.found.push(word.clone());
+    }
+
+    pub(crate) fn finish(mut self) -> Vec<TermInfo> {
+        self.cut();
+        self.found
+    }
+
+    fn cut(&mut self) {
+        if self.found.len() > self.words_max {
+            // Posting lists lie in the order of the dictionary.
+            let key = |word: &TermInfo| (Reverse(word.doc_freq), word.postings_range.start);
+            self.found.select_nth_unstable_by_key(self.words_max, key);
+            self.found.truncate(self.words_max);
+        }
+    }
 }
 
 /// The first text that does not begin so and comes after all that do.

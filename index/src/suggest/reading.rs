@@ -115,6 +115,12 @@ impl Reading {
         reading
     }
 
+    /// The memory that it takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        let texts = self.text.capacity() + self.name.capacity();
+        size_of::<Self>() + texts + self.forms.capacity() * size_of::<Form>()
+    }
+
     fn add(&mut self, word: &Folded) {
         let place = self.words;
         self.words += 1;

@@ -1,41 +1,175 @@
 //! One typo: a letter too much, too few or another, or two neighbours swapped.
+//!
+//! The dictionary is walked with an automaton whose states are a few numbers, worked out
+//! as letters come: it needs no table, whose size would grow with the square of the word's
+//! length and with the bytes of its letters.
 
+use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
-use tantivy::query::FuzzyTermQuery;
-use tantivy::{TantivyError, Term};
+use tantivy_fst::Automaton;
 
-use super::prefix::frequent;
+use super::prefix::{Frequent, TERM_READ_UNITS, TERMS_READ_MAX};
 use crate::error::Result;
+use crate::meter::{INLINE_UNITS_MAX, Meter};
 use crate::part::Part;
 
 /// Shorter words have too many neighbours to be guessed.
 pub(crate) const LETTERS_MIN: usize = 4;
 
+/// Longer words, once they are folded, are not guessed at: hardly anybody types one, and a
+/// state of the automaton has a bit for each letter.
+pub(crate) const LETTERS_MAX: usize = 24;
+
 /// Words that are taken for a mistyped one.
 const WORDS_MAX: usize = 32;
 
-/// Whether a typo may be in a word: it has letters enough, and no digit, for a number
-/// that is not right is another number.
+/// Units of a walk over the dictionary beside the words that it finds. It cannot be
+/// metered while it finds none, and so it is never done inline.
+const WALK_UNITS: u64 = 2 * INLINE_UNITS_MAX;
+
+/// Whether a typo may be in a word: it has letters enough and not too many, and no digit,
+/// for a number that is not right is another number.
 pub(crate) fn may_be_mistyped(word: &str) -> bool {
-    word.chars().count() >= LETTERS_MIN && !word.chars().any(char::is_numeric)
+    let letters = word.chars().take(LETTERS_MAX + 1).count();
+    (LETTERS_MIN..=LETTERS_MAX).contains(&letters) && !word.chars().any(char::is_numeric)
 }
 
 /// The words of a part that are one typo away from `word`, or begin with what is.
-pub(crate) fn neighbours(part: &Part, word: &str, is_begun: bool) -> Result<Vec<TermInfo>> {
-    let term = Term::from_field_text(part.fields.words, word);
-    let query = match is_begun {
-        true => FuzzyTermQuery::new_prefix(term, 1, true),
-        false => FuzzyTermQuery::new(term, 1, true),
-    };
-    let automaton = query.automaton()?;
+pub(crate) fn neighbours(
+    part: &Part,
+    word: &str,
+    is_begun: bool,
+    meter: &Meter,
+) -> Result<Vec<TermInfo>> {
+    let Some(automaton) = OneTypo::of(word, is_begun) else { return Ok(Vec::new()) };
+    meter.charge(WALK_UNITS)?;
     let inverted = part.segment.inverted_index(part.fields.words)?;
     let stream = inverted.terms().search(automaton).into_stream();
     let mut terms = stream.map_err(TantivyError::from)?;
-    let mut found = Vec::new();
-    while terms.advance() {
-        found.push(terms.value().clone());
+    let mut found = Frequent::new(WORDS_MAX);
+    let mut read = 0;
+    while read < TERMS_READ_MAX && terms.advance() {
+        meter.charge(TERM_READ_UNITS)?;
+        read += 1;
+        found.add(terms.value());
     }
-    Ok(frequent(found, WORDS_MAX))
+    Ok(found.finish())
+}
+
+/// The words with at most one typo, or the beginnings of words with at most one.
+struct OneTypo {
+    letters: Vec<char>,
+    /// For each ASCII letter a bit for each place of the word where it is.
+    ascii: [u32; 128],
+    is_begun: bool,
+}
+
+/// What was read of a word so far. A bit of each set stands for a number of letters of the
+/// asked word that may be behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Read {
+    /// Without a typo.
+    right: u32,
+    /// With one.
+    mistyped: u32,
+    /// In the midst of two letters that are swapped.
+    swapped: u32,
+    /// The bits of a character whose bytes are not all read, and how many bytes are missing.
+    partial: u32,
+    missing: u8,
+    /// It begins with what was asked for, whatever follows.
+    is_found: bool,
+}
+
+impl OneTypo {
+    /// `None` for words of more than [`LETTERS_MAX`] letters.
+    fn of(word: &str, is_begun: bool) -> Option<Self> {
+        let letters: Vec<char> = word.chars().take(LETTERS_MAX + 1).collect();
+        if letters.len() > LETTERS_MAX {
+            return None;
+        }
+        let mut ascii = [0; 128];
+        for (place, letter) in letters.iter().enumerate().filter(|(_, letter)| letter.is_ascii()) {
+            ascii[*letter as usize] |= 1 << place;
+        }
+        Some(Self { letters, ascii, is_begun })
+    }
+
+    /// The bit that stands for all letters.
+    fn all(&self) -> u32 {
+        1 << self.letters.len()
+    }
+
+    /// A bit for each place of the word where the letter is.
+    fn places(&self, letter: u32) -> u32 {
+        match self.ascii.get(letter as usize) {
+            Some(places) => *places,
+            None => (0..)
+                .zip(&self.letters)
+                .fold(0, |places, (place, own)| places | u32::from(*own as u32 == letter) << place),
+        }
+    }
+
+    fn read(&self, read: Read, letter: u32) -> Read {
+        let Read { right, mistyped, swapped, .. } = read;
+        let places = self.places(letter);
+        let in_word = self.all() | (self.all() - 1);
+        let next = (right & places) << 1;
+        let mistyped = (mistyped & places) << 1
+            // A letter too much, another letter, two that are swapped, a letter too few.
+            | right
+            | right << 1
+            | (swapped & places) << 2
+            | next << 1;
+        let read = Read {
+            right: next & in_word,
+            mistyped: mistyped & in_word,
+            swapped: right & places >> 1,
+            ..Read::default()
+        };
+        Read { is_found: self.is_begun && self.is_all(&read), ..read }
+    }
+
+    fn is_all(&self, read: &Read) -> bool {
+        (read.right | read.mistyped) & self.all() != 0
+    }
+}
+
+impl Automaton for OneTypo {
+    type State = Read;
+
+    fn start(&self) -> Read {
+        // The first letter may be the one that is missing.
+        let read = Read { right: 1, mistyped: 1 << 1, ..Read::default() };
+        Read { is_found: self.is_begun && self.is_all(&read), ..read }
+    }
+
+    fn is_match(&self, read: &Read) -> bool {
+        read.is_found || read.missing == 0 && self.is_all(read)
+    }
+
+    fn can_match(&self, read: &Read) -> bool {
+        read.is_found || read.right | read.mistyped | read.swapped != 0
+    }
+
+    fn will_always_match(&self, read: &Read) -> bool {
+        read.is_found
+    }
+
+    fn accept(&self, read: &Read, byte: u8) -> Read {
+        if read.is_found {
+            return *read;
+        }
+        // Terms are UTF-8.
+        let (partial, missing) = match byte {
+            0x00..0x80 => (u32::from(byte), 0),
+            0x80..0xc0 => (read.partial << 6 | u32::from(byte & 0x3f), read.missing.max(1) - 1),
+            0xc0..0xe0 => (u32::from(byte & 0x1f), 1),
+            0xe0..0xf0 => (u32::from(byte & 0x0f), 2),
+            0xf0.. => (u32::from(byte & 0x07), 3),
+        };
+        if missing > 0 { Read { partial, missing, ..*read } } else { self.read(*read, partial) }
+    }
 }
 
 /// Whether one typo makes the one word the other, or none.
@@ -107,6 +241,45 @@ mod tests {
             let begins = (0..=b.len()).any(|end| is_close(&a, &b[..end]));
             prop_assert_eq!(begins_close(&a, &b), begins);
         }
+
+        /// The dictionary is walked to the words that reading a row would take, whatever
+        /// number of bytes their letters have.
+        #[test]
+        fn the_automaton_accepts_what_is_close(a in "[abé株😀]{0,7}", b in "[abé株😀]{0,8}") {
+            prop_assert_eq!(accepts(&a, &b, false), is_close(&a, &b));
+            prop_assert_eq!(accepts(&a, &b, true), begins_close(&a, &b));
+        }
+    }
+
+    fn accepts(word: &str, other: &str, is_begun: bool) -> bool {
+        let automaton = OneTypo::of(word, is_begun).unwrap();
+        let read = other.bytes().try_fold(automaton.start(), |read, byte| {
+            automaton.can_match(&read).then(|| automaton.accept(&read, byte))
+        });
+        read.is_some_and(|read| automaton.is_match(&read))
+    }
+
+    /// Folding makes 15 letters of U+FDFA, so the bound is on what is left after it.
+    #[test]
+    fn no_long_word_is_guessed_at() {
+        let ideographs: String = ('\u{4e00}'..).take(341).collect();
+        let folded = crate::words::squeeze(&"\u{fdfa}".repeat(2));
+        let longest = "a".repeat(LETTERS_MAX);
+        for (word, may_be) in
+            [(&*ideographs, false), (&folded, false), (&longest, true), (&longest[1..], true)]
+        {
+            assert_eq!(may_be_mistyped(word), may_be, "{word}");
+            assert_eq!(OneTypo::of(word, true).is_some(), may_be, "{word}");
+        }
+        assert!(!may_be_mistyped(&(longest.clone() + "a")));
+        assert!(accepts(&longest, &(longest.clone() + "b"), false));
+    }
+
+    /// However long the word and whatever its letters, a state is a few numbers.
+    #[test]
+    fn an_automaton_is_small() {
+        assert!(size_of::<Read>() <= 24);
+        assert!(size_of::<OneTypo>() + LETTERS_MAX * size_of::<char>() <= 1 << 10);
     }
 
     #[test]

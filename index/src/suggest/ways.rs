@@ -1,25 +1,49 @@
 //! The ways in which words may be meant, and the rows of each.
 
+use tantivy::TantivyError;
+
 use super::abbreviation::equivalents;
 use super::prefix::{SHORT_CHARS_MAX, beginning_with};
 use super::reading::{Asked, Fit};
 use super::typo::{may_be_mistyped, neighbours};
 use crate::conditions::Conditions;
 use crate::error::Result;
+use crate::meter::Meter;
 use crate::part::Part;
+use crate::plan::TERM_UNITS;
 use crate::query::{Filters, Keywords, Word};
-use crate::ranked::{END, Positions, Steps};
+use crate::ranked::{END, Positions, STEP_UNITS};
 use crate::vocabulary::{Known, Vocabulary};
 
 /// Words of the dictionary that a beginning may stand for.
 const BEGUN_WORDS_MAX: usize = 32;
 
 /// Steps in posting lists, and rows that are read in vain, before a way is given up.
-const STEPS_MAX: u32 = 2048;
+const STEPS_MAX: u64 = 2048;
 const MISSES_MAX: usize = 96;
+
+/// Words beyond these are not looked for: nobody types as many who looks for a name.
+const ASKED_WORDS_MAX: usize = 16;
+
+/// A word of more runs is looked for as it is, not by its runs.
+const RUNS_MAX: usize = 8;
 
 /// Words beyond these are not guessed at.
 const GUESSED_WORDS_MAX: usize = 6;
+
+/// Units of looking for what a word may stand for, and for each letter of the text, which
+/// is folded again where words are joined.
+const ASKED_UNITS: u64 = 150;
+const LETTER_UNITS: u64 = 8;
+
+/// Units of looking for one word in the words of a row.
+const FIT_UNITS: u64 = 20;
+
+/// Units of making the ways of these words.
+pub(super) fn units(keywords: &Keywords) -> u64 {
+    let words = keywords.words().len().min(ASKED_WORDS_MAX) as u64;
+    2 * ASKED_UNITS * words + LETTER_UNITS * keywords.squeezed().len() as u64
+}
 
 /// One way in which the words may be meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +62,8 @@ const GUESSED: i32 = -100;
 
 /// The words as they are, the last one perhaps unfinished.
 pub(super) fn as_typed(keywords: &Keywords) -> Vec<Asked> {
-    let mut words: Vec<Asked> = keywords.words().iter().map(Asked::whole).collect();
+    let words = keywords.words().iter().take(ASKED_WORDS_MAX);
+    let mut words: Vec<Asked> = words.map(Asked::whole).collect();
     if let Some(last) = words.last_mut() {
         last.is_begun = true;
     }
@@ -46,19 +71,18 @@ pub(super) fn as_typed(keywords: &Keywords) -> Vec<Asked> {
 }
 
 /// The words as they are; the last one as an exchange code; two neighbours joined.
-pub(super) fn plain(keywords: &Keywords, vocabulary: &Vocabulary) -> Vec<Way> {
-    let words = as_typed(keywords);
-    let mut ways = vec![Way { words: words.clone(), exch_code: None, points: 0 }];
+pub(super) fn plain(keywords: &Keywords, words: &[Asked], vocabulary: &Vocabulary) -> Vec<Way> {
+    let mut ways = vec![Way { words: words.to_vec(), exch_code: None, points: 0 }];
     if let [before @ .., last] = keywords.words()
         && !before.is_empty()
     {
         for exch_code in last.exch_codes(vocabulary) {
-            let words = before.iter().map(Asked::whole).collect();
+            let words = before.iter().take(ASKED_WORDS_MAX).map(Asked::whole).collect();
             ways.push(Way { words, exch_code: Some(exch_code), points: ON_EXCHANGE });
         }
     }
     for place in 1..words.len().min(GUESSED_WORDS_MAX) {
-        let mut joined = words.clone();
+        let mut joined = words.to_vec();
         let second = joined.remove(place);
         let first = &mut joined[place - 1];
         let word = Word::of(&(first.word.squeezed.clone() + &second.word.squeezed));
@@ -69,16 +93,15 @@ pub(super) fn plain(keywords: &Keywords, vocabulary: &Vocabulary) -> Vec<Way> {
 }
 
 /// Every word as the beginning of one.
-pub(super) fn begun(keywords: &Keywords) -> Way {
-    let begun = as_typed(keywords).into_iter().map(|word| Asked { is_begun: true, ..word });
+pub(super) fn begun(words: &[Asked]) -> Way {
+    let begun = words.iter().map(|word| Asked { is_begun: true, ..word.clone() });
     Way { words: begun.collect(), exch_code: None, points: LOOSE }
 }
 
 /// A single word as two that follow each other.
-pub(super) fn split(keywords: &Keywords) -> Vec<Way> {
-    let words = as_typed(keywords);
+pub(super) fn split(words: &[Asked]) -> Vec<Way> {
     let mut ways = Vec::new();
-    if let [only] = &words[..] {
+    if let [only] = words {
         let text = &only.word.squeezed;
         for (place, _) in text.char_indices().skip(2).take(GUESSED_WORDS_MAX) {
             let (first, second) = text.split_at(place);
@@ -94,10 +117,9 @@ pub(super) fn split(keywords: &Keywords) -> Vec<Way> {
 
 /// Typos: in the words that no row has, and if all are known, in one after the other.
 pub(super) fn guessed(
-    keywords: &Keywords,
+    words: &[Asked],
     is_known: impl Fn(&str) -> Result<bool>,
 ) -> Result<Vec<Way>> {
-    let words = as_typed(keywords);
     let mut unknown = Vec::new();
     for (place, asked) in words.iter().enumerate().take(GUESSED_WORDS_MAX) {
         if may_be_mistyped(&asked.word.squeezed) && !is_known(&asked.word.squeezed)? {
@@ -105,7 +127,7 @@ pub(super) fn guessed(
         }
     }
     let mistyped = |places: &[usize]| {
-        let mut words = words.clone();
+        let mut words = words.to_vec();
         for place in places {
             words[*place].is_guessed = true;
         }
@@ -120,8 +142,10 @@ pub(super) fn guessed(
 }
 
 /// Whether any row has a word.
-pub(super) fn is_known(part: &Part, word: &str) -> Result<bool> {
-    Ok(Positions::of_term(part, word)?.count_max() > 0)
+pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
+    meter.charge(TERM_UNITS)?;
+    let inverted = part.segment.inverted_index(part.fields.words)?;
+    Ok(inverted.terms().get(word).map_err(TantivyError::from)?.is_some())
 }
 
 /// The first rows of a part in the order of their ranks that hold the words of a way,
@@ -131,7 +155,8 @@ pub(super) fn rows(
     way: &Way,
     filters: &Filters,
     rows_max: usize,
-    mut fit: impl FnMut(u32, &[Asked]) -> Option<Fit>,
+    meter: &Meter,
+    mut fit: impl FnMut(u32, &[Asked]) -> Result<Option<Fit>>,
 ) -> Result<Vec<(u32, Fit)>> {
     let mut filters = filters.clone();
     if let Some(exch_code) = way.exch_code {
@@ -140,13 +165,17 @@ pub(super) fn rows(
         }
         filters.known.require(exch_code);
     }
+    meter.charge(filters.units())?;
     let conditions = Conditions::new(part, &filters);
     let is_narrowed = filters != Filters::default();
     for short in [Short::Read, Short::LookedUp] {
         let mut asked = way.words.clone();
-        let positions = positions(part, &mut asked, short, is_narrowed)?;
-        let mut fit = |doc| fit(doc, &asked);
-        let (found, is_all) = walk(part, positions, &conditions, rows_max, &mut fit);
+        let positions = positions(part, &mut asked, short, is_narrowed, meter)?;
+        let mut fit = |doc| {
+            meter.charge(FIT_UNITS * asked.len() as u64)?;
+            fit(doc, &asked)
+        };
+        let (found, is_all) = walk(part, positions, &conditions, rows_max, meter, &mut fit)?;
         if !found.is_empty() || is_all {
             return Ok(found);
         }
@@ -169,24 +198,32 @@ fn walk(
     mut positions: Positions<'_>,
     conditions: &Conditions<'_>,
     rows_max: usize,
-    fit: &mut impl FnMut(u32) -> Option<Fit>,
-) -> (Vec<(u32, Fit)>, bool) {
-    let mut steps = Steps(STEPS_MAX);
+    meter: &Meter,
+    fit: &mut impl FnMut(u32) -> Result<Option<Fit>>,
+) -> Result<(Vec<(u32, Fit)>, bool)> {
+    let step_units = STEP_UNITS + conditions.row_units();
+    // As many steps, however many lists one looks into.
+    let steps_max = STEPS_MAX * (step_units + (1 + STEP_UNITS) * positions.width());
+    let steps = meter.within(steps_max);
     let mut misses = MISSES_MAX;
     let mut found = Vec::new();
-    let mut position = positions.seek(0, &mut steps);
-    while position != END && found.len() < rows_max && misses > 0 && steps.0 > 0 {
-        steps.0 -= 1;
+    let mut position = positions.seek(0, &steps);
+    while position != END && found.len() < rows_max && misses > 0 {
+        if steps.charge(step_units).is_err() {
+            break;
+        }
         let doc = part.ranks.doc(position);
         if conditions.pass(doc) {
-            match fit(doc) {
+            match fit(doc)? {
                 Some(fit) => found.push((doc, fit)),
                 None => misses -= 1,
             }
         }
-        position = positions.seek(position + 1, &mut steps);
+        position = positions.seek(position + 1, &steps);
     }
-    (found, position == END && steps.0 > 0)
+    let is_all = position == END && steps.check().is_ok();
+    meter.absorb(&steps)?;
+    Ok((found, is_all))
 }
 
 /// The rows that may hold the words. A word that all of them hold is marked; the others
@@ -196,6 +233,7 @@ fn positions<'a>(
     asked: &mut [Asked],
     short: Short,
     is_narrowed: bool,
+    meter: &Meter,
 ) -> Result<Positions<'a>> {
     let mut sets = Vec::new();
     let is_alone = asked.len() == 1;
@@ -205,9 +243,9 @@ fn positions<'a>(
         if is_short && !is_alone && short == Short::Read {
             continue;
         }
-        let mut any = vec![Positions::of_word(part, &word.word)?];
+        let mut any = vec![Positions::of_word(part, &word.word, meter)?];
         for other in word.equivalents.clone() {
-            any.push(Positions::of_term(part, other)?);
+            any.push(Positions::of_term(part, other, meter)?);
         }
         let mut is_enough = false;
         if is_short {
@@ -216,13 +254,13 @@ fn positions<'a>(
             any.push(Positions::Few(part.beginnings.of(&text).collect(), 0));
         }
         if word.is_begun && !is_enough {
-            for found in beginning_with(part, &text, BEGUN_WORDS_MAX)? {
-                any.push(Positions::of_info(part, &found)?);
+            for found in beginning_with(part, &text, BEGUN_WORDS_MAX, meter)? {
+                any.push(Positions::of_info(part, &found, meter)?);
             }
         }
         if word.is_guessed {
-            for found in neighbours(part, &text, word.is_begun)? {
-                any.push(Positions::of_info(part, &found)?);
+            for found in neighbours(part, &text, word.is_begun, meter)? {
+                any.push(Positions::of_info(part, &found, meter)?);
             }
         }
         any.retain(|set| set.count_max() > 0);
@@ -245,7 +283,10 @@ impl Asked {
     }
 
     /// What stands for nothing but itself.
-    fn part(word: Word) -> Self {
+    fn part(mut word: Word) -> Self {
+        if word.runs.len() > RUNS_MAX {
+            word.runs = vec![word.squeezed.clone()];
+        }
         Self { word, ..Self::default() }
     }
 }

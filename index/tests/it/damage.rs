@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use figdex_index::{Catalogue, Effort, Filters, Keywords, Manifest, Property, Search, hex};
+use figdex_index::{Catalogue, Filters, Keywords, Manifest, Meter, Property, Search, hex};
 use sha2::{Digest as _, Sha256};
 
 use crate::support::{publish, universe};
@@ -68,7 +68,7 @@ fn ask(catalogue: &Catalogue) {
         Search { keywords: keywords("name brk"), filters: filters.clone() },
         Search { keywords: None, filters },
     ] {
-        let page = catalogue.search(&search, None, 100, Effort::Any).unwrap().unwrap();
+        let page = catalogue.search(&search, None, 100, &Meter::unlimited()).unwrap().unwrap();
         for hit in page.hits {
             assert!(catalogue.row(hit).name().unwrap().to_string().starts_with("NAME"));
             catalogue.instrument(hit).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use figdex_index::{
-    BuildOptions, Catalogue, Date, Effort, Error, Figi, Filters, IdType, Instrument, Keywords,
+    BuildOptions, Catalogue, Date, Error, Figi, Filters, IdType, Instrument, Keywords, Meter,
     Property, Search, hex,
 };
 use proptest::prelude::*;
@@ -91,9 +91,9 @@ fn any_number_of_threads_makes_the_same() {
         let options = BuildOptions { threads, segment_memory_bytes: threads << 24, ..options() };
         let catalogue = publish_with(folder.path(), &instruments, options);
         catalogue.verify().unwrap();
-        let first = catalogue.search(&ibm, None, 100, Effort::Any).unwrap().unwrap();
-        let second = catalogue.search(&ibm, first.next, 100, Effort::Any).unwrap().unwrap();
-        (read_back(&catalogue), first, second, catalogue.count(&ibm, Effort::Any).unwrap())
+        let first = catalogue.search(&ibm, None, 100, &Meter::unlimited()).unwrap().unwrap();
+        let second = catalogue.search(&ibm, first.next, 100, &Meter::unlimited()).unwrap().unwrap();
+        (read_back(&catalogue), first, second, catalogue.count(&ibm, &Meter::unlimited()).unwrap())
     };
     let one = answers(1);
     assert_eq!(one.0, instruments);

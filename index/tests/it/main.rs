@@ -8,3 +8,4 @@ mod damage;
 mod export;
 mod search;
 mod support;
+mod work;

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use figdex_index::{
-    Catalogue, Effort, Filters, IdType, Instrument, Keywords, Place, Property, Search, Suggest,
+    Catalogue, Filters, IdType, Instrument, Keywords, Meter, Place, Property, Search, Suggest,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ const WORDS: [&str; 16] = [
 ];
 
 /// Instruments whose texts are of these words, the `number`-th from the `seed`.
-fn worded(count: u32) -> Vec<Instrument> {
+pub(crate) fn worded(count: u32) -> Vec<Instrument> {
     let mut instruments = universe(count);
     for (number, instrument) in instruments.iter_mut().enumerate() {
         let word = |place: usize| WORDS[(number * 7 + place * 5 + number / 9) % WORDS.len()];
@@ -43,7 +43,7 @@ fn worded(count: u32) -> Vec<Instrument> {
 }
 
 /// Texts as people may type them.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => proptest::sample::select(&WORDS[..]).prop_map(str::to_owned),
         1 => proptest::sample::select(&[
@@ -110,7 +110,7 @@ fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> 
         })
 }
 
-fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
+pub(crate) fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
     let vocabulary = catalogue.vocabulary().clone();
     let exch_codes = proptest::sample::subsequence(vec!["US", "GR", "LN"], 0..=3);
     let sectors = proptest::sample::subsequence(vec!["Equity", "Corp", "Muni"], 0..=3);
@@ -145,7 +145,7 @@ fn filtered(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     let mut after = None;
     let mut all = Vec::new();
     loop {
-        let found = catalogue.filter(search, after, page, Effort::Any).unwrap().unwrap();
+        let found = catalogue.filter(search, after, page, &Meter::unlimited()).unwrap().unwrap();
         all.extend(figis(catalogue, &found.hits));
         assert!(found.next.is_none() || found.hits.len() == page);
         match found.next {
@@ -160,7 +160,7 @@ fn searched(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     let mut after: Option<Place> = None;
     let mut all = Vec::new();
     loop {
-        let found = catalogue.search(search, after, page, Effort::Any).unwrap().unwrap();
+        let found = catalogue.search(search, after, page, &Meter::unlimited()).unwrap().unwrap();
         all.extend(figis(catalogue, &found.hits));
         assert!(found.next > after || found.next.is_none());
         match found.next {
@@ -192,8 +192,8 @@ fn searches_agree_with_a_scan_over_one_part_and_over_many() {
         found.set(found.get() + usize::from(!expected.is_empty()));
         prop_assert_eq!(&filtered(&whole, &search, page), &expected);
         prop_assert_eq!(&filtered(&split, &search, page), &expected);
-        prop_assert_eq!(whole.count(&search, Effort::Any).unwrap().unwrap(), expected.len() as u64);
-        prop_assert_eq!(split.count(&search, Effort::Any).unwrap().unwrap(), expected.len() as u64);
+        prop_assert_eq!(whole.count(&search, &Meter::unlimited()).unwrap().unwrap(), expected.len() as u64);
+        prop_assert_eq!(split.count(&search, &Meter::unlimited()).unwrap().unwrap(), expected.len() as u64);
         let ranked = searched(&whole, &search, 1_000);
         prop_assert_eq!(&searched(&whole, &search, page), &ranked);
         prop_assert_eq!(&searched(&split, &search, page), &ranked);
@@ -215,7 +215,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
         let Some(keywords) = search.keywords.clone() else { return Ok(()) };
         let asked = Suggest { keywords, filters: search.filters.clone() };
         let of = |catalogue: &Catalogue| {
-            let found = catalogue.suggest(&asked, limit, Effort::Any).unwrap().unwrap();
+            let found = catalogue.suggest(&asked, limit, &Meter::unlimited()).unwrap().unwrap();
             let found = found.into_iter();
             found.map(|it| (catalogue.figi(it.hit), it.listings, it.matched)).collect::<Vec<_>>()
         };
@@ -255,7 +255,7 @@ fn any_text_is_answered() {
     proptest!(|(text in any::<String>())| {
         if let Ok(keywords) = Keywords::parse(&text) {
             let search = Search { keywords: Some(keywords), ..Search::default() };
-            let count = catalogue.count(&search, Effort::Any).unwrap().unwrap();
+            let count = catalogue.count(&search, &Meter::unlimited()).unwrap().unwrap();
             prop_assert_eq!(searched(&catalogue, &search, 7).len() as u64, count);
         }
     });

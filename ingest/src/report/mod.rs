@@ -13,6 +13,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use figdex_index::escaped;
 use serde::Serialize;
 
 pub use self::text::grouped;
@@ -179,7 +180,7 @@ impl Tally {
 
 impl fmt::Display for RowPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}", self.input, self.line)
+        write!(f, "{}, line {}", escaped(&self.input), self.line)
     }
 }
 

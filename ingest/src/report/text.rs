@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use figdex_index::{escaped, escaped_path};
+
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 use crate::conflicts::{Said, Sample};
 use crate::space::Size;
@@ -29,7 +31,7 @@ impl fmt::Display for Report {
         }
         self.write_ignored(f)?;
         if let Some(path) = &self.rejects_file {
-            writeln!(f, "\nwhat was not taken is kept in {}", path.display())?;
+            writeln!(f, "\nwhat was not taken is kept in {}", escaped_path(path))?;
         }
         if let Some(Published { generation, instruments, bytes }) = &self.published {
             writeln!(
@@ -119,15 +121,15 @@ impl Report {
             writeln!(f, "\nignored columns")?;
         }
         for (input, names) in ignored {
-            writeln!(f, "  {}: {}", end_of(input), names.join(", "))?;
+            writeln!(f, "  {}: {}", end_of(input), list(names))?;
         }
         let absent = self.inputs.iter().filter(|input| !input.absent_columns.is_empty());
         for (place, input) in absent.enumerate() {
             if place == 0 {
                 writeln!(f, "\ncolumns of its format that an input lacks")?;
             }
-            let names = input.absent_columns.join(", ");
-            writeln!(f, "  {} ({}): {names}", end_of(&input.name), input.format)?;
+            let (name, format) = (end_of(&input.name), escaped(&input.format));
+            writeln!(f, "  {name} ({format}): {}", list(&input.absent_columns))?;
         }
         Ok(())
     }
@@ -176,10 +178,15 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+fn list(names: &[String]) -> String {
+    escaped(names.join(", ")).to_string()
+}
+
 fn end_of(name: &str) -> String {
+    let name = escaped(name).to_string();
     let chars = name.chars().count();
     if chars <= NAME_CHARS_MAX {
-        return name.to_owned();
+        return name;
     }
     let end: String = name.chars().skip(chars + 1 - NAME_CHARS_MAX).collect();
     format!("…{end}")

@@ -173,6 +173,8 @@ fn connections_and_their_times() {
         per_address: Some(7),
         head_wait: Duration::from_millis(1_500),
         idle_wait: Duration::from_secs(3_600),
+        // A body may take 90 s more than unless told otherwise.
+        answer_wait: Connections::DEFAULT.answer_wait + Duration::from_secs(90),
         ..Connections::DEFAULT
     };
     assert_eq!((told.connections, told.body_wait), (connections, Duration::from_secs(120)));

@@ -7,8 +7,13 @@ mod bombs;
 mod connections;
 mod heads;
 mod json;
+mod leaving;
+mod memory;
 mod smuggling;
+mod stopping;
+mod unread;
 mod waiting;
+mod work;
 
 use crate::process::Process;
 

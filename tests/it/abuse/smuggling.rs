@@ -32,6 +32,8 @@ fn there_is_one_answer_and_the_end() {
             post("Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "2\r\n[]\r\n0\r\n\r\n"),
             200,
         ),
+        ("two hosts", post("Host: y\r\nContent-Length: 2\r\n", "[]"), 400),
+        ("the same host twice", post("Host: x\r\nContent-Length: 2\r\n", "[]"), 400),
         ("two lengths", post("Content-Length: 2\r\nContent-Length: 40\r\n", "[]"), 400),
         (
             "two lengths, the other way",

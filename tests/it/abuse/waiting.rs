@@ -107,7 +107,14 @@ fn half_open_connections() {
             if round % 2 == 0 {
                 client.shutdown(Shutdown::Write).unwrap();
                 let answer = read_to_close(&mut client);
-                assert!(answer.is_empty() || [200, 400].contains(&status(&answer)), "{answer}");
+                // Nothing but a whole head has an answer, and a whole request the right one.
+                let expected = match sent {
+                    "" | "GET" => None,
+                    sent if sent == keep => Some(200),
+                    sent if sent.len() >= head.len() => Some(400),
+                    _ => None,
+                };
+                assert_eq!((!answer.is_empty()).then(|| status(&answer)), expected, "{answer}");
             }
         }
         figdex.assert_serves();

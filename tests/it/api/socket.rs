@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 use figdex::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::limits::Rates;
-use figdex::{Connections, State};
+use figdex::{Connections, Observer, State};
 use tokio::sync::oneshot;
+use warp::Filter as _;
+use warp::reply::Response;
 
 use super::keys::one_key;
-use crate::support::Server;
+use crate::support::{Server, Service};
 
 /// Serves on a free port while `test` runs, then stops and waits for the end.
 fn serving(test: impl FnOnce(SocketAddr)) {
@@ -43,11 +45,29 @@ fn serving_keys(
 ) {
     let connections = settings.connections;
     let server = Server::with(dump, |catalogue| State::new(catalogue, settings).with_keys(keys));
+    let (service, observer) = (server.service.clone(), server.observer.clone());
+    serving_on(service, observer, connections, test);
+}
+
+/// As [`serving_with`], but with answers of the test's.
+pub(crate) fn serving_service(
+    service: Service,
+    connections: Connections,
+    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
+) {
+    serving_on(service, Observer::none(), connections, test);
+}
+
+fn serving_on(
+    service: Service,
+    observer: Observer,
+    connections: Connections,
+    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
+) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let (service, observer) = (server.service.clone(), server.observer.clone());
     let serving = runtime.spawn(figdex::serve(listener, service, observer, connections, async {
         // Stopped by the test, or by its end, which drops the sender.
         stopped.await.ok();
@@ -55,6 +75,8 @@ fn serving_keys(
     test(address, stop);
     runtime.block_on(serving).unwrap();
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
+    // As the program does: nothing waits for work that blocks a thread.
+    runtime.shutdown_background();
 }
 
 /// Sends bytes and reads until the server closes.
@@ -142,6 +164,43 @@ fn a_body_without_end() {
         let mut status = String::new();
         BufReader::new(stream).read_line(&mut status).unwrap();
         assert_eq!(status, "HTTP/1.1 413 Payload Too Large\r\n");
+    });
+}
+
+/// contract 13.10: a panic in any route is 500, also outside the contract, with its id, its line
+/// in the log and its count, and the connection goes on.
+#[test]
+fn a_panic_is_an_answer() {
+    let server = Server::of_dump("figi,ticker\nBBG000BLNNH6,IBM\n");
+    let at_once = warp::path("at-once").map(|| -> Response { panic!("a test's") });
+    let later = warp::path("later").then(|| async {
+        tokio::task::yield_now().await;
+        if true {
+            panic!("a test's");
+        }
+        Response::default()
+    });
+    let service = at_once.or(later).unify().or(server.service.clone()).unify().boxed();
+    let observer = server.observer.clone();
+    serving_on(service, observer, Connections::default(), |address, _stop| {
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: 7\r\n\r\n");
+        let body = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
+        let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let requests = format!("{}{}{body}{last}", get("/at-once"), get("/later"));
+        let answers = exchange(address, &requests);
+        assert_eq!(
+            answers.matches("HTTP/1.1 500 Internal Server Error\r\n").count(),
+            3,
+            "{answers}"
+        );
+        assert_eq!(
+            answers.matches("\r\n\r\nInternal server error.HTTP/1.1 ").count(),
+            3,
+            "{answers}"
+        );
+        assert_eq!(answers.matches("\r\nx-request-id: 7\r\n").count(), 2, "{answers}");
+        let counted = "figdex_requests_total{route=\"other\",version=\"\",status=\"500\"} 3\n";
+        assert!(answers.contains(counted), "{answers}");
     });
 }
 

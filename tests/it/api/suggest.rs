@@ -119,6 +119,8 @@ fn what_narrows() {
     ] {
         check(&server, query, expected);
     }
+    // As many values as a search or a filter may give of one property.
+    check(&server, &format!("?query=app{}", "&exchCode=UW".repeat(100)), &[2]);
     let settings = Settings { unknown_enum: UnknownEnum::NoMatch, ..Settings::default() };
     check(&server.with_settings(settings), "?query=app&exchCode=??", &[]);
 }
@@ -139,6 +141,10 @@ fn what_is_refused() {
         ("?query=a&exchcode=US", "Invalid key 'exchcode'."),
         ("?query=a&exchCode=us", "Invalid value for exchCode."),
         ("?query=a&includeUnlistedEquities=1", "includeUnlistedEquities must be true or false."),
+        (
+            &format!("?query=a{}", "&exchCode=US".repeat(101)),
+            "exchCode must have at most 100 values.",
+        ),
         (&format!("?query={}", "x".repeat(1025)), "query must not be longer than 1024 bytes."),
     ] {
         let answer = get(&server, query);

@@ -1,0 +1,103 @@
+//! Text from elsewhere, made fit for a terminal and for a line of a log.
+//!
+//! Names, cells and paths may hold anything: an escape sequence that renames the window or
+//! hides what follows, a line end that forges a line of a log, a character that reverses
+//! the order of the others. Each such character is shown as its JSON escape, so that
+//! escaped JSON still means the same, and escaped text for people can be read.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::path::Path;
+
+/// Whether a character steers a terminal, ends a line or changes the order of others: the
+/// control characters of C0 and C1, DEL, the separators of lines and paragraphs, and the
+/// embeddings, overrides and isolates of bidirectional text.
+pub fn is_hidden(character: char) -> bool {
+    matches!(
+        character,
+        '\0'..='\x1f'
+            | '\x7f'..='\u{9f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// Whether every byte is a printable character of ASCII: nothing is to be escaped then.
+pub fn is_plain(bytes: &[u8]) -> bool {
+    // Without an early end, so that the compiler looks at many bytes at a time.
+    bytes.iter().fold(true, |plain, byte| plain & (0x20..0x7f).contains(byte))
+}
+
+/// A value, or a text of one line: every hidden character is escaped, line ends too.
+pub fn escaped<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
+    Escaped { text: text.into(), keeps_lines: false }
+}
+
+/// A text of several lines: line ends stay.
+pub fn escaped_lines<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
+    Escaped { text: text.into(), keeps_lines: true }
+}
+
+/// A path, as [`escaped`].
+pub fn escaped_path(path: &Path) -> Escaped<'_> {
+    escaped(path.to_string_lossy())
+}
+
+/// A text that displays without hidden characters.
+#[derive(Clone, Debug)]
+pub struct Escaped<'a> {
+    text: Cow<'a, str>,
+    keeps_lines: bool,
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if is_plain(self.text.as_bytes()) {
+            return f.write_str(&self.text);
+        }
+        for character in self.text.chars() {
+            match character {
+                '\n' if self.keeps_lines => f.write_char(character)?,
+                '\n' => f.write_str("\\n")?,
+                '\t' => f.write_str("\\t")?,
+                '\r' => f.write_str("\\r")?,
+                hidden if is_hidden(hidden) => write!(f, "\\u{:04x}", u32::from(hidden))?,
+                shown => f.write_char(shown)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_become_escapes() {
+        for (text, shown) in [
+            ("IBM", "IBM"),
+            ("Société Générale 兆", "Société Générale 兆"),
+            ("\x1b]0;x\x07", "\\u001b]0;x\\u0007"),
+            ("\u{9b}2J", "\\u009b2J"),
+            ("a\nb\tc\rd", "a\\nb\\tc\\rd"),
+            ("\u{202e}txt\u{2066}\u{2028}\u{2029}\x7f", "\\u202etxt\\u2066\\u2028\\u2029\\u007f"),
+            ("a\\n", "a\\n"),
+        ] {
+            assert_eq!(escaped(text).to_string(), shown);
+        }
+        assert_eq!(escaped_lines("a\n\tb\r\x1b").to_string(), "a\n\\tb\\r\\u001b");
+    }
+
+    /// Every character: those that are escaped are those that are hidden, and no escape
+    /// holds another.
+    #[test]
+    fn nothing_hidden_is_left() {
+        for character in '\0'..=char::MAX {
+            let shown = escaped(character.to_string()).to_string();
+            assert!(!shown.contains(is_hidden), "{character:?}");
+            assert_eq!(shown == character.to_string(), !is_hidden(character), "{character:?}");
+            assert!(!character.is_control() || is_hidden(character), "{character:?}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The work of an answer is counted, and bounded where its caller bounds it: an answer that
+//! would take more is refused, never cut.
+
+use std::sync::LazyLock;
+
+use figdex_index::{
+    Catalogue, Filters, Hit, INLINE_UNITS_MAX, IdType, Instrument, Keywords, Lookup, Meter,
+    NumberInterval, Property, Search, Suggest, TooManyHits,
+};
+use proptest::prelude::*;
+
+use crate::search::{searches, text, worded};
+use crate::support::{figi, publish};
+
+/// Rows that look alike, so that one question concerns them all.
+const ALIKE: u32 = 30_000;
+
+/// An index that invites work: one ISIN, one ticker, one name and one symbol for all rows,
+/// and words that only their descriptions hold.
+static WIDE: LazyLock<(tempfile::TempDir, Catalogue)> = LazyLock::new(|| {
+    let instruments: Vec<Instrument> = (0..ALIKE)
+        .map(|number| {
+            let of =
+                |id_type: IdType, text: &str| (id_type, id_type.admit(text).unwrap().into_owned());
+            let mut instrument = Instrument {
+                ticker: Some("WIDE".to_owned()),
+                name: Some(format!("Alike Corp {}", ["one", "two"][number as usize % 2])),
+                security_description: Some(format!("deep us {}", word(number))),
+                identifiers: vec![
+                    of(IdType::Isin, "US4592001014"),
+                    of(IdType::Bb, "ALIKE:US"),
+                    of(IdType::ExchSymbol, "WIDE"),
+                ],
+                strike: Some(f64::from(number)),
+                ..Instrument::new(figi(number))
+            };
+            let exch_code = if number == 7 { "GR" } else { "US" };
+            instrument.properties[Property::ExchCode as usize] = Some(exch_code.to_owned());
+            instrument
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &instruments, 1_000_000);
+    (folder, catalogue)
+});
+
+/// A word of one row, of letters alone; they begin alike, too.
+fn word(number: u32) -> String {
+    let letters = (0..4).map(|place| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8));
+    format!("zz{}", letters.collect::<String>())
+}
+
+fn wide() -> &'static Catalogue {
+    &WIDE.1
+}
+
+fn with_exch_code(exch_code: &str) -> Filters {
+    let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+    let known = wide().vocabulary().admit(Property::ExchCode, exch_code);
+    filters.known.require(known.unwrap());
+    filters
+}
+
+/// Whether a meter allows these jobs.
+fn map(jobs: &[Lookup<'_>], meter: &Meter) -> bool {
+    let Ok(mut batch) = wide().batch(jobs, meter) else { return false };
+    let mut hits = Vec::new();
+    (0..jobs.len()).all(|place| batch.find(place, 15_000, &mut hits).is_ok())
+}
+
+fn search(text: Option<&str>, filters: Filters) -> Search {
+    Search { keywords: text.map(|text| Keywords::parse(text).unwrap()), filters }
+}
+
+fn suggest(text: &str, filters: Filters) -> Suggest {
+    Suggest { keywords: Keywords::parse(text).unwrap(), filters }
+}
+
+/// Asserts that an answer's work is counted, at least so many units, and that a thread that
+/// serves everyone does it only where it is little.
+fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
+    let whole = Meter::unlimited();
+    assert!(answer(&whole), "{what}");
+    assert!(whole.spent() >= units_min, "{what}: {} units are too few", whole.spent());
+    let inline = Meter::inline();
+    let is_little = whole.spent() <= INLINE_UNITS_MAX;
+    assert!(is_little || !answer(&inline), "{what}: {} units are done inline", whole.spent());
+    assert!(inline.spent() <= INLINE_UNITS_MAX, "{what}: {} units", inline.spent());
+}
+
+/// The same of an answer that is never done there.
+fn is_heavy(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
+    assert!(!answer(&Meter::inline()), "{what} is done inline");
+    is_bounded(what, units_min, answer);
+}
+
+/// Rows that are looked at count, not only rows that are found: a filter that lets nothing
+/// pass takes as much.
+#[test]
+fn a_wide_identifier_is_not_read_inline() {
+    let row = u64::from(ALIKE);
+    for exch_code in ["US", "GR"] {
+        let filters = with_exch_code(exch_code);
+        let isin = IdType::Isin.admit("US4592001014").unwrap();
+        let job = Lookup::new(IdType::Isin, isin, filters);
+        let jobs = vec![job; 100];
+        is_heavy(exch_code, row, |meter| map(&jobs[..1], meter));
+        is_heavy(exch_code, 100 * row, |meter| map(&jobs, meter));
+    }
+    let none =
+        Filters { strike: NumberInterval::new(Some(-2.0), Some(-1.0)).ok(), ..Filters::default() };
+    let isin = IdType::Isin.admit("US4592001014").unwrap();
+    let jobs = vec![Lookup::new(IdType::Isin, isin, none); 10];
+    is_heavy("a strike that no row has", 10 * row, |meter| map(&jobs, meter));
+}
+
+/// What a list is too long for is known before it is read.
+#[test]
+fn a_long_list_is_refused_before_it_is_read() {
+    let isin = IdType::Isin.admit("US4592001014").unwrap();
+    let job = [Lookup::new(IdType::Isin, isin, with_exch_code("GR"))];
+    let inline = Meter::inline();
+    assert!(!map(&job, &inline));
+    assert!(inline.spent() < 100, "{} units", inline.spent());
+}
+
+#[test]
+fn searches_of_common_words_are_not_done_inline() {
+    let row = u64::from(ALIKE);
+    for (text, units_min) in [
+        // The whole text is a number, a symbol, a ticker, a name: each row is looked at.
+        ("US4592001014", row),
+        ("alike:us", row),
+        ("wide", row),
+        ("Alike Corp one", row / 2),
+        // Words that only descriptions hold, or that may be a code.
+        ("corp deep", row / 4),
+        ("deep", row / 4),
+        ("wide us", row),
+        // Nearly no row is left of many.
+        ("wide gr", row),
+    ] {
+        let asked = search(Some(text), Filters::default());
+        let answer = |meter: &Meter| wide().search(&asked, None, 100, meter).unwrap().is_some();
+        is_bounded(text, units_min, answer);
+        // A cursor deep in the list is no shortcut around the lists that are read first.
+        let page = wide().search(&asked, None, 5_000, &Meter::unlimited()).unwrap().unwrap();
+        let after = page.next;
+        let answer = |meter: &Meter| wide().search(&asked, after, 100, meter).unwrap().is_some();
+        is_bounded(&format!("a late page of {text}"), units_min, answer);
+        let count = |meter: &Meter| wide().count_anew(&asked, meter).unwrap().is_some();
+        is_heavy(&format!("count of {text}"), row / 2, count);
+    }
+}
+
+#[test]
+fn many_words_are_not_looked_up_inline() {
+    let every = |words: usize, of: &dyn Fn(u32) -> String| {
+        (0..words as u32).map(of).collect::<Vec<_>>().join(" ")
+    };
+    let letter = |number: u32| char::from_u32(0x4e00 + number).unwrap().to_string();
+    let ideographs: String = ('\u{4e00}'..).take(341).collect();
+    for text in [
+        every(256, &|number| format!("w{}", number % 10 + 10 * (number / 10) % 100)),
+        every(250, &letter),
+        ideographs,
+        "\u{fdfa}".repeat(341),
+        "a1".repeat(512),
+        every(512, &|_| "a".to_owned()),
+        every(340, &|number| ["zz", "al"][number as usize % 2].to_owned()),
+    ] {
+        let text: String = text
+            .chars()
+            .scan(0, |bytes, c| {
+                *bytes += c.len_utf8();
+                (*bytes <= 1024).then_some(c)
+            })
+            .collect();
+        for filters in [Filters::default(), with_exch_code("GR")] {
+            let asked = search(Some(&text), filters.clone());
+            let typed = suggest(&text, filters);
+            for meter in [Meter::inline(), Meter::unlimited()] {
+                let found = wide().search(&asked, None, 100, &meter).unwrap();
+                assert!(found.is_none_or(|page| page.hits.len() <= 100));
+                wide().count_anew(&asked, &meter).unwrap();
+                wide().filter(&asked, None, 100, &meter).unwrap();
+                wide().suggest_anew(&typed, 50, &meter).unwrap();
+            }
+            let meter = Meter::unlimited();
+            assert!(wide().suggest_anew(&typed, 50, &meter).unwrap().is_some(), "{text}");
+            assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
+        }
+    }
+}
+
+/// The work of any suggestion, and the listings of its rows.
+const SUGGEST_UNITS_MAX: u64 = 5_000_000 + 1_000;
+
+/// Beginnings of many words, typos, wide identifiers: whatever is typed.
+#[test]
+fn suggestions_have_a_bound_of_their_own() {
+    let all = word(0);
+    let beginnings = (1..=all.len()).map(|end| all[..end].to_owned());
+    let others =
+        ["US4592001014", "wide", "alike", "alike:us", "zzqqqq", "zzabcq", "deep zz", "zz zz"];
+    for text in beginnings.chain(others.map(str::to_owned)) {
+        for filters in [Filters::default(), with_exch_code("GR")] {
+            let asked = suggest(&text, filters);
+            let meter = Meter::unlimited();
+            let found = wide().suggest_anew(&asked, 10, &meter).unwrap().unwrap();
+            assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
+            let inline = Meter::inline();
+            let same = wide().suggest_anew(&asked, 10, &inline).unwrap();
+            assert!(same.is_none_or(|same| same == found), "{text}");
+        }
+    }
+    // A typo is looked for in the whole dictionary: that is never done inline.
+    let asked = suggest("wied", Filters::default());
+    is_heavy("a typo", INLINE_UNITS_MAX, |meter| {
+        wide().suggest_anew(&asked, 10, meter).unwrap().is_some()
+    });
+    let asked = suggest("wide", with_exch_code("GR"));
+    is_heavy("a wide ticker", u64::from(ALIKE), |meter| {
+        wide().suggest_anew(&asked, 10, meter).unwrap().is_some()
+    });
+}
+
+#[test]
+fn the_stop_flag_ends_an_answer() {
+    let stop = figdex_index::Stop::default();
+    stop.set();
+    let isin = IdType::Isin.admit("US4592001014").unwrap();
+    let jobs = [Lookup::new(IdType::Isin, isin, None)];
+    assert!(!map(&jobs, &Meter::until(stop.clone())));
+    let asked = search(Some("deep"), Filters::default());
+    let until = || Meter::until(stop.clone());
+    assert_eq!(wide().search(&asked, None, 100, &until()).unwrap(), None);
+    assert_eq!(wide().filter(&asked, None, 100, &until()).unwrap(), None);
+    assert_eq!(wide().count_anew(&asked, &until()).unwrap(), None);
+    let asked = suggest("deep", Filters::default());
+    assert_eq!(wide().suggest_anew(&asked, 10, &until()).unwrap(), None);
+}
+
+/// Whatever a meter allows, an answer is whole or there is none.
+#[test]
+fn an_answer_is_refused_and_never_cut() {
+    let instruments = worded(60);
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &instruments, 25);
+    let units = prop_oneof![0_u64..2_000, 0_u64..20_000, Just(INLINE_UNITS_MAX)];
+    let strategy = (searches(&catalogue), text(), 1_usize..20, 0_usize..3, units);
+    proptest!(ProptestConfig::with_cases(2_000), |((asked, typed, page, skipped, units) in strategy)| {
+        let unlimited = Meter::unlimited();
+        let meter = || Meter::of(units);
+        let (mut after, mut figi) = (None, None);
+        for _ in 0..skipped {
+            let found = catalogue.search(&asked, after, page, &unlimited).unwrap().unwrap();
+            after = found.next.or(after);
+            let found = catalogue.filter(&asked, figi, page, &unlimited).unwrap().unwrap();
+            figi = found.next.or(figi);
+        }
+        let within = meter();
+        if let Some(found) = catalogue.search(&asked, after, page, &within).unwrap() {
+            prop_assert_eq!(Some(found), catalogue.search(&asked, after, page, &unlimited).unwrap());
+        }
+        prop_assert!(within.spent() <= units);
+        let within = meter();
+        if let Some(found) = catalogue.filter(&asked, figi, page, &within).unwrap() {
+            prop_assert_eq!(Some(found), catalogue.filter(&asked, figi, page, &unlimited).unwrap());
+        }
+        prop_assert!(within.spent() <= units);
+        let within = meter();
+        if let Some(total) = catalogue.count_anew(&asked, &within).unwrap() {
+            prop_assert_eq!(Some(total), catalogue.count_anew(&asked, &unlimited).unwrap());
+        }
+        prop_assert!(within.spent() <= units);
+        let suggested = Suggest { keywords: Keywords::parse(&typed).unwrap(), filters: asked.filters.clone() };
+        let within = meter();
+        if let Some(found) = catalogue.suggest_anew(&suggested, page, &within).unwrap() {
+            prop_assert_eq!(Some(found), catalogue.suggest_anew(&suggested, page, &unlimited).unwrap());
+        }
+        prop_assert!(within.spent() <= units);
+    });
+}
+
+/// Many jobs under any meter: what is found is what each job alone finds.
+#[test]
+fn jobs_are_refused_and_never_cut() {
+    let values = ["US4592001014", "WIDE", "ALIKE:US"];
+    let kinds = [IdType::Isin, IdType::ExchSymbol, IdType::Bb];
+    let job = (0_usize..3, any::<bool>());
+    proptest!(ProptestConfig::with_cases(100), |(jobs in proptest::collection::vec(job, 1..6), units in 0_u64..300_000)| {
+        let lookups: Vec<_> = jobs.iter().map(|(kind, is_narrowed)| {
+            let value = kinds[*kind].admit(values[*kind]).unwrap();
+            Lookup::new(kinds[*kind], value, is_narrowed.then(|| with_exch_code("GR")))
+        }).collect();
+        let meter = Meter::of(units);
+        let Ok(mut batch) = wide().batch(&lookups, &meter) else { return Ok(()) };
+        for (place, lookup) in lookups.iter().enumerate() {
+            let mut hits: Vec<Hit> = Vec::new();
+            match batch.find(place, 11_000, &mut hits) {
+                Ok(found) => {
+                    let alone = wide().lookup(lookup, 11_000);
+                    prop_assert_eq!(found.map(|()| hits), alone);
+                }
+                Err(_) => prop_assert_eq!(hits, []),
+            }
+        }
+        prop_assert!(meter.spent() <= units);
+    });
+    let isin = IdType::Isin.admit("US4592001014").unwrap();
+    let wide = wide().lookup(&Lookup::new(IdType::Isin, isin, None), 11_000);
+    assert_eq!(wide, Err(TooManyHits { hits_max: 11_000 }));
+}

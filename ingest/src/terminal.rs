@@ -1,0 +1,144 @@
+//! Text for people, on standard output and standard error of both programs.
+//!
+//! All of it passes here, and hidden characters are escaped on the way, whatever they came
+//! from: a dump, an index, a path, an argument. Files and JSON are not text for people.
+
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::panic::PanicHookInfo;
+use std::process::ExitCode;
+
+use figdex_index::{escaped, escaped_lines, is_hidden};
+
+/// Prints a text on standard output.
+///
+/// # Errors
+/// When it cannot be written. A reader that has seen enough and closed its pipe is not an
+/// error.
+pub fn print(text: &dyn Display) -> io::Result<()> {
+    write(&escaped_lines(text.to_string()).to_string())
+}
+
+/// Prints rows on standard output, with a tab between two fields, as scripts like them.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_rows<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> io::Result<()> {
+    let row =
+        |fields: [String; N]| fields.map(|field| escaped(field).to_string()).join("\t") + "\n";
+    write(&rows.map(row).collect::<String>())
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+/// Prints a text and a line end on standard error. If nobody can read it there, nobody can
+/// be told.
+pub fn note(text: &dyn Display) {
+    let line = format!("{}\n", escaped_lines(text.to_string()));
+    io::stderr().lock().write_all(line.as_bytes()).ok();
+}
+
+/// Prints the error that ended a program.
+pub fn error(program: &str, error: &anyhow::Error) {
+    note(&format_args!("{program}: {}", indented(&format!("{error:#}"))));
+}
+
+/// Prints what clap has to say of a command line: a usage error, or the help that was asked
+/// for. Returns clap's exit code.
+pub fn usage(mut error: clap::Error) -> ExitCode {
+    use clap::error::ContextValue;
+    let escape = |text: &String| escaped(text).to_string();
+    let values: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in values {
+        let value = match value {
+            ContextValue::String(text) => ContextValue::String(escape(&text)),
+            ContextValue::Strings(texts) => {
+                ContextValue::Strings(texts.iter().map(escape).collect())
+            }
+            // Suggestions that repeat the argument.
+            ContextValue::StyledStr(text) if text.to_string().contains(is_hidden) => {
+                ContextValue::None
+            }
+            ContextValue::StyledStrs(mut texts) => {
+                texts.retain(|text| !text.to_string().contains(is_hidden));
+                ContextValue::StyledStrs(texts)
+            }
+            _ => continue,
+        };
+        error.insert(kind, value);
+    }
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        note(&text.trim_end_matches('\n'));
+    } else {
+        // Nobody asks twice for help that could not be printed.
+        print(&text).ok();
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Has panics printed as everything else: a message may quote what a dump holds.
+pub fn print_panics() {
+    std::panic::set_hook(Box::new(|panic| note(&panic_text(panic))));
+}
+
+fn panic_text(panic: &PanicHookInfo<'_>) -> String {
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or("<unnamed>");
+    let mut text = format!("thread '{name}' {}", indented(&panic.to_string()));
+    let backtrace = Backtrace::capture();
+    if backtrace.status() == BacktraceStatus::Captured {
+        text = format!("{text}\n{backtrace}");
+    }
+    text
+}
+
+/// The text with every line but the first set in, so that none looks like the beginning of
+/// another message.
+fn indented(text: &str) -> String {
+    match text.lines().skip(1).all(|line| line.starts_with("  ")) {
+        true => text.to_owned(),
+        false => text.replace('\n', "\n  "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A panic may quote a text, line ends and all.
+    #[test]
+    fn a_panic_is_one_message() {
+        use std::panic;
+        let (send, texts) = std::sync::mpsc::channel();
+        let earlier = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            send.send(escaped_lines(panic_text(panic)).to_string()).unwrap();
+        }));
+        let thread = std::thread::Builder::new().name("hostile\x1b".to_owned());
+        let panicking = thread.spawn(|| panic!("not {}", "a\x1b[2J\nfigdex: forged")).unwrap();
+        assert!(panicking.join().is_err());
+        panic::set_hook(earlier);
+        let text = texts.iter().find(|text| text.contains("hostile")).unwrap();
+        assert!(text.starts_with("thread 'hostile\\u001b' panicked at "), "{text}");
+        assert!(text.contains("not a\\u001b[2J\n  figdex: forged"), "{text}");
+    }
+
+    #[test]
+    fn no_line_looks_like_another_message() {
+        for (text, shown) in [
+            ("one", "one"),
+            ("2 faults\n  a\n  b", "2 faults\n  a\n  b"),
+            ("a\nfigdex: b\n  c", "a\n  figdex: b\n    c"),
+        ] {
+            assert_eq!(indented(text), shown);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Counts of something that addresses hold, such as connections or bytes: no address may
+//! hold more than a bound, and no wide IPv6 network more than a few times that.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::Ipv6Addr;
+
+use super::Who;
+
+/// The part of a bound that a wide IPv6 network may have, in parts of one address. Several
+/// subscribers may share such a network, and one of them may own it: without this bound its
+/// owner would count as 65,536 addresses.
+const WIDE_NETWORK_PARTS: usize = 4;
+
+/// The counts of all callers that hold anything.
+#[derive(Default)]
+pub(crate) struct Tally {
+    callers: HashMap<Who, usize>,
+    networks: HashMap<Ipv6Addr, usize>,
+}
+
+impl Tally {
+    /// Adds to the count of a caller, and of the wide network that it is in; returns `false`,
+    /// and adds nothing, when the caller would have more than `max`, or its network more
+    /// than four times as much.
+    #[must_use]
+    pub(crate) fn add(&mut self, who: Who, more: usize, max: usize) -> bool {
+        let network = who.wide_network();
+        let fits =
+            |held: Option<&usize>, max| held.copied().unwrap_or(0).saturating_add(more) <= max;
+        let network_max = max.saturating_mul(WIDE_NETWORK_PARTS);
+        if !fits(self.callers.get(&who), max)
+            || network.is_some_and(|network| !fits(self.networks.get(&network), network_max))
+        {
+            return false;
+        }
+        *self.callers.entry(who).or_default() += more;
+        if let Some(network) = network {
+            *self.networks.entry(network).or_default() += more;
+        }
+        true
+    }
+
+    /// Takes back a part of what was added. A caller that holds nothing is forgotten.
+    pub(crate) fn remove(&mut self, who: Who, less: usize) {
+        remove(&mut self.callers, who, less);
+        if let Some(network) = who.wide_network() {
+            remove(&mut self.networks, network, less);
+        }
+    }
+
+    /// How many callers and networks hold anything.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.callers.len() + self.networks.len()
+    }
+}
+
+fn remove<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K, less: usize) {
+    if let Some(count) = counts.get_mut(&key) {
+        *count -= less;
+        if *count == 0 {
+            counts.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Who {
+        Who::at(text.parse().unwrap())
+    }
+
+    #[test]
+    fn an_address_has_a_bound() {
+        let mut tally = Tally::default();
+        assert!(tally.add(at("192.0.2.1"), 2, 3));
+        assert!(!tally.add(at("::ffff:192.0.2.1"), 2, 3), "it is the same address");
+        assert!(tally.add(at("192.0.2.1"), 1, 3), "a refusal adds nothing");
+        assert!(tally.add(at("192.0.2.2"), 3, 3));
+        tally.remove(at("192.0.2.1"), 1);
+        assert!(tally.add(at("192.0.2.1"), 1, 3));
+        assert!(tally.add(Who::Socket, usize::MAX, usize::MAX));
+    }
+
+    /// The owner of a network of 48 bits has 65,536 of 64, and not as many bounds.
+    #[test]
+    fn a_wide_network_has_a_bound_too() {
+        let mut tally = Tally::default();
+        assert!(tally.add(at("2001:db8::1"), 2, 3));
+        assert!(!tally.add(at("2001:db8::2"), 2, 3), "its network of 64 bits has a bound");
+        let subnets: Vec<_> = (1..1_000).map(|net| at(&format!("2001:db8:0:{net:x}::1"))).collect();
+        let taken: Vec<_> = subnets.iter().filter(|who| tally.add(**who, 2, 3)).collect();
+        assert_eq!(taken.len(), 5, "12 in all, with the first two");
+        assert!(!tally.add(at("2001:db8:0:ffff::1"), 1, 3), "it is in the same one");
+        assert!(tally.add(at("2001:db8:1::1"), 3, 3), "the next one is another's");
+        tally.remove(*taken[0], 2);
+        assert!(tally.add(at("2001:db8:0:ffff::1"), 2, 3), "what was given back is free");
+        for who in &taken[1..] {
+            tally.remove(**who, 2);
+        }
+        for (who, count) in [("2001:db8::1", 2), ("2001:db8:0:ffff::1", 2), ("2001:db8:1::1", 3)] {
+            tally.remove(at(who), count);
+        }
+        assert_eq!(tally.len(), 0, "those that hold nothing are forgotten");
+    }
+}

@@ -1,0 +1,192 @@
+//! Clients that shut their side: those that still wait for their answer get it, and those
+//! that are gone cost nothing more.
+
+use std::io::{Read, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use figdex::Connections;
+use rustix::net::sockopt::set_socket_linger;
+use warp::Filter as _;
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+use crate::api::socket::serving_service;
+use crate::process::{PATIENCE, Process, REQUEST, metric, read_to_close};
+use crate::tls::Certificate;
+
+/// How often each kind of client comes: none of them may miss its answer once.
+const TIMES: usize = 20;
+
+fn keep() -> String {
+    REQUEST.replace("Connection: close\r\n", "")
+}
+
+fn assert_answered(stream: &mut impl Read, name: &str) {
+    let answer = read_to_close(stream);
+    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 1, "{name}: {answer:?}");
+    assert!(answer.ends_with("]}]") && answer.contains("BBG000BLNNH6"), "{name}: {answer:?}");
+}
+
+/// A whole request and the end of what the client sends, at once: each gets its answer.
+#[test]
+fn half_closed_clients_are_answered() {
+    let figdex = Process::of_one(&["--no-limits", "--admin-listen", "127.0.0.1:0"]);
+    for request in [keep(), REQUEST.to_owned()] {
+        for _ in 0..TIMES {
+            let mut client = figdex.connect();
+            client.write_all(request.as_bytes()).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+            assert_answered(&mut client, "TCP");
+        }
+    }
+    // All of several, and the half of one is none.
+    let mut client = figdex.connect();
+    client.write_all(format!("{0}{0}{1}", keep(), &keep()[..30]).as_bytes()).unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    let answer = read_to_close(&mut client);
+    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");
+    assert!(!answer.contains("HTTP/1.1 5"), "{answer}");
+    assert_eq!(metric(figdex.operators(), "figdex_connections_timed_out_total"), 0.0);
+    figdex.stop();
+}
+
+#[test]
+fn half_closed_clients_of_tls_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let certificate = Certificate::new();
+    let arguments = certificate.write_into(folder.path());
+    let arguments = [&["--no-limits"], &arguments.each_ref().map(String::as_str)[..]].concat();
+    let figdex = Process::of_one(&arguments);
+    for says_so in [true, false] {
+        for _ in 0..TIMES {
+            let mut client = certificate.connect_over(figdex.connect());
+            client.write_all(keep().as_bytes()).unwrap();
+            if says_so {
+                client.conn.send_close_notify();
+            }
+            client.flush().unwrap();
+            client.sock.shutdown(Shutdown::Write).unwrap();
+            assert_answered(&mut client, if says_so { "TLS" } else { "TLS, and no word of it" });
+        }
+    }
+    figdex.stop();
+}
+
+#[test]
+fn half_closed_clients_of_a_unix_socket_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("figdex.sock");
+    let listen = format!("unix:{}", socket.display());
+    let figdex = Process::of_one(&["--no-limits", "--listen", &listen]);
+    for _ in 0..TIMES {
+        let mut client = UnixStream::connect(&socket).unwrap();
+        client.set_read_timeout(Some(PATIENCE)).unwrap();
+        client.write_all(keep().as_bytes()).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
+        assert_answered(&mut client, "Unix");
+    }
+    figdex.stop();
+}
+
+/// Counts what is under way.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl UnderWay {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A service that never answers, and counts the requests under way.
+fn endless(count: &Arc<AtomicUsize>) -> BoxedFilter<(Response,)> {
+    let count = count.clone();
+    let answer = move || {
+        let under_way = UnderWay::new(&count);
+        async move {
+            std::future::pending::<()>().await;
+            drop(under_way);
+            Response::default()
+        }
+    };
+    warp::any().then(answer).boxed()
+}
+
+fn wait_for(count: &AtomicUsize, expected: usize, name: &str) {
+    let start = Instant::now();
+    while count.load(Ordering::SeqCst) != expected {
+        assert!(start.elapsed() < PATIENCE, "{name}: not {expected} requests are under way");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// A client that resets its connection takes its request along, though nobody reads from it
+/// or writes to it then. No timeout here is shorter than the test's patience.
+#[test]
+fn a_reset_ends_the_request() {
+    let count = Arc::default();
+    let forever = 10 * PATIENCE;
+    let connections = Connections {
+        head_wait: forever,
+        idle_wait: forever,
+        answer_wait: forever,
+        ..Connections::default()
+    };
+    serving_service(endless(&count), connections, |address: SocketAddr, _stop| {
+        for (name, requests, is_half_closed) in [
+            ("one request", 1, false),
+            ("a request that others follow", 5, false),
+            ("a half-closed client", 1, true),
+            ("a half-closed client with several", 5, true),
+        ] {
+            let mut client = TcpStream::connect(address).unwrap();
+            client.write_all(GET.repeat(requests).as_bytes()).unwrap();
+            wait_for(&count, 1, name);
+            if is_half_closed {
+                client.shutdown(Shutdown::Write).unwrap();
+            }
+            set_socket_linger(&client, Some(Duration::ZERO)).unwrap();
+            drop(client);
+            wait_for(&count, 0, name);
+        }
+    });
+}
+
+/// A client that waits at the other end, half-closed or not, is told after a while that there
+/// is no answer; the next request finds the connection as usual.
+#[test]
+fn an_answer_that_never_comes_is_a_503() {
+    let count = Arc::default();
+    let connections = Connections {
+        head_wait: Duration::from_millis(400),
+        answer_wait: Duration::from_millis(500),
+        ..Connections::default()
+    };
+    serving_service(endless(&count), connections, |address: SocketAddr, _stop| {
+        for is_half_closed in [false, true] {
+            let mut client = TcpStream::connect(address).unwrap();
+            client.set_read_timeout(Some(PATIENCE)).unwrap();
+            let last = GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+            client.write_all(format!("{GET}{last}").as_bytes()).unwrap();
+            if is_half_closed {
+                client.shutdown(Shutdown::Write).unwrap();
+            }
+            let answers = read_to_close(&mut client);
+            assert_eq!(answers.matches("HTTP/1.1 503 ").count(), 2, "{answers}");
+            assert_eq!(answers.matches("Service Unavailable.").count(), 2, "{answers}");
+            wait_for(&count, 0, "both are answered");
+        }
+    });
+}
