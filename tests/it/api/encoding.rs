@@ -63,12 +63,13 @@ fn errors_are_never_packed() {
 /// small answers are packed all the same.
 #[test]
 fn a_large_answer_may_come_unpacked() {
-    let rows = (0..1_000).map(|number| format!("{},MANY\n", figi(number)));
+    let rows = (0..400).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
     let settings = Settings { turns: Some(1), ..Settings::default() };
     let server = Server::with(&dump, |index| State::new(index, settings));
     let large = r#"[{"idType":"TICKER","idValue":"MANY"}]"#;
     let plain = server.post("/v3/mapping", large).body;
+    assert!(plain.len() > 64 << 10, "it is packed apart");
     let ask = |body: &'static str| {
         let service = server.service.clone();
         tokio::spawn(async move {
