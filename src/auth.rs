@@ -173,7 +173,7 @@ mod tests {
         ring.admit(&map).map(|key| key.is_some())
     }
 
-    /// Contract, "Authentication", 1, 2 and 5; decisions, "Keys and limits".
+    /// contract 3.2 to 3.5: a key in either header.
     #[test]
     fn a_key_in_either_header() {
         let folder = tempfile::tempdir().unwrap();
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// "A changed file is taken up without a restart"; a broken or removed one is not.
+    /// contract 3.6: a changed file is loaded without a restart; a broken or removed one is not.
     #[test]
     fn a_file_that_changes() {
         let folder = tempfile::tempdir().unwrap();

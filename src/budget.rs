@@ -167,6 +167,7 @@ impl AsRef<[u8]> for Held {
 mod tests {
     use super::*;
 
+    /// contract 14.18: large bodies and answers share a budget; small ones are not counted.
     #[test]
     fn what_is_left_is_for_whoever_comes() {
         let budget = Budget::new(100_000);
@@ -200,6 +201,7 @@ mod tests {
         assert_eq!(Share::default().grow_to(usize::MAX), Ok(()), "of no budget");
     }
 
+    /// contract 14.18: one address may have an eighth.
     #[test]
     fn no_address_has_it_all() {
         let budget = Budget::new(800_000);

@@ -137,8 +137,8 @@ mod tests {
 
     use super::*;
 
-    /// "Temporary resource shortage": 503 after the wait, and an answer again when
-    /// the turn is free, which a panic does not keep.
+    /// contract 13.14: 503 after the wait, and an answer again when the turn is free, which a
+    /// panic does not keep.
     #[tokio::test]
     async fn one_turn() {
         let turns = Arc::new(Turns::new(Some(1), Duration::from_millis(20)));

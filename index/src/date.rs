@@ -95,6 +95,7 @@ mod tests {
 
     use super::*;
 
+    /// contract 6.13: a date of the calendar as YYYY-MM-DD.
     #[test]
     fn only_the_one_form_is_a_date() {
         assert_eq!(Date::parse("2024-02-29").unwrap().to_string(), "2024-02-29");
@@ -114,6 +115,7 @@ mod tests {
         }
     }
 
+    /// contract 6.17: a year from 29 February is 28 February.
     #[test]
     fn a_year_from_the_leap_day_is_the_28th() {
         let leap = Date::parse("2024-02-29").unwrap();

@@ -135,7 +135,7 @@ mod tests {
         assert!(below.contains(1.0) && below.contains(-1e300) && !below.contains(1.1));
     }
 
-    /// Contract, "Interval rules", date intervals; decisions, "dates".
+    /// contract 6.14 to 6.17: the rules of intervals of dates.
     #[test]
     fn date_rules() {
         use IntervalError::*;

@@ -377,8 +377,8 @@ mod tests {
         }
     }
 
-    /// The best listing before the others, the often listed before the seldom, shares
-    /// before bonds, later days before earlier ones.
+    /// contract 10.3 to 10.6: the best listing before the others, securities with many listings
+    /// before those with few, shares before bonds, later days before earlier ones.
     #[test]
     fn the_order_of_ranks() {
         let family =

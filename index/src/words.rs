@@ -166,7 +166,7 @@ mod tests {
         terms
     }
 
-    /// Decisions, "Words of a row".
+    /// contract 9.5: a word is found without its punctuation, by its pieces, and by its runs.
     #[test]
     fn a_word_counts_whole_in_pieces_and_in_runs() {
         for (text, expected) in [
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Decisions, "Folding".
+    /// contract 9.4: the folding of words.
     #[test]
     fn folding() {
         for (text, expected) in [

@@ -128,7 +128,7 @@ mod tests {
         instrument
     }
 
-    /// Decisions, "Derived at ingestion", `BASE_TICKER`.
+    /// contract 5.19: the base ticker of each kind.
     #[test]
     fn base_tickers() {
         for (sector, security_type2, ticker, base) in [

@@ -239,7 +239,7 @@ mod tests {
         );
     }
 
-    /// Decisions, "Derived at ingestion": "the stored value", as it was written.
+    /// contract 5.18: the field has the stored value as it was written.
     #[test]
     fn a_field_that_only_an_identifier_gives_keeps_its_spelling() {
         let (instrument, dropped) = normalized(&[

@@ -69,7 +69,8 @@ mod tests {
         HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
     }
 
-    /// Decisions, "Accept".
+    /// contract 2.4: for each name of JSON the most specific range decides, and a quality of 0
+    /// refuses.
     #[test]
     fn accept() {
         assert!(accepts_json(&HeaderMap::new()));
@@ -103,7 +104,7 @@ mod tests {
         }
     }
 
-    /// Decisions, "Content-Type".
+    /// contract 2.5: JSON under either name, with no charset or a valid one.
     #[test]
     fn content_type() {
         assert!(!is_json(&HeaderMap::new()));

@@ -1,5 +1,5 @@
-//! Decisions, "Order of checks" and "Keys and limits", for every endpoint there is,
-//! and what becomes of an endpoint that fails.
+//! Contract, chapters 13 and 14: the order of checks and the rates, for every endpoint, and the
+//! answer of an endpoint that fails.
 
 use std::net::Ipv4Addr;
 
@@ -47,8 +47,8 @@ async fn fine(_: Call, _: Caller) -> Result<Vec<u8>, ApiError> {
     Ok(b"{}".to_vec())
 }
 
-/// "Mapping and values share a window; search and filter share another"; v2's total
-/// spans mapping, values and search; versions have separate windows.
+/// contract 14.4 to 14.7: mapping and values share a window; search and filter share another; the
+/// total of v2 spans mapping, values and search; versions have separate windows.
 #[tokio::test]
 async fn endpoints_that_share_a_window() {
     use Action::{Filter, Mapping, Search, Values};
@@ -79,8 +79,8 @@ async fn endpoints_that_share_a_window() {
     }
 }
 
-/// 500 `Internal server error.` for a panic, 503 `Service Unavailable.` for want of
-/// resources: both were counted, and neither hurts the next request.
+/// contract 13.10, 13.11, 14.14: a panic is 500 and a lack of resources 503. Both were counted,
+/// and neither affects the next request.
 #[tokio::test]
 async fn endpoints_that_fail() {
     let state = state(limited());
@@ -108,8 +108,8 @@ async fn endpoints_that_fail() {
     );
 }
 
-/// A caller without a key is an address; `--trust-proxy` takes the last one of
-/// X-Forwarded-For, and the peer where that is none.
+/// contract 14.2, 14.3: a caller without a key is an address; `--trust-proxy` takes the last one
+/// of X-Forwarded-For, and the peer where that is not an address.
 #[tokio::test]
 async fn the_address_behind_a_proxy() {
     let peer = Peer::Address(Ipv4Addr::new(192, 0, 2, 1).into());

@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// "`servers` from the configured public address"; without one it is relative.
+    /// contract 1.10: `servers` is the configured public address; without one it is relative.
     #[test]
     fn the_server_is_told() {
         for (public_url, server) in

@@ -75,6 +75,7 @@ mod tests {
 
     use super::*;
 
+    /// contract 2.14: an id of the client's is kept when it is of the form; else one is made.
     #[test]
     fn brought_or_made() {
         let ids = Ids::default();

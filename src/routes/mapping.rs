@@ -242,7 +242,7 @@ fn find(
 mod tests {
     use super::*;
 
-    /// "that job's `error`; the others are answered".
+    /// contract 4.18: a panic is the `error` of its job, and the others are answered.
     #[test]
     fn a_panic_stays_in_its_job() {
         let done: Vec<_> = [1, 2, 3]

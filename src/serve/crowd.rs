@@ -54,7 +54,7 @@ mod tests {
         Peer::Address(text.parse().unwrap())
     }
 
-    /// Each address, and each IPv6 network of 64 bits, for itself.
+    /// contract 14.19: each address, and each IPv6 network of 64 bits, has a separate count.
     #[test]
     fn each_address_has_its_own() {
         let crowd = Crowd::new(Some(2));

@@ -28,6 +28,8 @@ const BUILD: [&str; 7] =
 const SERVED: [&str; 7] =
     ["age_seconds", "built_at", "bytes", "generation", "instruments", "program", "status"];
 
+/// contract 16.9: with `--admin-listen` health, readiness and metrics are on that address, and
+/// strangers see only status and version.
 #[test]
 fn operators_have_an_address_of_their_own() {
     let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
@@ -97,7 +99,7 @@ fn a_stop_is_for_both_addresses() {
     process.ended();
 }
 
-/// Without an address of their own, operators ask where all ask.
+/// contract 16.8: without `--admin-listen` operators ask where everyone asks.
 #[test]
 fn one_address_for_all() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\nBBG000B9XRY4\n");

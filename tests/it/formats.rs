@@ -183,7 +183,8 @@ fn finance_database_files() {
     );
 }
 
-/// Decisions: unlisted equities are those whose exchCode is null in an answer.
+/// contract 6.10: in answers of the public service an `exchCode` of null says that an equity is
+/// not listed.
 #[test]
 fn answers_of_the_public_service() {
     let rows = r#"{"figi":"BBG000BLNNH6","name":"INTL BUSINESS MACHINES CORP","ticker":"IBM","exchCode":"US","compositeFIGI":"BBG000BLNNH6","securityType":"Common Stock","marketSector":"Equity","shareClassFIGI":"BBG001S5S399","securityType2":"Common Stock","securityDescription":"IBM"},

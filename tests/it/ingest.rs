@@ -114,8 +114,8 @@ fn every_way_to_give_a_dump() {
     }
 }
 
-/// "later inputs fill what earlier ones left empty and win where they differ";
-/// files of a folder count by name.
+/// Later inputs fill what earlier ones left empty and win where they differ; files of a folder
+/// count by name.
 #[test]
 fn several_dumps_are_one_universe() {
     let desk = Desk::new();
@@ -139,8 +139,8 @@ fn several_dumps_are_one_universe() {
     }
 }
 
-/// "for an `--enrich` input: read = enriched + unmatched + ambiguous + rejected";
-/// what joined nothing is kept as it stood, and the JSON report says the same.
+/// Of an input of `--enrich`, read = enriched + unmatched + ambiguous + rejected; rows that joined
+/// nothing are kept as they were, and the JSON report says the same.
 #[test]
 fn other_dumps_enrich_and_are_accounted_for() {
     let desk = Desk::new();
@@ -188,8 +188,8 @@ fn other_dumps_enrich_and_are_accounted_for() {
     assert_eq!(fs::read(desk.0.path().join("report.json")).unwrap(), earlier);
 }
 
-/// Commands, "Other dumps are described to the program by a columns file": those to
-/// enrich with too, and apart from the others.
+/// A columns file describes another layout, also of dumps to enrich with, and apart from the
+/// others.
 #[test]
 fn a_dump_to_enrich_with_has_a_format_of_its_own() {
     let desk = Desk::new();
@@ -477,7 +477,7 @@ fn a_dirty_universe_is_told_of() {
     }
 }
 
-/// What derives from a dump is found over HTTP as well.
+/// contract 5.15 to 5.17: identifiers that are derived from a dump are found over HTTP as well.
 #[test]
 fn derived_identifiers_are_found() {
     let server = Server::of_dump("figi,ID_CUSIP\nBBG000BLNNH6,G0177J108\n");

@@ -6,6 +6,7 @@
 mod abuse;
 mod admin;
 mod api;
+mod citations;
 mod crash;
 mod formats;
 mod ingest;

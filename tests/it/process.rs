@@ -214,8 +214,8 @@ impl Process {
         assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
     }
 
-    /// It lived until now, and "SIGTERM: stop accepting, answer what is in flight, exit
-    /// 0." Returns the log.
+    /// Asserts that the server lived until now, and stops it by SIGTERM: it accepts nothing more,
+    /// answers the requests in flight and ends with 0. Returns the log.
     pub(crate) fn stop(mut self) -> String {
         assert_eq!(self.child.try_wait().unwrap(), None, "it ended: {:#?}", self.log.lock());
         self.signal("-TERM");

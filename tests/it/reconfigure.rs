@@ -21,7 +21,8 @@ fn remaining(process: &Process, address: &str) -> Option<u32> {
     rest.split("\r\n").next().unwrap().parse().ok()
 }
 
-/// What one request may carry changes too, and the interface description says so.
+/// contract 1.9, 14.1, 14.17: the jobs and bytes of one request change while the server runs, and
+/// the schema follows.
 #[test]
 fn the_limits_of_one_request_change_under_way() {
     let desk = tempfile::tempdir().unwrap();
@@ -71,6 +72,8 @@ fn the_limits_of_one_request_change_under_way() {
     process.stop();
 }
 
+/// contract 3.6, 14.15, 14.17: rates and keys change while the server runs; a request that was
+/// counted stays counted.
 #[test]
 fn limits_and_keys_change_under_way() {
     let desk = tempfile::tempdir().unwrap();

@@ -163,6 +163,7 @@ fn measure(title: &str, server: &Server, queries: &[Query<'_>]) -> (String, Vec<
     (table, short)
 }
 
+/// contract 10.2: the recorded questions find what was meant, as well as before.
 #[test]
 fn people_find_what_they_mean() {
     let queries = queries();

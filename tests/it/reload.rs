@@ -140,6 +140,8 @@ fn values(client: &mut Client) -> u64 {
     marks(&served["values"])
 }
 
+/// contract 11.3, 11.7, 12.7: no request fails while generations are published, every answer is of
+/// one generation, and pages join to the whole over several.
 #[test]
 fn ten_generations_under_load() {
     let folder = tempfile::tempdir().unwrap();

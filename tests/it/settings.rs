@@ -136,8 +136,8 @@ fn the_example_file_is_the_defaults() {
     }
 }
 
-/// Whoever listens beyond this machine, or is asked through a proxy, hides identifiers,
-/// unless told otherwise.
+/// contract 16.7: a server that listens beyond this machine, or behind a proxy, hides identifiers
+/// unless its settings say otherwise.
 #[test]
 fn strangers_see_no_identifiers() {
     let desk = tempfile::tempdir().unwrap();

@@ -1,8 +1,11 @@
 //! What the tests have in common: an index built from a dump, and a server over it.
 
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use figdex::config::Settings;
 use figdex::{Observer, Peer, State, service};
@@ -100,6 +103,15 @@ impl Server {
         Self { service: service(state.clone()), observer: state.observer(), ..self }
     }
 
+    /// Overwrites bytes of a file of the index's only part, as a failing disk does under a
+    /// server that has opened it.
+    pub(crate) fn damage(&self, file: &str, bytes: Range<u64>) {
+        let part = self._folder.path().join("index/generation-000001/part-000");
+        let file = File::options().write(true).open(part.join(file)).unwrap();
+        let damage = vec![0x7E; (bytes.end - bytes.start) as usize];
+        file.write_all_at(&damage, bytes.start).unwrap();
+    }
+
     /// Sends a request as a well-behaved client would.
     pub(crate) fn post(&self, path: &str, body: &str) -> Answer {
         self.request("POST", path, &[("content-type", "application/json")], body)
@@ -158,6 +170,27 @@ impl Server {
         let answer = self.post("/v3/mapping", &jobs.to_string());
         assert_eq!(answer.status, 200, "{jobs} {}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
+    }
+}
+
+/// Runs `test` on a clock that stands still, while the only thread for heavy work is
+/// occupied until the test drops what it is given: a request that has its turn keeps it, and
+/// the others wait.
+pub(crate) fn while_heavy_work_waits(test: impl AsyncFnOnce(mpsc::Sender<()>)) {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().start_paused(true).max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let (release, released) = mpsc::channel();
+        let occupied = tokio::task::spawn_blocking(move || released.recv());
+        test(release).await;
+        assert!(occupied.await.unwrap().is_err(), "the test lets go");
+    });
+}
+
+/// Lets all tasks go on until they wait for something.
+pub(crate) async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
     }
 }
 

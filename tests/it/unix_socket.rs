@@ -65,8 +65,8 @@ fn a_socket_comes_and_goes() {
     assert!(!socket.exists(), "it goes with the server");
 }
 
-/// Callers there have no address: without a key they are one, unless a proxy that is
-/// trusted tells them apart.
+/// contract 14.2: callers over the socket have no address: without a key they are one caller,
+/// unless a trusted proxy tells them apart.
 #[test]
 fn who_calls_over_a_socket() {
     let folder = tempfile::tempdir().unwrap();

@@ -107,7 +107,7 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
         )
 }
 
-/// Any lookup is answered as a scan answers it, in FIGI order, however many parts
+/// contract 10.1: any lookup is answered as a scan answers it, in FIGI order, however many parts
 /// the generation has.
 #[test]
 fn lookups_agree_with_a_scan_over_one_part_and_over_many() {
@@ -124,6 +124,8 @@ fn lookups_agree_with_a_scan_over_one_part_and_over_many() {
     });
 }
 
+/// contract 4.16: a lookup may find as many rows as its bound, and one that finds more is an
+/// error.
 #[test]
 fn too_many_hits_are_an_error_and_just_enough_are_not() {
     let folder = tempfile::tempdir().unwrap();

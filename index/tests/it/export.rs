@@ -80,8 +80,8 @@ proptest! {
     }
 }
 
-/// Commands, "the same result on any number of threads": each of them writes segments
-/// of its own, which are then made one.
+/// The result is the same on any number of threads, each of which writes its own segments, which
+/// are then merged into one.
 #[test]
 fn any_number_of_threads_makes_the_same() {
     let instruments = universe(3_000);

@@ -1,5 +1,5 @@
-//! Search and filter against a plain scan: the rules of decisions, "Matching",
-//! written down a second time, as simply as they can be.
+//! Search and filter against a plain scan: the rules of the contract, chapters 8 and 9, written
+//! down a second time, as simply as they can be.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -170,8 +170,8 @@ fn searched(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     }
 }
 
-/// Any search finds what a scan finds; pages joined are the whole; one part and
-/// four answer equally; the total is the count of all.
+/// contract 8.2, 9.1, 9.6, 9.7, 9.9, 10.7: any search finds what a scan finds; pages joined are
+/// the whole; one part and four answer equally; the total is the count of all.
 #[test]
 fn searches_agree_with_a_scan_over_one_part_and_over_many() {
     let instruments = worded(60);
@@ -247,7 +247,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
     assert!(found.get() > 100, "many must suggest something: {found:?}");
 }
 
-/// Any text is only words: it finds or does not, and never fails.
+/// contract 9.2: any text is only words: it finds rows or does not, and never fails.
 #[test]
 fn any_text_is_answered() {
     let folder = tempfile::tempdir().unwrap();

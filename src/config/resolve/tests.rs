@@ -1,5 +1,5 @@
-//! Commands, "Server": flag beats environment beats file; unknown keys are an
-//! error; all faults are reported together.
+//! Settings: a flag wins over the environment, and the environment over the file; unknown keys are
+//! an error; all faults are reported together.
 
 use std::fs;
 
@@ -148,8 +148,8 @@ fn all_faults_together() {
     assert_eq!(faults, expected);
 }
 
-/// How many connections there may be, and how slow: an address may have a tenth of
-/// them, but a proxy that is trusted, all.
+/// contract 14.19, 14.20: the defaults of connections and their times: an address may have a tenth
+/// of the connections, but a trusted proxy all.
 #[test]
 fn connections_and_their_times() {
     let resolve = |text: &str| with_file(text, ServeFlags::default());

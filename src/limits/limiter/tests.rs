@@ -1,4 +1,4 @@
-//! Contract, "Limits"; decisions, "Keys and limits".
+//! Contract, chapter 14: windows and callers.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,8 +22,9 @@ fn standing(limit: u32, remaining: u32, reset_seconds: u64, window_seconds: u64)
     Standing { limit, remaining, reset_seconds, window_seconds }
 }
 
-/// Every line of requests: the limit's number passes, the next does not, other
-/// callers and versions are not touched, and the window ends when it says.
+/// contract 14.4 to 14.8: for every line of requests, the limit's number passes and the next
+/// request does not; other callers and versions are not affected, and the window ends when it says
+/// so.
 #[test]
 fn each_line_of_the_table() {
     for (version, span, who, limit, seconds) in [
@@ -56,7 +57,7 @@ fn each_line_of_the_table() {
     }
 }
 
-/// "Mapping and values share a window; search and filter share another."
+/// contract 14.5, 14.6: mapping and values share a window; search and filter share another.
 #[test]
 fn mapping_and_search_of_v3_are_apart() {
     let now = Instant::now();
@@ -65,8 +66,8 @@ fn mapping_and_search_of_v3_are_apart() {
     assert!(limiter.admit(KEY, Version::V3, Span::Search, now).is_ok());
 }
 
-/// v2: "its total spans mapping, values and search", atomically: a search that its
-/// own window refuses is not counted by the total.
+/// contract 14.7, 14.8, 14.10, 14.12: the total of v2 spans mapping, values and search; a search
+/// that its own window refuses is not counted by the total.
 #[test]
 fn the_total_of_v2() {
     let start = Instant::now();
@@ -94,7 +95,7 @@ fn the_total_of_v2() {
     assert_eq!(refused, Err(standing(5, 0, 50, 60)), "the total is full, search is not");
 }
 
-/// v2: "its jobs-per-minute limit counts jobs"; all of a request's or none.
+/// contract 14.9, 14.11: the jobs of a request are counted all or none.
 #[test]
 fn jobs_a_minute() {
     let now = Instant::now();
@@ -117,6 +118,7 @@ fn jobs_a_minute() {
     );
 }
 
+/// contract 14.15: a line that is lifted limits nothing.
 #[test]
 fn a_line_without_a_rate_limits_nothing() {
     let now = Instant::now();
@@ -129,7 +131,7 @@ fn a_line_without_a_rate_limits_nothing() {
     assert!(limiter.admit(KEY, Version::V3, Span::Search, now).is_ok_and(|known| known.is_some()));
 }
 
-/// "A caller is a key, or else an address": of IPv6, the network of 64 bits.
+/// contract 14.2: a caller without a key is an IPv4 address or an IPv6 network of 64 bits.
 #[test]
 fn callers_by_address() {
     let at = |text: &str| Who::at(text.parse().unwrap());
@@ -139,7 +141,7 @@ fn callers_by_address() {
     assert_ne!(at("192.0.2.1"), at("192.0.2.2"));
 }
 
-/// Exact under concurrency: a thousand requests at once admit just the limit.
+/// contract 14.10: of a thousand requests at once exactly the limit passes.
 #[test]
 fn a_thousand_at_once() {
     let now = Instant::now();
@@ -158,7 +160,7 @@ fn a_thousand_at_once() {
     assert_eq!(admitted.into_inner(), 25);
 }
 
-/// Memory is bounded under a flood of addresses; no newcomer is refused, and a
+/// contract 14.21: memory is bounded under a flood of addresses; no new caller is refused, and a
 /// key's windows are kept.
 #[test]
 fn a_flood_of_addresses() {
@@ -196,8 +198,8 @@ fn windows_that_are_over_are_swept() {
 }
 
 proptest! {
-    /// In no window more than the limit is admitted, and nothing is refused before
-    /// that many were, whatever the times.
+    /// contract 14.4, 14.10: in no window do more than the limit pass, and nothing is refused
+    /// before that many have, whatever the times.
     #[test]
     fn never_more_and_never_less(
         limit in 1u32..6,
@@ -236,8 +238,8 @@ proptest! {
     }
 }
 
-/// A change of the rates: what was used stays used where they did not change and where
-/// they did; a window is cut to the new length, and is not made longer.
+/// contract 14.17: when the rates change, requests that were counted stay counted, whether their
+/// rate changed or not; a window is cut to the new length, and is not made longer.
 #[test]
 fn rates_that_change_under_way() {
     let start = Instant::now();

@@ -17,6 +17,7 @@ async fn seconds(pace: &Pace) -> u64 {
     from.elapsed().as_secs()
 }
 
+/// contract 14.20: a head has its bound, and so has a silence.
 #[tokio::test(start_paused = true)]
 async fn heads_and_silence_have_bounds() {
     let pace = Pace::new();
@@ -112,8 +113,8 @@ async fn too_slow_at(answer: u64, bytes_per_second: usize) -> Option<u64> {
     }
 }
 
-/// Who takes an answer byte by byte does not keep it for ever; who takes it in its time
-/// is not taken for one whose next head is slow.
+/// contract 14.20: a client that takes an answer byte by byte does not keep it for ever; one that
+/// takes it in time is not mistaken for one whose next head is slow.
 #[tokio::test(start_paused = true)]
 async fn answers_have_a_least_pace() {
     assert_eq!(too_slow_at(4 << 20, 32 << 10).await, None, "it takes 128 s");
@@ -215,8 +216,8 @@ async fn a_debt_ends_with_the_last_byte() {
     assert_eq!(seconds(&pace).await, 60, "it is idle");
 }
 
-/// An answer that is not made in time becomes a 503; a connection that cannot even make that
-/// ends.
+/// contract 13.14: an answer that is not made in time becomes a 503; a connection that cannot even
+/// make that ends.
 #[tokio::test(start_paused = true)]
 async fn answers_are_made_in_time() {
     let bounds = Connections { answer_wait: Duration::from_secs(100), ..BOUNDS };

@@ -17,7 +17,8 @@ const PIPELINED: u32 = 50;
 /// again while a table grows, beside the server.
 const MEMORY_MAX: u64 = 256 << 20;
 
-/// Each of them is a caller of its own, behind a proxy, and none keeps another out.
+/// contract 14.2, 14.21: each of many addresses is a separate caller, behind a proxy, and none
+/// keeps another out.
 #[test]
 fn a_flood_of_addresses() {
     let figdex = Process::of_one(&["--trust-proxy"]);
@@ -64,7 +65,7 @@ fn a_flood_of_addresses() {
     figdex.stop();
 }
 
-/// Without a trusted proxy the header says nothing: one address is one caller.
+/// contract 14.3: without a trusted proxy the header is ignored: one address is one caller.
 #[test]
 fn addresses_that_a_client_makes_up() {
     let figdex = Process::of_one(&[]);

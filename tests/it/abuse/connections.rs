@@ -88,8 +88,8 @@ fn ten_thousand_connections() {
     figdex.stop();
 }
 
-/// Beyond its number an address is told at once; another is not, and a place that is
-/// given back is free.
+/// contract 13.14, 14.19: beyond its number an address is refused at once; another is not, and a
+/// place that is given back is free.
 #[test]
 fn an_address_has_so_many_connections() {
     let figdex = Process::of_one(&["--no-limits", "--connections-per-address", "5"]);
@@ -118,8 +118,8 @@ fn an_address_has_so_many_connections() {
     figdex.stop();
 }
 
-/// Bodies that are begun and never ended: what they hold together is bounded, those
-/// beyond it get a 503, and what is small is served.
+/// contract 13.14, 14.18: the memory of bodies that are begun and never ended is bounded. Bodies
+/// beyond it get a 503, and small ones are answered.
 #[test]
 fn bodies_together_are_bounded() {
     let figdex = Process::of_one(&["--no-limits", "--body-timeout", "5m"]);

@@ -1,9 +1,10 @@
-//! Heads that are too large or have too many headers, and what is no HTTP at all.
+//! Heads that are too large or have too many headers, and bytes that are not HTTP.
 
 use super::{MEMORY_MAX, assert_tells_nothing};
 use crate::process::{Process, REQUEST, status};
 
-/// The head's bytes are bounded, wherever in it they are, and so are its headers.
+/// contract 13.16: the bytes of a head are bounded, wherever in it they are, and so are its
+/// headers.
 #[test]
 fn heads_have_bounds() {
     let figdex = Process::of_one(&["--no-limits"]);
@@ -44,7 +45,7 @@ fn heads_have_bounds() {
     figdex.stop();
 }
 
-/// "Any bytes get an answer", or at least an end.
+/// contract 2.11, 13.16: bytes that are not HTTP are answered with a 4xx, or end the connection.
 #[test]
 fn what_is_no_http() {
     let figdex = Process::of_one(&["--no-limits"]);

@@ -5,7 +5,8 @@ use std::time::Instant;
 use super::{MEMORY_MAX, assert_tells_nothing};
 use crate::process::{Process, status};
 
-/// Deep nesting, huge numbers, long texts, many members: each gets its answer.
+/// contract 13.15: deep nesting, huge numbers, long texts, many members: each body gets its
+/// answer.
 #[test]
 fn bodies_that_are_made_to_hurt() {
     let figdex = Process::of_one(&["--no-limits", "--jobs-per-request", "100"]);

@@ -164,8 +164,8 @@ fn a_reset_ends_the_request() {
     });
 }
 
-/// A client that waits at the other end, half-closed or not, is told after a while that there
-/// is no answer; the next request finds the connection as usual.
+/// contract 13.14: a client that waits for an answer, half-closed or not, gets a 503 after a
+/// while; the next request finds the connection as usual.
 #[test]
 fn an_answer_that_never_comes_is_a_503() {
     let count = Arc::default();

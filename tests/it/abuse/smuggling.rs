@@ -13,7 +13,7 @@ fn post(headers: &str, body: &str) -> String {
     format!("{head}{headers}\r\n{body}")
 }
 
-/// One answer, then the end, whatever follows.
+/// contract 13.17: one answer, then the end, whatever follows.
 #[test]
 fn there_is_one_answer_and_the_end() {
     let figdex = Process::of_one(&["--no-limits"]);
@@ -87,8 +87,8 @@ fn there_is_one_answer_and_the_end() {
     figdex.stop();
 }
 
-/// What is lax but not ambiguous: each request ends where everyone sees it end, and
-/// what follows is a request of its own.
+/// contract 13.17: a request that is lax but not ambiguous ends where everyone sees its end, and
+/// the next one is answered as well.
 #[test]
 fn what_everyone_reads_alike() {
     let figdex = Process::of_one(&["--no-limits"]);

@@ -1,5 +1,5 @@
-//! "SIGTERM: stop accepting, answer what is in flight, exit": within the drain time and a
-//! second, whatever clients do.
+//! After SIGTERM the server accepts nothing more, answers the requests in flight and ends, within
+//! the drain time and a second, whatever clients do.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -38,7 +38,8 @@ fn drip(clients: &mut [TcpStream], bytes: &[u8]) -> Vec<String> {
     told.into_iter().flatten().collect()
 }
 
-/// Heads that come byte by byte are given up; others are served meanwhile.
+/// contract 14.20: connections whose heads come byte by byte are closed; others are served
+/// meanwhile.
 #[test]
 fn slow_heads() {
     let figdex = Process::of_one(&["--no-limits", "--head-timeout", "1s"]);
@@ -53,7 +54,7 @@ fn slow_heads() {
     figdex.stop();
 }
 
-/// Bodies too, with a 400.
+/// contract 2.13: bodies that come byte by byte are refused with 400; others are served meanwhile.
 #[test]
 fn slow_bodies() {
     let figdex = Process::of_one(&["--no-limits", "--body-timeout", "1s"]);

@@ -1,11 +1,12 @@
-//! Commands, "Server": the program itself, with flags, environment and file. What
-//! each setting may be is tested beside its rule, in `src/config/resolve`.
+//! The program itself, with flags, environment and file. The rules of each setting are tested with
+//! their code, in `src/config/resolve`.
 
 use std::time::{Duration, Instant};
 
 use crate::process::{PATIENCE, Process, build_index, figdex};
 
-/// "Flag beats environment beats file", and `serve` may be left out.
+/// contract 14.15: a flag wins over the environment, and the environment over the file, also for
+/// rates; `serve` may be left out.
 #[test]
 fn flag_beats_environment_beats_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -34,7 +35,7 @@ fn flag_beats_environment_beats_file() {
     process.stop();
 }
 
-/// "All faults are reported together", on standard error, and nothing is served.
+/// All faults are reported together, on standard error, and nothing is served.
 #[test]
 fn faults_are_told_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -58,8 +59,8 @@ fn faults_are_told_together() {
     }
 }
 
-/// "A changed file is taken up without a restart": a key that is added is admitted
-/// within seconds, and refused within seconds when it is revoked. No key is logged.
+/// contract 3.6: a key that is added is valid within seconds, and refused within seconds when it
+/// is revoked. No key is logged.
 #[test]
 fn keys_come_and_go() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Decisions, "HEAD, OPTIONS": 405 on the contract's routes, unless `--cors` is on
-//! and it is a preflight.
+//! Contract, chapter 15: other origins.
 
 use figdex::State;
 use figdex::config::Settings;
@@ -28,6 +27,7 @@ fn cors_headers(answer: &Answer) -> usize {
     answer.headers.keys().filter(|name| name.as_str().starts_with("access-control-")).count()
 }
 
+/// contract 15.1: without `--cors` no answer has a header of this chapter, and `OPTIONS` is 405.
 #[test]
 fn off() {
     let server = server(&[]);
@@ -39,7 +39,8 @@ fn off() {
     assert_eq!(answer.header("vary"), "accept-encoding");
 }
 
-/// A preflight needs no key, no Accept and no Content-Type, and counts nothing.
+/// contract 15.2, 15.4: a preflight needs no key, no Accept and no Content-Type, and is not
+/// counted.
 #[test]
 fn a_preflight() {
     for (origins, allowed) in [(&[APP, "http://localhost:3000"][..], APP), (&["*"], "*")] {
@@ -60,7 +61,7 @@ fn a_preflight() {
     }
 }
 
-/// Each endpoint has its method.
+/// contract 15.2: a preflight names the method of its endpoint.
 #[test]
 fn a_preflight_of_the_values() {
     let headers = [("origin", APP), ("access-control-request-method", "GET")];
@@ -73,7 +74,7 @@ fn a_preflight_of_the_values() {
     }
 }
 
-/// Answers and errors can be read by the page, with their rate-limit headers.
+/// contract 15.3: a page may read answers and errors, and the headers of the rates.
 #[test]
 fn what_a_page_may_read() {
     let server = server(&[APP]);
@@ -96,7 +97,7 @@ fn what_a_page_may_read() {
     }
 }
 
-/// A page that asks at a wrong path may read that it is one.
+/// contract 15.3: a page that asks for an unknown path may read that it is one.
 #[test]
 fn a_wrong_path() {
     let server = server(&[APP]);
@@ -112,7 +113,8 @@ fn a_wrong_path() {
     assert_eq!((cors_headers(&answer), answer.header("vary")), (0, ""));
 }
 
-/// Other origins, and clients that are no browser, get what they would without.
+/// contract 2.1, 15.4, 15.5: other origins, and clients that are not browsers, get what they would
+/// without `--cors`.
 #[test]
 fn others() {
     let server = server(&[APP]);
@@ -130,5 +132,50 @@ fn others() {
     for method in ["OPTIONS", "HEAD"] {
         let answer = server.request(method, "/v3/mapping", &[("origin", APP)], "");
         assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")));
+    }
+}
+
+/// contract 15.4: with `--cors` every answer has `Vary: origin`, also one to another origin,
+/// to none, and one that refuses: a cache must not give one origin the answer of another.
+#[test]
+fn every_answer_varies_by_origin() {
+    let server = server(&[APP]);
+    let asks_for_a_preflight = ("access-control-request-method", "POST");
+    for origin in [None, Some(APP), Some("https://other.example")] {
+        let origin = origin.map(|origin| ("origin", origin));
+        for (method, path, headers) in [
+            ("POST", "/v3/mapping", &[JSON][..]),
+            ("POST", "/v3/search", &[JSON]),
+            ("GET", "/v3/mapping/values/currency", &[]),
+            ("GET", "/v3/schema", &[]),
+            ("POST", "/v3/mapping", &[]),
+            ("POST", "/v3/mapping", &[JSON, ("x-service-apikey", "unknown")]),
+            ("GET", "/v3/mapping", &[]),
+            ("OPTIONS", "/v3/mapping", &[asks_for_a_preflight]),
+            ("GET", "/v3/nowhere", &[]),
+        ] {
+            let headers: Vec<_> = headers.iter().copied().chain(origin).collect();
+            let answer = server.request(method, path, &headers, "[]");
+            let mut vary = answer.headers.get_all("vary").iter();
+            assert!(vary.any(|name| name == "origin"), "{method} {path} {origin:?}");
+        }
+    }
+}
+
+/// contract 15.6: health, readiness, metrics and the page have no header of this chapter,
+/// whatever the origin; nor is there a preflight for them.
+#[test]
+fn what_no_other_origin_reads() {
+    let server = server(&[APP]);
+    for origin in [APP, "https://other.example"] {
+        for path in ["/healthz", "/readyz", "/metrics", "/", "/page/page.css"] {
+            let answer = server.request("GET", path, &[("origin", origin)], "");
+            assert_eq!((answer.status, cors_headers(&answer)), (200, 0), "{path}");
+            let mut vary = answer.headers.get_all("vary").iter();
+            assert!(vary.all(|name| name != "origin"), "{path}");
+            let headers = [("origin", origin), ("access-control-request-method", "GET")];
+            let answer = server.request("OPTIONS", path, &headers, "");
+            assert_eq!((answer.status, cors_headers(&answer)), (405, 0), "{path}");
+        }
     }
 }

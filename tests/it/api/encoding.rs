@@ -1,14 +1,18 @@
-//! Decisions, "JSON answers": gzip when asked for, at any size.
+//! Contract 12.1: JSON answers, packed with gzip when that is asked for.
 
 use std::fmt::Write as _;
+use std::time::Duration;
+
+use figdex::State;
+use figdex::config::Settings;
 
 use super::figi;
-use crate::support::Server;
+use crate::support::{Server, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// A small answer and one that is packed apart from the async thread: both are the
-/// plain one when unpacked, and say that they depend on Accept-Encoding.
+/// contract 12.1: a small answer and one that is packed on another thread are the plain one when
+/// unpacked, and have `Vary: accept-encoding`.
 #[test]
 fn gzip_when_asked_for() {
     let mut dump = String::from("figi,ticker,name\n");
@@ -45,7 +49,7 @@ fn gzip_when_asked_for() {
     }
 }
 
-/// "The body is a short plain-text message."
+/// contract 13.1: the text of a refusal is never packed.
 #[test]
 fn errors_are_never_packed() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\n");
@@ -53,4 +57,44 @@ fn errors_are_never_packed() {
     let answer = server.request("POST", "/v3/mapping", &headers, "{}");
     assert_eq!((answer.status, answer.header("content-encoding")), (400, ""));
     assert_eq!((answer.header("vary"), answer.body.as_str()), ("", "Bad request."));
+}
+
+/// contract 12.1: a large answer that does not get its turn to be packed is sent as it is;
+/// small answers are packed all the same.
+#[test]
+fn a_large_answer_may_come_unpacked() {
+    let rows = (0..400).map(|number| format!("{},MANY\n", figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let server = Server::with(&dump, |index| State::new(index, settings));
+    let large = r#"[{"idType":"TICKER","idValue":"MANY"}]"#;
+    let plain = server.post("/v3/mapping", large).body;
+    assert!(plain.len() > 64 << 10, "it is packed apart");
+    let ask = |body: &'static str| {
+        let service = server.service.clone();
+        tokio::spawn(async move {
+            let request = warp::test::request().method("POST").path("/v3/mapping");
+            let request = request.header("content-type", "application/json");
+            let reply = request.header("accept-encoding", "gzip").body(body).reply(&service).await;
+            assert_eq!(reply.status(), 200);
+            assert_eq!(reply.headers()["vary"], "accept-encoding");
+            let is_packed = reply.headers().get("content-encoding").is_some();
+            (is_packed, reply.body().clone())
+        })
+    };
+    while_heavy_work_waits(async |release| {
+        let has_the_turn = ask(large);
+        settle().await;
+        let waits = ask(large);
+        settle().await;
+        assert!(ask("[]").await.unwrap().0, "a small answer needs no turn");
+        assert!(!waits.is_finished());
+        tokio::time::advance(Duration::from_secs(5)).await;
+        settle().await;
+        assert!(waits.is_finished(), "it does not wait longer for its turn");
+        let (is_packed, body) = waits.await.unwrap();
+        assert!(!is_packed && body == plain);
+        drop(release);
+        assert!(has_the_turn.await.unwrap().0);
+    });
 }

@@ -1,4 +1,4 @@
-//! Contract, "Errors": faults of the request as a whole, their texts and their order.
+//! Contract, chapter 13: faults of the request as a whole, their texts and their order.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use figdex::config::Settings;
 use figdex::error::ApiError;
 use figdex::limits::{Rate, Rates, Standing};
 
-use crate::support::{Answer, Server, Service};
+use super::figi;
+use crate::support::{Answer, Server, Service, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -20,7 +21,7 @@ fn check(answer: &Answer, status: u16, text: &str) {
     assert_eq!(answer.content_type, "text/html; charset=utf-8");
 }
 
-/// The table itself, line by line.
+/// contract 13.1 to 13.11: status and text of each line.
 #[test]
 fn the_table() {
     let standing = Standing { limit: 1, remaining: 0, reset_seconds: 1, window_seconds: 1 };
@@ -50,9 +51,8 @@ fn the_table() {
     }
 }
 
-/// Decisions, "Order of checks: path → method → key → Accept → Content-Type → rate →
-/// body": of a request that is wrong in every way, each check tells its own fault,
-/// and the next one's once that is mended.
+/// contract 13.12: path, method, key, Accept, Content-Type, rate, body. A request that is wrong in
+/// every way is refused for the first, and when that is repaired for the next one.
 #[test]
 fn the_order_of_checks() {
     let mut rates = Rates::default();
@@ -74,7 +74,7 @@ fn the_order_of_checks() {
     }
 }
 
-/// 400 `Bad request.`: "mapping body not an array"; decisions, "body not JSON".
+/// contract 2.7, 13.1: a body that is not JSON, or not an array, is refused.
 #[test]
 fn a_body_that_is_no_array() {
     let server = server();
@@ -98,8 +98,8 @@ fn a_body_that_is_no_array() {
     }
 }
 
-/// 400 `Invalid enum field.`: for the whole request, over all jobs that are
-/// objects, before anything else is answered.
+/// contract 4.3, 6.1, 6.4, 13.2: a value outside its set refuses the whole request, whatever else
+/// is wrong.
 #[test]
 fn an_enum_field_outside_its_set() {
     let server = server();
@@ -123,7 +123,7 @@ fn an_enum_field_outside_its_set() {
     }
 }
 
-/// 404 `Invalid url.`
+/// contract 1.1, 2.2, 13.4: no other path has an endpoint, whatever the method.
 #[test]
 fn an_unknown_path() {
     let server = server();
@@ -150,7 +150,7 @@ fn an_unknown_path() {
     }
 }
 
-/// 405 `Invalid HTTP method.`, with `Allow`; it comes before Accept and Content-Type.
+/// contract 2.1, 13.5: `Allow` names the method; this comes before Accept and Content-Type.
 #[test]
 fn a_wrong_method() {
     let server = server();
@@ -161,14 +161,14 @@ fn a_wrong_method() {
     }
 }
 
-/// 406 `Unsupported 'Accept' type.`, before Content-Type.
+/// contract 2.4, 13.6: Accept is checked before Content-Type.
 #[test]
 fn an_unsupported_accept() {
     let answer = server().request("POST", "/v3/mapping", &[("accept", "text/html")], "[]");
     check(&answer, 406, "Unsupported 'Accept' type.");
 }
 
-/// 415, before the body is looked at.
+/// contract 2.5, 13.8: Content-Type is checked before the body.
 #[test]
 fn a_wrong_content_type() {
     let text = "Invalid Content-Type. Should be text/json or application/json with valid charset.";
@@ -183,7 +183,7 @@ fn a_wrong_content_type() {
     }
 }
 
-/// 413 `Payload too large.`: more jobs than allowed, or more bytes.
+/// contract 2.12, 13.7, 14.1: more jobs than allowed, or more bytes.
 #[test]
 fn too_much() {
     let server = server();
@@ -196,8 +196,8 @@ fn too_much() {
     check(&server.post("/v3/mapping", &padded(most + 1)), 413, "Payload too large.");
 }
 
-/// 503 `Service Unavailable.`: "temporary resource shortage". Searches that do not
-/// get their turn in time are refused, and every request has an answer.
+/// contract 13.11, 13.14: searches that do not get their turn in time are refused, and every
+/// request has an answer.
 #[test]
 fn more_searches_than_turns() {
     let settings =
@@ -221,4 +221,47 @@ fn more_searches_than_turns() {
         assert!(status == 200 || (status, &body[..]) == (503, b"Service Unavailable."), "{status}");
     }
     assert_eq!(server.post("/v3/search", r#"{"query":"ibm"}"#).status, 200);
+}
+
+/// contract 13.14: a request with much work waits five seconds for its turn. Then it is
+/// refused; when the turn comes before that, it is answered.
+#[test]
+fn a_turn_is_waited_for_five_seconds() {
+    let rows = (0..1_001).map(|number| format!("{},MANY\n", figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let server = Server::with(&dump, |index| State::new(index, settings));
+    let ask = || {
+        let service = server.service.clone();
+        tokio::spawn(async move {
+            let request = warp::test::request().method("POST").path("/v3/mapping");
+            let request = request.header("content-type", "application/json");
+            let reply = request.body(r#"[{"idType":"TICKER","idValue":"MANY"}]"#);
+            let reply = reply.reply(&service).await;
+            (reply.status().as_u16(), String::from_utf8(reply.body().to_vec()).unwrap())
+        })
+    };
+    while_heavy_work_waits(async |release| {
+        let has_the_turn = ask();
+        settle().await;
+        let refused = ask();
+        settle().await;
+        tokio::time::advance(Duration::from_millis(2_500)).await;
+        let answered = ask();
+        settle().await;
+        tokio::time::advance(Duration::from_millis(2_499)).await;
+        settle().await;
+        assert!(!refused.is_finished(), "five seconds are not over");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        settle().await;
+        assert!(refused.is_finished(), "five seconds are over");
+        assert_eq!(refused.await.unwrap(), (503, "Service Unavailable.".to_owned()));
+        settle().await;
+        assert!(!answered.is_finished(), "it has waited for half of its time");
+        drop(release);
+        for request in [has_the_turn, answered] {
+            let (status, body) = request.await.unwrap();
+            assert_eq!((status, body.matches("\"figi\"").count()), (200, 1_001));
+        }
+    });
 }

@@ -1,7 +1,8 @@
-//! Commands, "Server": `/healthz` and `/readyz`, unversioned.
+//! Contract 16.8: `/healthz` and `/readyz`.
 
 use crate::support::Server;
 
+/// contract 16.8: both answer, with `HEAD` too, and check neither Accept nor key.
 #[test]
 fn the_process_lives_and_an_index_is_open() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\n");

@@ -1,4 +1,4 @@
-//! `GET /instruments/{figi}`: one instrument with all that is known of it, and its family.
+//! Contract 16.5 to 16.7: one instrument with everything that is known of it, and its family.
 
 use figdex::config::Settings;
 use figdex_index::FAMILY_ROWS_MAX;
@@ -48,7 +48,7 @@ fn look(server: &Server, number: u32) -> Value {
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// All that is known, in order; null where something is not.
+/// contract 16.5: everything that is known, in order; null where unknown.
 #[test]
 fn the_whole_answer() {
     let server = Server::of_dump(&dump());
@@ -107,7 +107,7 @@ fn tree(family: &Value) -> Vec<(Value, Value, Vec<Value>)> {
     branches.map(tell).collect()
 }
 
-/// Share class → composites → venues, by exchange code; unlisted ones too.
+/// contract 16.5: share class, composites and venues, by exchange code; unlisted ones too.
 #[test]
 fn the_family() {
     let server = Server::of_dump(&dump());
@@ -137,7 +137,7 @@ fn the_family() {
     assert_eq!(tree(&alone), [(Value::Null, Value::Null, vec![known(10)])]);
 }
 
-/// A family that is too large is cut, and says so; the row itself is there.
+/// contract 16.5: a family that is too large is cut, and says so; the row itself is there.
 #[test]
 fn a_large_family_is_cut() {
     let rows = FAMILY_ROWS_MAX as u32;
@@ -164,7 +164,8 @@ fn a_large_family_is_cut() {
     }
 }
 
-/// What is wrong with a FIGI is told; an unknown one is a 404. Letter case is ignored.
+/// contract 16.6: a text that is not a FIGI has the reason, and an unknown FIGI is 404. Letter
+/// case is ignored.
 #[test]
 fn other_figis() {
     let server = Server::of_dump(&dump());
@@ -195,7 +196,7 @@ fn other_figis() {
     assert_eq!(get(&server, &format!("{}/", figi(1))).body, upper.body);
 }
 
-/// `--hide-identifiers`: third parties' identifiers are left out, and nothing else.
+/// contract 16.7: `--hide-identifiers` leaves `identifiers` out, and nothing else.
 #[test]
 fn identifiers_may_be_hidden() {
     let shown = Server::of_dump(&dump());

@@ -1,4 +1,4 @@
-//! Contract, "Authentication"; commands, `figdex keys`.
+//! Contract, chapter 3: keys; and the command `figdex keys`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,6 +12,14 @@ use crate::support::Server;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
+/// A ring with one key, and the key.
+pub(super) fn one_key() -> (Arc<KeyRing>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "desk").unwrap();
+    (Arc::new(KeyRing::open(&keys).unwrap()), key)
+}
+
 /// Runs `figdex keys` with nothing in its environment that a flag could come from.
 fn keys(arguments: &[&str], environment: &[(&str, &Path)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
@@ -23,14 +31,11 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap()
 }
 
-/// 401 `Invalid API key.` after the method and before Accept, whatever else is wrong;
-/// "an invalid key gives 401" also on a server without any.
+/// contract 3.2, 3.4, 3.5, 13.3, 13.12: an unknown key is 401 after the method and before Accept,
+/// whatever else is wrong, also on a server that has no keys.
 #[test]
 fn an_invalid_key() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("keys.toml");
-    let key = file::add(&file, "desk").unwrap();
-    let ring = Arc::new(KeyRing::open(&file).unwrap());
+    let (ring, key) = one_key();
     let dump = "figi\nBBG000BLNNH6\n";
     let server =
         Server::with(dump, |catalogue| State::new(catalogue, Settings::default()).with_keys(ring));
@@ -55,7 +60,37 @@ fn an_invalid_key() {
     assert_eq!(server.request("POST", "/v3/mapping", &two, "[]").status, 401);
 }
 
-/// "Prints the new key as the last word of its only line on stdout"; list and revoke.
+/// contract 3.3: a blank value is not a key; blanks around a key are dropped, and its letter
+/// case counts. With a key a request may have more than 10 jobs.
+#[test]
+fn blanks_and_letter_case_of_a_key() {
+    let (ring, key) = one_key();
+    let server = Server::with("figi\nBBG000BLNNH6\n", |catalogue| {
+        State::new(catalogue, Settings::default()).with_keys(ring)
+    });
+    let jobs = format!("[{}]", ["7"; 11].join(","));
+    for name in ["X-SERVICE-APIKEY", "X-OPENFIGI-APIKEY"] {
+        for (value, status) in [
+            (key.clone(), 200),
+            (format!(" {key}"), 200),
+            (format!("{key}  "), 200),
+            (format!("\t {key}\t"), 200),
+            (key.to_uppercase(), 401),
+            (format!("{} {}", &key[..20], &key[20..]), 401),
+            (String::new(), 413),
+            (" \t ".to_owned(), 413),
+        ] {
+            let answer = server.request("POST", "/v3/mapping", &[JSON, (name, &value)], &jobs);
+            assert_eq!(answer.status, status, "{name}: {value:?}");
+        }
+    }
+    // A blank value beside a key is none, so that there is one key.
+    let headers = [JSON, ("X-SERVICE-APIKEY", " "), ("X-OPENFIGI-APIKEY", key.as_str())];
+    assert_eq!(server.request("POST", "/v3/mapping", &headers, &jobs).status, 200);
+}
+
+/// `figdex keys add` prints the new key as the last word of its only line on standard output; then
+/// list and revoke.
 #[test]
 fn the_command() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +147,7 @@ fn faults_of_the_command() {
     }
 }
 
-/// "Two concurrent `add`s lose nothing", as processes.
+/// Keys that several processes add at the same time are all kept.
 #[test]
 fn keys_added_at_the_same_time() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,15 +1,14 @@
-//! Contract, "Limits" and "Rate-limit headers"; decisions, "Keys and limits". The
-//! windows themselves are tested beside their code, in `src/limits/limiter`.
+//! Contract, chapter 14: rates and their headers, and the jobs and bytes of one request. The
+//! windows themselves are tested with their code, in `src/limits/limiter`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use figdex::State;
-use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
 use figdex::limits::{Rate, Rates};
 use serde_json::json;
 
+use super::keys::one_key;
 use crate::support::{Answer, Server};
 
 const DUMP: &str = "figi,ticker\nBBG000BLNNH6,IBM\n";
@@ -29,10 +28,7 @@ fn server(settings: Settings) -> Server {
 
 /// A server that knows one key, and the key.
 fn server_with_key(settings: Settings) -> (Server, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "test").unwrap();
-    let keys = Arc::new(KeyRing::open(&keys).unwrap());
+    let (keys, key) = one_key();
     (Server::with(DUMP, |catalogue| State::new(catalogue, settings).with_keys(keys)), key)
 }
 
@@ -44,8 +40,8 @@ fn jobs(count: usize) -> String {
     json!(vec![json!({"idType": "TICKER", "idValue": "IBM"}); count]).to_string()
 }
 
-/// "25 per minute" without a key: one request counts 1 whatever its jobs, the 26th
-/// is 429 with `retry-after`, and another address is not touched.
+/// contract 13.9, 14.5, 14.10, 14.12, 14.13: without a key a request counts once, whatever its
+/// jobs; the 26th is 429 with `retry-after`, and another address is not affected.
 #[test]
 fn twenty_five_a_minute() {
     let server = server(limited());
@@ -70,8 +66,8 @@ fn twenty_five_a_minute() {
     assert_eq!(told(&ask("192.0.2.2"))[..2], ["25", "24"]);
 }
 
-/// "With a valid key the caller gets higher rate limits", whatever the address; the
-/// address without the key has its own.
+/// contract 3.1, 14.2, 14.12: a key has separate windows, whatever the address, and an address
+/// without one has its own.
 #[test]
 fn a_key_has_windows_of_its_own() {
     let (server, key) = server_with_key(limited());
@@ -89,8 +85,8 @@ fn a_key_has_windows_of_its_own() {
     assert_eq!(told(&answer), ["5", "4", "60", "5;w=60"]);
 }
 
-/// The contract's tables, over every endpoint of every version: which window each
-/// falls under, without a key and with one.
+/// contract 1.2, 14.5 to 14.8: the window of each endpoint of each version, without a key and with
+/// one.
 #[test]
 fn every_endpoint_has_its_window() {
     let (server, key) = server_with_key(limited());
@@ -123,8 +119,8 @@ fn every_endpoint_has_its_window() {
     }
 }
 
-/// "On every counted answer … None on what is refused before the limiter (401, 404,
-/// 405, 406, 415)", nor on an unversioned route; and those do not count.
+/// contract 1.11, 14.14: requests that are refused before the rates have none of the headers and
+/// are not counted, nor are those without a version.
 #[test]
 fn what_is_counted() {
     let mut settings = limited();
@@ -163,7 +159,8 @@ fn what_is_counted() {
     }
 }
 
-/// A window ends when `ratelimit-reset` says so: who waits that long is admitted.
+/// contract 14.4, 14.13: a window ends after the seconds of `ratelimit-reset`, and then the next
+/// one begins.
 #[tokio::test(start_paused = true)]
 async fn a_window_ends() {
     let server = server(limited());
@@ -187,7 +184,7 @@ async fn a_window_ends() {
     assert_eq!(admitted.headers()["ratelimit-reset"], "60");
 }
 
-/// A thousand requests at once: just the limit is admitted.
+/// contract 14.10: of a thousand requests at once exactly as many pass as the window has left.
 #[test]
 fn a_thousand_at_once() {
     let server = server(limited());
@@ -212,8 +209,8 @@ fn a_thousand_at_once() {
     assert_eq!(admitted, 25);
 }
 
-/// v2 and v1: "Mapping jobs per minute", of which a request's are all admitted or
-/// none; the request that is refused for its jobs was one request.
+/// contract 14.9, 14.11: the jobs of a request are all counted or none; the request that is
+/// refused for its jobs stays counted.
 #[test]
 fn jobs_a_minute() {
     let server = server(limited());
@@ -238,7 +235,8 @@ fn jobs_a_minute() {
     }
 }
 
-/// "Jobs per request": 10 and 100, and what the operator says instead.
+/// contract 3.1, 14.1: 10 jobs without a key and 100 with one, in every version, or the operator's
+/// figures.
 #[test]
 fn jobs_of_one_request() {
     for (without_key, with_key) in [(10, 100), (3, 5)] {
@@ -257,8 +255,8 @@ fn jobs_of_one_request() {
     }
 }
 
-/// `--no-limits`: no rates and no headers, "**not** the jobs a request nor the byte
-/// limits".
+/// contract 2.12, 14.16: `--no-limits` lifts rates and headers, and neither the jobs nor the bytes
+/// of one request.
 #[test]
 fn without_rates() {
     let server = server(Settings { rates: None, body_bytes_max: 1_000, ..Settings::default() });
@@ -270,7 +268,7 @@ fn without_rates() {
     assert_eq!(server.post("/v3/mapping", &" ".repeat(1_001)).status, 413);
 }
 
-/// "All configurable."
+/// contract 14.15: the operator's figures hold.
 #[test]
 fn other_figures() {
     let mut rates = Rates::default();
@@ -284,8 +282,8 @@ fn other_figures() {
     assert_eq!(server.post("/v3/mapping", "[]").status, 429);
 }
 
-/// `--trust-proxy`: callers are told apart by what the proxy appends, and cannot
-/// choose it; without the flag the header says nothing.
+/// contract 14.3: with `--trust-proxy` the caller is the address that the proxy appends, which a
+/// client cannot choose; without the flag the header is ignored.
 #[test]
 fn behind_a_proxy() {
     for trust_proxy in [true, false] {

@@ -17,7 +17,8 @@ fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
 /// What must never be in the log.
 const SECRET: &str = "SECRET4711";
 
-/// "Never a key, a body, a query text", nor a path; and each line is JSON.
+/// contract 2.14: each line is JSON with the id of its request, and has neither a key, a body, a
+/// query text nor a path.
 #[test]
 fn a_line_for_each_request() {
     let folder = tempfile::tempdir().unwrap();

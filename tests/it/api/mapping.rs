@@ -1,6 +1,10 @@
-//! Contract, "POST /v3/mapping" and "Mapping job"; decisions, "Faults of a field
-//! stay inside a 200" and "Matching".
+//! Contract, chapter 4: mapping jobs; what an identifier finds (chapter 5) and how properties
+//! narrow it (chapter 6).
 
+use std::ops::Range;
+
+use figdex::State;
+use figdex::config::Settings;
 use figdex_index::IdType;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -49,9 +53,8 @@ fn fault(server: &Server, job: Value, text: &str) {
     assert_eq!(found(server, job.clone()), json!({ "error": text }), "{job}");
 }
 
-/// "Response 200: JSON array of Mapping job results. The element at index i
-/// answers the job at index i." Rows have ten keys in the decided order, in FIGI
-/// order, whatever the order of the dump.
+/// contract 4.1, 4.3, 4.4, 4.6, 10.1, 12.2, 12.3, 12.6: element i answers job i; the rows are in
+/// FIGI order, whatever the order of the dump, and have ten members in their order.
 #[test]
 fn the_whole_answer() {
     let (server, a, b) = (server(), figi(1), figi(2));
@@ -76,7 +79,7 @@ fn the_whole_answer() {
     assert_eq!(answer.body, expected);
 }
 
-/// "metadata only on rows whose attributes are unavailable"; null where unknown.
+/// contract 12.3, 12.4: the members of a row are null where unknown, and `metadata` comes last.
 #[test]
 fn a_row_whose_attributes_are_unavailable() {
     let answer = found(&server(), json!({"idType": "ID_BB_GLOBAL", "idValue": figi(8)}));
@@ -88,12 +91,13 @@ fn a_row_whose_attributes_are_unavailable() {
     assert_eq!(answer, expected);
 }
 
+/// contract 4.1: the answer to no jobs is `[]`.
 #[test]
 fn no_jobs_have_no_answers() {
     assert_eq!(server().map(&json!([])), [] as [Value; 0]);
 }
 
-/// "Mapping job", idType and idValue; decisions, "Identifier values".
+/// contract 5.1, 5.3, 5.12, 5.13, 5.14, 5.16, 5.18: each identifier finds its rows.
 #[test]
 fn identifiers() {
     let server = server();
@@ -119,7 +123,8 @@ fn identifiers() {
     }
 }
 
-/// All idTypes: each finds the row that carries it and no other kind's value.
+/// contract 5.13, 5.14, 5.17: each idType finds the row that carries it, and no value of another
+/// kind.
 #[test]
 fn every_id_type_finds_its_row() {
     let value = |id_type: IdType| match id_type {
@@ -159,7 +164,8 @@ fn every_id_type_finds_its_row() {
     }
 }
 
-/// "Mapping job", the filters: exact on the row's own value, all must hold.
+/// contract 2.9, 6.1, 6.6, 6.12, 6.17, 6.18: a property is compared with the row's own value, and
+/// all that are given must match.
 #[test]
 fn filters() {
     let server = server();
@@ -205,8 +211,8 @@ fn filters() {
     }
 }
 
-/// "includeUnlistedEquities: When true, equity instruments not listed on an
-/// exchange are included."
+/// contract 6.8, 6.9: unlisted equities are found only when `includeUnlistedEquities` is true,
+/// also by their own FIGI.
 #[test]
 fn unlisted_equities() {
     let server = server();
@@ -219,7 +225,8 @@ fn unlisted_equities() {
     check(&server, by_figi, &[]);
 }
 
-/// The rows of decisions' table on idType and idValue.
+/// contract 4.6 to 4.11, 5.2, 5.4, 5.12, 13.13: a fault of idType or idValue is the `error` of its
+/// job.
 #[test]
 fn faults_of_the_identifier() {
     let server = server();
@@ -251,14 +258,14 @@ fn faults_of_the_identifier() {
     }
 }
 
-/// "exchCode: Must not be combined with micCode."
+/// contract 6.7: `exchCode` and `micCode` exclude each other.
 #[test]
 fn exch_code_and_mic_code_conflict() {
     let job = json!({"idType": "TICKER", "idValue": "IBM", "exchCode": "US", "micCode": "XNYS"});
     fault(&server(), job, "Cannot have both exchCode and micCode");
 }
 
-/// "Interval rules".
+/// contract 2.9, 6.11, 6.13 to 6.16: the rules of intervals, for each property that is one.
 #[test]
 fn interval_rules() {
     let server = server();
@@ -312,7 +319,8 @@ fn interval_rules() {
     }
 }
 
-/// The conditional rows: securityType2, expiration, maturity.
+/// contract 4.12 to 4.14, 5.19: the properties that depend on idType and securityType2 are
+/// required.
 #[test]
 fn required_properties() {
     let server = server();
@@ -344,8 +352,173 @@ fn required_properties() {
     );
 }
 
-/// "Present when a single job's result exceeds 15,000 FIGIs"; and no more than
-/// 200,000 rows in one request.
+/// contract 1.8, 4.13: the conditional properties are required in v3 and v2, and not in v1.
+#[test]
+fn required_properties_of_each_version() {
+    let [share, option, warrant, pool] = [1, 2, 3, 4].map(figi);
+    let server = Server::of_dump(&format!(
+        "figi,ticker,marketSector,securityType2,expiration,maturity\n\
+         {share},IBM,Equity,Common Stock,,\n\
+         {option},IBM 03/20/26 P130,Equity,Option,2026-03-20,\n\
+         {warrant},IBMW,Equity,Warrant,2027-01-15,\n\
+         {pool},SBA 502345,Mtge,Pool,,2030-01-01\n"
+    ));
+    for (job, figi, missing, member, value) in [
+        (
+            json!({"idType": "BASE_TICKER", "idValue": "IBM"}),
+            &share,
+            "securityType2 or marketSecDes is required when idType is BASE_TICKER.",
+            "marketSecDes",
+            json!("Equity"),
+        ),
+        (
+            json!({"idType": "BASE_TICKER", "idValue": "IBM 3 P130", "securityType2": "Option"}),
+            &option,
+            "expiration is required when securityType2 is Option.",
+            "expiration",
+            json!(["2026-03-01", null]),
+        ),
+        (
+            json!({"idType": "TICKER", "idValue": "IBMW", "securityType2": "Warrant"}),
+            &warrant,
+            "expiration is required when securityType2 is Warrant.",
+            "expiration",
+            json!(["2027-01-01", null]),
+        ),
+        (
+            json!({"idType": "BASE_TICKER", "idValue": "SBA 502345", "securityType2": "Pool"}),
+            &pool,
+            "maturity is required when securityType2 is Pool.",
+            "maturity",
+            json!(["2029-06-01", null]),
+        ),
+    ] {
+        let mut whole = job.clone();
+        whole[member] = value;
+        for (version, job, is_refused) in [
+            ("v3", &job, true),
+            ("v3", &whole, false),
+            ("v2", &job, true),
+            ("v2", &whole, false),
+            ("v1", &job, false),
+        ] {
+            let answer = server.post(&format!("/{version}/mapping"), &json!([job]).to_string());
+            let answers: Vec<Value> = serde_json::from_str(&answer.body).unwrap();
+            if is_refused {
+                assert_eq!(answers, [json!({ "error": missing })], "{version} {job}");
+            } else {
+                assert_eq!(figis(&answers[0]), [figi.as_str()], "{version} {job}");
+            }
+        }
+    }
+}
+
+/// contract 4.5: a job that finds nothing is a `warning` in v3, and an `error` before.
+#[test]
+fn nothing_found_in_each_version() {
+    let server = server();
+    let job = r#"[{"idType":"TICKER","idValue":"NONE"}]"#;
+    for (version, member) in [("v3", "warning"), ("v2", "error"), ("v1", "error")] {
+        let answer = server.post(&format!("/{version}/mapping"), job);
+        let expected = format!(r#"[{{"{member}":"No identifier found."}}]"#);
+        assert_eq!((answer.status, answer.body), (200, expected), "{version}");
+    }
+}
+
+/// contract 4.15: of a job with every fault the first in the order is named; when that is
+/// repaired, the next one.
+#[test]
+fn the_order_of_faults() {
+    let server = server();
+    let mut job = json!({
+        "x": 1, "idType": "NONSENSE", "idValue": 1.5, "strike": [2, 1],
+        "securityType2": "Option",
+    });
+    for (error, member, repaired) in [
+        ("Invalid key 'x'.", "x", None),
+        ("Invalid value for idType.", "idType", Some(json!("BASE_TICKER"))),
+        ("idValue must be a string or an integer.", "idValue", Some(json!("IBM 3 P130"))),
+        (
+            "strike: the first entry must not be greater than the second.",
+            "strike",
+            Some(json!([1, 200])),
+        ),
+        (
+            "expiration is required when securityType2 is Option.",
+            "expiration",
+            Some(json!(["2026-01-01", null])),
+        ),
+    ] {
+        fault(&server, job.clone(), error);
+        match repaired {
+            Some(value) => job[member] = value,
+            None => drop(job.as_object_mut().unwrap().remove(member)),
+        }
+    }
+    check(&server, job, &[3]);
+    // Of 4.12, too, a fault of a property is named before it.
+    let job = json!({"idType": "BASE_TICKER", "idValue": "IBM", "coupon": 5});
+    let text = "coupon must be an array of two entries, each a number or null.";
+    fault(&server, job, text);
+}
+
+/// contract 4.17: the jobs of a request find 200,000 rows together. A job that would go
+/// beyond has an `error`, and later jobs that still fit are answered.
+#[test]
+fn the_rows_of_one_request() {
+    let mut dump = String::from("figi,ticker\n");
+    let rows = |ticker: &'static str, numbers: Range<u32>| {
+        numbers.map(move |number| format!("{},{ticker}\n", figi(number)))
+    };
+    dump.extend(rows("MANY", 0..15_000));
+    dump.extend(rows("REST", 15_000..20_000));
+    dump.extend(rows("ONE", 20_000..20_001));
+    let settings = Settings { jobs_per_request: 100, ..Settings::default() };
+    let server = Server::with(&dump, |catalogue| State::new(catalogue, settings));
+    let job = |ticker: &str| format!(r#"{{"idType":"TICKER","idValue":"{ticker}"}}"#);
+    // 13 jobs find 195,000 rows; the next one would find 210,000.
+    let many = [job("MANY").as_str(); 14].join(",");
+    let beyond = r#"{"error":"The jobs of one request may find 200000 FIGIs in all."}"#;
+    for (last, total, end) in [
+        (job("ONE"), 195_001, format!(r#"]}},{beyond},{{"data":[{{"figi":"{}","#, figi(20_000))),
+        (
+            format!("{},{}", job("REST"), job("ONE")),
+            200_000,
+            format!(r#"]}},{beyond},{{"data":[{{"figi":"{}","#, figi(15_000)),
+        ),
+    ] {
+        let answer = server.post("/v3/mapping", &format!("[{many},{last}]"));
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.body.matches(r#"{"figi":"#).count(), total, "{last}");
+        assert_eq!(answer.body.matches(&end).count(), 1, "{last}");
+        assert_eq!(answer.body.ends_with(&format!(",{beyond}]")), total == 200_000, "{last}");
+    }
+}
+
+/// contract 4.18: a fault of the server in one job is that job's `error`, and the others are
+/// answered. Here the disk gives other bytes for one row than those that were checked when
+/// the index was opened.
+#[test]
+fn a_fault_of_the_server_stays_in_its_job() {
+    let [broken, whole] = [1, 2].map(figi);
+    let server = Server::of_dump(&format!("figi,ticker\n{broken},BROKEN\n{whole},WHOLE\n"));
+    server.damage("rows.records", RECORD_TEXTS);
+    let job = |ticker: &str| json!({"idType": "TICKER", "idValue": ticker});
+    let answers = server.map(&json!([job("WHOLE"), job("BROKEN"), job("NONE"), job("WHOLE"), 7]));
+    assert_eq!(figis(&answers[0]), [whole.as_str()]);
+    let expected = json!([
+        {"error": "There was an error while processing this job."},
+        {"warning": "No identifier found."},
+        answers[0],
+        {"error": "A mapping job must be an object."},
+    ]);
+    assert_eq!(json!(answers[1..]), expected);
+}
+
+/// The bytes of the first row's record that say where its texts are.
+const RECORD_TEXTS: Range<u64> = 4..8;
+
+/// contract 4.16: a job may find 15,000 rows, and one that finds more has no rows.
 #[test]
 fn the_15_000_line() {
     let mut dump = String::from("figi,ticker\n");
@@ -364,7 +537,7 @@ fn the_15_000_line() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Any bytes get an answer of the contract, never a panic.
+    /// contract 13.15: any bytes get an answer of the contract, never a panic.
     #[test]
     fn any_body_is_answered(body in any::<Vec<u8>>()) {
         thread_local!(static SERVER: Server = server());
@@ -374,8 +547,8 @@ proptest! {
         });
     }
 
-    /// Any job that is JSON gets one element with one of the three keys, or the
-    /// whole request is refused for an enum-like field.
+    /// contract 4.2: any job that is JSON gets one element with one of the three members, or the
+    /// whole request is refused for an enum-like property.
     #[test]
     fn any_job_is_answered(fields in proptest::collection::vec((0_usize..18, 0_usize..14), 0..6)) {
         const KEYS: [&str; 18] = ["idType", "idValue", "exchCode", "micCode", "currency",

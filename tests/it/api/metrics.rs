@@ -1,6 +1,6 @@
-//! Commands, "Server": `GET /metrics`, over a socket. What is counted is what was asked,
-//! no stranger chooses a label, and whoever reads the numbers finds them: the table of
-//! `docs/metrics.md`, the dashboard and the alerts name what is there.
+//! Contract 16.8: `GET /metrics`, over a socket. The counts are of what was asked, no stranger
+//! chooses a label, and every number is documented: the table of `docs/metrics.md`, the dashboard
+//! and the alerts name what is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -192,7 +192,7 @@ fn connections_end() {
     });
 }
 
-/// "No label a stranger can choose": paths, methods, keys of values and FIGIs.
+/// Strangers choose no label, by paths, methods, keys of values or FIGIs.
 #[test]
 fn strangers_choose_no_label() {
     serving_with(Settings::default(), |address, _stop| {
@@ -220,6 +220,7 @@ fn strangers_choose_no_label() {
     });
 }
 
+/// contract 16.8: the metrics check neither Accept nor key.
 #[test]
 fn who_may_read_it() {
     let server = crate::support::Server::of_dump("figi\nBBG000BLNNH6\n");

@@ -1,10 +1,12 @@
-//! The contract, chapter by chapter; each test names the clause it holds.
+//! The contract (`docs/contract.md`), chapter by chapter; each test first names the clauses that
+//! it holds.
 
 mod configuration;
 mod cors;
 mod encoding;
 mod errors;
 mod health;
+mod identifiers;
 mod instruments;
 mod keys;
 mod limits;
@@ -12,8 +14,12 @@ mod log;
 mod mapping;
 mod metrics;
 mod openapi;
+mod order;
 mod page;
 mod paging;
+mod properties;
+mod requests;
+mod rows;
 mod schema;
 mod search;
 mod several;

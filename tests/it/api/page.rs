@@ -13,7 +13,7 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page")
 }
 
-/// Every file is served as it was drawn, plain and packed, with its type.
+/// contract 16.10: every file is served as it is in the folder, plain and packed, with its type.
 #[test]
 fn the_files() {
     let server = server();
@@ -84,7 +84,7 @@ fn no_name_leads_nowhere() {
     }
 }
 
-/// A strict policy and the usual headers, on every answer of the page's.
+/// contract 16.10: a strict policy and the usual headers, on every answer of the page.
 #[test]
 fn the_headers() {
     let server = server();
@@ -128,7 +128,7 @@ fn the_headers() {
     assert!(start.contains("<script type=\"module\" src="));
 }
 
-/// Who has a file already is told so, for the encoding that he has.
+/// contract 16.10: a client that has a file is told so, for each encoding.
 #[test]
 fn what_is_known_is_not_sent_again() {
     let server = server();

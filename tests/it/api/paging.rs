@@ -1,4 +1,4 @@
-//! Contract, "Pagination"; decisions, "Paging".
+//! Contract, chapter 11: pages and cursors.
 
 use std::collections::BTreeSet;
 
@@ -43,8 +43,9 @@ fn pages(server: &Server, path: &str, query: &Value) -> (Vec<String>, Vec<usize>
     }
 }
 
-/// "joined pages equal the whole"; "`next` is absent on the last page … and when
-/// the total is an exact multiple of 100"; "`total` is on every filter page".
+/// contract 8.2, 8.6, 10.1, 11.2, 11.3, 11.4: the pages joined are the whole, each row once.
+/// `next` is absent on the last page, also when that is full; `total` is on every page of a
+/// filter.
 #[test]
 fn pages_join_to_the_whole() {
     let server = Server::of_dump(&dump(600));
@@ -71,6 +72,7 @@ fn pages_join_to_the_whole() {
     assert_eq!((&first["total"], &second["total"]), (&json!(600), &json!(600)));
 }
 
+/// contract 11.2: the last page has the rows that are left, and no `next`.
 #[test]
 fn a_last_page_may_be_short() {
     let server = Server::of_dump(&dump(201));
@@ -80,7 +82,7 @@ fn a_last_page_may_be_short() {
     }
 }
 
-/// "100 rows a page, 150 pages"; `total` "is never cut".
+/// contract 8.6, 11.1, 11.2: a question has 150 pages of 100 rows, and `total` counts all rows.
 #[test]
 fn there_are_150_pages() {
     let server = Server::of_dump(&dump(15_050));
@@ -92,8 +94,8 @@ fn there_are_150_pages() {
     assert_eq!(first["total"], 15_050);
 }
 
-/// "any changed byte, other encoding, other query or other endpoint is `Invalid
-/// start value.`"
+/// contract 8.12, 11.5, 11.6: a cursor with a byte changed, in another spelling, or with another
+/// endpoint or question is refused; another way to ask the same is not.
 #[test]
 fn a_cursor_belongs_to_its_query() {
     let server = Server::of_dump(&dump(450));
@@ -132,7 +134,7 @@ fn a_cursor_belongs_to_its_query() {
     assert_eq!(figis(&page(&server, "/v3/search", &same, Some(&next))).len(), 100);
 }
 
-/// "It survives a restart and an index reload, and is the same on every replica."
+/// contract 11.7: a cursor survives a restart and a new index, and is the same on every replica.
 #[test]
 fn a_cursor_outlives_its_index() {
     let (query, before) = (json!({"query": "number"}), Server::of_dump(&dump(300)));

@@ -1,5 +1,5 @@
-//! Contract, "GET /schema": the document is true. It is compared with what the
-//! server accepts and answers, in every version.
+//! Contract 1.9 to 1.11: the OpenAPI document is true. It is compared with what the server accepts
+//! and answers, in every version.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::figi;
 use super::openapi::Document;
+use super::socket::{exchange, serving_with};
 use crate::support::{Answer, Server};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -45,7 +46,8 @@ fn request(server: &Server, version: &str, method: &str, path: &str, body: &str)
     server.request(method, &path, &[JSON], body)
 }
 
-/// `--search-envelope array`: the answers are as that server's document says.
+/// contract 1.9, 8.3: with `--search-envelope array` the answers are as that server's document
+/// says.
 #[test]
 fn the_array_envelope_is_as_documented() {
     let search_envelope = SearchEnvelope::Array;
@@ -76,7 +78,8 @@ fn the_document_is_the_recorded_one() {
     assert!(text == recorded, "src/openapi.json is not up to date: FIGDEX_BLESS=1 cargo test");
 }
 
-/// Decisions, "unversioned routes": the schema passes no gate of the contract.
+/// contract 1.9, 1.11: the schema has its paths, and no check of key, Accept, Content-Type or
+/// body.
 #[test]
 fn where_the_document_is() {
     let server = server();
@@ -85,16 +88,37 @@ fn where_the_document_is() {
         let headers = [("accept", "image/png"), ("content-type", "null")];
         assert_eq!(server.request("GET", path, &headers, "null").status, 200, "{path}");
         assert_eq!(server.request("HEAD", path, &[], "").status, 200, "{path}");
-        let answer = server.request("POST", path, &[JSON], "");
-        assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")), "{path}");
+        for key in ["x-service-apikey", "x-openfigi-apikey"] {
+            let answer = server.request("GET", path, &[(key, "unknown")], "");
+            assert_eq!(answer.status, 200, "{path} with a wrong key");
+        }
+        for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+            let answer = server.request(method, path, &[JSON], "");
+            let allow = answer.allow.as_deref();
+            assert_eq!((answer.status, allow), (405, Some("GET, HEAD")), "{method} {path}");
+        }
     }
     for path in ["/v4/schema", "/schema/v3", "/v3/schema/x"] {
         assert_eq!(server.request("GET", path, &[], "").status, 404, "{path}");
     }
+    // Over a socket, which leaves the body out.
+    serving_with(Settings::default(), |address, _stop| {
+        let ask = |method: &str| {
+            let head = "/v2/schema HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+            let answer = exchange(address, &format!("{method} {head}"));
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            let lines = head.lines().filter(|line| !line.starts_with("date: ")).map(String::from);
+            (lines.collect::<Vec<_>>(), body.len())
+        };
+        let ((head, head_bytes), (get, get_bytes)) = (ask("HEAD"), ask("GET"));
+        assert!(head_bytes == 0 && get_bytes > 0, "{head_bytes} and {get_bytes} bytes");
+        let own = |line: &&String| !line.starts_with("x-request-id: ");
+        assert!(head.iter().filter(own).eq(get.iter().filter(own)), "{head:?} {get:?}");
+    });
 }
 
-/// Each documented path and method is there, each other method on it is refused,
-/// and what only another version documents is not there.
+/// contract 1.2 to 1.5, 1.10: each documented path and method is there, each other method on it is
+/// refused, and paths of another version are not there.
 #[test]
 fn the_paths_are_the_routes() {
     let server = server();
@@ -130,7 +154,8 @@ fn words_of_the_wire() -> BTreeSet<String> {
     texts.split('"').filter(is_word).map(String::from).collect()
 }
 
-/// Every property that the server accepts is in the document, and no other.
+/// contract 1.6, 2.10, 4.7, 8.1: every property that the server accepts is in the document, and no
+/// other.
 #[test]
 fn the_properties_are_the_ones_accepted() {
     let server = server();
@@ -161,7 +186,7 @@ fn the_properties_are_the_ones_accepted() {
     }
 }
 
-/// The idTypes of the document are those that a job may name.
+/// contract 1.7: the idTypes of the document are those that a job may name.
 #[test]
 fn the_id_types_are_the_ones_accepted() {
     let server = server();
@@ -178,7 +203,7 @@ fn the_id_types_are_the_ones_accepted() {
     }
 }
 
-/// What the server answers is what the document says, of every kind of answer.
+/// contract 1.9, 4.2, 4.5, 12.2, 12.5: every kind of answer is as the document says.
 #[test]
 fn the_answers_are_as_documented() {
     let server = server();
@@ -213,7 +238,7 @@ fn the_answers_are_as_documented() {
     }
 }
 
-/// Every refusal is documented, with the text that it has.
+/// contract 1.9: every refusal is documented, with its text.
 #[test]
 fn the_refusals_are_as_documented() {
     let rates = Some(figdex::limits::Rates::default());

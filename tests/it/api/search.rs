@@ -1,4 +1,5 @@
-//! Contract, "POST /v3/search" and "Search request"; decisions, "Matching".
+//! Contract, chapters 8 and 9: search and filter, and the words of a query. Pages are tested in
+//! `paging`, arrays of values in `several`.
 
 use figdex::config::{SearchEnvelope, Settings, UnknownEnum};
 use serde_json::{Value, json};
@@ -79,8 +80,8 @@ fn check(server: &Server, body: &Value, expected: &[u32]) {
     assert_eq!(found["total"], expected.len(), "{body}");
 }
 
-/// Decisions, "Shapes": one object; keys in order; v3 rows without unique IDs,
-/// v2 rows with them.
+/// contract 8.3, 8.4, 12.2, 12.5: one object with its members in order; rows of v2 have the unique
+/// IDs, and rows of v3 do not.
 #[test]
 fn the_shape_of_an_answer() {
     let server = Server::of_dump("figi,ticker,uniqueID\nBBG000BLNNH6,IBM,EQ1\n");
@@ -97,7 +98,7 @@ fn the_shape_of_an_answer() {
     assert_eq!(server.post("/v2/search", body).body, format!("{v2}}}"));
 }
 
-/// Decisions, "search no match / filter no match".
+/// contract 8.5: the answers to a question that finds nothing.
 #[test]
 fn nothing_found() {
     let server = server();
@@ -107,7 +108,7 @@ fn nothing_found() {
     assert_eq!(server.post("/v2/search", body).body, r#"{"data":[]}"#);
 }
 
-/// Decisions, "Words of a row", "Folding" and "A query".
+/// contract 8.2, 9.1, 9.4, 9.5, 9.6, 9.8: words of rows and queries, folded alike.
 #[test]
 fn words() {
     let server = server();
@@ -146,7 +147,7 @@ fn words() {
     }
 }
 
-/// "Query text is only words": operators, wildcards and fields are punctuation.
+/// contract 8.10, 9.2, 9.3: operators, wildcards and field names are punctuation.
 #[test]
 fn a_query_has_no_syntax() {
     let server = server();
@@ -171,7 +172,7 @@ fn a_query_has_no_syntax() {
     }
 }
 
-/// Decisions, "Identifiers of a row count as one whole value".
+/// contract 8.2, 9.9: the whole query may be an identifier of a row.
 #[test]
 fn identifiers() {
     let server = server();
@@ -196,7 +197,7 @@ fn identifiers() {
     }
 }
 
-/// Decisions: "the last of two or more words equals its exchCode".
+/// contract 9.10: the last of two or more words may be the row's exchange code.
 #[test]
 fn the_last_word_may_be_the_exchange_code() {
     let server = server();
@@ -217,9 +218,9 @@ fn the_last_word_may_be_the_exchange_code() {
     }
 }
 
-/// Decisions, "Search order": identifiers, then whole tickers and names, then words; of
-/// each, shares before funds before bonds before options, the composite before its
-/// listings; of what ends, the later day first; then the shorter name; then FIGI.
+/// contract 10.2 to 10.6: whole tickers and names before words; of each, shares before funds
+/// before bonds before options, the composite before its listings; of rows that end, the later day
+/// first; then the shorter name; then FIGI.
 #[test]
 fn what_a_person_would_want_comes_first() {
     let server = server();
@@ -237,7 +238,8 @@ fn what_a_person_would_want_comes_first() {
     check(&server, &unlisted, &[1, 2, 14, 11, 3]);
 }
 
-/// "Search request": every filter alone, together, with words and without.
+/// contract 2.9, 6.1, 6.6, 6.9, 6.12, 6.18, 8.2, 8.7, 8.8, 8.9: every property alone, together,
+/// with words and without.
 #[test]
 fn filters() {
     let server = server();
@@ -276,7 +278,8 @@ fn filters() {
     assert_eq!(listed["total"], ROWS.len() - 1);
 }
 
-/// Decisions, "Faults of a field stay inside a 200".
+/// contract 2.9, 2.10, 6.7, 6.8, 6.16, 8.1, 8.4, 8.9 to 8.12, 13.13: a fault of a field is a 200
+/// with `error` alone.
 #[test]
 fn faults_of_a_field() {
     let server = server();
@@ -320,8 +323,8 @@ fn faults_of_a_field() {
     }
 }
 
-/// 400 `Bad request.`: "search or filter body not a plain object"; 400 `Invalid
-/// enum field.` comes before any fault of a field.
+/// contract 2.7, 6.4, 8.13: a body that is not an object is refused, and so is a value outside its
+/// set, which comes before any fault of a field.
 #[test]
 fn faults_of_the_request() {
     let server = server();
@@ -342,8 +345,7 @@ fn faults_of_the_request() {
     }
 }
 
-/// Contract, "Versioning": v2 has search without stateCode, and no filter; v1 has
-/// neither.
+/// contract 1.4, 1.5, 1.6, 2.1: v2 has search without `stateCode`, and no filter; v1 has neither.
 #[test]
 fn versions() {
     let server = server();
@@ -365,8 +367,8 @@ fn versions() {
     }
 }
 
-/// `--unknown-enum no-match`: a value outside its set finds nothing, in every
-/// endpoint, and the faults of other fields are told all the same; with
+/// contract 4.5, 6.5, 8.3, 11.5: with `--unknown-enum no-match` a value outside its set finds
+/// nothing, in every endpoint, and faults of other fields are answered as before; with
 /// `--search-envelope array` an answer is an array of one.
 #[test]
 fn the_other_choices() {
@@ -399,5 +401,55 @@ fn the_other_choices() {
     ] {
         let answer = server.post(path, body);
         assert_eq!((answer.status, &*answer.body), (200, expected), "{path} {body}");
+    }
+}
+
+/// contract 8.4: the members of an answer in their order, where there is a next page.
+#[test]
+fn the_members_with_a_next_page() {
+    let rows = (0..101).map(|number| format!("{},MANY\n", figi(number)));
+    let server = Server::of_dump(&format!("figi,ticker\n{}", rows.collect::<String>()));
+    for (path, total) in [("/v3/search", ""), ("/v2/search", ""), ("/v3/filter", r#","total":101"#)]
+    {
+        let body = server.post(path, r#"{"query":"many"}"#).body;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        let next = answer["next"].as_str().unwrap();
+        let (data, rest) = body.rsplit_once(']').unwrap();
+        assert!(data.starts_with(r#"{"data":[{"figi":"#), "{path} {data}");
+        assert_eq!(rest, format!(r#","next":"{next}"{total}}}"#), "{path}");
+    }
+}
+
+/// contract 8.13: of a request with every fault the first in the order is named; when that
+/// is repaired, the next one.
+#[test]
+fn the_order_of_faults() {
+    let server = server();
+    let mut body = json!({
+        "currency": "nonsense", "x": 1, "query": "", "strike": [2, 1], "start": "nonsense",
+    });
+    let mut faults = vec![("currency", "Invalid enum field.".to_owned())];
+    for (member, error) in [
+        ("x", "Invalid key 'x'."),
+        ("query", "query must be a non-empty string."),
+        ("strike", "strike: the first entry must not be greater than the second."),
+        ("start", "Invalid start value."),
+    ] {
+        faults.push((member, json!({ "error": error }).to_string()));
+    }
+    for (member, expected) in faults {
+        for path in ["/v3/search", "/v3/filter", "/v2/search"] {
+            let answer = server.post(path, &body.to_string());
+            assert_eq!(answer.body, expected, "{path} {body}");
+        }
+        match member {
+            "query" => body[member] = json!("aapl"),
+            _ => drop(body.as_object_mut().unwrap().remove(member)),
+        }
+    }
+    check(&server, &body, &[1, 2, 15, 4]);
+    // An unknown member comes before the fault that no other is given.
+    for path in ["/v3/search", "/v3/filter"] {
+        assert_eq!(server.post(path, r#"{"x":1}"#).body, r#"{"error":"Invalid key 'x'."}"#);
     }
 }

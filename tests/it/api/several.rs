@@ -1,5 +1,5 @@
-//! Several values of an enum-like property in search and filter: an extension that
-//! the contract lacks, and `--strict-contract`, which turns it off.
+//! Contract 8.14 to 8.16: arrays of values in search and filter, which extend the published
+//! interface, and `--strict-contract`, which turns them off.
 
 use figdex::config::{Settings, UnknownEnum};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn check(server: &Server, body: &Value, expected: &[u32]) {
     }
 }
 
-/// The row has one of the values; other properties must hold all the same.
+/// contract 8.14, 9.10: the row has one of the values, and other properties must match as well.
 #[test]
 fn a_row_has_one_of_them() {
     let server = server();
@@ -66,7 +66,7 @@ fn a_row_has_one_of_them() {
     }
 }
 
-/// Faults stay inside the 200, and name the field and the rule.
+/// contract 8.15: the fault names the property and the rule.
 #[test]
 fn faults_of_an_array() {
     let server = server();
@@ -96,8 +96,8 @@ fn faults_of_an_array() {
     assert_eq!(answer.body, json!({"error": fault("exchCode")}).to_string());
 }
 
-/// The enum rule holds for each of several; with `--unknown-enum no-match` a value
-/// outside the set matches no row, and the others do.
+/// contract 8.16: each value must be in the set; with `--unknown-enum no-match` a value outside it
+/// matches no row, and the others match theirs.
 #[test]
 fn one_of_several_is_outside_the_set() {
     let server = server();
@@ -119,7 +119,7 @@ fn one_of_several_is_outside_the_set() {
     check(&lenient, &json!({"exchCode": ["XX", "YY"]}), &[]);
 }
 
-/// "Mapping keeps the contract": an array is a value outside every set there.
+/// contract 6.4, 8.14: in a mapping job an array is a value outside every set.
 #[test]
 fn mapping_keeps_the_contract() {
     for server in [server(), strict()] {
@@ -131,7 +131,7 @@ fn mapping_keeps_the_contract() {
     }
 }
 
-/// `--strict-contract`: an array is a value outside every set everywhere.
+/// contract 8.14: with `--strict-contract` an array is a value outside every set everywhere.
 #[test]
 fn the_strict_contract() {
     let server = strict();
@@ -144,7 +144,7 @@ fn the_strict_contract() {
     check(&server, &json!({"exchCode": "GR"}), &[6]);
 }
 
-/// The document tells of arrays where they are taken, and only there.
+/// contract 1.9: the document has arrays where they are accepted, and only there.
 #[test]
 fn the_document_tells() {
     let (open, strict) = (server(), strict());
@@ -179,7 +179,8 @@ fn the_document_tells() {
     }
 }
 
-/// A cursor belongs to what is asked, not to how it is written.
+/// contract 8.14, 11.6: a cursor belongs to what is asked, whatever the order or repeats of an
+/// array.
 #[test]
 fn the_order_of_values_does_not_matter() {
     let rows = (0..450).map(|number| {

@@ -1,10 +1,12 @@
-//! Over real TCP: chunked bodies, the trailing slash, odd and slow clients, who the
-//! peer is, and a clean stop.
+//! Contract, chapters 2 and 14, over real TCP: chunked bodies, the trailing slash, odd and slow
+//! clients, the peer's address; and a clean stop.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use figdex::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::limits::Rates;
 use figdex::{Connections, Observer, State};
@@ -12,6 +14,7 @@ use tokio::sync::oneshot;
 use warp::Filter as _;
 use warp::reply::Response;
 
+use super::keys::one_key;
 use crate::support::{Server, Service};
 
 /// Serves on a free port while `test` runs, then stops and waits for the end.
@@ -30,8 +33,18 @@ fn serving_dump(
     settings: Settings,
     test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
 ) {
+    serving_keys(dump, settings, Arc::default(), test);
+}
+
+/// As [`serving_dump`], for callers with those keys too.
+fn serving_keys(
+    dump: &str,
+    settings: Settings,
+    keys: Arc<KeyRing>,
+    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
+) {
     let connections = settings.connections;
-    let server = Server::with(dump, |catalogue| State::new(catalogue, settings));
+    let server = Server::with(dump, |catalogue| State::new(catalogue, settings).with_keys(keys));
     let (service, observer) = (server.service.clone(), server.observer.clone());
     serving_on(service, observer, connections, test);
 }
@@ -80,7 +93,8 @@ const HEAD: &str = "POST /v3/mapping HTTP/1.1\r\nHost: elsewhere.example\r\nConn
 
 const JOB: &str = r#"[{"idType":"TICKER","idValue":"IBM"}]"#;
 
-/// Decisions, "oddities that existing clients send".
+/// contract 2.2, 2.11: chunks, a trailing slash, a foreign `Host` and `Upgrade: h2c`, as existing
+/// clients send them.
 #[test]
 fn odd_clients_are_answered_as_usual() {
     serving(|address| {
@@ -103,6 +117,7 @@ fn odd_clients_are_answered_as_usual() {
     });
 }
 
+/// contract 2.13: after a body that breaks off, other clients are answered as usual.
 #[test]
 fn a_body_that_breaks_off_hurts_nobody() {
     serving(|address| {
@@ -133,7 +148,7 @@ fn pipelined_requests() {
     });
 }
 
-/// "Reading stops at the limit", also when nobody said how long the body is.
+/// contract 2.12: reading stops at the bound, also when no length was declared.
 #[test]
 fn a_body_without_end() {
     let settings = Settings { body_bytes_max: 1_000, ..Settings::default() };
@@ -152,8 +167,8 @@ fn a_body_without_end() {
     });
 }
 
-/// "500 Internal server error." for a panic in any route, those of no chapter too: it is an
-/// answer like others, with its id, its line and its count, and the connection goes on.
+/// contract 13.10: a panic in any route is 500, also outside the contract, with its id, its line
+/// in the log and its count, and the connection goes on.
 #[test]
 fn a_panic_is_an_answer() {
     let server = Server::of_dump("figi,ticker\nBBG000BLNNH6,IBM\n");
@@ -189,8 +204,8 @@ fn a_panic_is_an_answer() {
     });
 }
 
-/// Answers that nobody reads are bounded together: what would go beyond is a 503, and
-/// what is small is answered all the same.
+/// contract 13.14, 14.18: the memory of answers that nobody reads is bounded. A large answer
+/// beyond it is a 503; small ones, other addresses and keys are answered.
 #[test]
 fn answers_that_nobody_reads() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
@@ -202,7 +217,8 @@ fn answers_that_nobody_reads() {
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
     let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
     let small = format!("{HEAD}Content-Length: 2\r\n\r\n[]");
-    serving_dump(&dump, settings, |address, _stop| {
+    let (keys, key) = one_key();
+    serving_keys(&dump, settings, keys, |address, _stop| {
         let mut first = BufReader::new(TcpStream::connect(address).unwrap());
         first.get_mut().write_all(many.as_bytes()).unwrap();
         let mut status = String::new();
@@ -215,6 +231,8 @@ fn answers_that_nobody_reads() {
         let other = many.replacen("\r\n", "\r\nX-Forwarded-For: 192.0.2.1\r\n", 1);
         assert_ne!(other, many);
         assert!(exchange(address, &other).starts_with("HTTP/1.1 200 "), "there is room for others");
+        let with_key = many.replacen("\r\n", &format!("\r\nX-SERVICE-APIKEY: {key}\r\n"), 1);
+        assert!(exchange(address, &with_key).starts_with("HTTP/1.1 200 "), "and for a key");
 
         let mut rest = Vec::new();
         first.read_to_end(&mut rest).unwrap();
@@ -224,7 +242,61 @@ fn answers_that_nobody_reads() {
     });
 }
 
-/// Who takes an answer in small bites does not keep it, although there never is silence.
+/// contract 14.18: one address may have an eighth of the memory for bodies, and a caller with
+/// a key has no such bound, although its address has.
+#[test]
+fn a_key_has_no_bound_of_its_own() {
+    const BODY_BYTES: usize = 60_000;
+    let (keys, key) = one_key();
+    // One body fits into an eighth, and two do not.
+    let settings = Settings { bodies_bytes_max: 8 * 100_000, ..Settings::default() };
+    let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
+    serving_keys(dump, settings, keys, |address, _stop| {
+        let used_bytes = || {
+            let get = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+            let page = exchange(address, get);
+            let name = "figdex_budget_used_bytes{budget=\"bodies\"} ";
+            let (_, rest) = page.split_once(name).unwrap_or_else(|| panic!("{page}"));
+            rest.lines().next().unwrap().parse::<usize>().unwrap()
+        };
+        let with_key = format!("X-SERVICE-APIKEY: {key}\r\n");
+        let body = format!("[]{}", " ".repeat(BODY_BYTES - 2));
+        for (header, status) in [("", "HTTP/1.1 503 "), (&*with_key, "HTTP/1.1 200 ")] {
+            let head = format!("{HEAD}{header}");
+            // A body that lacks its last byte holds its memory.
+            let mut held = TcpStream::connect(address).unwrap();
+            let length = BODY_BYTES + 1;
+            write!(held, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
+            let started = Instant::now();
+            while used_bytes() < BODY_BYTES {
+                assert!(started.elapsed() < Duration::from_secs(20), "the body is not read");
+            }
+            let answer = exchange_some(address, &head, &body);
+            assert!(answer.starts_with(status), "{header} {answer}");
+            held.write_all(b" ").unwrap();
+            let mut answer = String::new();
+            held.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        }
+    });
+}
+
+/// Sends a request of which the server may not read all before it answers and closes.
+fn exchange_some(address: SocketAddr, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
+    // The answer comes while the rest is still being sent, and a reset may follow it.
+    stream.write_all(body.as_bytes()).ok();
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = stream.read(&mut buffer) {
+        answer.extend_from_slice(&buffer[..read]);
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+/// contract 14.20: a client that takes an answer too slowly loses the connection, although it is
+/// never silent.
 #[test]
 fn answers_have_a_least_pace() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
@@ -255,8 +327,8 @@ fn answers_have_a_least_pace() {
     });
 }
 
-/// A sender who is too slow with the body gets a 400, and the connection's end; one
-/// who is slow, but not too slow, an answer.
+/// contract 2.13: a body that comes too slowly is 400, and the connection ends; one that is slow,
+/// but not too slow, is answered.
 #[test]
 fn slow_senders() {
     let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
@@ -277,8 +349,8 @@ fn slow_senders() {
     });
 }
 
-/// "SIGTERM and SIGINT: stop accepting, answer what is in flight": a request whose
-/// second half comes after the stop is answered.
+/// After SIGTERM or SIGINT nothing is accepted any more, and a request whose second half comes
+/// later is answered.
 #[test]
 fn a_stop_in_the_middle_of_a_request() {
     serving_with(Settings::default(), |address, stop| {
@@ -304,8 +376,8 @@ fn a_stop_in_the_middle_of_a_request() {
     });
 }
 
-/// Half a head, or a connection that says nothing or nothing more, holds nobody up;
-/// nor does it hold up the end, since no request of it is in flight.
+/// Half a head, or a connection that is silent, holds up neither other clients nor the stop, since
+/// it has no request in flight.
 #[test]
 fn half_a_request() {
     let (mut silent, mut idle, mut half) = (None, None, None);
@@ -327,8 +399,8 @@ fn half_a_request() {
     assert!(stopped.elapsed() < Duration::from_secs(10), "{:?}", stopped.elapsed());
 }
 
-/// "A caller is a key, or else an address": the peer's over a socket, whatever it
-/// says of itself, or what the trusted proxy says.
+/// contract 14.2, 14.3: the caller is the peer, whatever the client claims, or the address that a
+/// trusted proxy appends.
 #[test]
 fn who_the_peer_is() {
     for trust_proxy in [false, true] {
@@ -354,7 +426,7 @@ fn who_the_peer_is() {
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 const LONG_WAIT: Duration = Duration::from_secs(20);
 
-/// A head has a bound of its own, which is not that of a silence.
+/// contract 14.20: a head has a bound of its own, apart from the bound of a silence.
 #[test]
 fn heads_have_a_bound() {
     let connections =
@@ -369,8 +441,8 @@ fn heads_have_a_bound() {
     });
 }
 
-/// A silence after an answer has its bound; a connection beyond the cap waits for one
-/// that ends.
+/// contract 14.19, 14.20: a silence after an answer has its bound; a connection beyond the bound
+/// of all waits for one that ends.
 #[test]
 fn silences_have_a_bound() {
     let connections = Connections {

@@ -1,4 +1,4 @@
-//! `GET /suggest`: what a person may mean who is still typing.
+//! Contract 16.1 to 16.4: suggestions for a person who is still typing.
 
 use figdex::State;
 use figdex::config::{Settings, UnknownEnum};
@@ -6,6 +6,7 @@ use figdex::limits::Rates;
 use serde_json::Value;
 
 use super::figi;
+use super::keys::one_key;
 use super::search::dump;
 use crate::support::{Answer, Server, figis};
 
@@ -35,7 +36,7 @@ fn check(server: &Server, query: &str, expected: &[u32]) {
     assert_eq!(found, expected, "{query}");
 }
 
-/// A v3 result row, the count of the security's listings, and what matched.
+/// contract 16.1: a row of v3, the number of its listings, and what matched.
 #[test]
 fn the_shape_of_an_answer() {
     let server = server();
@@ -57,8 +58,8 @@ fn the_shape_of_an_answer() {
     }
 }
 
-/// One row for each security: beginnings, one typo, words joined, split, in any order,
-/// and identifiers.
+/// contract 16.1: one row for each security: beginnings, one typo, words joined, split, in any
+/// order, and identifiers.
 #[test]
 fn what_may_be_meant() {
     let server = server();
@@ -101,7 +102,7 @@ fn what_may_be_meant() {
     }
 }
 
-/// Filters by the contract's names, with several values; how many there are.
+/// contract 16.2, 16.3: properties by their names, with several values; and the number of rows.
 #[test]
 fn what_narrows() {
     let server = server();
@@ -124,7 +125,7 @@ fn what_narrows() {
     check(&server.with_settings(settings), "?query=app&exchCode=??", &[]);
 }
 
-/// What is wrong is a 400 with a sentence that says it.
+/// contract 16.3: a fault is a 400 with a sentence that says it.
 #[test]
 fn what_is_refused() {
     let server = server();
@@ -163,7 +164,7 @@ fn what_is_refused() {
     }
 }
 
-/// A window of its own, for an address; the contract's are not touched by it.
+/// contract 16.4: an address has a separate window, and those of the contract are not affected.
 #[test]
 fn a_window_of_its_own() {
     let mut rates = Rates::default();
@@ -186,6 +187,25 @@ fn a_window_of_its_own() {
     let search = r#"{"query":"app"}"#;
     let answer = server.request_from("192.0.2.1", "POST", "/v3/search", &json, search);
     assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, "4"));
+}
+
+/// contract 16.4: a key makes no difference, whether it is valid or not: the window is the
+/// address's.
+#[test]
+fn a_key_has_no_other_window() {
+    let (keys, key) = one_key();
+    let settings = Settings { rates: Some(Rates::default()), ..Settings::default() };
+    let server = Server::with(&dump(), |catalogue| State::new(catalogue, settings).with_keys(keys));
+    let path = "/suggest?query=app";
+    for (value, remaining) in [(&*key, "599"), ("unknown", "598"), ("", "597"), (&key, "596")] {
+        let headers = [("x-service-apikey", value)];
+        let answer = server.request_from("192.0.2.1", "GET", path, &headers, "");
+        assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, remaining));
+        assert_eq!(answer.header("ratelimit-policy"), "600;w=60");
+    }
+    let headers = [("x-service-apikey", &*key)];
+    let answer = server.request_from("192.0.2.2", "GET", path, &headers, "");
+    assert_eq!(answer.header("ratelimit-remaining"), "599", "another address");
 }
 
 /// Many rows hold the first word, and the only one that the second begins for is not one

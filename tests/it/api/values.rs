@@ -1,4 +1,4 @@
-//! Contract, "GET /v3/mapping/values/{key}"; decisions, "allowed set" and "Versions".
+//! Contract, chapter 7: the lists of values.
 
 use std::fs;
 
@@ -21,8 +21,8 @@ fn values(server: &Server, path: &str) -> Vec<String> {
     serde_json::from_value(answer["values"].clone()).unwrap()
 }
 
-/// "sorted by lower case, ties by code point"; the values in the loaded data,
-/// united with what is fixed.
+/// contract 6.2, 6.3, 7.1, 7.3, 7.4: the values of the data and the fixed ones, sorted by lower
+/// case and then by code point.
 #[test]
 fn the_values_of_every_key() {
     let server = Server::of_dump(DUMP);
@@ -44,7 +44,7 @@ fn the_values_of_every_key() {
     assert!(states.iter().any(|state| state == "QQ") && states.is_sorted());
 }
 
-/// An empty list is `{"values":[]}`.
+/// contract 7.3: an empty list is `{"values":[]}`.
 #[test]
 fn a_key_without_values() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\n");
@@ -52,7 +52,7 @@ fn a_key_without_values() {
     assert_eq!((answer.status, answer.body.as_str()), (200, r#"{"values":[]}"#));
 }
 
-/// "idType: the names that this version accepts."
+/// contract 1.3, 1.7, 7.6: the values of `idType` are the names that the version accepts.
 #[test]
 fn the_id_types_of_each_version() {
     let server = Server::of_dump(DUMP);
@@ -74,7 +74,8 @@ fn the_id_types_of_each_version() {
     }
 }
 
-/// "An invalid key yields 400"; "v2 and v1: no stateCode (values key: 400)".
+/// contract 1.6, 2.3, 7.2, 13.1: any other key is refused, without decoding it; in v2 and v1
+/// `stateCode` too.
 #[test]
 fn an_invalid_key() {
     let server = Server::of_dump(DUMP);
@@ -109,7 +110,7 @@ fn an_invalid_key() {
     check("/v1/mapping/values/stateCode");
 }
 
-/// A path without key, or longer than the endpoint's, is no path of it.
+/// contract 1.1, 7.7: a path without a key, or with a further segment, is unknown.
 #[test]
 fn another_path() {
     let server = Server::of_dump(DUMP);
@@ -126,7 +127,7 @@ fn another_path() {
     }
 }
 
-/// Decisions, "oddities": Content-Type or a body of `null` on a GET, a trailing slash.
+/// contract 2.2, 2.6: existing clients send a trailing slash, and `null` as Content-Type and body.
 #[test]
 fn odd_clients_are_answered_as_usual() {
     let server = Server::of_dump(DUMP);
@@ -142,7 +143,7 @@ fn odd_clients_are_answered_as_usual() {
     }
 }
 
-/// 405 with `Allow`, which comes before the key; 406 comes before it too.
+/// contract 2.1, 2.4, 13.12: 405 with `Allow`, and 406, come before the key.
 #[test]
 fn a_wrong_method_or_accept() {
     let server = Server::of_dump(DUMP);
@@ -156,8 +157,8 @@ fn a_wrong_method_or_accept() {
     }
 }
 
-/// "the values in the loaded data ∪ the lists given at ingestion"; what is served
-/// is what is allowed.
+/// contract 6.2, 7.5, 7.6: the lists given at ingestion are united with the data, and the values
+/// that are listed are those that are allowed.
 #[test]
 fn the_lists_given_at_ingestion_are_united_with_the_data() {
     let lists = tempfile::tempdir().unwrap();
