@@ -145,12 +145,12 @@ impl Batch {
         };
         let mut hits = Vec::with_capacity(lookups.len());
         let mut ranges = Vec::with_capacity(lookups.len());
-        for place in 0..lookups.len() {
+        for (place, lookup) in lookups.iter().enumerate() {
             let start = hits.len();
             let ended = contained(|| match &mut batch {
                 Some(batch) => find(batch, place, &mut hits),
                 None => {
-                    let mut alone = catalogue.batch(slice::from_ref(&lookups[place]), meter)?;
+                    let mut alone = catalogue.batch(slice::from_ref(lookup), meter)?;
                     find(&mut alone, 0, &mut hits)
                 }
             });
