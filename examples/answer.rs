@@ -18,7 +18,6 @@ use figdex::{Observer, State, service};
 use figdex_index::Catalogue;
 use mimalloc::MiMalloc;
 use warp::http::{HeaderMap, Method};
-use warp::hyper::body::Body as _;
 
 // As the server.
 #[global_allocator]
@@ -52,10 +51,9 @@ fn main() -> anyhow::Result<()> {
             .header("content-type", "application/json")
             .body(&body);
         let observed = observer.begin(&method, &headers);
-        let answer = async { request.reply(&service).await.map(Into::into) };
-        let reply = runtime.block_on(observed.answering(answer));
-        ensure!(reply.status() == 200, "{}", reply.status());
-        bytes += reply.body().size_hint().lower() as usize;
+        let reply = runtime.block_on(observed.answering(request.reply(&service)));
+        ensure!(reply.status() == 200, "{}: {:?}", reply.status(), reply.body());
+        bytes += reply.body().len();
     }
     println!("{times} answers, {} bytes each", bytes / times.max(1));
     Ok(())
