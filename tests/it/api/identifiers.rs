@@ -55,7 +55,7 @@ fn the_forms_of_identifiers() {
         ] {
             for value in values {
                 let answers = server.map(&json!([{"idType": id_type, "idValue": value}]));
-                assert_eq!(answers, [answer.clone()], "{id_type} {value:?}");
+                assert_eq!(answers, std::slice::from_ref(&answer), "{id_type} {value:?}");
             }
         }
     }
