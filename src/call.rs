@@ -34,7 +34,7 @@ pub(crate) struct Call {
     pub(crate) peer: Peer,
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
-    /// How long the body may take; the gate sets it.
+    /// The time that the body may take; the gate sets it.
     pub(crate) body_wait: Duration,
     /// This body's share of the memory budget for all bodies. Empty until the gate assigns
     /// one.
