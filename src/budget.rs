@@ -133,17 +133,20 @@ impl Share {
         Ok(())
     }
 
-    /// The same bytes, with the share for as long as anyone has them. They may be
-    /// fewer than it was made for, when they were packed meanwhile.
-    pub(crate) fn hold(mut self, bytes: Bytes) -> Bytes {
+    /// Gives the piece its own part of the share, for as long as anyone has the piece. The
+    /// part is the memory that the piece holds: its capacity, not its length.
+    pub(crate) fn hold(&mut self, piece: Vec<u8>) -> Bytes {
         if self.bytes == 0 {
-            return bytes;
+            return piece.into();
         }
-        self.shrink_to(bytes.len());
-        Bytes::from_owner(Held { bytes, _share: self })
+        let bytes = self.bytes.min(piece.capacity());
+        self.bytes -= bytes;
+        let share = Self { budget: self.budget.clone(), address: self.address, bytes };
+        Bytes::from_owner(Held { piece, _share: share })
     }
 
-    fn shrink_to(&mut self, bytes: usize) {
+    /// Gives back what is beyond `bytes`.
+    pub(crate) fn shrink_to(&mut self, bytes: usize) {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;
         if let Some(budget) = self.budget.as_ref().filter(|_| less > 0) {
@@ -160,13 +163,13 @@ impl Drop for Share {
 
 /// Bytes with their share.
 struct Held {
-    bytes: Bytes,
+    piece: Vec<u8>,
     _share: Share,
 }
 
 impl AsRef<[u8]> for Held {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        &self.piece
     }
 }
 
@@ -192,10 +195,17 @@ mod tests {
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
         let mut packed = budget.share(Who::Socket);
         packed.grow_to(100_000).unwrap();
-        let bytes = packed.hold(vec![0; 30_000].into());
-        assert_eq!(budget.left.load(Ordering::Relaxed), 70_000, "packed, it takes less");
-        drop(bytes.slice(10..));
-        drop(bytes);
+        packed.shrink_to(40_000);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "packed, it takes less");
+        let mut roomy = Vec::with_capacity(30_000);
+        roomy.push(0);
+        let (one, other) = (packed.hold(roomy), packed.hold(vec![0; 10_000]));
+        drop(packed);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "each piece has its part");
+        drop(other.slice(10..));
+        drop(other);
+        assert_eq!(budget.left.load(Ordering::Relaxed), 70_000);
+        drop(one);
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
         assert_eq!(Share::default().grow_to(usize::MAX), Ok(()), "of no budget");
     }
@@ -209,7 +219,8 @@ mod tests {
         assert_eq!(two.grow_to(40_001), Err(ApiError::Unavailable));
         assert_eq!(two.grow_to(40_000), Ok(()));
         assert_eq!(other.grow_to(100_000), Ok(()));
-        let held = one.hold(vec![0; 20_000].into());
+        one.shrink_to(20_000);
+        let held = one.hold(vec![0; 20_000]);
         assert_eq!(two.grow_to(80_000), Ok(()), "packed, the other takes less");
         assert_eq!(budget.in_use(), Use { bytes: 800_000, used: 200_000, refused: 1 });
         drop((held, two, other));

@@ -2,6 +2,7 @@
 //! only when it is asked for, and never beyond its bounds.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Deref;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::error::ApiError;
 
 type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 
-type Body = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
+type BodyStream = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
 
 /// Where a request came from: an extension of the request, which the accept loop puts
 /// there.
@@ -33,13 +34,36 @@ pub(crate) struct Call {
     pub(crate) peer: Peer,
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
-    /// How long the body may take; the gate sets it.
+    /// The time that the body may take; the gate sets it.
     pub(crate) body_wait: Duration,
-    /// What the body takes of what all bodies may have; of nothing, until the gate
-    /// says of what.
+    /// This body's share of the memory budget for all bodies. Empty until the gate assigns
+    /// one.
     pub(crate) share: Share,
-    body: Body,
+    stream: BodyStream,
 }
+
+/// A body that was read, with its share of the budget for as long as it is kept.
+pub(crate) struct Body {
+    bytes: Vec<u8>,
+    _share: Share,
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The size up to which the buffer of a body grows step by step, so that a client that sends
+/// little of a large body holds little, and no more than this is ever copied at a time.
+/// Beyond it the buffer gets the room of the largest body at once: the system backs that with
+/// memory only as bytes arrive.
+const GROWING_BYTES_MAX: usize = 512 << 10;
+
+/// The factor of a step: few steps leave few freed buffers behind.
+const GROWTH: usize = 4;
 
 impl Call {
     /// Reads the body.
@@ -49,10 +73,13 @@ impl Call {
     /// reading on; [`ApiError::BadRequest`] when it breaks off, or takes longer than
     /// it may; [`ApiError::Unavailable`] when too much is being read for others. hyper
     /// then closes the connection, since the rest of the body is no next request.
-    pub(crate) async fn body(&mut self, bytes_max: usize) -> Result<Vec<u8>, ApiError> {
-        let Self { body, share, .. } = self;
-        let read = tokio::time::timeout(self.body_wait, read(body, bytes_max, share)).await;
-        read.unwrap_or(Err(ApiError::BadRequest))
+    pub(crate) async fn body(&mut self, bytes_max: usize) -> Result<Body, ApiError> {
+        let Self { stream, share, .. } = self;
+        let mut share = std::mem::take(share);
+        let read = read(stream, bytes_max, &mut share);
+        let read = tokio::time::timeout(self.body_wait, read).await;
+        let bytes = read.unwrap_or(Err(ApiError::BadRequest))?;
+        Ok(Body { bytes, _share: share })
     }
 }
 
@@ -65,21 +92,29 @@ pub(crate) fn call() -> BoxedFilter<(Call,)> {
         .and(warp::body::stream())
         .map(|peer: Option<Peer>, method, headers, body| {
             let peer = peer.unwrap_or(Peer::Address(Ipv4Addr::LOCALHOST.into()));
-            let (body, share) = (boxed(body), Share::default());
-            Call { peer, method, headers, body_wait: BODY_WAIT, share, body }
+            let (stream, share) = (boxed(body), Share::default());
+            Call { peer, method, headers, body_wait: BODY_WAIT, share, stream }
         })
         .boxed()
 }
 
-async fn read(stream: &mut Body, bytes_max: usize, share: &mut Share) -> Result<Vec<u8>, ApiError> {
+async fn read(
+    stream: &mut BodyStream,
+    bytes_max: usize,
+    share: &mut Share,
+) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
     while let Some(chunk) = stream.next().await {
         let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
-        if body.len() + chunk.remaining() > bytes_max {
+        let bytes = body.len() + chunk.remaining();
+        if bytes > bytes_max {
             return Err(ApiError::PayloadTooLarge);
         }
-        share.grow_to(body.len() + chunk.remaining())?;
-        body.reserve(chunk.remaining());
+        let room = room(bytes, body.capacity(), bytes_max);
+        share.grow_to(held(bytes, room))?;
+        if room > body.capacity() {
+            body.reserve_exact(room - body.len());
+        }
         while chunk.has_remaining() {
             let piece = chunk.chunk();
             body.extend_from_slice(piece);
@@ -90,8 +125,61 @@ async fn read(stream: &mut Body, bytes_max: usize, share: &mut Share) -> Result<
     Ok(body)
 }
 
+/// The capacity for a body of which `bytes` have arrived, in a buffer that has `capacity`.
+fn room(bytes: usize, capacity: usize, bytes_max: usize) -> usize {
+    match capacity {
+        // Most bodies are one chunk.
+        0 => bytes,
+        _ if bytes <= capacity => capacity,
+        _ if bytes <= GROWING_BYTES_MAX => GROWING_BYTES_MAX.min(GROWTH * bytes).min(bytes_max),
+        _ => bytes_max,
+    }
+}
+
+/// The memory that a buffer of that capacity holds when `bytes` have arrived: all of it
+/// while it grows, then what was written, in steps.
+fn held(bytes: usize, capacity: usize) -> usize {
+    capacity.min(bytes.next_multiple_of(GROWING_BYTES_MAX))
+}
+
 fn boxed(
     body: impl Stream<Item = Result<impl Buf + Send + 'static, warp::Error>> + Send + Sync + 'static,
-) -> Body {
+) -> BodyStream {
     Box::pin(body.map(|chunk| chunk.map(|chunk| Box::new(chunk) as Box<dyn Buf + Send>)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body takes little more than its size, however it arrives.
+    #[test]
+    fn a_body_grows_in_steps() {
+        const MIB: usize = 1 << 20;
+        for (bytes_all, bytes_max) in [
+            (40, MIB),
+            (70_000, MIB),
+            (70_000, 80_000),
+            (MIB, MIB),
+            (3 * MIB, 32 * MIB),
+            (32 * MIB, 32 * MIB),
+        ] {
+            for chunk in [1_000, 32_000, 300_000, 600_000] {
+                let (mut bytes, mut capacity) = (0, 0);
+                while bytes < bytes_all {
+                    let before = bytes;
+                    bytes = bytes_all.min(bytes + chunk);
+                    let room = room(bytes, capacity, bytes_max);
+                    assert!((bytes..=bytes_max).contains(&room), "{bytes} bytes in {room}");
+                    if room > capacity && before > 0 {
+                        assert!(before <= GROWING_BYTES_MAX.max(chunk), "{before} are copied");
+                    }
+                    capacity = room;
+                    let held = held(bytes, capacity);
+                    assert!((bytes..=capacity).contains(&held), "{bytes} bytes hold {held}");
+                    assert!(held <= GROWTH * bytes && held <= bytes + GROWING_BYTES_MAX);
+                }
+            }
+        }
+    }
 }

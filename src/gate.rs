@@ -21,6 +21,7 @@ use crate::limits::{Limiter, PerRequest, Span, Standing, Who};
 use crate::request::{self, Route};
 use crate::state::{Limits, State};
 use crate::version::Version;
+use crate::wire::Pieces;
 
 /// What a call asks for: an endpoint of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +96,11 @@ impl Caller {
 
 /// Lets a call through to `endpoint`, whose answer is JSON. Whatever happens, the
 /// caller gets an answer: a panic is a 500.
-pub(crate) async fn pass(
+pub(crate) async fn pass<J: Into<Pieces>>(
     state: &State,
     mut call: Call,
     action: Action,
-    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
+    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<J, ApiError>,
 ) -> Reply {
     request::takes(action.route());
     call.body_wait = state.settings().body_wait;
@@ -116,12 +117,12 @@ pub(crate) async fn pass(
 }
 
 /// The answer to a call, with the rate-limit headers if it was counted.
-async fn answer(
+async fn answer<J: Into<Pieces>>(
     state: &State,
     mut call: Call,
     headers: &HeaderMap,
     action: Action,
-    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
+    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<J, ApiError>,
 ) -> Reply {
     let mut counted = None;
     let answered = async {

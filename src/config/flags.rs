@@ -146,7 +146,7 @@ pub struct ServeFlags {
     )]
     pub trust_proxy: Option<String>,
 
-    /// The mapping jobs that a request without a key may carry [default: 10]
+    /// The mapping jobs that a request without a key may carry, at most 10000 [default: 10]
     #[arg(
         long,
         env = "FIGDEX_JOBS_PER_REQUEST",
@@ -155,7 +155,7 @@ pub struct ServeFlags {
     )]
     pub jobs_per_request: Option<String>,
 
-    /// The mapping jobs that a request with a key may carry [default: 100]
+    /// The mapping jobs that a request with a key may carry, at most 10000 [default: 100]
     #[arg(
         long,
         env = "FIGDEX_JOBS_PER_REQUEST_WITH_KEY",

@@ -13,7 +13,7 @@ use super::{Config, Faults, KeysFlags, SearchEnvelope, ServeFlags, Settings, Unk
 use crate::auth::KeyRing;
 use crate::budget::ADDRESS_PART;
 use crate::cors::{Cors, Origin};
-use crate::limits::{BODIES_BYTES_MAX, Rate, Rates, Span};
+use crate::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rate, Rates, Span};
 use crate::log::LogFormat;
 use crate::serve::{Connections, Listen};
 use crate::tls::Tls;
@@ -71,10 +71,10 @@ impl Config {
             trust_proxy,
             rates: (no_limits != Some(true)).then(|| rates.clone()),
             jobs_per_request: sources
-                .one("jobs_per_request", flags.jobs_per_request.as_ref(), count)
+                .one("jobs_per_request", flags.jobs_per_request.as_ref(), jobs)
                 .unwrap_or(default.jobs_per_request),
             jobs_per_request_with_key: sources
-                .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), count)
+                .one("jobs_per_request_with_key", flags.jobs_per_request_with_key.as_ref(), jobs)
                 .unwrap_or(default.jobs_per_request_with_key),
             body_bytes_max: sources
                 .one("body_bytes_max", flags.body_bytes_max.as_ref(), |text| {
@@ -313,6 +313,11 @@ fn count_up_to(text: &str, most: usize, what: &str) -> Result<usize, String> {
         count if count > most => Err(format!("`{text}` is more than {most}, {what}")),
         count => Ok(count),
     }
+}
+
+/// The jobs that one request may carry.
+fn jobs(text: &str) -> Result<usize, String> {
+    count_up_to(text, JOBS_MOST, "the most that one request may carry")
 }
 
 fn envelope(text: &str) -> Result<SearchEnvelope, String> {

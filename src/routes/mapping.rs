@@ -1,11 +1,10 @@
 //! `POST /{version}/mapping`: identifiers to FIGIs, a batch at a time.
 
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Batch as Located, Catalogue, Hit, TooManyHits};
+use figdex_index::{Batch as Located, Catalogue, Hit, Lookup, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -14,12 +13,12 @@ use super::with;
 use crate::call::{Call, call};
 use crate::config::UnknownEnum;
 use crate::error::ApiError;
-use crate::gate::{self, Action};
-use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::gate::{self, Action, Caller};
+use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::request;
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, Checked, Fault, Job, JobAnswer};
+use crate::wire::{self, Fault, Job, JobAnswer, Pieces};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!(Version / "mapping").and(call()).and(with(state)).then(handle).boxed()
@@ -30,20 +29,23 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
         let body = call.body(caller.body_bytes_max).await?;
         let batch = Batch {
             version,
-            jobs_max: caller.jobs_max,
             unknown_enum: state.settings().unknown_enum,
             catalogue: state.catalogue(),
         };
-        let jobs = batch.jobs(&body)?;
-        caller.charge_jobs(jobs.len())?;
-        // A few rows are written sooner than another thread is woken; many would
-        // hold up everyone else's few.
-        if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX)? {
-            return Ok(answer);
-        }
-        drop(jobs);
-        let answer =
-            state.blocking(move || batch.answer(&batch.jobs(&body)?, usize::MAX)).await??;
+        let answer = if body.len() > INLINE_BODY_BYTES_MAX {
+            let read_and_answer = move || batch.answer(&batch.read(&body, &caller)?, usize::MAX);
+            state.blocking(read_and_answer).await??
+        } else {
+            let jobs = batch.read(&body, &caller)?;
+            // A few rows are written sooner than another thread is woken; many would
+            // hold up everyone else's few.
+            if let Some(answer) = batch.answer(&jobs, INLINE_ROWS_MAX)? {
+                return Ok(answer);
+            }
+            let jobs = jobs.into_owned();
+            drop(body);
+            state.blocking(move || batch.answer(&jobs, usize::MAX)).await??
+        };
         answer.ok_or_else(|| unreachable!("without a bound every answer is whole"))
     })
     .await
@@ -53,102 +55,111 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
 /// millisecond's work, at 0.4 to 0.9 µs a row (engine, decision 5).
 const INLINE_ROWS_MAX: usize = 1_000;
 
-/// What the answer to a request depends on, beside its body.
+/// The answer to a request depends on these, besides its body.
 struct Batch {
     version: Version,
-    jobs_max: usize,
     unknown_enum: UnknownEnum,
     catalogue: Arc<Catalogue>,
 }
 
+/// The jobs of a request, checked.
+struct Jobs<'a> {
+    jobs: Vec<Checked>,
+    /// A question for each job that asks one, in their order.
+    lookups: Vec<Lookup<'a>>,
+}
+
+/// A job that was checked.
+enum Checked {
+    /// It asks the next of the lookups.
+    Asks,
+    /// Nothing can match it.
+    Impossible,
+    /// Something is wrong with it.
+    Failed(Fault),
+}
+
+impl Jobs<'_> {
+    /// The same jobs, whatever becomes of the body.
+    fn into_owned(self) -> Jobs<'static> {
+        let lookups = self.lookups.into_iter().map(Lookup::into_owned).collect();
+        Jobs { jobs: self.jobs, lookups }
+    }
+}
+
 impl Batch {
-    fn jobs<'a>(&self, body: &'a [u8]) -> Result<Vec<Job<'a>>, ApiError> {
-        let jobs = wire::jobs(body, self.version)?;
-        if jobs.len() > self.jobs_max { Err(ApiError::PayloadTooLarge) } else { Ok(jobs) }
+    /// Reads and checks the jobs of a body, and counts them against the caller's limit.
+    fn read<'a>(&self, body: &'a [u8], caller: &Caller) -> Result<Jobs<'a>, ApiError> {
+        let (version, vocabulary) = (self.version, self.catalogue.vocabulary());
+        // Each is checked as soon as it is read: a question is smaller than a job.
+        let checked = wire::jobs(body, version, caller.jobs_max, |job: Job<'a>| {
+            let checked = contained(|| job.check(version, vocabulary));
+            checked.unwrap_or_else(|fault| wire::Checked { enums_hold: true, question: Err(fault) })
+        })?;
+        caller.charge_jobs(checked.len())?;
+        // Over all jobs, before any of them is answered.
+        let enums_hold = checked.iter().all(|checked| checked.enums_hold);
+        if self.unknown_enum == UnknownEnum::Reject && !enums_hold {
+            return Err(ApiError::InvalidEnumField);
+        }
+        let mut lookups = Vec::with_capacity(checked.len());
+        let jobs = checked.into_iter().map(|checked| match checked.question {
+            Ok(Some(lookup)) => {
+                lookups.push(lookup);
+                Checked::Asks
+            }
+            Ok(None) => Checked::Impossible,
+            Err(fault) => Checked::Failed(fault),
+        });
+        Ok(Jobs { jobs: jobs.collect(), lookups })
     }
 
     /// The answer to the jobs; `None` when it has more rows than `rows_max`.
-    fn answer(&self, jobs: &[Job<'_>], rows_max: usize) -> Result<Option<Vec<u8>>, ApiError> {
+    fn answer(&self, jobs: &Jobs<'_>, rows_max: usize) -> Result<Option<Pieces>, ApiError> {
         let (version, catalogue) = (self.version, &*self.catalogue);
-        let mut lookups = Vec::with_capacity(jobs.len());
-        let mut progress = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let checked = contained(|| job.check(version, catalogue.vocabulary()));
-            let Checked { enums_hold, question } =
-                checked.unwrap_or_else(|fault| Checked { enums_hold: true, question: Err(fault) });
-            // Over all jobs, before any of them is answered (decisions, "enum-like").
-            if self.unknown_enum == UnknownEnum::Reject && !enums_hold {
-                return Err(ApiError::InvalidEnumField);
-            }
-            progress.push(match question {
-                Ok(Some(lookup)) => {
-                    lookups.push(lookup);
-                    Progress::Asks
-                }
-                Ok(None) => Progress::Found(0..0),
-                Err(fault) => Progress::Failed(fault),
-            });
-        }
+        let Jobs { jobs, lookups } = jobs;
         // A fault that is not in one job's own work: then each is looked up alone.
-        let mut batch = contained(|| catalogue.batch(&lookups)).ok();
+        let mut batch = contained(|| catalogue.batch(lookups)).ok();
         let mut hits = Vec::with_capacity(lookups.len());
-        let mut next = 0..lookups.len();
-        for progress in &mut progress {
-            if matches!(progress, Progress::Asks)
-                && let Some(place) = next.next()
-            {
-                let start = hits.len();
-                let found = contained(|| match &mut batch {
-                    Some(batch) => find(batch, place, &mut hits),
-                    None => {
-                        let mut alone = catalogue.batch(slice::from_ref(&lookups[place]));
-                        find(&mut alone, 0, &mut hits)
-                    }
-                });
-                *progress = match found.flatten() {
-                    Ok(()) => Progress::Found(start..hits.len()),
-                    Err(fault) => {
-                        hits.truncate(start);
-                        Progress::Failed(fault)
-                    }
-                };
-                if hits.len() > rows_max {
-                    return Ok(None);
+        let mut found = Vec::with_capacity(lookups.len());
+        for (place, lookup) in lookups.iter().enumerate() {
+            let start = hits.len();
+            let ended = contained(|| match &mut batch {
+                Some(batch) => find(batch, place, &mut hits),
+                None => {
+                    let mut alone = catalogue.batch(slice::from_ref(lookup));
+                    find(&mut alone, 0, &mut hits)
                 }
+            });
+            found.push(
+                ended.flatten().map(|()| start..hits.len()).inspect_err(|_| hits.truncate(start)),
+            );
+            if hits.len() > rows_max {
+                return Ok(None);
             }
         }
         request::add_rows(hits.len());
         catalogue.read_ahead(&hits);
-        let mut out = Vec::with_capacity(wire::ROW_BYTES * jobs.len().max(hits.len()));
-        wire::array(&mut out, &progress, |out, progress| {
-            let start = out.len();
-            let answer = progress.answer(&hits);
+        let mut found = found.iter();
+        let mut out = Pieces::with_room(wire::ROW_BYTES * jobs.len().max(hits.len()));
+        wire::in_pieces(&mut out, jobs, |out, job| {
+            let start = out.place();
+            let answer = match job {
+                Checked::Failed(fault) => JobAnswer::Error(fault),
+                Checked::Impossible => JobAnswer::NoMatch,
+                Checked::Asks => match found.next() {
+                    Some(Err(fault)) => JobAnswer::Error(fault),
+                    Some(Ok(range)) if !range.is_empty() => JobAnswer::Hits(&hits[range.clone()]),
+                    Some(Ok(_)) | None => JobAnswer::NoMatch,
+                },
+            };
             if contained(|| wire::job_answer(out, version, catalogue, answer)).is_err() {
                 out.truncate(start);
                 wire::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
             }
         });
+        out.shrink();
         Ok(Some(out))
-    }
-}
-
-/// How far a job has come.
-enum Progress {
-    /// It asks for the next of the lookups.
-    Asks,
-    /// Its hits are these of all; none, when nothing matches.
-    Found(Range<usize>),
-    /// Something is wrong with it.
-    Failed(Fault),
-}
-
-impl Progress {
-    fn answer<'a>(&'a self, hits: &'a [Hit]) -> JobAnswer<'a> {
-        match self {
-            Self::Failed(fault) => JobAnswer::Error(fault),
-            Self::Found(range) if !range.is_empty() => JobAnswer::Hits(&hits[range.clone()]),
-            Self::Found(_) | Self::Asks => JobAnswer::NoMatch,
-        }
     }
 }
 

@@ -84,3 +84,6 @@ fn with<T: Clone + Send + 'static>(
 ) -> impl Filter<Extract = (T,), Error = Infallible> + Clone {
     warp::any().map(move || value.clone())
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,10 +7,11 @@ use figdex_index::{Catalogue, Effort, Hit, Place, Search};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 
+use crate::call::Body;
 use crate::config::{Settings, UnknownEnum};
 use crate::cursor::{Cursor, QueryDigest};
 use crate::error::ApiError;
-use crate::limits::{PAGE_ROWS_MAX, PAGES_MAX};
+use crate::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX};
 use crate::request;
 use crate::state::State;
 use crate::version::Version;
@@ -36,11 +37,22 @@ pub(super) fn version(has: fn(Version) -> bool) -> BoxedFilter<(Version,)> {
 pub(super) async fn answer(
     endpoint: Endpoint,
     version: Version,
-    body: Vec<u8>,
+    body: Body,
     state: &Arc<State>,
 ) -> Result<Vec<u8>, ApiError> {
-    let question = Question { endpoint, version, body, catalogue: state.catalogue() };
+    let catalogue = state.catalogue();
     let settings = state.settings();
+    if body.len() > INLINE_BODY_BYTES_MAX {
+        let settings = settings.clone();
+        let answer = move || {
+            let question = Question::read(endpoint, version, &body, catalogue, &settings)?;
+            question.answer(&settings, Effort::Any)
+        };
+        let answer = state.blocking(answer).await??;
+        return answer.ok_or_else(|| unreachable!("any effort is allowed"));
+    }
+    let question = Question::read(endpoint, version, &body, catalogue, settings)?;
+    drop(body);
     if let Some(answer) = question.answer(settings, Effort::Little)? {
         return Ok(answer);
     }
@@ -49,37 +61,44 @@ pub(super) async fn answer(
     answer.ok_or_else(|| unreachable!("any effort is allowed"))
 }
 
-/// What an answer depends on, beside the settings.
+/// A request that was read and checked, with the catalogue that answers it.
 struct Question {
     endpoint: Endpoint,
     version: Version,
-    body: Vec<u8>,
+    /// The search, unless nothing can match it, and the cursor that it goes on from; or
+    /// the fault for the answer.
+    asked: Result<(Option<Search>, Option<String>), Fault>,
     catalogue: Arc<Catalogue>,
 }
 
 impl Question {
-    /// The answer; `None` when it takes more than `effort`.
-    fn answer(&self, settings: &Settings, effort: Effort) -> Result<Option<Vec<u8>>, ApiError> {
-        let request = SearchRequest::parse(&self.body, self.version)?;
-        let vocabulary = self.catalogue.vocabulary();
+    fn read(
+        endpoint: Endpoint,
+        version: Version,
+        body: &[u8],
+        catalogue: Arc<Catalogue>,
+        settings: &Settings,
+    ) -> Result<Self, ApiError> {
+        let request = SearchRequest::parse(body, version)?;
         let several = if settings.strict_contract { Several::No } else { Several::Yes };
-        let Checked { enums_hold, question } = request.check(vocabulary, several);
+        let Checked { enums_hold, question } = request.check(catalogue.vocabulary(), several);
         if settings.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
-        let question = question.and_then(|search| Ok((search, request.start()?)));
-        let Some(answer) = self.find(question, effort)? else { return Ok(None) };
+        let asked = question.and_then(|search| Ok((search, request.start()?.map(Cow::into_owned))));
+        Ok(Self { endpoint, version, asked, catalogue })
+    }
+
+    /// The answer; `None` when it takes more than `effort`.
+    fn answer(&self, settings: &Settings, effort: Effort) -> Result<Option<Vec<u8>>, ApiError> {
+        let Some(answer) = self.find(effort)? else { return Ok(None) };
         let mut out = Vec::new();
         wire::page(&mut out, self.version, settings.search_envelope, &self.catalogue, &answer);
         Ok(Some(out))
     }
 
-    fn find(
-        &self,
-        question: Result<(Option<Search>, Option<Cow<'_, str>>), Fault>,
-        effort: Effort,
-    ) -> Result<Option<PageAnswer>, ApiError> {
-        let (search, start) = match question {
+    fn find(&self, effort: Effort) -> Result<Option<PageAnswer>, ApiError> {
+        let (search, start) = match &self.asked {
             Ok((Some(search), start)) => (search, start),
             // Of what finds nothing there is no second page.
             Ok((None, Some(_))) => return Ok(Some(PageAnswer::Error(INVALID_START.into()))),
@@ -87,20 +106,17 @@ impl Question {
                 let total = (self.endpoint == Endpoint::Filter).then_some(0);
                 return Ok(Some(PageAnswer::Rows { hits: Vec::new(), next: None, total }));
             }
-            Err(fault) => return Ok(Some(PageAnswer::Error(fault))),
+            Err(fault) => return Ok(Some(PageAnswer::Error(fault.clone()))),
         };
-        let query = QueryDigest::new(
-            self.endpoint.name(self.version),
-            &search,
-            self.catalogue.vocabulary(),
-        );
-        let after = match start.map(|start| Cursor::decode(&start, query)) {
+        let query =
+            QueryDigest::new(self.endpoint.name(self.version), search, self.catalogue.vocabulary());
+        let after = match start.as_ref().map(|start| Cursor::decode(start, query)) {
             None => None,
             Some(Some(cursor)) => Some(cursor),
             Some(None) => return Ok(Some(PageAnswer::Error(INVALID_START.into()))),
         };
         let pages = after.map_or(0, |cursor| cursor.pages) + 1;
-        let found = self.page(&search, after.map(|cursor| cursor.place), effort);
+        let found = self.page(search, after.map(|cursor| cursor.place), effort);
         let found = found.map_err(|error| {
             tracing::error!(%error, request_id = %request::id(), "a search failed");
             ApiError::Internal

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{Method, Request};
@@ -26,6 +26,7 @@ use super::crowd::Presence;
 use super::listener::Socket;
 use super::pace::{Pace, Paced};
 use crate::call::Peer;
+use crate::encoding;
 use crate::error::ApiError;
 use crate::metrics::ConnectionMetrics;
 use crate::observe::Observer;
@@ -148,7 +149,7 @@ impl Client {
             async move {
                 let answer = async { answer.await.unwrap_or_else(|never| match never {}) };
                 let answer = observed.answering(answer).await;
-                pace.end_answer(if is_head { 0 } else { answer.body().size_hint().lower() });
+                pace.end_answer(if is_head { 0 } else { encoding::body_bytes(&answer) });
                 Ok::<_, Infallible>(answer)
             }
         });

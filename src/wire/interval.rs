@@ -1,10 +1,9 @@
 //! "Interval rules": arrays of two entries become intervals that cannot be wrong.
 
 use figdex_index::{Date, DateInterval, IntervalError, NumberInterval};
-use serde_json::value::RawValue;
 
 use super::Fault;
-use super::json::{Raw, is_null, text};
+use super::json::{Raw, elements, is_null, text};
 
 /// A number interval, `[number or null, number or null]`.
 pub(super) fn numbers(name: &str, raw: Raw<'_>) -> Result<NumberInterval, Fault> {
@@ -36,7 +35,7 @@ pub(super) fn dates(name: &str, raw: Raw<'_>) -> Result<DateInterval, Fault> {
 }
 
 fn entries(raw: Raw<'_>) -> Option<[Raw<'_>; 2]> {
-    serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok()?.try_into().ok()
+    elements(raw, 2)?.try_into().ok()
 }
 
 fn rule(name: &str, error: IntervalError) -> Fault {

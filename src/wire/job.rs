@@ -44,45 +44,73 @@ enum Given<'a> {
     Raw(Raw<'a>),
 }
 
-/// The jobs of a request's body.
+/// The jobs of a request's body, each handed to `each` as soon as it is read, so that what
+/// is kept is as small as what `each` returns.
 ///
 /// # Errors
-/// [`ApiError::BadRequest`] when the body is not JSON, or not an array.
-pub(crate) fn jobs(body: &[u8], version: Version) -> Result<Vec<Job<'_>>, ApiError> {
+/// [`ApiError::BadRequest`] when the body is not JSON, or not an array;
+/// [`ApiError::PayloadTooLarge`] when the array has more than `jobs_max` elements.
+pub(crate) fn jobs<'a, T>(
+    body: &'a [u8],
+    version: Version,
+    jobs_max: usize,
+    each: impl Fn(Job<'a>) -> T,
+) -> Result<Vec<T>, ApiError> {
     // Looked at once as a whole: else every value would be, by itself.
     let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
-    let mut reader = serde_json::Deserializer::from_str(body);
-    let read = reader.deserialize_seq(Jobs(OneJob(version, Reading::Quick))).and_then(|jobs| {
+    let read = |reading| {
+        let mut reader = serde_json::Deserializer::from_str(body);
+        let jobs = Jobs { one: OneJob(version, reading), jobs_max, each: &each };
+        let jobs = reader.deserialize_seq(jobs)?;
         reader.end()?;
         Ok(jobs)
-    });
-    read.or_else(|_| {
-        // A value may be JSON and yet none that a reader can hold, such as 1e999: so it is
-        // only looked at whether the array is one, and each job is read by itself.
-        let jobs: Vec<Raw<'_>> = serde_json::from_str(body).map_err(|_| ApiError::BadRequest)?;
-        Ok(jobs.into_iter().map(|raw| one_job(raw, version).unwrap_or(Job(None))).collect())
-    })
+    };
+    // A value may be JSON and yet not one that a reader can hold, such as 1e999: then the
+    // body is read again, and each job by itself.
+    let jobs = read(Reading::Quick).or_else(|_: serde_json::Error| read(Reading::Exact));
+    jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
 }
 
 fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
     serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version, Reading::Exact))
 }
 
-struct Jobs(OneJob);
+/// Reads the array; `None` when it has more than `jobs_max` elements. Those beyond are
+/// skipped, never stored: an element of two bytes would become fifty times as large. They
+/// are still read, since a body that is not JSON is that before it is too large.
+struct Jobs<'f, F> {
+    one: OneJob,
+    jobs_max: usize,
+    each: &'f F,
+}
 
-impl<'de> Visitor<'de> for Jobs {
-    type Value = Vec<Job<'de>>;
+impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
+    type Value = Option<Vec<T>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an array of mapping jobs")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+        let Self { one, jobs_max, each } = self;
+        let OneJob(version, reading) = one;
         let mut jobs = Vec::new();
-        while let Some(job) = array.next_element_seed(self.0)? {
-            jobs.push(job);
+        while jobs.len() < jobs_max {
+            let job = match reading {
+                Reading::Quick => array.next_element_seed(one)?,
+                Reading::Exact => {
+                    let raw = array.next_element::<Raw<'de>>()?;
+                    raw.map(|raw| one_job(raw, version).unwrap_or(Job(None)))
+                }
+            };
+            let Some(job) = job else { return Ok(Some(jobs)) };
+            jobs.push(each(job));
         }
-        Ok(jobs)
+        let mut is_over = false;
+        while array.next_element::<IgnoredAny>()?.is_some() {
+            is_over = true;
+        }
+        Ok((!is_over).then_some(jobs))
     }
 }
 
@@ -286,5 +314,79 @@ impl<'a> Fields<'a> {
             .into());
         }
         properties.map_or(Ok(()), Properties::required_dates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    const JOBS_MAX: usize = 3;
+
+    /// The verdict by the simplest reading there is, which stores all that comes.
+    fn verdict(body: &str) -> Result<usize, ApiError> {
+        let all: Vec<&RawValue> = serde_json::from_str(body).map_err(|_| ApiError::BadRequest)?;
+        if all.len() > JOBS_MAX { Err(ApiError::PayloadTooLarge) } else { Ok(all.len()) }
+    }
+
+    fn read(body: &str) -> Result<usize, ApiError> {
+        jobs(body.as_bytes(), Version::V3, JOBS_MAX, |_| ()).map(|jobs| jobs.len())
+    }
+
+    /// "400 for what is not JSON, 413 for too many", wherever the fault is.
+    #[test]
+    fn a_fault_behind_the_last_job() {
+        for (body, expected) in [
+            ("[]", Ok(0)),
+            ("[{},{},{}]", Ok(3)),
+            ("[{},{},{},{}]", Err(ApiError::PayloadTooLarge)),
+            ("[{},{},{},1e999]", Err(ApiError::PayloadTooLarge)),
+            ("[1e999,{},{}]", Ok(3)),
+            ("[1e999,{},{},[1e999]]", Err(ApiError::PayloadTooLarge)),
+            ("[{},{},{},{},}", Err(ApiError::BadRequest)),
+            ("[{},{},{},{},{]", Err(ApiError::BadRequest)),
+            ("[{},{},{},{}", Err(ApiError::BadRequest)),
+            ("[1e999,{},{},{},nul]", Err(ApiError::BadRequest)),
+            ("[{},{},{},{}] ]", Err(ApiError::BadRequest)),
+            ("{}", Err(ApiError::BadRequest)),
+            ("1", Err(ApiError::BadRequest)),
+        ] {
+            assert_eq!((read(body), verdict(body)), (expected, expected), "{body}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_verdict_is_that_of_a_simple_reading(
+            pieces in proptest::collection::vec(
+                prop::sample::select(vec![
+                    "[", "]", "{", "}", ",", "{},", "{\"a\":", "1", "1e999", "\"\\n\"", "null", ",0",
+                    "{\"idType\":null}", "\"", "\\", "-", " ", "\u{fdfa}", "\"\\ud800\"", ":",
+                ]),
+                0..12,
+            ),
+            is_array in any::<bool>(),
+        ) {
+            let mut body = pieces.concat();
+            if is_array {
+                body = format!("[{body}]");
+            }
+            prop_assert_eq!(read(&body), verdict(&body), "{}", body);
+        }
+    }
+
+    /// Jobs beyond the bound are not even looked at.
+    #[test]
+    fn no_more_jobs_are_read_than_allowed() {
+        for begin in ["", "1e999,"] {
+            let count = std::cell::Cell::new(0);
+            let body = format!("[{begin}{}0]", "0,".repeat(1_000));
+            let each = |_: Job<'_>| count.set(count.get() + 1);
+            assert!(jobs(body.as_bytes(), Version::V3, JOBS_MAX, each).is_err());
+            assert!(count.get() <= 2 * JOBS_MAX, "{} are read", count.get());
+        }
     }
 }

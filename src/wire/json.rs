@@ -3,8 +3,9 @@
 //! own words, never as a parser's.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::de::MapAccess;
+use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// A field's value as it stands in the body.
@@ -32,9 +33,27 @@ pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     {
         return Some(Cow::Borrowed(inside));
     }
-    match serde_json::from_str(raw.get()) {
-        Ok(borrowed) => Some(Cow::Borrowed(borrowed)),
-        Err(_) => serde_json::from_str(raw.get()).ok().map(Cow::Owned),
+    // Any other value is known by its first byte: an error would cost more than a text.
+    raw.get().starts_with('"').then_some(())?;
+    serde_json::Deserializer::from_str(raw.get()).deserialize_str(Decoded).ok()
+}
+
+/// Decodes a text once, whether or not it must be copied for that.
+struct Decoded;
+
+impl<'de> Visitor<'de> for Decoded {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
     }
 }
 
@@ -56,6 +75,33 @@ pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let value: f64 = number.parse().ok()?;
     let exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
     exact.then(|| Cow::Owned(format!("{value:.0}")))
+}
+
+/// The elements of a JSON array; `None` for any other value, and for an array of more
+/// than `count_max`: no more than these are ever stored.
+pub(super) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
+    struct Elements(usize);
+
+    impl<'de> Visitor<'de> for Elements {
+        type Value = Vec<Raw<'de>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "an array of at most {} elements", self.0)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Self::Value, A::Error> {
+            let mut elements = Vec::new();
+            while let Some(element) = array.next_element()? {
+                if elements.len() == self.0 {
+                    return Err(A::Error::invalid_length(elements.len() + 1, &self));
+                }
+                elements.push(element);
+            }
+            Ok(elements)
+        }
+    }
+
+    serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements(count_max)).ok()
 }
 
 /// Whether the value is null, which means "not given" in an optional field.
@@ -103,6 +149,22 @@ mod tests {
             ("null", None),
         ] {
             assert_eq!(integer(raw(json)).as_deref(), decimal, "{json}");
+        }
+    }
+
+    #[test]
+    fn arrays_are_short() {
+        for (json, count) in [
+            ("[]", Some(0)),
+            ("[1]", Some(1)),
+            (r#"[[1,2,3,4],"]"]"#, Some(2)),
+            ("[1,2,3]", None),
+            ("{}", None),
+            ("1", None),
+            ("null", None),
+        ] {
+            let elements = elements(raw(json), 2);
+            assert_eq!(elements.map(|elements| elements.len()), count, "{json}");
         }
     }
 

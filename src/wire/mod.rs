@@ -8,6 +8,7 @@ mod interval;
 mod job;
 mod json;
 mod page;
+mod pieces;
 mod properties;
 mod search;
 mod suggest;
@@ -20,6 +21,7 @@ pub(crate) use self::figi::ROW_BYTES;
 pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::page::{PageAnswer, page};
+pub(crate) use self::pieces::{PIECE_BYTES, Pieces};
 pub(crate) use self::properties::{Checked, Several};
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
@@ -70,6 +72,19 @@ pub(crate) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut
     out.push(b']');
 }
 
+/// Writes a JSON array that may be long, an element for each item.
+pub(crate) fn in_pieces<T>(out: &mut Pieces, items: &[T], mut each: impl FnMut(&mut Pieces, &T)) {
+    out.last().push(b'[');
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.last().push(b',');
+        }
+        each(out, item);
+        out.turn();
+    }
+    out.last().push(b']');
+}
+
 /// "Values response": the object with its list.
 pub(crate) fn values<'a>(values: impl Iterator<Item = &'a str>) -> Vec<u8> {
     let values: Vec<_> = values.collect();
@@ -81,19 +96,21 @@ pub(crate) fn values<'a>(values: impl Iterator<Item = &'a str>) -> Vec<u8> {
 
 /// Writes a mapping job result; its key is what clients branch on.
 pub(crate) fn job_answer(
-    out: &mut Vec<u8>,
+    out: &mut Pieces,
     version: Version,
     catalogue: &Catalogue,
     answer: JobAnswer<'_>,
 ) {
     match answer {
-        JobAnswer::Error(fault) => json::message(out, "error", fault),
-        JobAnswer::NoMatch => json::message(out, version.no_match_key(), "No identifier found."),
+        JobAnswer::Error(fault) => json::message(out.last(), "error", fault),
+        JobAnswer::NoMatch => {
+            json::message(out.last(), version.no_match_key(), "No identifier found.");
+        }
         JobAnswer::Hits(hits) => {
             out.reserve(figi::ROW_BYTES * hits.len());
-            out.extend_from_slice(b"{\"data\":");
-            array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));
-            out.push(b'}');
+            out.last().extend_from_slice(b"{\"data\":");
+            in_pieces(out, hits, |out, hit| figi::write(out.last(), version, catalogue.row(*hit)));
+            out.last().push(b'}');
         }
     }
 }

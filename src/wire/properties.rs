@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use figdex_index::{Filters, Property, Vocabulary};
 
-use super::json::{Raw, is_null, text};
+use super::json::{Raw, elements, is_null, text};
 use super::{Fault, interval};
 use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
@@ -150,10 +150,9 @@ fn is_array(raw: Raw<'_>, several: Several) -> bool {
 /// The values of an array of texts; `None` when it is empty, too long, or has another
 /// entry.
 fn texts(raw: Raw<'_>) -> Option<impl Iterator<Item = Cow<'_, str>>> {
-    let entries: Vec<Raw<'_>> = serde_json::from_str(raw.get()).ok()?;
-    let is_some = (1..=ENUM_VALUES_MAX).contains(&entries.len());
+    let entries = elements(raw, ENUM_VALUES_MAX).filter(|entries| !entries.is_empty())?;
     let values = entries.into_iter().map(text).collect::<Option<Vec<_>>>()?;
-    is_some.then(|| values.into_iter())
+    Some(values.into_iter())
 }
 
 fn not_texts(property: Property) -> Fault {

@@ -9,6 +9,7 @@ use figdex_index::{
 
 use super::{Fault, array, figi, json, reopen};
 use crate::config::UnknownEnum;
+use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
 
 /// Suggestions of one answer.
@@ -36,6 +37,7 @@ impl SuggestRequest {
         let (mut text, mut limit) = (None, None);
         let mut filters = Filters::default();
         let mut is_impossible = false;
+        let mut values_given = [0; Property::COUNT];
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
                 "query" if text.is_none() => text = Some(value),
@@ -49,6 +51,12 @@ impl SuggestRequest {
                 _ => {
                     let property =
                         Property::from_name(&name).ok_or_else(|| super::invalid_key(&name))?;
+                    let given = &mut values_given[property as usize];
+                    *given += 1;
+                    if *given > ENUM_VALUES_MAX {
+                        let fault = format!("{name} must have at most {ENUM_VALUES_MAX} values.");
+                        return Err(fault.into());
+                    }
                     match vocabulary.admit(property, &value) {
                         Some(known) => filters.known.allow(known),
                         None if unknown_enum == UnknownEnum::NoMatch => is_impossible = true,

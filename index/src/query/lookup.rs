@@ -27,6 +27,12 @@ impl<'a> Lookup<'a> {
         Self { id_type, id_value, filters: filters.into().map(Box::new) }
     }
 
+    /// The same question, independent of the text that it was borrowed from.
+    pub fn into_owned(self) -> Lookup<'static> {
+        let Self { id_type, id_value, filters } = self;
+        Lookup { id_type, id_value: id_value.into_owned(), filters }
+    }
+
     /// What narrows the answer; `None` stands for [`Filters::default`].
     pub fn filters(&self) -> Option<&Filters> {
         self.filters.as_deref()

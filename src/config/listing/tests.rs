@@ -29,7 +29,7 @@ fn what_is_printed_can_be_fed_back() {
         no_limits = true
         trust_proxy = true
         jobs_per_request = 5
-        jobs_per_request_with_key = "18446744073709551615"
+        jobs_per_request_with_key = "10000"
         body_bytes_max = 2097152
         connections = 7
         search_envelope = "array"

@@ -205,10 +205,12 @@ fn numbers_that_are_too_great() {
     let most = with_file("body_bytes_max = 33554432", flags()).unwrap().settings;
     assert_eq!(most.body_bytes_max, most.bodies_bytes_max / 8);
     let text = "connections = 9223372036854775807\nhead_timeout = '15'\n\
-                body_bytes_max = 33554433";
+                body_bytes_max = 33554433\njobs_per_request = 10001\n\
+                jobs_per_request_with_key = 10000";
     let expected = [
         "FILE: connections: `9223372036854775807` is more than 1000000, the most that there may be",
         "FILE: head_timeout: `15` is no time such as `15s`, `500ms` or `2m`, up to a day",
+        "FILE: jobs_per_request: `10001` is more than 10000, the most that one request may carry",
         "FILE: body_bytes_max: `33554433` is more than 33554432, which all bodies of one address together may have",
     ];
     assert_eq!(with_file(text, flags()).unwrap_err(), expected);

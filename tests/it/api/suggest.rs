@@ -144,6 +144,13 @@ fn what_is_refused() {
         let body = serde_json::json!({"error": sentence}).to_string();
         assert_eq!((answer.status, answer.body), (400, body), "{query}");
     }
+    // As many values of a property as a filter may have.
+    let values = |count| format!("?query=app{}", "&marketSecDes=Equity".repeat(count));
+    assert_eq!(get(&server, &values(100)).status, 200);
+    let answer = get(&server, &values(101));
+    let sentence = "marketSecDes must have at most 100 values.";
+    let body = serde_json::json!({"error": sentence}).to_string();
+    assert_eq!((answer.status, answer.body), (400, body));
     // Whatever the bytes, there is an answer.
     for query in ["?query=%FF%FE", "?query=%", "?%00=%00", "?query=%F0%9F%98%80", "?=&&&"] {
         assert!(matches!(get(&server, query).status, 200 | 400), "{query}");

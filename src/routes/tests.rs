@@ -1,0 +1,95 @@
+//! Which work is done on the threads that serve everyone: at the bounds, and just beyond.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use figdex_index::Catalogue;
+use figdex_ingest::{Build, Input};
+
+use super::*;
+use crate::config::Settings;
+use crate::encoding;
+use crate::limits::INLINE_BODY_BYTES_MAX;
+
+/// Instruments of one ticker, each of which takes more than 300 bytes of an answer.
+const ROWS: u32 = 400;
+
+/// A server with one turn for heavy work, and one for packing.
+fn state() -> Arc<State> {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    let mut dump = "figi,ticker,name\n".to_owned();
+    for number in 0..ROWS {
+        let body = format!("BBG{number:08}");
+        let digit = figdex_index::check_digit::double_add_double(body.as_bytes()).unwrap();
+        let ticker = if number < 3 { "FEW" } else { "MANY" };
+        dump.push_str(&format!("{body}{digit},{ticker},{number:0>80}\n"));
+    }
+    let dump = Input::Memory("dump", dump.into_bytes().into());
+    Build::new(vec![dump], &index).run(&mut |_| {}).unwrap();
+    let settings =
+        Settings { turns: Some(1), turn_wait: Duration::from_millis(1), ..Settings::default() };
+    Arc::new(State::new(Catalogue::open(&index).unwrap(), settings))
+}
+
+/// Posts a body; the status, and whether the answer is packed.
+async fn post(state: &Arc<State>, path: &str, encoding: &str, body: &str) -> (u16, bool) {
+    let request = warp::test::request().method("POST").path(path).body(body);
+    let request = request.header("content-type", "text/json").header("accept-encoding", encoding);
+    let reply = request.reply(&service(state.clone())).await;
+    (reply.status().as_u16(), reply.headers().contains_key("content-encoding"))
+}
+
+/// A long body takes a turn, before any of it is read.
+#[tokio::test]
+async fn bodies_that_are_read_inline() {
+    let state = state();
+    let (release, released) = mpsc::channel::<()>();
+    let (begin, begun) = mpsc::channel();
+    let of = state.clone();
+    let work = move || {
+        begin.send(()).unwrap();
+        released.recv().ok();
+    };
+    let held = tokio::spawn(async move { of.blocking(work).await });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    for (path, begins, ends) in [
+        ("/v3/mapping", "[", "]"),
+        ("/v3/search", r#"{"query":"few""#, "}"),
+        ("/v3/filter", r#"{"query":"few""#, "}"),
+    ] {
+        let blanks = " ".repeat(INLINE_BODY_BYTES_MAX - begins.len() - ends.len());
+        let at_bound = format!("{begins}{blanks}{ends}");
+        assert_eq!(post(&state, path, "", &at_bound).await.0, 200, "{path}");
+        let beyond = format!("{begins}{blanks} {ends}");
+        assert_eq!(post(&state, path, "", &beyond).await.0, 503, "{path}");
+        assert_eq!(post(&state, path, "", &format!("{beyond} no JSON")).await.0, 503);
+    }
+    release.send(()).unwrap();
+    held.await.unwrap().unwrap();
+    let body = format!("[{}]", " ".repeat(INLINE_BODY_BYTES_MAX));
+    assert_eq!(post(&state, "/v3/mapping", "", &body).await.0, 200);
+}
+
+/// A long answer takes a turn to be packed, and goes out as it is when none comes.
+#[tokio::test]
+async fn answers_that_are_packed_inline() {
+    let state = state();
+    let (release, released) = mpsc::channel::<()>();
+    let (begin, begun) = mpsc::channel();
+    let of = state.clone();
+    let work = move || {
+        begin.send(()).unwrap();
+        released.recv().ok();
+    };
+    let held = tokio::spawn(async move { of.packing(work).await });
+    tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+    let job = |ticker: &str| format!(r#"[{{"idType":"TICKER","idValue":"{ticker}"}}]"#);
+    assert_eq!(post(&state, "/v3/mapping", "gzip", &job("FEW")).await, (200, true));
+    assert_eq!(post(&state, "/v3/mapping", "gzip", &job("MANY")).await, (200, false));
+    release.send(()).unwrap();
+    held.await.unwrap().unwrap();
+    assert_eq!(post(&state, "/v3/mapping", "gzip", &job("MANY")).await, (200, true));
+    let answers = u64::from(ROWS) * 300;
+    assert!(answers > encoding::INLINE_BYTES_MAX as u64, "the answer of MANY is long enough");
+}
