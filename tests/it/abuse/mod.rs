@@ -7,6 +7,7 @@ mod bombs;
 mod connections;
 mod heads;
 mod json;
+mod memory;
 mod smuggling;
 mod waiting;
 

@@ -24,7 +24,7 @@ mod values;
 use figdex_index::check_digit;
 
 /// A FIGI with a right check digit.
-fn figi(number: u32) -> String {
+pub(crate) fn figi(number: u32) -> String {
     let body = format!("BBG{number:08}");
     format!("{body}{}", check_digit::double_add_double(body.as_bytes()).unwrap())
 }
