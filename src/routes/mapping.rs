@@ -65,7 +65,9 @@ async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
 /// millisecond's work, at 0.4 to 0.9 µs a row.
 const INLINE_ROWS_MAX: usize = 500;
 
-/// Rows of a long answer that are written to see how much room such rows take.
+/// Rows of an answer that is long enough for its room to matter, and how many of them are
+/// written to see how much room they take.
+const LONG_ROWS_MIN: usize = 20_000;
 const SAMPLED_ROWS: usize = 256;
 
 /// What the answer to a request depends on, beside its body.
@@ -162,7 +164,7 @@ impl Batch {
     /// twice: for many rows it is what some of them take, here and there among them, and
     /// an eighth more, which takes no memory as long as it is not written to.
     fn answer_bytes(&self, hits: &[Hit], jobs: usize) -> usize {
-        if hits.len() <= INLINE_ROWS_MAX {
+        if hits.len() < LONG_ROWS_MIN {
             return wire::ROW_BYTES * jobs.max(hits.len());
         }
         let step = hits.len().div_ceil(SAMPLED_ROWS);
