@@ -50,7 +50,7 @@ const FOUND_UNITS: u64 = 16;
 /// Of the units that are left, the order of ranks may take one in so many. Where that is
 /// little, a page is mostly not filled: then the work is done again in its turn, and the
 /// less was done in vain the better.
-const RANKED_SHARE: u64 = 4;
+const RANKED_SHARE: u64 = 8;
 
 /// Units of comparing a row with those that were found before.
 const TAKE_UNITS: u64 = 3;
