@@ -31,7 +31,8 @@ fn assert_answered(stream: &mut impl Read, name: &str) {
     assert!(answer.ends_with("]}]") && answer.contains("BBG000BLNNH6"), "{name}: {answer:?}");
 }
 
-/// A whole request and the end of what the client sends, at once: each gets its answer.
+/// contract 2.16: a client that sends a whole request and shuts its writing side at once gets its
+/// answer.
 #[test]
 fn half_closed_clients_are_answered() {
     let figdex = Process::of_one(&["--no-limits", "--admin-listen", "127.0.0.1:0"]);
@@ -132,8 +133,8 @@ fn wait_for(count: &AtomicUsize, expected: usize, name: &str) {
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// A client that resets its connection takes its request along, though nobody reads from it
-/// or writes to it then. No timeout here is shorter than the test's patience.
+/// contract 2.16: a client that resets its connection ends its request, though nobody reads from
+/// the connection or writes to it then. No timeout here is shorter than the test's patience.
 #[test]
 fn a_reset_ends_the_request() {
     let count = Arc::default();

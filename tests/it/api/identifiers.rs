@@ -1,6 +1,8 @@
 //! Contract, chapter 5: the forms of identifiers, and those that follow from others. Which
 //! rows each idType finds is tested with the mapping jobs.
 
+use std::slice;
+
 use figdex_index::check_digit;
 use serde_json::{Value, json};
 
@@ -55,7 +57,7 @@ fn the_forms_of_identifiers() {
         ] {
             for value in values {
                 let answers = server.map(&json!([{"idType": id_type, "idValue": value}]));
-                assert_eq!(answers, std::slice::from_ref(&answer), "{id_type} {value:?}");
+                assert_eq!(answers, slice::from_ref(&answer), "{id_type} {value:?}");
             }
         }
     }

@@ -117,6 +117,28 @@ fn odd_clients_are_answered_as_usual() {
     });
 }
 
+/// contract 2.15: with two `Host` headers, equal or not, a request is refused and its connection
+/// ends; without one it is answered.
+#[test]
+fn a_request_has_one_host_or_none() {
+    serving(|address| {
+        let keep = HEAD.replace("Connection: close\r\n", "");
+        for host in ["elsewhere.example", "other.example", ""] {
+            let head = keep.replacen("Host: ", &format!("Host: {host}\r\nHost: "), 1);
+            assert_eq!(head.matches("Host: ").count(), 2);
+            let one = format!("{head}Content-Length: 2\r\n\r\n[]");
+            let answer = exchange(address, &format!("{one}{one}"));
+            assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
+            assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+            assert!(answer.ends_with("\r\n\r\nBad request."), "{answer}");
+        }
+        let none = HEAD.replace("Host: elsewhere.example\r\n", "");
+        assert!(!none.contains("Host"));
+        let answer = exchange(address, &format!("{none}Content-Length: 2\r\n\r\n[]"));
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    });
+}
+
 /// contract 2.13: after a body that breaks off, other clients are answered as usual.
 #[test]
 fn a_body_that_breaks_off_hurts_nobody() {
