@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use figdex_index::{Catalogue, Publication};
+use figdex_index::{Catalogue, Publication, chain};
 use tokio::signal::unix::Signal;
 
 use crate::state::State;
@@ -115,15 +115,4 @@ impl Follower {
     fn has_moved_on(&self, from: &Option<Refused>) -> bool {
         Publication::of(&self.index).is_ok_and(|found| Some(Refused::Publication(found)) != *from)
     }
-}
-
-/// An error with all that caused it.
-fn chain(error: &figdex_index::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -205,9 +205,15 @@ impl Drop for Builder {
         if !self.finished {
             // Its threads write into the folder until they are gone.
             self.part = None;
-            if let Err(error) = fs::remove_dir_all(&self.path) {
-                // The next build removes it.
-                tracing::warn!(%error, path = %self.path.display(), "unfinished build left behind");
+            match fs::remove_dir_all(&self.path) {
+                // Nothing was made, or it has the name of a whole generation by now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => tracing::warn!(
+                    "an unfinished generation is left behind, for the next build to remove: {}: \
+                     {error}",
+                    self.path.display()
+                ),
+                Ok(()) => {}
             }
         }
     }

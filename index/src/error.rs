@@ -50,6 +50,29 @@ pub enum Error {
         /// The number of the published generation.
         generation: u64,
     },
+    /// A generation is published, but its publication may not survive a crash of the
+    /// machine: the disk failed after `CURRENT` was renamed.
+    #[error(
+        "generation {generation} is published, but a crash of the machine may undo that \
+         (check the disk, then build again)"
+    )]
+    Unconfirmed {
+        /// The number of the generation.
+        generation: u64,
+        /// The step that failed.
+        source: Box<Error>,
+    },
+    /// Publishing failed, and so did reading `CURRENT` to see how far it came.
+    #[error(
+        "generation {generation} may be published or not (check the disk, then see \
+         `figdex-ingest inspect`)"
+    )]
+    Unknown {
+        /// The number of the generation.
+        generation: u64,
+        /// The step that failed.
+        source: Box<Error>,
+    },
     /// There is nothing to publish.
     #[error("no instrument was added: nothing is published")]
     Empty,
@@ -83,6 +106,12 @@ impl Error {
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
+}
+
+/// The error and all that caused it, in one line.
+pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The result of reading or building an index.

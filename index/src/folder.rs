@@ -17,7 +17,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, chain};
 use crate::generation::Generation;
 use crate::manifest::Manifest;
 
@@ -53,11 +53,10 @@ impl Publication {
         let path = index.join(CURRENT);
         let file = match File::open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && index.is_dir() => {
-                return Err(Error::NotAnIndex(index.to_owned()));
-            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::io(index)(error));
+                // Either the pointer is missing, or the whole folder.
+                fs::metadata(index).map_err(Error::io(index))?;
+                return Err(Error::NotAnIndex(index.to_owned()));
             }
             Err(error) => return Err(Error::io(&path)(error)),
         };
@@ -83,11 +82,14 @@ impl Publication {
 ///
 /// # Errors
 /// [`Error::NothingBefore`] when no earlier generation was kept, and whatever is
-/// wrong with it; the index then stands as it was.
+/// wrong with it. The published generation stays published, except after
+/// [`Error::Unconfirmed`].
 pub fn rollback(index: &Path) -> Result<Manifest> {
-    // The lock makes a folder where there is none; a mistyped name must not.
-    let Publication { generation, .. } = Publication::of(index)?;
+    // Taking the lock creates the folder; a mistyped name must not.
+    Publication::of(index)?;
     let lock = BuildLock::acquire(index)?;
+    // Read under the lock: a build may have published while this call waited to start.
+    let Publication { generation, .. } = Publication::of(index)?;
     let before = generations(index)?.into_iter().rfind(|number| *number < generation);
     let Some(number) = before else {
         return Err(Error::NothingBefore { index: index.to_owned(), generation });
@@ -95,8 +97,10 @@ pub fn rollback(index: &Path) -> Result<Manifest> {
     let before = Generation::open(&lock.path(number, ""))?;
     before.verify()?;
     lock.write_pointer(number)?;
-    lock.point()?;
-    Ok(before.manifest)
+    match lock.point() {
+        Ok(()) => Ok(before.manifest),
+        Err(error) => Err(lock.after_failure(number, error, || ())),
+    }
 }
 
 /// The whole generations that are in an index folder, published or not, by number.
@@ -173,22 +177,48 @@ impl BuildLock {
     /// Makes `number`, whose folder is whole and on the disk, the published
     /// generation. Of those published before it `keep` stay; a server may still be
     /// opening the last of them.
+    ///
+    /// # Errors
+    /// Any failure before `CURRENT` is renamed: the folder has its unfinished name
+    /// again then. [`Error::Unconfirmed`] and [`Error::Unknown`] come later, and leave
+    /// everything where it is.
     pub(crate) fn publish(&self, number: u64, keep: usize) -> Result<()> {
-        let before = Publication::of(&self.index).map(|before| before.generation);
+        let before = match Publication::of(&self.index) {
+            Ok(before) => before.generation,
+            // The first generation, or one that replaces a broken pointer.
+            Err(Error::NotAnIndex(_) | Error::Damaged { .. }) => number,
+            Err(error) => return Err(error),
+        };
         let (new, whole) = (self.path(number, NEW), self.path(number, ""));
         self.write_pointer(number)?;
-        fs::rename(&new, &whole).map_err(Error::io(&new))?;
-        let pointed = sync(&self.index).and_then(|()| self.point());
-        if pointed.is_err() {
-            // Whoever began it removes it, under the name that it gave it.
-            fs::rename(&whole, &new).map_err(Error::io(&whole))?;
+        let renamed = fs::rename(&new, &whole).map_err(Error::io(&new));
+        let pointed = renamed.and_then(|()| sync(&self.index)).and_then(|()| self.point());
+        if let Err(error) = pointed {
+            // The builder that created the folder removes it, under its unfinished name.
+            return Err(self.after_failure(number, error, || _ = fs::rename(&whole, &new)));
         }
-        pointed?;
-        if let Err(error) = self.prune(number, before.unwrap_or(number), keep) {
+        if let Err(error) = self.prune(number, before, keep) {
             // The new one serves, and the next build tries again.
-            tracing::warn!(%error, "an old generation was not removed");
+            tracing::warn!("an old generation was not removed: {}", chain(&error));
         }
         Ok(())
+    }
+
+    /// Decides what a failed publication of `number` leaves behind. A generation that
+    /// `CURRENT` names, or may name, is never taken back: only when another one is
+    /// certainly published is the new pointer removed, and the rest undone.
+    fn after_failure(&self, number: u64, error: Error, undo: impl FnOnce()) -> Error {
+        match Publication::of(&self.index) {
+            Ok(found) if found.generation == number => {
+                Error::Unconfirmed { generation: number, source: Box::new(error) }
+            }
+            Ok(_) | Err(Error::NotAnIndex(_) | Error::Damaged { .. }) => {
+                let _ = fs::remove_file(self.index.join(CURRENT_NEW));
+                undo();
+                error
+            }
+            Err(_) => Error::Unknown { generation: number, source: Box::new(error) },
+        }
     }
 
     /// Writes the new pointer beside the one that is in force. It is the last thing
@@ -264,7 +294,8 @@ fn create_folder(path: &Path) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
             Err(Error::io(path)(error))
         }
-        _ => sync(above),
+        // Left there, it would be taken for one whose name is on the disk.
+        _ => sync(above).inspect_err(|_| _ = fs::remove_dir(path)),
     }
 }
 
@@ -346,6 +377,72 @@ mod tests {
             let lock = BuildLock::acquire(index).unwrap();
             let published = publish(&lock, 0);
             let name = name_of(published);
+            assert_eq!(names(index), ["CURRENT", "LOCK", &*name], "{place}");
+            rename(&name, "generation-000001");
+            lock.write_pointer(1).unwrap();
+            lock.point().unwrap();
+        }
+    }
+
+    /// A failure at any step of publishing leaves the old generation published or the
+    /// new one, says which, and removes nothing that `CURRENT` names.
+    #[test]
+    fn every_failure_of_publishing() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path();
+        publish(&BuildLock::acquire(index).unwrap(), 1);
+        let rename = |from: &str, to: &str| fs::rename(index.join(from), index.join(to)).unwrap();
+        let whole = || rename("generation-000002.new", "generation-000002");
+        let point = || rename(CURRENT_NEW, CURRENT);
+        let error = || Error::io(index)(io::Error::from_raw_os_error(5));
+        // What was done before the failure, and the generation published after it.
+        let failures: &[(&dyn Fn(), Option<u64>)] = &[
+            (&|| (), Some(1)),
+            (&whole, Some(1)),
+            (&|| (whole(), point()).0, Some(2)),
+            // Nobody can say: `CURRENT` cannot be read.
+            (&|| (whole(), fs::create_dir(index.join("CURRENT.d")).unwrap()).0, None),
+        ];
+        for (place, (done, published)) in failures.iter().enumerate() {
+            let lock = BuildLock::acquire(index).unwrap();
+            let (number, _) = lock.next_generation().unwrap();
+            assert_eq!(number, 2);
+            lock.write_pointer(number).unwrap();
+            done();
+            if published.is_none() {
+                rename(CURRENT, "CURRENT.before");
+                rename("CURRENT.d", CURRENT);
+            }
+            let undo = || _ = fs::rename(lock.path(number, ""), lock.path(number, NEW));
+            let error = lock.after_failure(number, error(), undo);
+            drop(lock);
+            let left = names(index);
+            match published {
+                Some(1) => {
+                    assert!(matches!(error, Error::Io { .. }), "{place}: {error:?}");
+                    let expected =
+                        ["CURRENT", "LOCK", "generation-000001", "generation-000002.new"];
+                    assert_eq!(left, expected, "{place}");
+                }
+                Some(_) => {
+                    let unconfirmed = matches!(error, Error::Unconfirmed { generation: 2, .. });
+                    assert!(unconfirmed, "{place}: {error:?}");
+                    let expected = ["CURRENT", "LOCK", "generation-000001", "generation-000002"];
+                    assert_eq!(left, expected, "{place}");
+                }
+                None => {
+                    let unknown = matches!(error, Error::Unknown { generation: 2, .. });
+                    assert!(unknown, "{place}: {error:?}");
+                    assert!(left.contains(&"generation-000002".to_owned()), "{place}: {left:?}");
+                    fs::remove_dir(index.join(CURRENT)).unwrap();
+                    rename("CURRENT.before", CURRENT);
+                }
+            }
+            let found = Publication::of(index).unwrap().generation;
+            assert_eq!(found, published.unwrap_or(1), "{place}");
+            // The next build removes what is left, and everything is as before.
+            let lock = BuildLock::acquire(index).unwrap();
+            let name = name_of(publish(&lock, 0));
             assert_eq!(names(index), ["CURRENT", "LOCK", &*name], "{place}");
             rename(&name, "generation-000001");
             lock.write_pointer(1).unwrap();

@@ -91,7 +91,7 @@ pub use batch::Batch;
 pub use builder::{BuildOptions, Builder};
 pub use catalogue::{Catalogue, Effort, Hit, Page, TooManyHits};
 pub use date::{Date, DateError};
-pub use error::{Error, Result};
+pub use error::{Error, Result, chain};
 pub use family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use figi::{FIGI_CHARS, Figi, FigiError};
 pub use folder::{BuildLock, Publication, generations, rollback};

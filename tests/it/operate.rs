@@ -2,12 +2,13 @@
 //! loses nothing, and that `--keep` and `rollback` do as they say.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use figdex_index::{Catalogue, Error};
 use figdex_ingest::generate::Format;
 use serde_json::{Value, json};
 
-use crate::support::{generated, ingest};
+use crate::support::{generated, ingest, program};
 
 /// Rows with everything that an index has no use for when it answers.
 const ODD: &str = concat!(
@@ -146,4 +147,41 @@ fn keeping_and_rolling_back() {
         error,
         "figdex-ingest: index has no generation before 1: there is nothing to go back to\n"
     );
+}
+
+/// A build that publishes between a rollback's start and its lock: what is published is
+/// read again under the lock, and the generation before that one is published.
+#[test]
+fn a_rollback_goes_back_from_what_is_published_when_it_has_the_lock() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    for ticker in ["A", "B", "C"] {
+        fs::write(folder.join("dump.csv"), format!("figi,ticker\nBBG000BLNNH6,{ticker}\n"))
+            .unwrap();
+        assert_eq!(ingest(folder, &["build", "dump.csv", "--index", "index", "--keep", "2"]).0, 0);
+    }
+    // Pipes in their places tell where the rollback is, and let it wait there.
+    let [current, lock] = ["CURRENT", "LOCK"].map(|name| folder.join("index").join(name));
+    fs::remove_file(&lock).unwrap();
+    fs::remove_file(&current).unwrap();
+    let pipes = Command::new("mkfifo").args([&current, &lock]).status().unwrap();
+    assert!(pipes.success());
+    let child = Command::new(program())
+        .current_dir(folder)
+        .args(["rollback", "index"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It reads that generation 2 is published; then a build publishes generation 3.
+    fs::write(&current, "generation-000002\n").unwrap();
+    fs::write(folder.join("index/CURRENT.next"), "generation-000003\n").unwrap();
+    fs::rename(folder.join("index/CURRENT.next"), &current).unwrap();
+    // Now it gets the lock.
+    let reader = fs::File::open(&lock).unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(reader);
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(told.starts_with("published generation 2 again: 1 instruments"), "{told}");
 }
