@@ -91,6 +91,14 @@ pub enum Error {
     /// builds. Another seed is the cure.
     #[error("two identifiers have the same hash: build again with another hash seed")]
     HashSeed,
+    /// The segment of a part could not be written or opened.
+    #[error("{}", .path.display())]
+    Segment {
+        /// The folder of the segment.
+        path: PathBuf,
+        /// The error of the search engine, which may name a file in it.
+        source: tantivy::TantivyError,
+    },
     /// The search engine below failed.
     #[error("tantivy")]
     Tantivy(#[from] tantivy::TantivyError),
@@ -101,6 +109,12 @@ impl Error {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
+    }
+
+    /// For `map_err`: an error of the search engine over the segment in the folder `path`.
+    pub(crate) fn segment(path: &Path) -> impl FnOnce(tantivy::TantivyError) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Segment { path, source }
     }
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {

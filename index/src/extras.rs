@@ -6,11 +6,10 @@
 //! the rows hold, each after its length as a little-endian `u32`. `extras.starts`:
 //! where each block starts, as `u64`, and the end of the last.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::file_writer::FileWriter;
 use crate::instrument::Instrument;
 use crate::mapped::{Mapped, u32_at, u64_at};
 use crate::rows::{Row, Text};
@@ -28,7 +27,7 @@ const LEVEL: i32 = 1;
 
 /// Writes the extras of one part, in FIGI order.
 pub(crate) struct ExtrasWriter {
-    blocks: BufWriter<File>,
+    blocks: FileWriter,
     starts: Vec<u64>,
     /// The block that is being filled, and the instruments in it.
     block: Vec<u8>,
@@ -39,9 +38,8 @@ pub(crate) struct ExtrasWriter {
 impl ExtrasWriter {
     pub(crate) fn create(part: &Path) -> Result<Self> {
         let path = part.join(BLOCKS);
-        let blocks = File::create_new(&path).map_err(Error::io(&path))?;
         Ok(Self {
-            blocks: BufWriter::new(blocks),
+            blocks: FileWriter::create(path.clone())?,
             starts: vec![0],
             block: Vec::new(),
             count: 0,
@@ -64,7 +62,7 @@ impl ExtrasWriter {
         if self.count > 0 {
             self.pack(part)?;
         }
-        self.blocks.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
+        self.blocks.finish()?;
         let starts: Vec<u8> = self.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
         let path = part.join(STARTS);
         std::fs::write(&path, starts).map_err(Error::io(&path))
@@ -72,7 +70,7 @@ impl ExtrasWriter {
 
     fn pack(&mut self, part: &Path) -> Result<()> {
         let packed = self.packer.compress(&self.block).map_err(Error::io(part))?;
-        self.blocks.write_all(&packed).map_err(Error::io(part))?;
+        self.blocks.write(&packed)?;
         let start = self.starts[self.starts.len() - 1];
         self.starts.push(start + packed.len() as u64);
         self.block.clear();

@@ -49,6 +49,7 @@ mod export;
 mod extras;
 mod family;
 mod figi;
+mod file_writer;
 mod folder;
 mod generation;
 mod hex;

@@ -152,16 +152,14 @@ impl PartWriter {
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
         };
-        let index =
-            Index::builder().schema(schema).settings(settings).create_in_dir(&segment_path)?;
+        let builder = Index::builder().schema(schema).settings(settings);
+        let index = builder.create_in_dir(&segment_path).map_err(Error::segment(&segment_path))?;
         index.tokenizers().register(WORDS, WordTokenizer::default());
-        let segment =
-            index.writer_with_num_threads(options.threads, options.segment_memory_bytes)?;
+        let segment = index
+            .writer_with_num_threads(options.threads, options.segment_memory_bytes)
+            .map_err(Error::segment(&segment_path))?;
         segment.set_merge_policy(Box::new(NoMergePolicy));
-        let part = path.to_owned();
-        let rows = Worker::start(RowsWriter::create(path)?, move |rows, instrument| {
-            rows.add(instrument, &part)
-        });
+        let rows = Worker::start(RowsWriter::create(path)?, RowsWriter::add);
         let identifiers = (IdentifiersWriter::new(path, options.hash_seed), Lengths::default(), 0);
         let identifiers = Worker::start(identifiers, |(identifiers, lengths, doc), instrument| {
             for (id_type, id_value) in instrument.keys() {
@@ -184,11 +182,10 @@ impl PartWriter {
             NumbersWriter::create(path)?,
             FactsWriter::create(path)?,
         );
-        let part = path.to_owned();
-        let filters = Worker::start(filters, move |(bitmaps, numbers, facts), instrument| {
+        let filters = Worker::start(filters, |(bitmaps, numbers, facts), instrument| {
             bitmaps.add(instrument)?;
             numbers.add(instrument)?;
-            facts.add(instrument, &part)
+            facts.add(instrument)
         });
         Ok(Self {
             path: path.to_owned(),
@@ -234,22 +231,22 @@ impl PartWriter {
                 let (bitmaps, numbers, facts) = filters.finish()?;
                 bitmaps.finish()?;
                 numbers.finish()?;
-                facts.finish(&path)?;
+                facts.finish()?;
                 let (identifiers, lengths, _) = identifiers.finish()?;
                 lengths.write(&path)?;
                 identifiers.finish()
             })
         };
-        let finish_segment = || -> Result<()> {
+        let finish_segment = || {
             segment.commit()?;
             let segments = segment.index().searchable_segment_ids()?;
             if segments.len() > 1 {
                 segment.merge(&segments).wait()?;
                 segment.garbage_collect_files().wait()?;
             }
-            Ok(segment.wait_merging_threads()?)
+            segment.wait_merging_threads()
         };
-        let finished = finish_segment();
+        let finished = finish_segment().map_err(Error::segment(&path.join(SEGMENT)));
         // Waited for in any case: no thread writes into a folder that is given up.
         match companions.join() {
             Ok(written) => written?,
@@ -271,9 +268,10 @@ impl PartWriter {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let documents = batch.iter().map(|instrument| document(&self.fields, instrument));
         if let Err(error) = self.segment.run(documents.map(UserOperation::Add)) {
-            // All that it tells is that one of its threads has ended; who waits for the
-            // threads hears why, a full disk for example.
-            return Err(self.segment.commit().err().unwrap_or(error).into());
+            // All that it says is that one of its threads has ended; to wait for the threads
+            // returns the reason, a full disk for example.
+            let error = self.segment.commit().err().unwrap_or(error);
+            return Err(Error::segment(&self.path.join(SEGMENT))(error));
         }
         let batch = Arc::new(batch);
         Ok(self.rows.send(batch.clone())
@@ -299,12 +297,13 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()>
 /// Opens the segment by itself: an `IndexReader` would want to write a lock file, and a
 /// published generation may lie on a read-only disk.
 fn open_segment(path: &Path) -> Result<(SegmentReader, Fields)> {
-    let index = Index::open_in_dir(path.join(SEGMENT))?;
-    let segments = index.searchable_segments()?;
+    let folder = path.join(SEGMENT);
+    let index = Index::open_in_dir(&folder).map_err(Error::segment(&folder))?;
+    let segments = index.searchable_segments().map_err(Error::segment(&folder))?;
     let [segment] = segments.as_slice() else {
         return Err(Error::damaged(path, format!("it has {} segments", segments.len())));
     };
-    let segment = SegmentReader::open(segment)?;
+    let segment = SegmentReader::open(segment).map_err(Error::segment(&folder))?;
     let (schema, fields) = schema::schema();
     if *segment.schema() != schema {
         return Err(Error::damaged(path, "the segment has another schema"));

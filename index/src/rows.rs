@@ -11,13 +11,12 @@ mod verify;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
 use std::hint::black_box;
-use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::figi::Figi;
+use crate::file_writer::FileWriter;
 use crate::instrument::Instrument;
 use crate::json_text::{escape, unescape};
 use crate::mapped::{Mapped, u32_at, u64_at};
@@ -201,9 +200,9 @@ impl fmt::Display for Text<'_> {
 
 /// Writes the rows of one part, in FIGI order.
 pub(crate) struct RowsWriter {
-    figis: BufWriter<File>,
-    records: BufWriter<File>,
-    lines: BufWriter<File>,
+    figis: FileWriter,
+    records: FileWriter,
+    lines: FileWriter,
     /// The place of each line that was written.
     known: HashMap<Line, u32>,
     texts: TextHeap,
@@ -212,10 +211,7 @@ pub(crate) struct RowsWriter {
 
 impl RowsWriter {
     pub(crate) fn create(part: &Path) -> Result<Self> {
-        let create = |name: &str| {
-            let path = part.join(name);
-            File::create_new(&path).map(BufWriter::new).map_err(Error::io(&path))
-        };
+        let create = |name: &str| FileWriter::create(part.join(name));
         Ok(Self {
             figis: create(FIGIS)?,
             records: create(RECORDS)?,
@@ -226,7 +222,7 @@ impl RowsWriter {
         })
     }
 
-    pub(crate) fn add(&mut self, instrument: &Instrument, part: &Path) -> Result<()> {
+    pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
         fn bytes(text: Option<&str>) -> &[u8] {
             text.map_or(&[], str::as_bytes)
         }
@@ -236,7 +232,7 @@ impl RowsWriter {
             market_sector: bytes(instrument.property(Property::MarketSecDes)),
         };
         let numbers = [
-            self.line(instrument, part)?,
+            self.line(instrument)?,
             self.attributes(instrument)?,
             self.templated(instrument.security_description.as_deref(), fields)?,
             self.templated(instrument.unique_id.as_deref(), fields)?,
@@ -246,20 +242,17 @@ impl RowsWriter {
         for (slot, number) in record.chunks_exact_mut(4).zip(numbers) {
             slot.copy_from_slice(&number.to_le_bytes());
         }
-        self.figis.write_all(&instrument.figi.to_u64().to_le_bytes()).map_err(Error::io(part))?;
-        self.records.write_all(&record).map_err(Error::io(part))
+        self.figis.write(&instrument.figi.to_u64().to_le_bytes())?;
+        self.records.write(&record)
     }
 
     pub(crate) fn finish(self, part: &Path) -> Result<()> {
         self.texts.write(&part.join(TEXTS))?;
-        for file in [self.figis, self.records, self.lines] {
-            file.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
-        }
-        Ok(())
+        [self.figis, self.records, self.lines].into_iter().try_for_each(FileWriter::finish)
     }
 
     /// The place of the instrument's line, which is written unless it is there.
-    fn line(&mut self, instrument: &Instrument, part: &Path) -> Result<u32> {
+    fn line(&mut self, instrument: &Instrument) -> Result<u32> {
         let mut line: Line = [0; LINE_BYTES];
         let figis = [instrument.composite_figi, instrument.share_class_figi];
         for (slot, figi) in line.chunks_exact_mut(FIGI_BYTES).zip(figis) {
@@ -274,7 +267,7 @@ impl RowsWriter {
             return Ok(*place);
         }
         let place = u32::try_from(next).map_err(|_| Error::PartTooLarge("lines"))?;
-        self.lines.write_all(&line).map_err(Error::io(part))?;
+        self.lines.write(&line)?;
         self.known.insert(line, place);
         Ok(place)
     }
@@ -466,7 +459,7 @@ mod tests {
 
         let mut writer = RowsWriter::create(folder.path()).unwrap();
         for instrument in [&bare, &full] {
-            writer.add(instrument, folder.path()).unwrap();
+            writer.add(instrument).unwrap();
         }
         writer.finish(folder.path()).unwrap();
         let rows = Rows::open(folder.path()).unwrap();

@@ -1,12 +1,12 @@
 //! Writing the bitmaps of a part, chunk by chunk.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES};
 use crate::error::{Error, Result};
+use crate::file_writer::FileWriter;
 use crate::instrument::Instrument;
 use crate::record::{put_number, put_text};
 use crate::vocabulary::Property;
@@ -14,7 +14,7 @@ use crate::vocabulary::Property;
 /// Takes the instruments of a part in, in order.
 pub(crate) struct BitmapsWriter {
     part: PathBuf,
-    rows: BufWriter<File>,
+    rows: FileWriter,
     rows_bytes: u64,
     /// The bitmap of each value, by property.
     known: [HashMap<Box<str>, usize>; Property::COUNT],
@@ -37,11 +37,9 @@ struct BitmapWriter {
 
 impl BitmapsWriter {
     pub(crate) fn create(part: &Path) -> Result<Self> {
-        let path = part.join(ROWS);
-        let rows = File::create_new(&path).map_err(Error::io(&path))?;
         Ok(Self {
             part: part.to_owned(),
-            rows: BufWriter::new(rows),
+            rows: FileWriter::create(part.join(ROWS))?,
             rows_bytes: 0,
             known: Default::default(),
             unlisted_equities: None,
@@ -95,8 +93,7 @@ impl BitmapsWriter {
             let path = self.part.join(name);
             fs::write(&path, bytes).map_err(Error::io(&path))?;
         }
-        self.rows.into_inner().map_err(|error| Error::io(&self.part)(error.into_error()))?;
-        Ok(())
+        self.rows.finish()
     }
 
     fn put(&mut self, bitmap: usize) {
@@ -126,7 +123,7 @@ impl BitmapsWriter {
                 }
             }
             bitmap.low_halves.clear();
-            self.rows.write_all(&bytes).map_err(Error::io(&self.part))?;
+            self.rows.write(&bytes)?;
             self.rows_bytes += bytes.len() as u64;
         }
         Ok(())

@@ -5,12 +5,12 @@
 //! keys whose hashes begin alike: the files in their order, each sorted by itself, are
 //! the whole in order. A file is read back at once, a part of [`FILES`] of the whole.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ENTRY_HASH_BITS, Hash};
 use crate::error::{Error, Result};
+use crate::file_writer::FileWriter;
 
 /// Pairs that are held in memory: 16 MiB.
 const HELD: usize = 1 << 20;
@@ -35,7 +35,7 @@ pub(super) struct Pairs {
     folder: PathBuf,
     held_max: usize,
     held: Vec<Pair>,
-    files: Vec<BufWriter<File>>,
+    files: Vec<FileWriter>,
     count: usize,
 }
 
@@ -95,7 +95,7 @@ impl Pairs {
         let mut pairs = std::mem::take(&mut self.held);
         for (number, file) in std::mem::take(&mut self.files).into_iter().enumerate() {
             let path = self.path(number);
-            file.into_inner().map_err(|error| Error::io(&path)(error.into_error()))?;
+            file.finish()?;
             let bytes = fs::read(&path).map_err(Error::io(&path))?;
             fs::remove_file(&path).map_err(Error::io(&path))?;
             let pair = |bytes: &[u8; PAIR_BYTES]| Pair(u128::from_le_bytes(*bytes));
@@ -110,15 +110,11 @@ impl Pairs {
     fn spill(&mut self) -> Result<()> {
         if self.files.is_empty() {
             for number in 0..FILES {
-                let path = self.path(number);
-                let file = File::create_new(&path).map_err(Error::io(&path))?;
-                self.files.push(BufWriter::with_capacity(BUFFER_BYTES, file));
+                self.files.push(FileWriter::with_buffer(self.path(number), BUFFER_BYTES)?);
             }
         }
         for pair in &self.held {
-            let number = pair.file();
-            let written = self.files[number].write_all(&pair.0.to_le_bytes());
-            written.map_err(|error| Error::io(&self.path(number))(error))?;
+            self.files[pair.file()].write(&pair.0.to_le_bytes())?;
         }
         self.held.clear();
         Ok(())

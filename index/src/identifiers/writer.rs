@@ -1,8 +1,6 @@
 //! Writing the directory: pairs sorted by key become entries, radix table and lists.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,6 +10,7 @@ use super::{
     COUNT_IN_LIST, ENTRIES, Hash, Identifiers, KeyKind, POSTINGS, RADIX, radix_bits, radix_of,
 };
 use crate::error::{Error, Result};
+use crate::file_writer::FileWriter;
 use crate::record::put_number;
 
 /// Collects the keys of one part.
@@ -32,10 +31,7 @@ impl IdentifiersWriter {
 
     pub(crate) fn finish(self) -> Result<()> {
         let Self { part, hash_seed, pairs, .. } = self;
-        let create = |name: &str| {
-            let path = part.join(name);
-            File::create_new(&path).map(BufWriter::new).map_err(Error::io(&path))
-        };
+        let create = |name: &str| FileWriter::create(part.join(name));
         let mut entries = create(ENTRIES)?;
         let mut lists = Lists::default();
         // Of each place that the radix table could have at most, the keys in it: how
@@ -51,8 +47,8 @@ impl IdentifiersWriter {
                 };
                 let hash = key[0].hash();
                 let hash_and_count = hash.compared << 8 | count;
-                entries.write_all(&hash_and_count.to_le_bytes()).map_err(Error::io(&part))?;
-                entries.write_all(&value.to_le_bytes()).map_err(Error::io(&part))?;
+                entries.write(&hash_and_count.to_le_bytes())?;
+                entries.write(&value.to_le_bytes())?;
                 counts[radix_of(hash.leading, bits_max) as usize] += 1;
                 keys += 1;
             }
@@ -61,15 +57,14 @@ impl IdentifiersWriter {
         u32::try_from(keys).map_err(|_| Error::PartTooLarge("identifiers"))?;
         let mut radix = create(RADIX)?;
         let mut first = 0;
-        let mut put = |first: u32| radix.write_all(&first.to_le_bytes()).map_err(Error::io(&part));
+        let mut put = |first: u32| radix.write(&first.to_le_bytes());
         put(first)?;
         for place in counts.chunks(1 << (bits_max - radix_bits(keys))) {
             first += place.iter().sum::<u32>();
             put(first)?;
         }
-        for file in [entries, radix] {
-            file.into_inner().map_err(|error| Error::io(&part)(error.into_error()))?;
-        }
+        entries.finish()?;
+        radix.finish()?;
         let path = part.join(POSTINGS);
         std::fs::write(&path, lists.bytes).map_err(Error::io(&path))?;
         if Identifiers::open(&part, hash_seed)?.is_ambiguous() {

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Read as _, Write as _};
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::{COUNT, NAMES, Width, paths, values};
 use crate::error::{Error, Result};
+use crate::file_writer::FileWriter;
 use crate::instrument::Instrument;
 
 /// Takes the instruments of a part in, in order.
@@ -19,7 +20,7 @@ struct ColumnWriter {
     /// Ordinals from 1 on, in the order of appearance.
     known: HashMap<u64, u32>,
     /// The ordinal of each row so far, as `u32`.
-    ordinals: BufWriter<File>,
+    ordinals: FileWriter,
     docs: usize,
 }
 
@@ -44,8 +45,7 @@ impl NumbersWriter {
 
 impl ColumnWriter {
     fn create(part: &Path, name: &'static str) -> Result<Self> {
-        let path = unsorted(part, name);
-        let ordinals = BufWriter::new(File::create_new(&path).map_err(Error::io(&path))?);
+        let ordinals = FileWriter::create(unsorted(part, name))?;
         Ok(Self { part: part.to_owned(), name, known: HashMap::new(), ordinals, docs: 0 })
     }
 
@@ -53,13 +53,12 @@ impl ColumnWriter {
         let next = self.known.len() as u32 + 1;
         let ordinal = value.map_or(0, |value| *self.known.entry(value).or_insert(next));
         self.docs += 1;
-        let written = self.ordinals.write_all(&ordinal.to_le_bytes());
-        written.map_err(Error::io(&self.part))
+        self.ordinals.write(&ordinal.to_le_bytes())
     }
 
     fn finish(self) -> Result<()> {
         let Self { part, name, known, ordinals, docs } = self;
-        ordinals.into_inner().map_err(|error| Error::io(&part)(error.into_error()))?;
+        ordinals.finish()?;
         let mut sorted: Vec<(u64, u32)> = known.into_iter().collect();
         sorted.sort_unstable();
         let mut renamed = vec![0_u32; sorted.len() + 1];
@@ -71,19 +70,18 @@ impl ColumnWriter {
         let values: Vec<u8> = sorted.iter().flat_map(|(value, _)| value.to_le_bytes()).collect();
         fs::write(&values_path, values).map_err(Error::io(&values_path))?;
         let unsorted = unsorted(&part, name);
-        let rename = || {
-            let mut read = BufReader::new(File::open(&unsorted)?);
-            let mut write = BufWriter::new(File::create_new(&ordinals_path)?);
-            let mut ordinal = [0; 4];
-            for _ in 0..docs {
-                read.read_exact(&mut ordinal)?;
-                let ordinal = renamed[u32::from_le_bytes(ordinal) as usize];
-                write.write_all(&ordinal.to_le_bytes()[..width])?;
+        let mut read = BufReader::new(File::open(&unsorted).map_err(Error::io(&unsorted))?);
+        let mut write = FileWriter::create(ordinals_path)?;
+        let mut ordinal = [0; 4];
+        for _ in 0..docs {
+            if let Err(error) = read.read_exact(&mut ordinal) {
+                return Err(Error::io(&unsorted)(error));
             }
-            write.flush()?;
-            fs::remove_file(&unsorted)
-        };
-        rename().map_err(Error::io(&part))
+            let ordinal = renamed[u32::from_le_bytes(ordinal) as usize];
+            write.write(&ordinal.to_le_bytes()[..width])?;
+        }
+        write.finish()?;
+        fs::remove_file(&unsorted).map_err(Error::io(&unsorted))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Read as _, Write as _};
+use std::io::{BufReader, Read as _};
 use std::num::{NonZeroU16, NonZeroU64};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ use super::lists::{LISTED_MIN, LISTS, WORDS, put};
 use super::{FIRSTS, ORDER, VALUES};
 use crate::error::{Error, Result};
 use crate::figi::Figi;
+use crate::file_writer::FileWriter;
 use crate::instrument::Instrument;
 use crate::rank::{FACTS_BYTES, Facts, Family, RANK_END};
 use crate::rows::Rows;
@@ -21,21 +22,19 @@ use crate::rows::Rows;
 const FACTS: &str = "ranks.facts";
 
 /// Puts the facts of a part's rows aside, in FIGI order.
-pub(crate) struct FactsWriter(BufWriter<File>);
+pub(crate) struct FactsWriter(FileWriter);
 
 impl FactsWriter {
     pub(crate) fn create(part: &Path) -> Result<Self> {
-        let path = part.join(FACTS);
-        Ok(Self(BufWriter::new(File::create_new(&path).map_err(Error::io(&path))?)))
+        FileWriter::create(part.join(FACTS)).map(Self)
     }
 
-    pub(crate) fn add(&mut self, instrument: &Instrument, part: &Path) -> Result<()> {
-        self.0.write_all(&Facts::of(instrument).to_bytes()).map_err(Error::io(part))
+    pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
+        self.0.write(&Facts::of(instrument).to_bytes())
     }
 
-    pub(crate) fn finish(self, part: &Path) -> Result<()> {
-        self.0.into_inner().map_err(|error| Error::io(part)(error.into_error()))?;
-        Ok(())
+    pub(crate) fn finish(self) -> Result<()> {
+        self.0.finish()
     }
 }
 
@@ -191,8 +190,7 @@ fn write_lists(
     segment: &SegmentReader,
     words: Field,
 ) -> Result<()> {
-    let path = part.join(LISTS);
-    let mut lists = BufWriter::new(File::create_new(&path).map_err(Error::io(&path))?);
+    let mut lists = FileWriter::create(part.join(LISTS))?;
     let inverted = segment.inverted_index(words)?;
     let mut terms = inverted.terms().stream().map_err(Error::io(part))?;
     let (mut entries, mut start) = (Vec::new(), 0_u64);
@@ -233,10 +231,10 @@ fn write_lists(
         entries.extend_from_slice(&start.to_le_bytes());
         list.clear();
         put(&of_word, &mut list);
-        lists.write_all(&list).map_err(Error::io(&path))?;
+        lists.write(&list)?;
         start += list.len() as u64;
     }
-    lists.into_inner().map_err(|error| Error::io(&path)(error.into_error()))?;
+    lists.finish()?;
     let path = part.join(WORDS);
     fs::write(&path, entries).map_err(Error::io(&path))
 }
@@ -248,7 +246,9 @@ fn for_each(part: &Path, mut each: impl FnMut(Figi, &Facts)) -> Result<()> {
     let mut facts = BufReader::new(File::open(&path).map_err(Error::io(&path))?);
     let mut bytes = [0; FACTS_BYTES];
     for doc in 0..rows.len() as u32 {
-        facts.read_exact(&mut bytes).map_err(Error::io(&path))?;
+        if let Err(error) = facts.read_exact(&mut bytes) {
+            return Err(Error::io(&path)(error));
+        }
         each(rows.figi(doc), &Facts::from_bytes(&bytes));
     }
     Ok(())

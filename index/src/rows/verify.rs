@@ -81,7 +81,7 @@ mod tests {
                 ..Instrument::new(Figi::parse(figi).unwrap())
             };
             instrument.properties[Property::ExchCode as usize] = Some("US".into());
-            writer.add(&instrument, part).unwrap();
+            writer.add(&instrument).unwrap();
         }
         writer.finish(part).unwrap();
         Rows::open(part).unwrap().verify(part).unwrap();

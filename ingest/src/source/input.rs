@@ -33,9 +33,16 @@ impl Input {
         let mut files = Vec::new();
         for entry in argument.read_dir().map_err(refused)? {
             let path = entry.map_err(refused)?.path();
-            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
-            if path.is_file() && !hidden {
-                files.push(path);
+            if path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.') {
+                continue;
+            }
+            match path.metadata() {
+                Ok(metadata) if metadata.is_file() => files.push(path),
+                Ok(_) => {}
+                // A link that leads nowhere, or a file that was removed since.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // Left out, it would be missing from the index.
+                Err(error) => return Err(Error::open(&path.display(), error)),
             }
         }
         files.sort_unstable();
