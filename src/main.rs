@@ -3,6 +3,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -147,9 +148,14 @@ async fn listen(place: &Listen) -> anyhow::Result<Listener> {
 /// when it is not there.
 fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
-    // A first build that was killed leaves a folder with nothing published.
-    let nothing = matches!(Publication::of(path), Err(IndexError::NotAnIndex(_)));
-    if !path.exists() || nothing && index.is_none() {
+    // A folder that cannot be looked at may hold an index: no sample is published there.
+    let (is_absent, is_empty) = match Publication::of(path) {
+        Err(IndexError::Io { source, .. }) => (source.kind() == io::ErrorKind::NotFound, false),
+        // A first build that was killed leaves a folder with nothing published.
+        Err(IndexError::NotAnIndex(_)) => (false, true),
+        _ => (false, false),
+    };
+    if is_absent || is_empty && index.is_none() {
         if index.is_some() {
             bail!(
                 "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",
@@ -170,22 +176,28 @@ fn show(flags: &ServeFlags) -> anyhow::Result<()> {
 
 /// `figdex keys`: scripts read standard output, and people what stands around it.
 fn keys(command: &KeysCommand) -> anyhow::Result<()> {
-    let text = match command {
+    match command {
         KeysCommand::Add { name, place } => {
             let key = file::add(&changeable(place)?, name)?;
-            format!("the key of {}, which is shown only now: {key}\n", escaped(name))
+            let name = escaped(name);
+            let text = format!("the key of {name}, which is shown only now: {key}\n");
+            terminal::print(&text).with_context(|| {
+                format!(
+                    "the key of {name} is added and cannot be shown: revoke it, and add another"
+                )
+            })
         }
         KeysCommand::List { place } => {
             let keys = file::list(&place.resolve()?)?.into_iter();
             let rows = keys.map(|key| [key.created.to_string(), key.name]);
-            return terminal::print_rows(rows).context("writing to standard output");
+            Ok(terminal::print_rows(rows)?)
         }
         KeysCommand::Revoke { name, place } => {
             file::revoke(&changeable(place)?, name)?;
-            format!("revoked the key of {}\n", escaped(name))
+            let text = format!("the key of {} is revoked", escaped(name));
+            terminal::print(&format_args!("revoked the key of {}\n", escaped(name))).context(text)
         }
-    };
-    terminal::print(&text).context("writing to standard output")
+    }
 }
 
 /// The keys file, which a change replaces: neither it nor the files beside it are the file
@@ -196,7 +208,7 @@ fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
     if let Some(config) = &place.config {
         files.read("--config", config);
     }
-    for path in file::written(&keys) {
+    for path in file::written(&keys)? {
         files.output("--keys", &path)?;
     }
     Ok(keys)

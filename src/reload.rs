@@ -3,7 +3,7 @@
 //!
 //! A request asks the state once for its catalogue and keeps it, so that requests in
 //! flight end with the generation that they began with. Opening reads every file, to
-//! check it, and so it warms the generation too (engine, decision 10). Whatever is
+//! check it, and so it warms the generation too. Whatever is
 //! wrong with a new one, the old one serves on.
 
 use std::panic::catch_unwind;

@@ -96,7 +96,7 @@ pub enum Error {
     #[error(transparent)]
     TakesMore(#[from] TakesMore),
     /// The segment of a part could not be written or opened.
-    #[error("{}", .path.display())]
+    #[error("{}", escaped_path(.path))]
     Segment {
         /// The folder of the segment.
         path: PathBuf,
@@ -109,6 +109,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether its message says what is published, or that nothing was begun.
+    pub fn says_what_is_published(&self) -> bool {
+        matches!(
+            self,
+            Self::NotAnIndex(_)
+                | Self::Locked(_)
+                | Self::NothingBefore { .. }
+                | Self::Unconfirmed { .. }
+                | Self::Unknown { .. }
+                | Self::Empty
+        )
+    }
+
     /// For `map_err`: an I/O error at `path`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

@@ -184,7 +184,11 @@ fn checksum(path: &Path) -> io::Result<(u64, String)> {
     let mut buffer = vec![0; 1 << 18];
     let mut bytes = 0;
     loop {
-        let read = file.read(&mut buffer)?;
+        let read = match file.read(&mut buffer) {
+            // A signal ended the call.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
         if read == 0 {
             return Ok((bytes, hex(&digest.finalize())));
         }

@@ -18,8 +18,8 @@ impl Mapped {
         #[expect(unsafe_code, reason = "mapping a file is unsafe by nature")]
         // SAFETY: the files of a generation are written once, before it is
         // published, and only ever removed after that; removing keeps the mapped
-        // pages. Who truncates a published file by hand gets SIGBUS, as with any
-        // program that maps its data.
+        // pages. A page that is cut off by hand, or that the disk cannot read, ends the
+        // process by SIGBUS (SECURITY.md).
         let map = unsafe { Mmap::map(&file) };
         map.map(Self).map_err(Error::io(path))
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry};
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry, chain};
 
 use crate::conflicts::Conflicts;
 use crate::derive::derive;
@@ -203,21 +203,31 @@ impl Build {
     /// Reads, merges, indexes, verifies and publishes.
     ///
     /// # Errors
-    /// On any error nothing is published and the old index, if there is one,
-    /// stands as it was; except that a report or rejects file which cannot be put in its
-    /// place is an error after the index is published.
+    /// On any error nothing is published and the old index, if there is one, stays as it
+    /// was. The exceptions say so: [`Error::Unreported`], and the index's
+    /// [`Unconfirmed`](figdex_index::Error::Unconfirmed) and
+    /// [`Unknown`](figdex_index::Error::Unknown).
     pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
         let (rejects, report_file) = self.outputs()?;
         let built = self.publish(rejects, progress);
-        let report = match &built {
-            Ok(report) => Some(report),
-            Err(error) => error.report(),
-        };
-        if let (Some(file), Some(report)) = (report_file, report) {
+        let Some(file) = report_file else { return built };
+        let write = |report: &Report| {
             let written = file.write(report.to_json().as_bytes());
-            written.map_err(Error::file(&file.name().to_string_lossy()))?;
+            written.map_err(Error::file(&file.name().to_string_lossy()))
+        };
+        match built {
+            Ok(report) => match (write(&report), &report.published) {
+                (Err(error), Some(published)) => Err(unreported(published.generation)(error)),
+                (written, _) => written.map(|()| report),
+            },
+            Err(error) => {
+                // The reason why nothing is published matters more.
+                if let Some(Err(error)) = error.report().map(write) {
+                    tracing::warn!("the report is not written: {}", chain(&error));
+                }
+                Err(error)
+            }
         }
-        built
     }
 
     /// The rejects file and the report, neither of which is anything that the build reads.
@@ -330,14 +340,7 @@ impl Build {
         assert!(report.adds_up(), "every row read is accounted for: {report}");
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
-        rejects.finish().map_err(|error| match error {
-            Error::File { name, source } => {
-                let name =
-                    format!("generation {} is published without {name}", manifest.generation);
-                Error::File { name, source }
-            }
-            error => error,
-        })?;
+        rejects.finish().map_err(unreported(manifest.generation))?;
         report.published = Some(Published {
             generation: manifest.generation,
             instruments: manifest.instruments,
@@ -450,6 +453,11 @@ impl Build {
             ..BuildOptions::default()
         }
     }
+}
+
+/// For `map_err`: a fault of a file about the build, after the index is published.
+fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
+    move |source| Error::Unreported { generation, source: Box::new(source) }
 }
 
 /// Of the dumps, so that the same dumps make the same index.

@@ -70,6 +70,14 @@ pub enum Error {
         /// What was read and why it was rejected.
         report: Box<Report>,
     },
+    /// The index is published, and a file about the build is not written.
+    #[error("generation {generation} is published, but not all files about it are written")]
+    Unreported {
+        /// The number of the generation.
+        generation: u64,
+        /// The fault of the file.
+        source: Box<Self>,
+    },
     /// A file that the build would write is one that it must not write.
     #[error(transparent)]
     Output(#[from] OutputError),
@@ -105,8 +113,22 @@ impl Error {
             | Self::Columns { .. }
             | Self::File { .. }
             | Self::Space { .. }
+            | Self::Unreported { .. }
             | Self::Output(_)
             | Self::Index(_) => None,
+        }
+    }
+
+    /// Whether its message says what is published, or that nothing was begun.
+    pub fn says_what_is_published(&self) -> bool {
+        match self {
+            Self::Space { .. }
+            | Self::TooManyRejects { .. }
+            | Self::Nothing { .. }
+            | Self::Unreported { .. }
+            | Self::Output(_) => true,
+            Self::Input { .. } | Self::Columns { .. } | Self::File { .. } => false,
+            Self::Index(error) => error.says_what_is_published(),
         }
     }
 }

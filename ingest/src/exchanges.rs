@@ -22,8 +22,8 @@ impl Exchanges {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let fault = |line: Option<u64>, what: String| Error::input(&name, line, what);
-        let file = std::fs::File::open(path).map_err(|error| Error::open(&name, error))?;
-        let mut table = csv::Reader::from_reader(file);
+        let bytes = std::fs::read(path).map_err(|error| Error::open(&name, error))?;
+        let mut table = csv::Reader::from_reader(&bytes[..]);
         let of_csv = |error: csv::Error| {
             let line = error.position().map(csv::Position::line);
             fault(line, error.to_string())

@@ -12,6 +12,7 @@ use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::cells::{Cell, cell, columns};
+use crate::error::Error;
 use crate::outputs::{Files, Output, OutputError};
 use crate::row::Column;
 use crate::values;
@@ -114,11 +115,12 @@ pub fn write_values(
     vocabulary: &Vocabulary,
     folder: &Path,
     lists: &[(Property, Output)],
-) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
+) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(Error::file(&folder.display()))?;
     for (property, list) in lists {
         let values: Vec<_> = vocabulary.values(*property).collect();
-        list.write(serde_json::json!({ "values": values }).to_string().as_bytes())?;
+        let text = serde_json::json!({ "values": values }).to_string();
+        list.write(text.as_bytes()).map_err(Error::file(&list.name().display()))?;
     }
     Ok(())
 }

@@ -6,10 +6,12 @@
 mod operate;
 mod output;
 mod progress;
+mod warnings;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Parser as _;
 use figdex_ingest::flags::{BuildFlags, Command, Flags, GenerateFlags, Layout, Shares};
 use figdex_ingest::generate::{self, Mix, Universe};
@@ -25,6 +27,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     terminal::print_panics();
+    warnings::print();
     let flags = match Flags::try_parse() {
         Ok(flags) => flags,
         Err(error) => return terminal::usage(error),
@@ -90,12 +93,17 @@ fn build(flags: BuildFlags) -> anyhow::Result<()> {
     watch.end();
     match built {
         Ok(report) if flags.quiet => drop(report),
-        Ok(report) => terminal::print(&report)?,
+        Ok(report) => {
+            let printed = terminal::print(&report).context("its report cannot be printed");
+            printed.context("the new index is published")?;
+        }
         Err(error) => {
             if let Some(report) = error.report() {
                 terminal::note(report);
             }
-            return Err(error.into());
+            let says = error.says_what_is_published();
+            let error = anyhow::Error::from(error);
+            return Err(if says { error } else { error.context("nothing is published") });
         }
     }
     Ok(())

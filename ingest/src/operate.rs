@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 
 use anyhow::Context as _;
-use figdex_index::{Catalogue, escaped, escaped_path};
+use figdex_index::{Catalogue, Manifest, escaped, escaped_path};
 use figdex_ingest::explain;
 use figdex_ingest::export::{self, ExportError};
 use figdex_ingest::flags::{
@@ -18,13 +18,18 @@ use figdex_ingest::terminal;
 use crate::output;
 
 pub(crate) fn rollback(flags: &RollbackFlags) -> anyhow::Result<()> {
-    let manifest = figdex_index::rollback(&flags.index)?;
-    Ok(terminal::print(&format_args!(
-        "published generation {} again: {} instruments, built at {}\n",
-        manifest.generation,
-        manifest.instruments,
-        escaped(&manifest.built_at)
-    ))?)
+    let manifest = figdex_index::rollback(&flags.index).map_err(|error| {
+        let says = error.says_what_is_published();
+        let error = anyhow::Error::from(error);
+        if says { error } else { error.context("nothing is changed") }
+    })?;
+    let Manifest { generation, instruments, built_at, .. } = manifest;
+    let built_at = escaped(&built_at);
+    let text = format!(
+        "published generation {generation} again: {instruments} instruments, built at {built_at}\n"
+    );
+    let printed = terminal::print(&text).context("this cannot be printed");
+    printed.with_context(|| format!("generation {generation} is published again"))
 }
 
 pub(crate) fn inspect(flags: &InspectFlags) -> anyhow::Result<()> {
@@ -68,8 +73,7 @@ pub(crate) fn export(flags: &ExportFlags) -> anyhow::Result<()> {
     let lists = lists.transpose()?;
     let catalogue = Catalogue::open(&flags.index)?;
     if let (Some(lists), Some(folder)) = (lists, &flags.values) {
-        export::write_values(catalogue.vocabulary(), folder, &lists)
-            .with_context(|| format!("writing {}", escaped_path(folder)))?;
+        export::write_values(catalogue.vocabulary(), folder, &lists).context("writing")?;
     }
     let format = match flags.format {
         Layout::Csv => export::Format::Csv,

@@ -33,8 +33,9 @@ pub fn print_rows<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> io
 fn write(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        Err(error) => Err(io::Error::new(error.kind(), format!("standard output: {error}"))),
     }
 }
 

@@ -65,6 +65,19 @@ pub enum KeysError {
     /// The system did not let it happen.
     #[error("{path}: {1}", path = escaped_path(.0))]
     Io(PathBuf, io::Error),
+    /// The file is changed, but the change may not survive a crash of the machine: the
+    /// disk failed after the new file was renamed.
+    #[error(
+        "{path} is changed, but a crash of the machine may undo that (check the disk, and \
+         revoke a key that was not shown)",
+        path = escaped_path(.file)
+    )]
+    Unconfirmed {
+        /// The keys file.
+        file: PathBuf,
+        /// The step that failed.
+        source: Box<Self>,
+    },
     /// The system gave no random bytes.
     #[error("no random bytes for a key: {0}")]
     Random(getrandom::Error),
@@ -136,15 +149,22 @@ pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
 
 /// The files that a change of a keys file writes: the file itself, the file of its lock, and
 /// the new file until it is whole.
-pub fn written(file: &Path) -> [PathBuf; 3] {
+///
+/// # Errors
+/// When the system does not say where a link leads.
+pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
     // A link keeps pointing at the file that is replaced.
-    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let file = match file.canonicalize() {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => file.to_owned(),
+        Err(error) => return Err(KeysError::Io(file.to_owned(), error)),
+    };
     let [lock, new] = [".lock", ".new"].map(|suffix| {
         let mut path = file.as_os_str().to_owned();
         path.push(suffix);
         path.into()
     });
-    [file, lock, new]
+    Ok([file, lock, new])
 }
 
 /// Replaces the file by what `change` makes of its keys. Changes wait for each
@@ -158,15 +178,20 @@ fn change(
         let path = path.to_owned();
         move |error| KeysError::Io(path, error)
     };
-    let [file, lock_path, new_path] = &written(file);
+    let [file, lock_path, new_path] = &written(file)?;
     let folder = match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(MODE);
-    let lock = options.open(lock_path).map_err(io(file))?;
-    lock.lock().map_err(io(file))?;
+    let lock = options.open(lock_path).map_err(io(lock_path))?;
+    while let Err(error) = lock.lock() {
+        // A signal ended the waiting.
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(io(lock_path)(error));
+        }
+    }
 
     let keys = list(file);
     // An empty file of settings, or one of comments only, reads as a file without keys.
@@ -189,10 +214,15 @@ fn change(
         let mut new = options.open(new_path)?;
         new.write_all(print(&keys).as_bytes())?;
         new.sync_all()?;
-        fs::rename(new_path, file)?;
-        File::open(folder)?.sync_all()
+        fs::rename(new_path, file)
     };
-    write().map_err(io(file))
+    write().map_err(|error| {
+        // The next change removes it as well.
+        let _ = fs::remove_file(new_path);
+        io(new_path)(error)
+    })?;
+    let synced = File::open(folder).and_then(|folder| folder.sync_all()).map_err(io(folder));
+    synced.map_err(|error| KeysError::Unconfirmed { file: file.clone(), source: Box::new(error) })
 }
 
 #[derive(Deserialize, Serialize)]

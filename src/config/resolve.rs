@@ -1,6 +1,7 @@
 //! From texts to values. Each value's rule stands here, in the words that the
 //! operator reads when it is broken.
 
+use std::io;
 use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -269,12 +270,13 @@ fn path(text: &str) -> Result<PathBuf, String> {
 /// The folder of an index, which must be there.
 fn index(text: &str) -> Result<PathBuf, String> {
     let index = path(text)?;
-    if index.is_dir() {
-        return Ok(index);
+    match index.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(index),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("{text}: {error}")),
+        _ => Err(format!(
+            "there is no index at {text}; build one with: figdex-ingest build DUMP… --index {text}"
+        )),
     }
-    Err(format!(
-        "there is no index at {text}; build one with: figdex-ingest build DUMP… --index {text}"
-    ))
 }
 
 fn listen(text: &str) -> Result<Listen, String> {

@@ -2,13 +2,16 @@
 //! there are two: always an index that serves, and never anything half-made for long.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use figdex_index::Catalogue;
 use figdex_ingest::generate::Format;
+use rustix::process::Signal;
 
+use crate::process::{Process, REQUEST, figdex, run};
 use crate::support::{generated, ingest, program};
 
 const OLD: &str = "figi,ticker\nBBG000BPH459,OLD\n";
@@ -214,6 +217,37 @@ fn disk_usage(folder: &Path) -> u64 {
     let output = Command::new("df").args(["-k", "--output=used"]).arg(folder).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().last().unwrap().trim().parse().unwrap()
+}
+
+/// A published file that is cut to nothing under a running server is like a disk that
+/// cannot read it: a request that needs a missing page ends the process by SIGBUS, and no
+/// wrong row is answered.
+/// The next start names the file.
+#[test]
+fn a_page_that_cannot_be_read_ends_the_server() {
+    let (mut ended, mut answered) = (0, 0);
+    let names = ["rows.figis", "rows.records", "rows.lines", "rows.texts", "ranks.order"];
+    for name in names.into_iter().chain(["identifiers.entries", "identifiers.radix"]) {
+        let mut server = Process::of_one(&[]);
+        server.assert_serves();
+        let index = server.index();
+        let path = index.join("generation-000001/part-000").join(name);
+        fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+        let answer = server.exchange(REQUEST);
+        if answer.is_empty() {
+            let status = server.child.wait().unwrap();
+            assert_eq!(status.signal(), Some(Signal::BUS.as_raw()), "{name}: {status}");
+            ended += 1;
+        } else {
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{name}: {answer}");
+            assert!(answer.contains("BBG000BLNNH6"), "{name}: {answer}");
+            answered += 1;
+        }
+        let (code, _, error) = run(figdex().arg("--index").arg(&index));
+        assert_eq!(code, Some(1), "{name}: {error}");
+        assert!(error.contains(name) && error.contains("is damaged"), "{name}: {error}");
+    }
+    assert!(ended >= 4 && answered >= 1, "{ended} ended, {answered} answered");
 }
 
 /// What is cut or flipped in a published generation is noticed by whoever opens it,

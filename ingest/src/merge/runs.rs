@@ -155,8 +155,14 @@ impl<'a> RunMerge<'a> {
 impl RunReader<'_> {
     /// Reads the next row; `false` at the end.
     fn read(&mut self) -> io::Result<bool> {
-        if self.file.fill_buf()?.is_empty() {
-            return Ok(false);
+        loop {
+            match self.file.fill_buf() {
+                Ok([]) => return Ok(false),
+                Ok(_) => break,
+                // A signal ended the call.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
         }
         let mut number = || {
             let mut bytes = [0; 4];

@@ -45,7 +45,13 @@ struct Measured {
 
 impl Read for Measured {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
+        let read = loop {
+            match self.inner.read(buffer) {
+                // A signal ended the call. Not every reader above tries again.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
         let mut measure = self.meter.lock();
         measure.bytes += read as u64;
         measure.digest.update(&buffer[..read]);

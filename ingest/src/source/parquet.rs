@@ -93,8 +93,12 @@ fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
         Input::File(path) => {
             let mut magic = [0; 4];
             let mut file = File::open(path).map_err(fault)?;
-            if file.read_exact(&mut magic).is_err() || magic != *b"PAR1" {
-                return Err("a Parquet file must not be compressed as a whole".into());
+            match file.read_exact(&mut magic) {
+                Ok(()) if magic == *b"PAR1" => {}
+                Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                    return Err(fault(error));
+                }
+                _ => return Err("a Parquet file must not be compressed as a whole".into()),
             }
             Box::new(guarded(|| SerializedFileReader::new(file)).map_err(told)?)
         }

@@ -1,30 +1,36 @@
-"""Calls to the file system: which a program makes, and how one of them is made to fail."""
+"""The calls of a program to the file system, and the options of strace that make one fail."""
 
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The calls that may fail. Those of an old kind do not exist on every machine: `?`.
+# The calls that are made to fail, on files of the desk only. Those with `?` do not exist on
+# every machine.
 WRITING = ["write", "?pwrite64", "?writev", "?copy_file_range", "?sendfile", "fsync", "fdatasync", "ftruncate",
            "?fallocate", "?rename", "?renameat", "renameat2", "?link", "linkat", "?unlink", "unlinkat", "?rmdir",
            "?mkdir", "mkdirat", "?chmod", "fchmod", "fchmodat"]
 READING = ["openat", "read", "pread64", "mmap", "flock", "getdents64", "?statfs", "statx", "?newfstatat"]
 TRACED = ",".join(WRITING + READING)
-# Calls of which a few per cent fail for any reason but the disk's are left out: those on
-# what is no file of the desk.
 ERRORS = {"EIO": "Input/output error", "ENOSPC": "No space left on device", "EINTR": "Interrupted system call"}
-# What the standard library calls again after EINTR.
+# The calls that are made again after EINTR; `openat` only where it opens a file.
 RETRIED = {"openat", "read", "pread64", "write", "pwrite64", "writev", "fsync", "fdatasync", "ftruncate", "fchmod",
-           "chmod", "getdents64"}
+           "chmod"}
+
+# The calls that no signal ends.
+UNINTERRUPTED = {"mmap", "statx", "newfstatat", "statfs", "getdents64", "chmod", "fchmod", "fchmodat"}
 
 LINE = re.compile(r"(?P<thread>\d+) +(?P<name>\w+)\((?P<arguments>.*)")
 # A path as an argument, or the path of a descriptor, as `strace -y` shows both.
-ARGUMENT = re.compile(r'(?:AT_FDCWD|\d+)?<(?P<descriptor>[^>]*)>|"(?P<text>(?:[^"\\]|\\.)*)"')
+ARGUMENT = re.compile(r'(?:AT_FDCWD|\d+)<(?P<descriptor>[^>]*)>|"(?P<text>(?:[^"\\]|\\.)*)"')
 # Files of a part that the same code syncs, checks and maps.
 PART_FILE = re.compile(r"(part-000|segment)/[^/]+$")
+LISTS = re.compile(r"lists/\.?\w+\.json(\.new)?$")
 NUMBERS = re.compile(r"numbers\.\w+\.")
 RANDOM = re.compile(r"[0-9a-f]{32}(?=\.)|(?<=/\.tmp)\w{6}$")
+# Calls that no program makes while it starts, and the number of others that it makes at most.
+LATE = {"write", "fsync", "fdatasync", "flock", "rename", "renameat", "unlink", "unlinkat", "chmod"}
+STARTING = 12
 # Opens of other files, which shift the numbers of the first thread's calls away from
 # those of the others.
 SHIFT = 'i=0; while [ $i -lt 400 ]; do true </dev/null; i=$((i+1)); done; exec "$@"'
@@ -36,16 +42,28 @@ class Call:
 
     name: str
     kind: str
-    # The path by which strace selects it, below the desk.
+    # The path by which strace selects it, below the desk; relative paths are given to the
+    # system where the program runs in the desk.
     path: str
+    is_relative: bool
     # Among the calls of its name with that path, and among all of its name, in its thread.
     nth: int
     number: int
     opens_to_write: bool
+    is_folder: bool
 
     @property
     def is_random(self) -> bool:
         return bool(RANDOM.search("/" + self.path))
+
+    @property
+    def is_retried(self) -> bool:
+        return self.name in RETRIED and not self.is_folder
+
+    @property
+    def is_selectable(self) -> bool:
+        """Whether failing it by its number fails none of the calls by which a program starts."""
+        return not self.is_random or self.name in LATE or self.number > STARTING
 
 
 @dataclass
@@ -72,9 +90,13 @@ class Point:
             ways += ["ENOSPC"]
         if is_killed and self.writes:
             ways += ["KILL"]
-        if is_all and self.call.name != "mmap":
-            ways += ["EINTR"]
-        return ways if is_all else [ways[self.place % len(ways)]]
+        if is_all:
+            return ways if self.call.name in UNINTERRUPTED else [*ways, "EINTR"]
+        if is_step(self.call) and is_killed:
+            return ["EIO", "KILL"]
+        if self.call.is_retried and self.place % 8 == 7:
+            return ["EINTR"]
+        return [ways[self.place % len(ways)]]
 
     def options(self, desk: Path, way: str) -> list[str]:
         """The options of strace that let it fail."""
@@ -82,7 +104,8 @@ class Point:
         what = "signal=KILL" if way == "KILL" else f"error={way}"
         number = call.number if call.is_random else call.nth
         options = ["-e", f"trace={call.name}", "-e", f"inject={call.name}:{what}:when={number}"]
-        return options if call.is_random else ["-P", str(desk / call.path), *options]
+        path = call.path if call.is_relative else str(desk / call.path)
+        return options if call.is_random else ["-P", path, *options]
 
     def command(self, command: list[str]) -> list[str]:
         return ["sh", "-c", SHIFT, "-", *command] if self.call.is_random else command
@@ -96,18 +119,21 @@ def points(trace: str, desk: Path, is_all: bool) -> list[Point]:
         kinds[call.name, key].append(call)
     found = []
     for calls in kinds.values():
-        chosen = [calls[0]] if not is_all else [calls[0], *calls[1:2], calls[-1]]
-        seen = set()
-        for call in chosen:
-            if id(call) not in seen:
-                seen.add(id(call))
-                found.append(Point(call, len(found)))
+        calls = [call for call in calls if call.is_selectable]
+        # Several places sync the folder of the index: each time it is another step.
+        chosen = [*calls[:2], *calls[2:][-1:]] if is_all or any(map(is_step, calls)) else calls[:1]
+        found += [Point(call, len(found) + place) for place, call in enumerate(chosen)]
     return found
+
+
+def is_step(call: Call) -> bool:
+    """Whether a call is a step of its own: one that writes, and not to a part."""
+    return Point(call).writes and "part-000" not in call.kind
 
 
 def short(call: Call) -> str:
     """A kind with the files of a part that one piece of code handles made one."""
-    kind = NUMBERS.sub("numbers.*.", call.kind)
+    kind = LISTS.sub(r"lists/*\1", NUMBERS.sub("numbers.*.", call.kind))
     if call.name in {"write", "unlink"} or call.opens_to_write:
         return kind
     return PART_FILE.sub(r"\1/*", kind)
@@ -123,16 +149,17 @@ def parse(trace: str, desk: Path) -> list[Call]:
         paths = paths_of(name, arguments)
         for path in set(paths):
             selected[thread, name, path] += 1
-        if not (path := next((path for path in paths if Path(path).is_relative_to(desk)), None)):
+        if not (path := next((path for path in paths if (desk / path).is_relative_to(desk)), None)):
             continue
-        relative = str(Path(path).relative_to(desk))
+        relative = str((desk / path).relative_to(desk))
         kind = relative
         if name in {"openat", "unlinkat"} and len(paths) > 1 and not paths[1].startswith("/"):
             kind = f"{relative}/{paths[1]}" if name == "openat" else f"{relative}/…"
         kind = re.sub(r"generation-\d+", "generation-N", RANDOM.sub("…", "/" + kind)[1:])
         number, nth = numbers[thread, name], selected[thread, name, path]
         opens_to_write = name == "openat" and bool(re.search(r"O_WRONLY|O_RDWR|O_CREAT", arguments))
-        found.append(Call(name, kind or ".", relative, nth, number, opens_to_write))
+        found.append(Call(name, kind or ".", relative, not path.startswith("/"), nth, number, opens_to_write,
+                          "O_DIRECTORY" in arguments))
     return found
 
 
@@ -143,7 +170,7 @@ def paths_of(name: str, arguments: str) -> list[str]:
         text = match["text"]
         if text is None:
             # The working folder stands for itself only.
-            if not match[0].startswith("AT_FDCWD"):
+            if not match[0].startswith("AT_FDCWD") and match["descriptor"].startswith("/"):
                 paths.append(match["descriptor"])
         elif name not in {"write", "read", "pread64", "pwrite64", "writev", "getdents64", "statfs"}:
             paths.append(text)
