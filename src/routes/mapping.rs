@@ -171,7 +171,8 @@ impl Batch {
         let (version, catalogue) = (self.version, &*self.catalogue);
         let Found { ranges, hits } = found;
         request::add_rows(hits.len());
-        catalogue.read_ahead(hits);
+        // It only touches memory. A row that cannot be read fails where it is written.
+        drop(contained(|| catalogue.read_ahead(hits)));
         let mut ranges = ranges.iter();
         let mut out = Pieces::with_room(wire::ROW_BYTES * jobs.len().max(hits.len()));
         wire::in_pieces(&mut out, jobs, |out, job| {
