@@ -97,11 +97,13 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The number of lists that a step looks into.
-    pub(crate) fn width(&self) -> u64 {
+    /// The units of a seek that finds the next position at once.
+    pub(crate) fn seek_units(&self) -> u64 {
+        let of_all = |sets: &[Self]| sets.iter().map(Self::seek_units).sum::<u64>();
         match self {
-            Self::List(_) | Self::Few(..) => 1,
-            Self::All(sets) | Self::Any(sets) => sets.iter().map(Self::width).sum(),
+            Self::List(_) | Self::Few(..) => 0,
+            Self::All(sets) => STEP_UNITS * sets.len() as u64 + of_all(sets),
+            Self::Any(sets) => sets.len() as u64 + of_all(sets),
         }
     }
 

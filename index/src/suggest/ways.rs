@@ -202,9 +202,9 @@ fn walk(
     fit: &mut impl FnMut(u32) -> Result<Option<Fit>>,
 ) -> Result<(Vec<(u32, Fit)>, bool)> {
     let step_units = STEP_UNITS + conditions.row_units();
-    // As many steps, however many lists one looks into.
-    let steps_max = STEPS_MAX * (step_units + (1 + STEP_UNITS) * positions.width());
-    let steps = meter.within(steps_max);
+    // As many steps, however many lists one looks into; where words are joined, a row is two.
+    let of_row = if matches!(positions, Positions::All(_)) { 2 } else { 1 };
+    let steps = meter.within(STEPS_MAX / of_row * (step_units + positions.seek_units()));
     let mut misses = MISSES_MAX;
     let mut found = Vec::new();
     let mut position = positions.seek(0, &steps);
