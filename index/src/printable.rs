@@ -11,12 +11,14 @@ use std::path::Path;
 
 /// Whether a character steers a terminal, ends a line or changes the order of others: the
 /// control characters of C0 and C1, DEL, the separators of lines and paragraphs, and the
-/// embeddings, overrides and isolates of bidirectional text.
+/// marks, embeddings, overrides and isolates of bidirectional text.
 pub fn is_hidden(character: char) -> bool {
     matches!(
         character,
         '\0'..='\x1f'
             | '\x7f'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
     )

@@ -300,8 +300,10 @@ impl Output {
 
     /// Removes an earlier file, which would tell of another build. A pipe or a device stays.
     pub(crate) fn remove(&self) -> io::Result<()> {
+        if self.is_stream {
+            return Ok(());
+        }
         match fs::remove_file(&self.place) {
-            _ if self.is_stream => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

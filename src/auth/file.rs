@@ -183,6 +183,11 @@ fn change(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    // A device reads as a file without keys, and the new file would take its place.
+    if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+        let fault = "it is not a regular file: name another file";
+        return Err(KeysError::Broken(file.clone(), fault.to_owned()));
+    }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(MODE);
     let lock = options.open(lock_path).map_err(io(lock_path))?;

@@ -190,10 +190,15 @@ impl SocketFile {
                 }
             }
         }
-        let listener = UnixListener::bind(path)?;
+        let listener = UnixListener::bind(path).inspect_err(|error| {
+            // The name was free: a socket that is there now was made in vain.
+            if error.kind() != io::ErrorKind::AddrInUse {
+                let _ = fs::remove_file(path);
+            }
+        })?;
+        let file = Self { path: path.to_owned(), identity: identity(path)? };
         fs::set_permissions(path, Permissions::from_mode(SOCKET_MODE))?;
-        let identity = identity(path)?;
-        Ok((listener, Self { path: path.to_owned(), identity }))
+        Ok((listener, file))
     }
 }
 

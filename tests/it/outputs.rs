@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileTypeExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -360,4 +360,29 @@ fn keys_destroy_no_settings() {
     for place in ["index/LOCK", "index/CURRENT", "index/keys.toml"] {
         refused("figdex.toml", place, "the folder of an index");
     }
+}
+
+/// A pipe, a link to standard output, and the file that standard output goes into stay where
+/// they are when no row was rejected, and no keys file takes the place of a pipe.
+#[test]
+fn pipes_and_standard_output_are_not_removed() {
+    let desk = tempfile::tempdir().unwrap();
+    let path = |name: &str| desk.path().join(name);
+    fs::write(path("good.csv"), GOOD).unwrap();
+    assert!(Command::new("mkfifo").arg(path("pipe")).status().unwrap().success());
+    symlink("/dev/stdout", path("link")).unwrap();
+    for output in ["pipe", "link", "printed"] {
+        let mut command = Command::new(program());
+        command.current_dir(desk.path()).args(["build", "good.csv", "--index", "index"]);
+        command.stdout(File::create(path("printed")).unwrap());
+        let child = command.args(["--rejects", output]).spawn().unwrap();
+        assert!(child.wait_with_output().unwrap().status.success(), "{output}");
+        assert!(fs::metadata(path("printed")).unwrap().len() > 0, "{output}");
+    }
+    let is_pipe = || fs::symlink_metadata(path("pipe")).unwrap().file_type().is_fifo();
+    assert!(is_pipe() && path("link").is_symlink());
+    let mut command = figdex();
+    let (code, _, error) = run(command.args(["keys", "add", "x", "--keys"]).arg(path("pipe")));
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("not a regular file") && is_pipe(), "{error}");
 }
