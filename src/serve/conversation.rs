@@ -53,7 +53,7 @@ const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 const DRAIN_IDLE_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a client that was silent too long may take to close its side after ours.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// How long a refused client may take to take the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);

@@ -63,7 +63,10 @@ pub(super) fn fill(client: &mut impl Write, request: &str) {
             }
             Err(error) => {
                 let is_full = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-                assert!(is_full || error.kind() == ErrorKind::ConnectionReset, "{error}");
+                // On a busy machine the server may have had enough before it is full.
+                let is_ended =
+                    matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe);
+                assert!(is_full || is_ended, "{error}");
                 return;
             }
         }
@@ -220,9 +223,10 @@ fn answers_in_the_kernel() {
     for client in &mut clients {
         client.write_all(SCHEMA.as_bytes()).unwrap();
     }
-    // One after the other: none of them reads, and each is answered.
+    // None of them reads, and each is answered: those that are served first may be given up
+    // before the last one.
     let start = Instant::now();
-    while kept_by_the_kernel(figdex.address().port()).len() < CONNECTIONS {
+    while kept_by_the_kernel(figdex.address().port()).is_empty() {
         assert!(start.elapsed() < PATIENCE, "the answers do not come");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -247,22 +251,35 @@ fn answers_in_the_kernel() {
 /// The memory that a client takes in the kernel has a bound, however much it asks for.
 #[test]
 fn the_kernel_keeps_little() {
-    let figdex = Process::of_one(&["--no-limits", "--admin-listen", "127.0.0.1:0"]);
-    let mut clients: Vec<_> = (0..CONNECTIONS).map(|_| narrow(figdex.address())).collect();
-    for client in &mut clients {
-        client.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
-        // Some are read, with which the kernel's buffers would grow.
-        client.write_all(SCHEMA.repeat(100).as_bytes()).unwrap();
-        let mut left = 2 << 20;
-        let mut read = vec![0; 64 << 10];
-        while left > 0 {
-            left -= client.read(&mut read).unwrap().min(left);
-        }
-        fill(client, SCHEMA);
-    }
+    let bounds = ["--no-limits", "--head-timeout", "5m", "--idle-timeout", "5m"];
+    let figdex = Process::of_one(&bounds);
+    let clients: Vec<_> = (0..CONNECTIONS)
+        .map(|_| {
+            let mut client = narrow(figdex.address());
+            client.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
+            // Some are read, with which the kernel's buffers would grow.
+            client.write_all(SCHEMA.repeat(40).as_bytes()).unwrap();
+            let mut left = 1 << 19;
+            let mut read = vec![0; 64 << 10];
+            while left > 0 {
+                left -= client.read(&mut read).unwrap().min(left);
+            }
+            fill(&mut client, SCHEMA);
+            client
+        })
+        .collect();
     figdex.assert_serves();
-    let kept = kept_by_the_kernel(figdex.address().port());
-    assert_eq!(kept.len(), CONNECTIONS, "{kept:?}");
+    // Until nothing more is written.
+    let (start, mut kept) = (Instant::now(), Vec::new());
+    loop {
+        let now = kept_by_the_kernel(figdex.address().port());
+        if now.len() == CONNECTIONS && now == kept {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "{now:?}");
+        kept = now;
+        std::thread::sleep(Duration::from_secs(1));
+    }
     assert!(kept.iter().all(|bytes| *bytes <= KERNEL_BYTES_MAX), "{kept:?}");
     drop(clients);
     figdex.stop();
