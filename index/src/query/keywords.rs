@@ -46,22 +46,21 @@ pub(crate) struct Word {
 pub struct QueryTooLong;
 
 impl Keywords {
-    /// The words of a query (decisions, "A query"). Words without a letter or a
-    /// digit are ignored; where no word is left, nothing matches.
+    /// The words of a query. Words without a letter or a digit are ignored; where no word
+    /// is left, nothing matches (contract 9.3).
     pub fn parse(text: &str) -> Result<Self, QueryTooLong> {
         if text.len() > QUERY_BYTES_MAX {
             return Err(QueryTooLong);
         }
-        let mut parsed: Vec<Word> = Vec::new();
-        for word in words(text) {
-            parsed.push(Word::new(&word));
-        }
+        let mut parsed: Vec<Word> = words(text).map(|word| Word::new(&word)).collect();
+        // As the whole text folded, which takes as long again.
+        let squeezed = parsed.iter().map(|word| &*word.squeezed).collect();
         // Said twice is said once; but the last word stands for itself, since it may
         // be an exchange code where the same word before it may not.
         let last = parsed.pop();
         let mut words = once(parsed);
         words.extend(last);
-        Ok(Self { text: text.to_owned(), words, squeezed: squeeze(text) })
+        Ok(Self { text: text.to_owned(), words, squeezed })
     }
 
     /// The same for a table that remembers questions: its words, once they are folded,
