@@ -38,7 +38,9 @@ fuzz_target!(|input: &[u8]| {
             let json = answer.json();
             let rows = json["data"].as_array().expect("rows");
             assert!(rows.len() <= limit, "{} rows", rows.len());
-            assert!(rows.iter().all(|row| row["matched"].as_array().is_some_and(|why| !why.is_empty())));
+            assert!(
+                rows.iter().all(|row| row["matched"].as_array().is_some_and(|why| !why.is_empty()))
+            );
         }
         400 => assert!(answer.json()["error"].is_string()),
         other => panic!("{other} {}", answer.text()),
@@ -59,7 +61,8 @@ fn expand(input: &[u8]) -> String {
                 places.filter_map(|place| char::from_u32(from + step * place)).collect()
             }
             _ => {
-                let end = rest.iter().skip(1).position(|byte| matches!(*byte, FOLLOWING | REPEATED));
+                let end =
+                    rest.iter().skip(1).position(|byte| matches!(*byte, FOLLOWING | REPEATED));
                 let (plain, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
                 rest = after;
                 String::from_utf8_lossy(plain).into_owned()

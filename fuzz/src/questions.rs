@@ -1,7 +1,10 @@
 //! Questions of every kind to an index that was opened: none may panic, and the rows that
 //! they find can be read.
 
-use figdex_index::{Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest};
+use figdex_index::{
+    Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter,
+    NumberInterval, Property, Search, Suggest,
+};
 
 /// Values of the small index; another has none of them, or some.
 const LOOKUPS: [(IdType, &str); 5] = [
@@ -42,7 +45,8 @@ pub fn ask(catalogue: &Catalogue) {
         .chain(filters.iter().map(|filters| (Some(&frequent), filters.clone())));
     for (keywords, filters) in searches {
         let search = Search { keywords: keywords.cloned(), filters };
-        let page = catalogue.search(&search, None, HITS_MAX, &Meter::unlimited()).expect("readable");
+        let page =
+            catalogue.search(&search, None, HITS_MAX, &Meter::unlimited()).expect("readable");
         let page = page.expect("any effort is allowed");
         let filtered = catalogue.filter(&search, None, HITS_MAX, &Meter::unlimited());
         let filtered = filtered.expect("readable").expect("any effort is allowed");
