@@ -236,7 +236,7 @@ fn jobs<'a>(dump: &'a [u8], id_type: IdType, filters: &Filters) -> Vec<Lookup<'a
         .into_iter()
         .step_by(step)
         .take(100)
-        .map(|id_value| Lookup::new(id_type, id_value, filters.clone()))
+        .map(|id_value| Lookup::new(id_value, filters.clone()))
         .collect();
     assert_eq!(jobs.len(), 100);
     jobs
