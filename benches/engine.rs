@@ -249,7 +249,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
     for rows in [120, 6_000, 12_000] {
         let value = isin(rows);
         for (filter, filters) in narrowings(&wide) {
-            let jobs = vec![Lookup::new(IdType::Isin, value.clone(), filters); 100];
+            let jobs = vec![Lookup::new(value.clone(), filters); 100];
             metered(&mut group, &format!("mapping/{rows}_rows_{filter}"), |meter| {
                 let Ok(mut batch) = wide.batch(black_box(&jobs), meter) else { return false };
                 let mut hits = Vec::new();
@@ -348,7 +348,7 @@ fn wide(index: &Path) -> Catalogue {
         };
         for rows in [120, 6_000, 12_000] {
             if number % (100_000 / rows) == 0 && number / (100_000 / rows) < rows {
-                instrument.identifiers.push((IdType::Isin, isin(rows)));
+                instrument.identifiers.push(isin(rows));
             }
         }
         let code = ["US", "LN", "GR"][number as usize % 50 / 24];
@@ -387,7 +387,7 @@ fn jobs<'a>(dump: &'a [u8], id_type: IdType, filters: &Filters) -> Vec<Lookup<'a
         .into_iter()
         .step_by(step)
         .take(100)
-        .map(|id_value| Lookup::new(id_type, id_value, filters.clone()))
+        .map(|id_value| Lookup::new(id_value, filters.clone()))
         .collect();
     assert_eq!(jobs.len(), 100);
     jobs

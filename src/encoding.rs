@@ -18,6 +18,7 @@ use crate::budget::Share;
 use crate::error::ApiError;
 use crate::limits::Who;
 use crate::state::State;
+use crate::weighted::weighted;
 use crate::wire::{PIECE_BYTES, Pieces};
 
 /// Bytes that are compressed on the thread that serves everyone: 0.1 ms for rows, and 0.5 ms
@@ -124,34 +125,18 @@ pub(crate) fn body_bytes(reply: &Reply) -> u64 {
 /// a quality above 0 and not below one that it gives the plain text.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut any, mut identity) = (None, None, None);
-    for value in headers.get_all(header::ACCEPT_ENCODING) {
-        let Ok(value) = value.to_str() else { continue };
-        for coding in value.split(',') {
-            let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
-            let quality = quality(parameters);
-            match name.trim().to_ascii_lowercase().as_str() {
-                "gzip" | "x-gzip" => gzip = gzip.max(Some(quality)),
-                "*" => any = any.max(Some(quality)),
-                "identity" => identity = Some(quality),
-                _ => {}
-            }
+    for (coding, quality) in weighted(headers, header::ACCEPT_ENCODING) {
+        // In thousandths; in range, so that the cast is exact.
+        let quality = if quality > 1.0 { 0 } else { (quality * 1000.0).round() as u16 };
+        match &*coding {
+            "gzip" | "x-gzip" => gzip = gzip.max(Some(quality)),
+            "*" => any = any.max(Some(quality)),
+            "identity" => identity = Some(quality),
+            _ => {}
         }
     }
     let gzip = gzip.or(any);
     gzip.is_some_and(|gzip| gzip > 0) && gzip >= identity
-}
-
-/// A quality in thousandths: 1 when none is given, 0 when it is none.
-fn quality(parameters: &str) -> u16 {
-    let mut values = parameters.split(';').filter_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("q").then_some(value.trim())
-    });
-    values.next().map_or(1000, |value| {
-        let quality = value.parse().ok().filter(|quality| (0.0..=1.0).contains(quality));
-        // In range, so that the cast is exact to a thousandth.
-        quality.map_or(0, |quality: f32| (quality * 1000.0).round() as u16)
-    })
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod state;
 pub mod tls;
 mod turns;
 pub mod version;
+mod weighted;
 mod wire;
 
 pub use call::Peer;

@@ -1,7 +1,8 @@
-//! The load program: what is promised of answers over HTTP, measured again.
+//! The load program: what is promised of speed, measured again.
 //!
 //! ```text
 //! cargo run --release --example load
+//! cargo run --release --example load -- engine
 //! cargo run --release --example load -- scale --sizes 1,10
 //! cargo run --release --example load -- soak --server target/release/figdex
 //! ```
@@ -9,7 +10,8 @@
 //! ratio of two sides that have their turns in one run: Figdex beside **the floor**, a
 //! server on the same stack that reads the same requests and answers a constant body of
 //! the same length, or one kind of request beside another. `mixes.toml` says which, and
-//! what is promised of each. `scale` tells what a larger index costs (`scale/`), and `soak`
+//! what is promised of each. `engine` measures building and counting beside tantivy alone
+//! (`engine/`), without HTTP. `scale` tells what a larger index costs (`scale/`), and `soak`
 //! whether memory and latency stay as they are (`soak/`).
 //!
 //! What is asked is made from the index itself (`sample.rs`, `questions.rs`), driven by a
@@ -18,6 +20,7 @@
 
 mod client;
 mod drive;
+mod engine;
 mod mixes;
 mod process;
 mod promises;
@@ -63,6 +66,8 @@ struct Flags {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure building and counting beside tantivy alone
+    Engine(EngineFlags),
     /// Tell what a larger index costs: build, size, opening, memory, answers
     ///
     /// Generates and builds each size anew, serves it in a process of its own, asks it at
@@ -103,6 +108,16 @@ struct PromisesFlags {
     seconds: Duration,
     #[command(flatten)]
     common: CommonFlags,
+}
+
+#[derive(Args)]
+struct EngineFlags {
+    /// How many generated instruments are indexed
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    instruments: u64,
+    /// How often each side has its turn
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
+    rounds: usize,
 }
 
 #[derive(Args)]
@@ -190,6 +205,7 @@ fn main() -> ExitCode {
     let flags = Flags::parse();
     let done = match &flags.command {
         None => promises::run(&flags.promises),
+        Some(Command::Engine(flags)) => engine::run(flags),
         Some(Command::Scale(flags)) => scale::run(flags),
         Some(Command::Soak(flags)) => soak::run(flags),
         Some(Command::Serve { index }) => scale::child::serve(index),

@@ -76,13 +76,10 @@ impl Sample {
         if let Some(values) = self.values.get_mut(&IdType::BbGlobal) {
             values.count(&instrument.figi.to_string(), instrument, properties);
         }
-        let mut seen: Vec<(IdType, figdex_index::IdValue)> = Vec::new();
-        for (kind, value) in instrument.keys() {
-            let Some(values) = self.values.get_mut(&kind) else { continue };
-            // An instrument may name a pair twice.
-            if !seen.iter().any(|(other, seen)| *other == kind && *seen == value) {
+        // An instrument may name a pair twice.
+        for value in instrument.keys().collect::<BTreeSet<_>>() {
+            if let Some(values) = self.values.get_mut(&value.id_type()) {
                 values.count(value.as_str(), instrument, properties);
-                seen.push((kind, value));
             }
         }
         let Some(name) = &instrument.name else { return };

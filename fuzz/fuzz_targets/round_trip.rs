@@ -4,7 +4,7 @@
 #![no_main]
 
 use figdex_fuzz::{dump, questions};
-use figdex_index::{Catalogue, Instrument};
+use figdex_index::{Catalogue, IdValue, Instrument};
 use figdex_ingest::export;
 use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
 use libfuzzer_sys::fuzz_target;
@@ -47,7 +47,7 @@ fn instruments(catalogue: &Catalogue) -> Vec<Instrument> {
     let read = catalogue.instruments(|instrument| {
         let mut instrument = instrument.clone();
         // Of one kind they keep their order; the kinds come in that of the columns.
-        instrument.identifiers.sort_by_key(|(id_type, _)| *id_type);
+        instrument.identifiers.sort_by_key(IdValue::id_type);
         all.push(instrument);
         Ok::<_, figdex_index::Error>(())
     });

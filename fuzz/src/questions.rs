@@ -28,7 +28,7 @@ pub fn ask(catalogue: &Catalogue) {
     let mut hits = Vec::new();
     for (id_type, text) in LOOKUPS {
         let value = id_type.admit(text).expect("a value of its kind");
-        hits.extend(lookup(catalogue, id_type, value));
+        hits.extend(lookup(catalogue, value));
     }
     let words = WORDS.map(|text| Keywords::parse(text).expect("not too long"));
     for keywords in words.iter().cloned() {
@@ -60,8 +60,8 @@ pub fn ask(catalogue: &Catalogue) {
     hits.into_iter().for_each(|hit| read(catalogue, hit));
 }
 
-fn lookup(catalogue: &Catalogue, id_type: IdType, value: IdValue<'_>) -> Vec<Hit> {
-    let question = Lookup::new(id_type, value, Filters::default());
+fn lookup(catalogue: &Catalogue, value: IdValue<'_>) -> Vec<Hit> {
+    let question = Lookup::new(value, Filters::default());
     // Too many hits are told as that, and none of them is there to be read.
     catalogue.lookup(&question, HITS_MAX).unwrap_or_default()
 }

@@ -125,14 +125,14 @@ const LOCATE_UNITS: u64 = 12;
 fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings<'a>>) {
     let first = located.len();
     let in_directory = lookups.iter().map(|lookup| {
-        let kind = Some(lookup.id_type).filter(|id_type| *id_type != IdType::BbGlobal);
-        kind.map(|id_type| (KeyKind::Id(id_type), lookup.id_value.as_str()))
+        let value = Some(&lookup.id_value).filter(|value| value.id_type() != IdType::BbGlobal);
+        value.map(|value| (KeyKind::Id(value.id_type()), value.as_str()))
     });
     part.identifiers.find_all(in_directory, located);
     // A row's own FIGI needs no directory: the rows are in its order.
     let mut own: Vec<(usize, Figi)> = Vec::new();
     for (place, lookup) in lookups.iter().enumerate() {
-        if lookup.id_type == IdType::BbGlobal {
+        if lookup.id_value.id_type() == IdType::BbGlobal {
             own.extend(Figi::parse(lookup.id_value.as_str()).ok().map(|figi| (place, figi)));
         }
     }

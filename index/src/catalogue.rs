@@ -265,7 +265,7 @@ impl Catalogue {
         for (rows, (part, entry)) in
             located.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
         {
-            let driver = match lookup.id_type {
+            let driver = match lookup.id_value.id_type() {
                 IdType::BbGlobal => "order of FIGIs",
                 _ => "identifier directory",
             };

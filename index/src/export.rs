@@ -113,9 +113,9 @@ fn agree(
     if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
         return Err("it is unlisted, and is not".into());
     }
-    let of_ids = instrument.keys().map(|(id_type, value)| (KeyKind::Id(id_type), value));
+    let of_ids = instrument.keys();
     let mut keys: Vec<(KeyKind, String)> =
-        of_ids.map(|(kind, value)| (kind, value.as_str().to_owned())).collect();
+        of_ids.map(|value| (KeyKind::Id(value.id_type()), value.as_str().to_owned())).collect();
     keys.extend(typed::keys(instrument));
     keys.sort_unstable();
     keys.dedup();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalogue::{Catalogue, Hit};
 use crate::error::{Error, Result};
 use crate::figi::Figi;
-use crate::id_type::{IdType, IdValue};
+use crate::id_type::IdValue;
 use crate::identifiers::KeyKind;
 use crate::instrument::Instrument;
 use crate::part::Part;
@@ -120,14 +120,10 @@ impl Catalogue {
         let mut kin: BTreeSet<Hit> = self.find(composite).into_iter().collect();
         kin.insert(hit);
         let must = kin.clone();
-        let keys = [
-            (IdType::CompositeBbGlobal, Some(composite)),
-            (IdType::ShareClassBbGlobal, row.share_class_figi()),
-        ];
-        for (id_type, figi) in keys {
-            let Some(value) = figi.map(IdValue::from) else { continue };
+        let share_class = row.share_class_figi().map(IdValue::share_class);
+        for value in [IdValue::composite(composite)].into_iter().chain(share_class) {
             let found = (0..).zip(&self.generation.parts).flat_map(|(part, of)| {
-                let docs = of.identifiers.find(KeyKind::Id(id_type), value.as_str());
+                let docs = of.identifiers.find(KeyKind::Id(value.id_type()), value.as_str());
                 docs.map(move |doc| Hit { part, doc })
             });
             // One more than is told, besides those that are there already.

@@ -6,7 +6,6 @@
 //! under which the index keeps it, so that asking is comparing bytes.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::check_digit;
 use crate::date::Date;
@@ -98,8 +97,11 @@ enum Form {
 
 /// A value that has the form of its kind, in the spelling of the index: no
 /// surrounding blanks, upper case. One that was given in that spelling is borrowed.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct IdValue<'a>(Cow<'a, str>);
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdValue<'a> {
+    id_type: IdType,
+    text: Cow<'a, str>,
+}
 
 /// The value has not the form of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -116,7 +118,7 @@ impl IdType {
             // A few letters are longer in upper case; what is admitted once must be
             // admitted again.
             if value.len() <= ID_VALUE_BYTES_MAX && self.form().fits(value.as_bytes()) {
-                return Ok(IdValue(value));
+                return Ok(IdValue { id_type: self, text: value });
             }
         }
         Err(FormError(self))
@@ -196,37 +198,39 @@ fn upper(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> IdValue<'a> {
-    /// A value that an idType admitted before, in the spelling of the index.
-    pub(crate) fn from_index(value: &'a str) -> Self {
-        Self(Cow::Borrowed(value))
+    /// A value that `id_type` admitted before, in the spelling of the index.
+    pub(crate) fn from_index(id_type: IdType, value: &'a str) -> Self {
+        Self { id_type, text: Cow::Borrowed(value) }
+    }
+
+    /// The value that finds the rows of this composite.
+    pub fn composite(figi: Figi) -> Self {
+        Self { id_type: IdType::CompositeBbGlobal, text: Cow::Owned(figi.to_string()) }
+    }
+
+    /// The value that finds the rows of this share class.
+    pub fn share_class(figi: Figi) -> Self {
+        Self { id_type: IdType::ShareClassBbGlobal, text: Cow::Owned(figi.to_string()) }
     }
 
     /// The same value, whatever becomes of the text that it was borrowed from.
     pub fn into_owned(self) -> IdValue<'static> {
-        IdValue(Cow::Owned(self.0.into_owned()))
+        IdValue { id_type: self.id_type, text: Cow::Owned(self.text.into_owned()) }
     }
 
     /// The same value, borrowed.
     pub fn borrowed(&self) -> IdValue<'_> {
-        IdValue(Cow::Borrowed(&self.0))
+        IdValue { id_type: self.id_type, text: Cow::Borrowed(&self.text) }
+    }
+
+    /// The kind that admitted the value.
+    pub fn id_type(&self) -> IdType {
+        self.id_type
     }
 
     /// The value in the spelling of the index.
     pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<Figi> for IdValue<'_> {
-    /// A FIGI is of the form of the three FIGI kinds, and already upper case.
-    fn from(figi: Figi) -> Self {
-        Self(Cow::Owned(figi.to_string()))
-    }
-}
-
-impl fmt::Debug for IdValue<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        &self.text
     }
 }
 

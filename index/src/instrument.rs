@@ -49,7 +49,7 @@ pub struct Instrument {
     pub unique_id_fut_opt: Option<String>,
     /// Third-party identifiers. The kinds that are fields of their own (the three
     /// FIGIs, `TICKER`) need not be here: [`Instrument::keys`] adds them.
-    pub identifiers: Vec<(IdType, IdValue<'static>)>,
+    pub identifiers: Vec<IdValue<'static>>,
     /// Further words by which search finds the row.
     pub alias: Vec<String>,
 }
@@ -104,18 +104,19 @@ impl Instrument {
 
     /// All that a mapping job finds it by, except its own FIGI: that one is the
     /// order of the index and needs no directory. May name a pair twice.
-    pub fn keys(&self) -> impl Iterator<Item = (IdType, IdValue<'_>)> {
-        let figis = [
-            (IdType::CompositeBbGlobal, self.composite_figi),
-            (IdType::ShareClassBbGlobal, self.share_class_figi),
-        ];
-        let figis = figis.into_iter().filter_map(|(kind, figi)| Some((kind, IdValue::from(figi?))));
-        let ticker = self.ticker.as_deref().and_then(|ticker| {
-            // A ticker longer than any job may ask for needs no key.
-            Some((IdType::Ticker, IdType::Ticker.admit(ticker).ok()?))
-        });
-        let given = self.identifiers.iter().filter(|(kind, _)| *kind != IdType::BbGlobal);
-        figis.chain(ticker).chain(given.map(|(kind, value)| (*kind, value.borrowed())))
+    pub fn keys(&self) -> impl Iterator<Item = IdValue<'_>> {
+        let composite = self.composite_figi.map(IdValue::composite);
+        let share_class = self.share_class_figi.map(IdValue::share_class);
+        // A ticker longer than any job may ask for needs no key.
+        let ticker = self.ticker.as_deref().and_then(|text| IdType::Ticker.admit(text).ok());
+        let given = self.identifiers.iter().filter(|value| value.id_type() != IdType::BbGlobal);
+        let own = composite.into_iter().chain(share_class).chain(ticker);
+        own.chain(given.map(IdValue::borrowed))
+    }
+
+    /// The third-party identifiers of one kind.
+    pub fn identifiers_of(&self, id_type: IdType) -> impl Iterator<Item = &IdValue<'static>> {
+        self.identifiers.iter().filter(move |value| value.id_type() == id_type)
     }
 
     /// Takes in what `later` says of the same instrument: it fills what is
@@ -154,27 +155,28 @@ impl Instrument {
 
     fn update_identifiers(
         &mut self,
-        later: Vec<(IdType, IdValue<'static>)>,
+        later: Vec<IdValue<'static>>,
         changed: &mut impl FnMut(Change<'_>),
     ) {
-        fn of<'a>(kind: IdType, identifiers: &'a [(IdType, IdValue<'static>)]) -> Vec<&'a str> {
-            let same = identifiers.iter().filter(|(other, _)| *other == kind);
-            let mut values: Vec<&str> = same.map(|(_, value)| value.as_str()).collect();
+        fn of<'a>(kind: IdType, identifiers: &'a [IdValue<'static>]) -> Vec<&'a str> {
+            let same = identifiers.iter().filter(|value| value.id_type() == kind);
+            let mut values: Vec<&str> = same.map(IdValue::as_str).collect();
             values.sort_unstable();
             values
         }
-        for (place, (kind, _)) in later.iter().enumerate() {
-            if later[..place].iter().any(|(other, _)| other == kind) {
+        let has = |values: &[IdValue<'_>], kind| values.iter().any(|value| value.id_type() == kind);
+        for (place, kind) in later.iter().map(IdValue::id_type).enumerate() {
+            if has(&later[..place], kind) {
                 continue;
             }
-            let (old, new) = (of(*kind, &self.identifiers), of(*kind, &later));
+            let (old, new) = (of(kind, &self.identifiers), of(kind, &later));
             if old != new {
                 let old = (!old.is_empty()).then(|| old.join(";"));
                 let new = new.join(";");
                 changed(Change { field: kind.name(), old: old.as_ref().map(display), new: &new });
             }
         }
-        self.identifiers.retain(|(kind, _)| later.iter().all(|(other, _)| other != kind));
+        self.identifiers.retain(|value| !has(&later, value.id_type()));
         self.identifiers.extend(later);
     }
 }
@@ -219,8 +221,8 @@ mod tests {
     /// Commands, "The canonical dump": later inputs fill and win.
     #[test]
     fn a_later_row_fills_and_wins() {
-        let isin = |text| (IdType::Isin, IdType::Isin.admit(text).unwrap());
-        let cusip = (IdType::Cusip, IdType::Cusip.admit("459200101").unwrap());
+        let isin = |text| IdType::Isin.admit(text).unwrap();
+        let cusip = IdType::Cusip.admit("459200101").unwrap();
         let mut first = Instrument {
             ticker: Some("IBM".into()),
             name: Some("old".into()),

@@ -94,6 +94,6 @@ fn has_identifier(instrument: &Instrument, id_type: IdType) -> bool {
         IdType::CompositeBbGlobal => instrument.composite_figi.is_some(),
         IdType::ShareClassBbGlobal => instrument.share_class_figi.is_some(),
         IdType::Ticker => instrument.ticker.is_some(),
-        id_type => instrument.identifiers.iter().any(|(kind, _)| *kind == id_type),
+        id_type => instrument.identifiers_of(id_type).next().is_some(),
     }
 }

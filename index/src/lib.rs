@@ -21,13 +21,13 @@
 //! let mut builder = Builder::create(index, BuildOptions::default())?;
 //! builder.add(Instrument {
 //!     ticker: Some("IBM".into()),
-//!     identifiers: vec![(IdType::Isin, isin.clone())],
+//!     identifiers: vec![isin.clone()],
 //!     ..Instrument::new(Figi::parse("BBG000BLNNH6")?)
 //! })?;
 //! builder.publish(Vec::new())?;
 //!
 //! let catalogue = Catalogue::open(index)?;
-//! let question = Lookup::new(IdType::Isin, isin, Filters::default());
+//! let question = Lookup::new(isin, Filters::default());
 //! let hits = catalogue.lookup(&question, 15_000)?;
 //! assert_eq!(catalogue.row(hits[0]).ticker().unwrap().to_string(), "IBM");
 //! # Ok(())

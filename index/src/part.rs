@@ -162,9 +162,10 @@ impl PartWriter {
         let rows = Worker::start(RowsWriter::create(path)?, RowsWriter::add);
         let identifiers = (IdentifiersWriter::new(path, options.hash_seed), Lengths::default(), 0);
         let identifiers = Worker::start(identifiers, |(identifiers, lengths, doc), instrument| {
-            for (id_type, id_value) in instrument.keys() {
-                lengths.add(KeyKind::Id(id_type), id_value.as_str());
-                identifiers.add(KeyKind::Id(id_type), id_value.as_str(), *doc)?;
+            for id_value in instrument.keys() {
+                let kind = KeyKind::Id(id_value.id_type());
+                lengths.add(kind, id_value.as_str());
+                identifiers.add(kind, id_value.as_str(), *doc)?;
             }
             for (kind, text) in typed::keys(instrument) {
                 lengths.add(kind, &text);

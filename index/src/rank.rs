@@ -88,7 +88,7 @@ pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2;
 impl Facts {
     pub(crate) fn of(instrument: &Instrument) -> Self {
         let kind = kind(instrument);
-        let isin = instrument.identifiers.iter().find(|(id_type, _)| *id_type == IdType::Isin);
+        let isin = instrument.identifiers_of(IdType::Isin).next();
         let exch_code = instrument.property(Property::ExchCode);
         let currency = instrument.property(Property::Currency);
         let composite = instrument.composite_figi;
@@ -102,9 +102,9 @@ impl Facts {
         Self {
             share_class: instrument.share_class_figi,
             composite,
-            isin: isin.filter(|_| !kind.ends()).and_then(|(_, isin)| number(isin)),
+            isin: isin.filter(|_| !kind.ends()).and_then(number),
             kind,
-            market: market(exch_code, currency, isin.map(|(_, isin)| isin.as_str())),
+            market: market(exch_code, currency, isin.map(IdValue::as_str)),
             exch_code: exch_code.and_then(code_number),
             measure,
         }
@@ -367,7 +367,7 @@ mod tests {
         instrument.maturity = Some(Date::parse("2031-05-15").unwrap());
         instrument.composite_figi = Some(figi("BBG000BLNNV0"));
         let isin = IdType::Isin.admit("US4592001014").unwrap();
-        instrument.identifiers.push((IdType::Isin, isin));
+        instrument.identifiers.push(isin);
         for (kind, sector) in [("Corp", "Corp"), ("Common Stock", "Equity")] {
             instrument.properties[Property::MarketSecDes as usize] = Some(sector.to_owned());
             instrument.properties[Property::SecurityType2 as usize] = Some(kind.to_owned());

@@ -72,8 +72,8 @@ impl Instrument {
         writer.field(self.listed, |out, listed| out.push(u8::from(listed)));
         let present = writer.present;
         put_number(out, self.identifiers.len());
-        for (id_type, id_value) in &self.identifiers {
-            out.push(*id_type as u8);
+        for id_value in &self.identifiers {
+            out.push(id_value.id_type() as u8);
             put_text(out, id_value.as_str());
         }
         put_number(out, self.alias.len());
@@ -120,8 +120,8 @@ impl Instrument {
         for _ in 0..take_number(&mut bytes)? {
             let [code] = take(&mut bytes)?;
             let id_type = IdType::from_code(code)?;
-            let id_value = IdValue::from_index(take_text(&mut bytes)?).into_owned();
-            instrument.identifiers.push((id_type, id_value));
+            let id_value = IdValue::from_index(id_type, take_text(&mut bytes)?);
+            instrument.identifiers.push(id_value.into_owned());
         }
         for _ in 0..take_number(&mut bytes)? {
             instrument.alias.push(take_text(&mut bytes)?.to_owned());
@@ -213,7 +213,7 @@ mod tests {
         };
         let values = (number(), number(), number(), date(), date(), any::<Option<bool>>());
         let id_value = (0_u8..26, ".{1,60}").prop_map(|(code, text)| {
-            (IdType::from_code(code).unwrap(), IdValue::from_index(&text).into_owned())
+            IdValue::from_index(IdType::from_code(code).unwrap(), &text).into_owned()
         });
         let lists =
             (proptest::collection::vec(id_value, 0..5), proptest::collection::vec(".*", 0..4));

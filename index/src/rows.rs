@@ -193,7 +193,7 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.json_pieces().try_for_each(|piece| match str::from_utf8(piece) {
             Ok(plain) if !plain.contains('\\') => f.write_str(plain),
-            _ => f.write_str(&unescape(piece)),
+            _ => f.write_str(&unescape(piece).expect("a text that was verified")),
         })
     }
 }

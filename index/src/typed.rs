@@ -35,7 +35,8 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
     });
     let description = description.map(squeeze).filter(|text| !text.is_empty());
     let names = name.into_iter().chain(description).map(|name| (KeyKind::Name, name));
-    let squeezed = instrument.keys().filter_map(|(id_type, id_value)| {
+    let squeezed = instrument.keys().filter_map(|id_value| {
+        let id_type = id_value.id_type();
         let kind = match id_type {
             // Of tickers with blanks, which are those of derivatives and bonds,
             // only the one that is typed just as it is spelled counts as exact: a
@@ -257,9 +258,8 @@ mod tests {
     use super::*;
 
     fn keys_of(id_type: IdType, text: &str) -> Vec<(KeyKind, String)> {
-        let id_value = id_type.admit(text).unwrap();
         keys(&Instrument {
-            identifiers: vec![(id_type, id_value.into_owned())],
+            identifiers: vec![id_type.admit(text).unwrap().into_owned()],
             ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
         })
         .collect()

@@ -10,15 +10,15 @@ use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceE
 
 use crate::conflicts::Conflicts;
 use crate::derive::derive;
-use crate::enrich::{self, Enrichment};
+use crate::enrich::Enrichment;
 use crate::error::{Error, Result};
 use crate::exchanges::Exchanges;
 use crate::format::Format;
 use crate::merge::{Merge, Merged, Sorted};
 use crate::normalize::{Dropped, normalize};
 use crate::outputs::{Files, Output};
-use crate::rejects::Rejects;
-use crate::report::{InputReport, Published, Report};
+use crate::rejects::{Reject, Rejects};
+use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
 use crate::source::{Input, Next, Source};
 use crate::space;
@@ -354,88 +354,46 @@ impl Build {
     fn read(
         &self,
         mut merge: Merge,
-        mut rejects: Rejects,
+        rejects: Rejects,
         report: &mut Report,
         clock: &mut Clock<'_>,
     ) -> Result<Read> {
-        let mut sources: Vec<SourceEntry> = Vec::with_capacity(self.inputs.len());
-        let mut rows = 0;
-        // Of the inputs before the one at hand.
-        let mut bytes_before = 0;
-        let bytes_total = self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum();
+        let mut reading = Reading {
+            rejects,
+            sources: Vec::with_capacity(self.inputs.len() + self.enrich.len()),
+            report,
+            clock,
+            rows: 0,
+            bytes_before: 0,
+            bytes_total: self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum(),
+        };
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
             let mut source = Source::open(input, self.format.as_ref())?;
-            let mut account = InputReport { name: name.clone(), ..InputReport::default() };
-            let mut row = Row::default();
-            let mut dropped: Vec<Dropped> = Vec::new();
-            loop {
-                let instrument = match source.next(&mut row)? {
-                    Next::Row => normalize(&row, &mut dropped),
-                    Next::Rejected(reason) => Err(reason),
-                    Next::Skipped => {
-                        account.counts.read += 1;
-                        account.counts.skipped += 1;
-                        continue;
-                    }
-                    Next::End => break,
-                };
-                account.counts.read += 1;
-                rows += 1;
-                clock.tick(rows, || Progress::Reading {
-                    input: &name,
-                    rows,
-                    bytes: bytes_before + source.meter().bytes(),
-                    bytes_total,
-                });
-                match instrument {
-                    Ok(instrument) => merge.add(place, instrument),
-                    Err(reason) => {
-                        account.counts.rejected += 1;
-                        rejects.keep(&name, &row, None, &reason.to_string())?;
-                        report.reasons.entry(reason.kind()).or_default().add(&name, row.line);
-                    }
-                }
-                for Dropped { column, reason } in dropped.drain(..) {
-                    rejects.keep(&name, &row, Some(column), reason)?;
-                    report.dropped.entry((column, reason)).or_default().add(&name, row.line);
-                }
-            }
-            account.format = source.format().to_owned();
-            account.absent_columns = source.absent_columns().to_vec();
-            account.unknown_columns = source.unknown_columns().to_vec();
-            let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
-            bytes_before += bytes;
-            (clock.progress)(Progress::Reading {
-                input: &name,
-                rows,
-                bytes: bytes_before,
-                bytes_total,
+            let counts = reading.read(&name, &mut source, |row, dropped| {
+                Ok(normalize(row, dropped).map(|instrument| merge.add(place, instrument)))
+            })?;
+            reading.report.inputs.push(InputReport {
+                name,
+                counts,
+                format: source.format().to_owned(),
+                unknown_columns: source.unknown_columns().to_vec(),
+                absent_columns: source.absent_columns().to_vec(),
             });
-            sources.push(SourceEntry { name, bytes, sha256, rows: account.counts.read });
-            report.inputs.push(account);
         }
         let mut enrichment = Enrichment::new();
         for input in &self.enrich {
             let name = input.name();
-            let told = |rows, bytes| Progress::Reading {
-                input: &name,
-                rows,
-                bytes: bytes_before + bytes,
-                bytes_total,
-            };
-            let mut read = |bytes| {
-                rows += 1;
-                clock.tick(rows, || told(rows, bytes));
-            };
-            let source = Source::open_without_figi(input, self.enrich_format.as_ref())?;
-            let entry =
-                enrich::read(source, &name, &mut enrichment, &mut rejects, report, &mut read)?;
-            (clock.progress)(told(rows, entry.bytes));
-            bytes_before += entry.bytes;
-            sources.push(entry);
+            let mut source = Source::open_without_figi(input, self.enrich_format.as_ref())?;
+            enrichment.begin(name.clone());
+            let Counts { read, rejected, skipped, .. } =
+                reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
+            let account = enrichment.account();
+            account.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
+            account.unknown_columns = source.unknown_columns().to_vec();
         }
-        report.enrich = enrichment.accounts().to_vec();
+        reading.report.enrich = enrichment.accounts().to_vec();
+        let Reading { rejects, sources, .. } = reading;
         Ok(Read { sorted: merge.finish()?, enrichment, rejects, sources })
     }
 
@@ -474,6 +432,69 @@ struct Read {
     enrichment: Enrichment,
     rejects: Rejects,
     sources: Vec<SourceEntry>,
+}
+
+/// Reads inputs, one after the other.
+struct Reading<'a, 'b> {
+    rejects: Rejects,
+    sources: Vec<SourceEntry>,
+    report: &'a mut Report,
+    clock: &'a mut Clock<'b>,
+    /// Rows so far, over all inputs.
+    rows: u64,
+    /// Bytes of the inputs before the current one.
+    bytes_before: u64,
+    bytes_total: Option<u64>,
+}
+
+impl Reading<'_, '_> {
+    /// Reads every row of an input of that name, which `take` takes in or rejects.
+    fn read(
+        &mut self,
+        name: &str,
+        source: &mut Source,
+        mut take: impl FnMut(&Row, &mut Vec<Dropped>) -> Result<Result<(), Reject>>,
+    ) -> Result<Counts> {
+        let (bytes_before, bytes_total) = (self.bytes_before, self.bytes_total);
+        let progress = |rows, bytes| Progress::Reading {
+            input: name,
+            rows,
+            bytes: bytes_before + bytes,
+            bytes_total,
+        };
+        let mut counts = Counts::default();
+        let mut row = Row::default();
+        let mut dropped: Vec<Dropped> = Vec::new();
+        loop {
+            let taken = match source.next(&mut row)? {
+                Next::Row => take(&row, &mut dropped)?,
+                Next::Rejected(reason) => Err(reason),
+                Next::Skipped => {
+                    counts.read += 1;
+                    counts.skipped += 1;
+                    continue;
+                }
+                Next::End => break,
+            };
+            counts.read += 1;
+            self.rows += 1;
+            self.clock.tick(self.rows, || progress(self.rows, source.meter().bytes()));
+            if let Err(reason) = taken {
+                counts.rejected += 1;
+                self.rejects.keep(name, &row, None, &reason.to_string())?;
+                self.report.reasons.entry(reason.kind()).or_default().add(name, row.line);
+            }
+            for Dropped { column, reason } in dropped.drain(..) {
+                self.rejects.keep(name, &row, Some(column), reason)?;
+                self.report.dropped.entry((column, reason)).or_default().add(name, row.line);
+            }
+        }
+        let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
+        (self.clock.progress)(progress(self.rows, bytes));
+        self.bytes_before += bytes;
+        self.sources.push(SourceEntry { name: name.to_owned(), bytes, sha256, rows: counts.read });
+        Ok(counts)
+    }
 }
 
 /// Tells of progress now and then.

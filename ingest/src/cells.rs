@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Figi, IdType, Instrument};
+use figdex_index::{Figi, IdType, IdValue, Instrument};
 
 use crate::row::Column;
 
@@ -51,8 +51,8 @@ pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
         Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
         Column::Alias => return list(instrument.alias.iter().map(String::as_str).collect()),
         Column::Identifier(id_type) => {
-            let own = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
-            return list(own.map(|(_, value)| value.as_str()).collect());
+            let own = instrument.identifiers_of(id_type);
+            return list(own.map(IdValue::as_str).collect());
         }
     };
     found.map_or(Cell::Nothing, Cell::Text)

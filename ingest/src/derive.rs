@@ -6,31 +6,22 @@ use figdex_index::{EQUITY, IdType, Instrument, Property};
 
 /// Adds to a merged instrument what follows from what it has.
 pub(crate) fn derive(instrument: &mut Instrument) {
-    let has = |instrument: &Instrument, id_type: IdType| {
-        instrument.identifiers.iter().any(|(kind, _)| *kind == id_type)
-    };
-    let first = |instrument: &Instrument, id_type: IdType| {
-        let mut values = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
-        values.next().map(|(_, value)| value.as_str().to_owned())
+    let given = |instrument: &Instrument, id_type: IdType| -> Vec<String> {
+        instrument.identifiers_of(id_type).map(|value| value.as_str().to_owned()).collect()
     };
     let add = |instrument: &mut Instrument, id_type: IdType, text: &str| {
         if let Ok(value) = id_type.admit(text) {
-            instrument.identifiers.push((id_type, value.into_owned()));
+            instrument.identifiers.push(value.into_owned());
         }
     };
 
-    let cusips: Vec<String> = instrument
-        .identifiers
-        .iter()
-        .filter(|(kind, _)| *kind == IdType::Cusip)
-        .map(|(_, value)| value.as_str().to_owned())
-        .collect();
-    if !has(instrument, IdType::Cusip8) {
+    let cusips = given(instrument, IdType::Cusip);
+    if given(instrument, IdType::Cusip8).is_empty() {
         for cusip in &cusips {
             add(instrument, IdType::Cusip8, &cusip[..8]);
         }
     }
-    if !has(instrument, IdType::Cins) {
+    if given(instrument, IdType::Cins).is_empty() {
         for cusip in &cusips {
             // Those without a leading letter are not of the form.
             add(instrument, IdType::Cins, cusip);
@@ -40,14 +31,14 @@ pub(crate) fn derive(instrument: &mut Instrument) {
     for (id_type, field) in
         [(IdType::BbUnique, Field::UniqueId), (IdType::UniqueFutOpt, Field::UniqueIdFutOpt)]
     {
-        match (first(instrument, id_type), field.of(instrument).clone()) {
+        match (given(instrument, id_type).into_iter().next(), field.of(instrument).clone()) {
             (None, Some(text)) => add(instrument, id_type, &text),
             (Some(text), None) => *field.of(instrument) = Some(text),
             _ => {}
         }
     }
 
-    if !has(instrument, IdType::BaseTicker)
+    if given(instrument, IdType::BaseTicker).is_empty()
         && let Some(base) = base_ticker(instrument)
     {
         add(instrument, IdType::BaseTicker, &base);
@@ -161,7 +152,7 @@ mod tests {
 
     #[test]
     fn identifiers_that_follow_from_others() {
-        let given = |kind: IdType, text| (kind, kind.admit(text).unwrap());
+        let given = |kind: IdType, text| kind.admit(text).unwrap();
         let mut foreign = instrument("Corp", "Corp", "AGN 3 01/01/30");
         foreign.identifiers.push(given(IdType::Cusip, "G0177J108"));
         foreign.unique_id = Some("EQ0010080100001000".into());
@@ -183,7 +174,7 @@ mod tests {
 
     #[test]
     fn nothing_is_derived_beside_what_is_given() {
-        let given = |kind: IdType, text| (kind, kind.admit(text).unwrap());
+        let given = |kind: IdType, text| kind.admit(text).unwrap();
         let mut local = instrument("Equity", "Common Stock", "IBM");
         local.identifiers = vec![
             given(IdType::Cusip, "459200101"),

@@ -50,7 +50,7 @@ pub fn explain(catalogue: &Catalogue, question: &str) -> Result<String, ExplainE
         (Some(id_type), Some(id_value), None) => {
             let id_value = admit(id_type, &id_value)
                 .map_err(|what| ExplainError::Property { property: "idValue".to_owned(), what })?;
-            Ok(catalogue.explain_lookup(&Lookup::new(id_type, id_value, asked.filters)))
+            Ok(catalogue.explain_lookup(&Lookup::new(id_value, asked.filters)))
         }
         (None, None, keywords) => {
             Ok(catalogue.explain(&Search { keywords, filters: asked.filters })?)

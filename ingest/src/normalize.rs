@@ -101,9 +101,8 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
                 _ => id_type.admit(value),
             };
             let admitted = admitted.map_err(|_| "not of the form of its idType")?;
-            let identifier = (id_type, admitted.into_owned());
-            let same = |(kind, _): &&_| *kind == id_type;
-            if instrument.identifiers.iter().filter(same).count() == LIST_VALUES_MAX {
+            let identifier = admitted.into_owned();
+            if instrument.identifiers_of(id_type).count() == LIST_VALUES_MAX {
                 return Err("more than 100 values");
             }
             if !instrument.identifiers.contains(&identifier) {
@@ -136,8 +135,8 @@ fn fill_fields(instrument: &mut Instrument, row: &Row) {
 fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
     const CONTRADICTION: &str = "not the row's own value";
     let identifiers = std::mem::take(&mut instrument.identifiers);
-    for (id_type, value) in identifiers {
-        let text = value.as_str();
+    for value in identifiers {
+        let (id_type, text) = (value.id_type(), value.as_str());
         let agrees = match id_type {
             IdType::BbGlobal => Figi::parse(text) == Ok(instrument.figi),
             IdType::CompositeBbGlobal => agree(&mut instrument.composite_figi, text),
@@ -147,7 +146,7 @@ fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
                 IdType::Ticker.admit(ticker).is_ok_and(|ticker| ticker == value)
             }
             _ => {
-                instrument.identifiers.push((id_type, value.into_owned()));
+                instrument.identifiers.push(value);
                 true
             }
         };

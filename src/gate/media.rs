@@ -3,41 +3,22 @@
 
 use warp::http::{HeaderMap, header};
 
+use crate::weighted::weighted;
+
 /// Whether the caller takes JSON (RFC 9110, 12.5.1), under either of its names: for
 /// each the most specific range that covers it decides, and a quality of 0 refuses.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
+    let ranges: Vec<(String, f32)> = weighted(headers, header::ACCEPT).collect();
     let takes = |json: &str, family: &str| {
-        let mut best: Option<(u8, bool)> = None;
-        let mut any = false;
-        for value in headers.get_all(header::ACCEPT) {
-            let Ok(value) = value.to_str() else { continue };
-            for range in value.split(',').map(str::trim).filter(|range| !range.is_empty()) {
-                any = true;
-                let (kind, parameters) = range.split_once(';').unwrap_or((range, ""));
-                let kind = kind.trim().to_ascii_lowercase();
-                let specific = match kind.as_str() {
-                    kind if kind == json => 2,
-                    kind if kind == family => 1,
-                    "*/*" => 0,
-                    _ => continue,
-                };
-                // Of two ranges that are equally specific, one that is wanted is enough.
-                best = best.max(Some((specific, is_wanted(parameters))));
-            }
-        }
-        !any || best.is_some_and(|(_, wanted)| wanted)
+        let by_specificity = ["*/*", family, json];
+        let covering = ranges.iter().filter_map(|(range, quality)| {
+            let specificity = by_specificity.iter().position(|covering| covering == range)?;
+            Some((specificity, *quality > 0.0))
+        });
+        // Of two ranges that are equally specific, one that is wanted is enough.
+        covering.max().is_some_and(|(_, is_wanted)| is_wanted)
     };
-    takes("application/json", "application/*") || takes("text/json", "text/*")
-}
-
-/// Whether the quality among these parameters, if there is one, is above 0.
-fn is_wanted(parameters: &str) -> bool {
-    parameters.split(';').all(|parameter| match parameter.split_once('=') {
-        Some((name, quality)) if name.trim().eq_ignore_ascii_case("q") => {
-            quality.trim().parse().is_ok_and(|quality: f32| quality > 0.0)
-        }
-        _ => true,
-    })
+    ranges.is_empty() || takes("application/json", "application/*") || takes("text/json", "text/*")
 }
 
 /// Whether the body is declared as JSON, in a charset that is UTF-8 or part of it.

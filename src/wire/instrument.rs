@@ -1,7 +1,7 @@
 //! One instrument with all that the index knows and may show, and its family. Not a
 //! shape of the contract: its rows are v3 result rows, with more fields behind them.
 
-use figdex_index::{Branch, Catalogue, Family, Figi, Hit, IdType, Instrument, Property};
+use figdex_index::{Branch, Catalogue, Family, Figi, Hit, IdType, IdValue, Instrument, Property};
 
 use super::{array, figi, json, reopen};
 use crate::version::Version;
@@ -72,8 +72,7 @@ fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
     out.push(b'{');
     let mut is_first = true;
     for id_type in IdType::ALL {
-        let of_type = instrument.identifiers.iter().filter(|(kind, _)| *kind == id_type);
-        let values: Vec<&str> = of_type.map(|(_, value)| value.as_str()).collect();
+        let values: Vec<&str> = instrument.identifiers_of(id_type).map(IdValue::as_str).collect();
         if values.is_empty() {
             continue;
         }

@@ -268,7 +268,7 @@ impl<'a> Fields<'a> {
         if version.has_required_properties() {
             self.required(id_type)?;
         }
-        Ok(filters.map(|filters| Lookup::new(id_type, id_value, filters)))
+        Ok(filters.map(|filters| Lookup::new(id_value, filters)))
     }
 
     fn id_type(&self, version: Version) -> Result<IdType, Fault> {

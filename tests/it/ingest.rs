@@ -55,7 +55,6 @@ impl Desk {
         let mut tickers = Vec::new();
         for ticker in ["IBM", "AAPL", "MSFT", "OLD"] {
             let lookup = figdex_index::Lookup::new(
-                figdex_index::IdType::Ticker,
                 figdex_index::IdType::Ticker.admit(ticker).unwrap(),
                 figdex_index::Filters::default(),
             );

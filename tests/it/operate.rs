@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use figdex_index::{Catalogue, Error};
+use figdex_index::{Catalogue, Error, IdValue};
 use figdex_ingest::generate::Format;
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn an_export_is_the_same_index_again() {
             let read = catalogue.instruments(|instrument| {
                 let mut instrument = instrument.clone();
                 // Of one kind they keep their order; the kinds come in that of the columns.
-                instrument.identifiers.sort_by_key(|(id_type, _)| *id_type);
+                instrument.identifiers.sort_by_key(IdValue::id_type);
                 instruments.push(instrument);
                 Ok::<_, Error>(())
             });

@@ -68,7 +68,7 @@ fn holds(instrument: &Instrument, column: &str, value: &str) -> bool {
         id_type => instrument
             .identifiers
             .iter()
-            .any(|(kind, id)| kind.name() == id_type && id.as_str() == value),
+            .any(|id| id.id_type().name() == id_type && id.as_str() == value),
     }
 }
 

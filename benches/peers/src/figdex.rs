@@ -132,7 +132,7 @@ impl Engine for Figdex {
         match question {
             Question::Map { id_type, id_value } => {
                 let id_value = id_type.admit(id_value)?;
-                let lookup = Lookup::new(*id_type, id_value, everything());
+                let lookup = Lookup::new(id_value, everything());
                 let hits = self.catalogue.lookup(&lookup, HITS_MAX)?;
                 self.write(&hits, answer)
             }

@@ -104,7 +104,7 @@ impl Files {
             }
             out.write_record(None::<&[u8]>)?;
             keys.extend(
-                instrument.keys().map(|(kind, value)| (kind as u8, value.as_str().into(), id)),
+                instrument.keys().map(|key| (key.id_type() as u8, key.as_str().into(), id)),
             );
             id += 1;
             anyhow::Ok(())

@@ -90,7 +90,7 @@ pub(crate) fn questions(catalogue: &Catalogue, rounds: usize) -> Result<Vec<Pool
             }
         }
         // What is an identifier as well finds the rows that have it.
-        for (_, value) in instrument.keys() {
+        for value in instrument.keys() {
             rare.remove(&value.as_str().to_ascii_lowercase());
         }
         Ok::<_, figdex_index::Error>(())
@@ -149,9 +149,9 @@ pub(crate) fn questions(catalogue: &Catalogue, rounds: usize) -> Result<Vec<Pool
 impl Counts {
     fn add(&mut self, instrument: &Instrument) {
         self.instruments += 1;
-        let mapped = instrument.identifiers.iter().filter(|(kind, _)| MAPPED.contains(kind));
-        for (kind, value) in mapped {
-            *self.identifiers.entry((*kind, value.as_str().to_owned())).or_default() += 1;
+        for value in instrument.identifiers.iter().filter(|it| MAPPED.contains(&it.id_type())) {
+            let identifier = (value.id_type(), value.as_str().to_owned());
+            *self.identifiers.entry(identifier).or_default() += 1;
         }
         for (property, counts) in Property::ALL.into_iter().zip(&mut self.values) {
             if let Some(value) = instrument.property(property) {

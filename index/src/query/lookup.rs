@@ -1,7 +1,7 @@
 //! The question of a mapping job.
 
 use super::Filters;
-use crate::id_type::{IdType, IdValue};
+use crate::id_type::IdValue;
 
 /// Which rows carry this identifier and pass these filters?
 ///
@@ -9,9 +9,7 @@ use crate::id_type::{IdType, IdValue};
 /// can borrow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup<'a> {
-    /// The kind of identifier.
-    pub id_type: IdType,
-    /// A value that `id_type` admitted.
+    /// The identifier, of the kind that it knows.
     pub id_value: IdValue<'a>,
     /// Most jobs have none.
     filters: Option<Box<Filters>>,
@@ -19,18 +17,14 @@ pub struct Lookup<'a> {
 
 impl<'a> Lookup<'a> {
     /// The question; no filters are [`Filters::default`].
-    pub fn new(
-        id_type: IdType,
-        id_value: IdValue<'a>,
-        filters: impl Into<Option<Filters>>,
-    ) -> Self {
-        Self { id_type, id_value, filters: filters.into().map(Box::new) }
+    pub fn new(id_value: IdValue<'a>, filters: impl Into<Option<Filters>>) -> Self {
+        Self { id_value, filters: filters.into().map(Box::new) }
     }
 
     /// The same question, independent of the text that it was borrowed from.
     pub fn into_owned(self) -> Lookup<'static> {
-        let Self { id_type, id_value, filters } = self;
-        Lookup { id_type, id_value: id_value.into_owned(), filters }
+        let Self { id_value, filters } = self;
+        Lookup { id_value: id_value.into_owned(), filters }
     }
 
     /// What narrows the answer; `None` stands for [`Filters::default`].

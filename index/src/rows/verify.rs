@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{FIGI_BYTES, LENGTHS_BYTES, LINE_BYTES, NO_LENGTH, NONE, RECORD_BYTES, Rows, TextRef};
 use crate::error::{Error, Result};
-use crate::json_text::is_form;
+use crate::json_text::unescape;
 use crate::mapped::u32_at;
 use crate::texts::text_within;
 
@@ -27,6 +27,7 @@ impl Rows {
                 [row.exch_code(), row.security_type(), row.market_sector(), row.security_type2()];
             let own = [row.security_description(), row.unique_id(), row.unique_id_fut_opt()];
             let mut texts = lines.into_iter().chain(attributes).chain(own).flatten();
+            let is_form = |piece: &[u8]| is_plain(piece) || unescape(piece).is_some();
             if !texts.all(|text| text.json_pieces().all(is_form)) {
                 return Err(damaged(format!("{figi} has a text that is none")));
             }
@@ -47,6 +48,13 @@ impl Rows {
             && (2..5).all(|number| is_text(u32_at(record, number * 4)))
             && (0..3).all(|number| is_text(u32_at(line, 2 * FIGI_BYTES + number * 4)))
     }
+}
+
+/// Whether a JSON string holds these bytes as they are, as nearly every text is: it spares
+/// a copy of each.
+fn is_plain(piece: &[u8]) -> bool {
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
+    str::from_utf8(piece).is_ok() && !piece.iter().any(is_special)
 }
 
 /// Whether the lengths of a combination are those of its texts.

@@ -24,7 +24,7 @@ use crate::catalogue::{Catalogue, Hit, unless_more};
 use crate::conditions::Conditions;
 use crate::error::{Error, Result};
 use crate::figi::Figi;
-use crate::id_type::{IdType, IdValue};
+use crate::id_type::IdValue;
 use crate::identifiers::KeyKind;
 use crate::meter::Meter;
 use crate::names::said_name;
@@ -281,12 +281,11 @@ impl Catalogue {
 
     /// How many rows a security has.
     fn listings(&self, share_class: Option<Figi>, composite: Option<Figi>) -> usize {
-        let share_class = share_class.map(|figi| (IdType::ShareClassBbGlobal, figi));
-        let composite = composite.map(|figi| (IdType::CompositeBbGlobal, figi));
-        let Some((id_type, figi)) = share_class.or(composite) else { return 1 };
-        let figi = IdValue::from(figi);
+        let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
+        let Some(value) = value else { return 1 };
+        let kind = KeyKind::Id(value.id_type());
         let parts = self.generation.parts.iter();
-        parts.map(|part| part.identifiers.find(KeyKind::Id(id_type), figi.as_str()).len()).sum()
+        parts.map(|part| part.identifiers.find(kind, value.as_str()).len()).sum()
     }
 }
 

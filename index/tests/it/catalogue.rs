@@ -16,6 +16,10 @@ fn ticker(text: &str) -> IdValue<'_> {
     IdType::Ticker.admit(text).unwrap()
 }
 
+fn own(figi: Figi) -> IdValue<'static> {
+    IdType::BbGlobal.admit(&figi.to_string()).unwrap().into_owned()
+}
+
 fn find(catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
     let hits = catalogue.lookup(lookup, 1_000).unwrap();
     hits.into_iter().map(|hit| catalogue.figi(hit)).collect()
@@ -25,10 +29,8 @@ fn find(catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
 fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
     let filters = &lookup.filters().cloned().unwrap_or_default();
     let carries = |instrument: &&Instrument| {
-        if lookup.id_type == IdType::BbGlobal {
-            return IdValue::from(instrument.figi) == lookup.id_value;
-        }
-        instrument.keys().any(|key| key == (lookup.id_type, lookup.id_value.clone()))
+        own(instrument.figi) == lookup.id_value
+            || instrument.keys().any(|key| key == lookup.id_value)
     };
     let passes = |instrument: &&Instrument| {
         let (expiration, maturity) = instrument.filter_dates();
@@ -56,10 +58,9 @@ fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup<'_>) 
 fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
     let vocabulary = catalogue.vocabulary().clone();
     let key = prop_oneof![
-        prop_oneof![Just("IBM"), Just("aapl"), Just("BRK/B"), Just("NONE")]
-            .prop_map(|text| (IdType::Ticker, ticker(text))),
-        (0_u32..70).prop_map(|number| (IdType::BbGlobal, figi(number).into())),
-        (0_u32..70).prop_map(|number| (IdType::CompositeBbGlobal, figi(number).into())),
+        prop_oneof![Just("IBM"), Just("aapl"), Just("BRK/B"), Just("NONE")].prop_map(ticker),
+        (0_u32..70).prop_map(|number| own(figi(number))),
+        (0_u32..70).prop_map(|number| IdValue::composite(figi(number))),
     ];
     let number = |high: f64| {
         proptest::option::weighted(0.3, (0.0..high, 0.0..high)).prop_map(|bounds| {
@@ -78,7 +79,7 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
     (key, number(10.0), number(4.0), date(20_000), date(21_000), exch_codes, sectors, any::<bool>())
         .prop_map(
             move |(
-                (id_type, id_value),
+                id_value,
                 strike,
                 coupon,
                 expiration,
@@ -102,7 +103,7 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
                         filters.known.allow(vocabulary.admit(property, value).unwrap());
                     }
                 }
-                Lookup::new(id_type, id_value, filters)
+                Lookup::new(id_value, filters)
             },
         )
 }
@@ -131,7 +132,7 @@ fn too_many_hits_are_an_error_and_just_enough_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = publish(folder.path(), &universe(30), 7);
     let filters = Filters { include_unlisted_equities: true, ..Filters::default() };
-    let lookup = Lookup::new(IdType::Ticker, ticker("IBM"), filters);
+    let lookup = Lookup::new(ticker("IBM"), filters);
     assert_eq!(catalogue.lookup(&lookup, 10).unwrap().len(), 10);
     assert_eq!(catalogue.lookup(&lookup, 9), Err(TooManyHits { hits_max: 9 }));
 }

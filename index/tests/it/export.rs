@@ -40,8 +40,7 @@ fn instrument(figi: Figi) -> impl Strategy<Value = Instrument> {
     (texts, date(), date(), listed, identifiers, proptest::collection::vec("[a-c; ]{1,3}", 0..3))
         .prop_map(
             move |([ticker, name, unique_id, sector], expiration, maturity, listed, ids, alias)| {
-                let ids =
-                    ids.into_iter().map(|(id_type, text)| (id_type, id_type.admit(text).unwrap()));
+                let ids = ids.into_iter().map(|(id_type, text)| id_type.admit(text).unwrap());
                 let mut identifiers: Vec<_> = ids.collect();
                 identifiers.sort_unstable();
                 let mut instrument = Instrument {
@@ -108,7 +107,7 @@ fn an_inventory_counts_what_is_there() {
     let mut instruments = universe(60);
     instruments[3].alias = vec!["a".into(), "b".into()];
     for text in ["US4592001014", "JP3633400001"] {
-        instruments[5].identifiers.push((IdType::Isin, IdType::Isin.admit(text).unwrap()));
+        instruments[5].identifiers.push(IdType::Isin.admit(text).unwrap());
     }
     let folder = tempfile::tempdir().unwrap();
     let inventory = publish(folder.path(), &instruments, 25).inventory().unwrap();
@@ -174,7 +173,7 @@ fn parts_that_contradict_each_other_are_found() {
     let mut one = universe(30);
     one[4].alias = vec!["a".into()];
     let mut other = one.clone();
-    other[7].identifiers.push((IdType::Bb, IdType::Bb.admit("X").unwrap()));
+    other[7].identifiers.push(IdType::Bb.admit("X").unwrap());
     other[8].ticker = Some("OTHER".into());
     other[9].expiration = None;
     other[10].properties[Property::ExchCode as usize] = Some("GR".into());

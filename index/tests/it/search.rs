@@ -28,7 +28,7 @@ pub(crate) fn worded(count: u32) -> Vec<Instrument> {
         instrument.security_description = number.is_multiple_of(3).then(|| word(3).to_owned());
         instrument.alias = (0..number % 2).map(|_| word(4).to_owned()).collect();
         let mut identify = |id_type: IdType, text: &str| {
-            instrument.identifiers.push((id_type, id_type.admit(text).unwrap().into_owned()));
+            instrument.identifiers.push(id_type.admit(text).unwrap().into_owned());
         };
         match number % 6 {
             0 => identify(IdType::Isin, "US4592001014"),
@@ -91,13 +91,14 @@ fn holds(instrument: &Instrument, text: &str) -> bool {
         terms.contains(&squeeze(word)) || runs(word).iter().all(|run| terms.contains(run))
     };
     let exch_code = instrument.property(Property::ExchCode).map(str::to_lowercase);
-    let own = (IdType::BbGlobal, figdex_index::IdValue::from(instrument.figi));
-    let mut identifiers = instrument.keys().chain([own]);
-    identifiers.any(|(id_type, value)| {
-        !matches!(id_type, IdType::Ticker | IdType::BaseTicker)
-            && squeeze(value.as_str()) == squeeze(text)
-    }) || others.iter().all(word)
-        && (word(last) || !others.is_empty() && exch_code == Some(squeeze(last)))
+    let is_typed = |value: &str| squeeze(value) == squeeze(text);
+    let mut identifiers = instrument
+        .keys()
+        .filter(|value| !matches!(value.id_type(), IdType::Ticker | IdType::BaseTicker));
+    is_typed(&instrument.figi.to_string())
+        || identifiers.any(|value| is_typed(value.as_str()))
+        || others.iter().all(word)
+            && (word(last) || !others.is_empty() && exch_code == Some(squeeze(last)))
 }
 
 fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> bool {

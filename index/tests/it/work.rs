@@ -20,8 +20,7 @@ const ALIKE: u32 = 30_000;
 static WIDE: LazyLock<(tempfile::TempDir, Catalogue)> = LazyLock::new(|| {
     let instruments: Vec<Instrument> = (0..ALIKE)
         .map(|number| {
-            let of =
-                |id_type: IdType, text: &str| (id_type, id_type.admit(text).unwrap().into_owned());
+            let of = |id_type: IdType, text: &str| id_type.admit(text).unwrap().into_owned();
             let mut instrument = Instrument {
                 ticker: Some("WIDE".to_owned()),
                 name: Some(format!("Alike Corp {}", ["one", "two"][number as usize % 2])),
@@ -102,7 +101,7 @@ fn a_wide_identifier_is_not_read_inline() {
     for exch_code in ["US", "GR"] {
         let filters = with_exch_code(exch_code);
         let isin = IdType::Isin.admit("US4592001014").unwrap();
-        let job = Lookup::new(IdType::Isin, isin, filters);
+        let job = Lookup::new(isin, filters);
         let jobs = vec![job; 100];
         is_heavy(exch_code, row, |meter| map(&jobs[..1], meter));
         is_heavy(exch_code, 100 * row, |meter| map(&jobs, meter));
@@ -110,7 +109,7 @@ fn a_wide_identifier_is_not_read_inline() {
     let none =
         Filters { strike: NumberInterval::new(Some(-2.0), Some(-1.0)).ok(), ..Filters::default() };
     let isin = IdType::Isin.admit("US4592001014").unwrap();
-    let jobs = vec![Lookup::new(IdType::Isin, isin, none); 10];
+    let jobs = vec![Lookup::new(isin, none); 10];
     is_heavy("a strike that no row has", 10 * row, |meter| map(&jobs, meter));
 }
 
@@ -118,7 +117,7 @@ fn a_wide_identifier_is_not_read_inline() {
 #[test]
 fn a_long_list_is_refused_before_it_is_read() {
     let isin = IdType::Isin.admit("US4592001014").unwrap();
-    let job = [Lookup::new(IdType::Isin, isin, with_exch_code("GR"))];
+    let job = [Lookup::new(isin, with_exch_code("GR"))];
     let inline = Meter::inline();
     assert!(!map(&job, &inline));
     assert!(inline.spent() < 100, "{} units", inline.spent());
@@ -230,7 +229,7 @@ fn the_stop_flag_ends_an_answer() {
     let stop = figdex_index::Stop::default();
     stop.set();
     let isin = IdType::Isin.admit("US4592001014").unwrap();
-    let jobs = [Lookup::new(IdType::Isin, isin, None)];
+    let jobs = [Lookup::new(isin, None)];
     assert!(!map(&jobs, &Meter::until(stop.clone())));
     let asked = search(Some("deep"), Filters::default());
     let until = || Meter::until(stop.clone());
@@ -292,7 +291,7 @@ fn jobs_are_refused_and_never_cut() {
     proptest!(ProptestConfig::with_cases(100), |(jobs in proptest::collection::vec(job, 1..6), units in 0_u64..300_000)| {
         let lookups: Vec<_> = jobs.iter().map(|(kind, is_narrowed)| {
             let value = kinds[*kind].admit(values[*kind]).unwrap();
-            Lookup::new(kinds[*kind], value, is_narrowed.then(|| with_exch_code("GR")))
+            Lookup::new(value, is_narrowed.then(|| with_exch_code("GR")))
         }).collect();
         let meter = Meter::of(units);
         let Ok(mut batch) = wide().batch(&lookups, &meter) else { return Ok(()) };
@@ -309,6 +308,6 @@ fn jobs_are_refused_and_never_cut() {
         prop_assert!(meter.spent() <= units);
     });
     let isin = IdType::Isin.admit("US4592001014").unwrap();
-    let wide = wide().lookup(&Lookup::new(IdType::Isin, isin, None), 11_000);
+    let wide = wide().lookup(&Lookup::new(isin, None), 11_000);
     assert_eq!(wide, Err(TooManyHits { hits_max: 11_000 }));
 }

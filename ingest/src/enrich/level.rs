@@ -50,7 +50,7 @@ impl Key<'_> {
 
 /// The keys of an instrument, except its FIGI.
 pub(super) fn keys(instrument: &Instrument) -> impl Iterator<Item = Key<'_>> {
-    let issue = instrument.identifiers.iter().filter_map(|(kind, value)| match kind {
+    let issue = instrument.identifiers.iter().filter_map(|value| match value.id_type() {
         IdType::Isin => Some(Key::Isin(value.as_str())),
         IdType::Cusip => Some(Key::Cusip(value.as_str())),
         _ => None,

@@ -14,7 +14,6 @@
 //! kept between the passes, is not known here.
 
 mod level;
-mod read;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -24,7 +23,6 @@ use std::collections::BTreeMap;
 use figdex_index::{Figi, IdType, Instrument};
 
 use self::level::{Key, Level, gives, keys, security};
-pub(crate) use self::read::read;
 use self::rows::{Full, ROWS_BYTES_MAX, Rows};
 use crate::cells::cells;
 use crate::conflicts::Conflicts;

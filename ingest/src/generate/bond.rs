@@ -8,8 +8,8 @@ use super::figis::{self, YEARS};
 use super::identifiers::{self, Security};
 use super::issuer::Issuer;
 use super::rng::Random;
-use super::row::{Column, Row, push_number, push_thousandths};
-use super::terms::{Coupon, maturity, push_terms};
+use super::row::{Column, Row, thousandths};
+use super::terms::{Coupon, maturity, terms};
 use super::{Dump, Issue};
 
 /// How many of the large issuers borrow.
@@ -65,49 +65,33 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let matures = year + 2 + random.rank(30);
     let maturity = maturity(matures, &mut random);
 
-    row.clear();
-    row.set(Column::Figi, &figis::BONDS.issue(year, ordinal).take());
-    row.fill(Column::Name, |text| issuer.push_borrower(text));
-    row.set(Column::Currency, market.currency.as_bytes());
-    row.set(Column::MarketSector, b"Corp");
-    row.set(Column::SecurityType, market.security_type.as_bytes());
-    row.set(Column::SecurityType2, b"Corp");
-    row.fill(Column::Maturity, |text| maturity.push_iso(text));
-    if let Coupon::Fixed(thousandths) = coupon {
-        row.fill(Column::Coupon, |text| push_thousandths(text, thousandths));
+    row.begin(["Corp", market.security_type, "Corp", market.currency]);
+    row.set(Column::Figi, figis::BONDS.issue(year, ordinal).take());
+    row.set(Column::Name, issuer.borrower());
+    row.set(Column::Maturity, maturity);
+    if let Coupon::Fixed(number) = coupon {
+        row.set(Column::Coupon, thousandths(number));
     }
     if random.one_in(2) {
-        row.set(Column::ExchCode, random.pick(market.exch_codes).as_bytes());
+        row.set(Column::ExchCode, random.pick(market.exch_codes));
     }
-    row.fill(Column::SecNumDes, |text| {
-        push_terms(text, issuer.ticker(), maturity, |text| coupon.push_decimal(text));
-    });
-    row.copy(Column::SecNumDes, Column::Ticker);
+    let description = terms(issuer.ticker(), &coupon.decimal(), maturity);
+    row.set(Column::SecNumDes, &description);
+    row.set(Column::Ticker, &description);
     if !market.suffix.is_empty() && !random.one_in(4) {
-        row.fill(Column::Ticker, |text| {
-            push_terms(text, issuer.ticker(), maturity, |text| coupon.push_decimal(text));
-            text.push(b' ');
-            text.extend_from_slice(market.suffix.as_bytes());
-        });
+        row.set(Column::Ticker, format_args!("{description} {}", market.suffix));
     }
-    row.fill(Column::Description, |text| {
-        push_terms(text, issuer.ticker(), maturity, |text| coupon.push_fraction(text));
-    });
-    identifiers::fill(row, market.country, Security::Bond(ordinal), seed);
+    row.set(Column::Description, terms(issuer.ticker(), &coupon.fraction(), maturity));
+    identifiers::fill(row, market.country, Security::Bond, issue);
     // Two letters and seven digits, as the legacy identifiers of bonds are.
-    row.fill(Column::Bb, |text| {
-        let series = ordinal / 10_000_000;
-        text.extend_from_slice(&[b'E' + (series / 20) as u8, b'A' + (series % 20) as u8]);
-        push_number(text, ordinal % 10_000_000, 7);
-    });
+    let (series, number) = (ordinal / 10_000_000, ordinal % 10_000_000);
+    let letters = [b'E' + (series / 20) as u8, b'A' + (series % 20) as u8].map(char::from);
+    row.set(Column::Bb, format_args!("{}{}{number:07}", letters[0], letters[1]));
     if market.country == "JP" {
-        row.fill(Column::ShortCode, |text| push_number(text, ordinal % 10_000_000, 7));
+        row.set(Column::ShortCode, format_args!("{number:07}"));
     }
     if market.country == "US" {
-        row.fill(Column::Trace, |text| {
-            text.extend_from_slice(issuer.ticker());
-            push_number(text, 3_000_000 + ordinal, 7);
-        });
+        row.set(Column::Trace, format_args!("{}{}", issuer.ticker(), 3_000_000 + ordinal));
     }
     dump.push(row);
 }

@@ -1,8 +1,8 @@
 //! A calendar day in the three ways that descriptions of instruments write it.
 
-use figdex_index::Date;
+use std::fmt;
 
-use super::row::push_number;
+use figdex_index::Date;
 
 /// A day that the calendar has.
 #[derive(Clone, Copy)]
@@ -22,29 +22,14 @@ impl Day {
         Self { year: number(0..4), month: number(5..7), day: number(8..10) }
     }
 
-    /// `2025-01-17`
-    pub(super) fn push_iso(self, text: &mut Vec<u8>) {
-        push_number(text, self.year, 4);
-        text.push(b'-');
-        push_number(text, self.month, 2);
-        text.push(b'-');
-        push_number(text, self.day, 2);
-    }
-
     /// `01/17/25`
-    pub(super) fn push_american(self, text: &mut Vec<u8>) {
-        push_number(text, self.month, 2);
-        text.push(b'/');
-        push_number(text, self.day, 2);
-        text.push(b'/');
-        push_number(text, self.year % 100, 2);
+    pub(super) fn american(self) -> String {
+        format!("{:02}/{:02}/{:02}", self.month, self.day, self.year % 100)
     }
 
     /// `250117`
-    pub(super) fn push_compact(self, text: &mut Vec<u8>) {
-        for part in [self.year % 100, self.month, self.day] {
-            push_number(text, part, 2);
-        }
+    pub(super) fn compact(self) -> String {
+        format!("{:02}{:02}{:02}", self.year % 100, self.month, self.day)
     }
 
     /// The month's name in English.
@@ -67,6 +52,13 @@ impl Day {
     }
 }
 
+/// `2025-01-17`
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,11 +66,8 @@ mod tests {
     #[test]
     fn a_day_is_written_in_each_way() {
         let day = Day::from_days(Date::new(2025, 1, 7).unwrap().to_days());
-        let mut text = Vec::new();
-        day.push_iso(&mut text);
-        day.push_american(&mut text);
-        day.push_compact(&mut text);
-        assert_eq!(str::from_utf8(&text).unwrap(), "2025-01-0701/07/25250107");
+        assert_eq!(day.to_string(), "2025-01-07");
+        assert_eq!([day.american(), day.compact()], ["01/07/25", "250107"]);
         assert_eq!(day.month_name(), "January");
     }
 }

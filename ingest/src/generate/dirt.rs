@@ -70,13 +70,13 @@ pub(super) struct Soiler {
     seed: u64,
     dirt: Dirt,
     /// The ISIN of a row before: it is not that of the row at hand.
-    isin: Vec<u8>,
+    isin: String,
     rows: [Row; 2],
 }
 
 impl Soiler {
     pub(super) const fn new(seed: u64, dirt: Dirt) -> Self {
-        Self { seed, dirt, isin: Vec::new(), rows: [Row::new(), Row::new()] }
+        Self { seed, dirt, isin: String::new(), rows: [Row::new(), Row::new()] }
     }
 
     /// What to write instead of the row with that number; `None` where it is clean.
@@ -88,28 +88,28 @@ impl Soiler {
         if random.below(Dirt::MILLION) >= self.dirt.per_million {
             if number.is_multiple_of(64) && !row.get(Column::Isin).is_empty() {
                 self.isin.clear();
-                self.isin.extend_from_slice(row.get(Column::Isin));
+                self.isin.push_str(row.get(Column::Isin));
             }
             return None;
         }
         self.rows[0].clone_from(row);
         let [first, second] = &mut self.rows;
         match draw(&mut random) {
-            Fault::NoName => first.set(Column::Name, b""),
+            Fault::NoName => first.set(Column::Name, ""),
             Fault::FigiTwice => {
                 second.clone_from(row);
                 return Some(&self.rows);
             }
             Fault::OtherValues => {
                 second.clone_from(row);
-                append(second, Column::Name, b" (OLD)");
-                second.set(Column::Currency, b"EUR");
+                append(second, Column::Name, " (OLD)");
+                second.set(Column::Currency, "EUR");
                 return Some(&self.rows);
             }
             Fault::TrailingBlanks => {
                 for column in [Column::Ticker, Column::Name, Column::Isin] {
                     if !first.get(column).is_empty() {
-                        append(first, column, b"   ");
+                        append(first, column, "   ");
                     }
                 }
             }
@@ -118,11 +118,8 @@ impl Soiler {
             Fault::IsinCheckDigit => other_check_digit(first, Column::Isin),
             Fault::FigiCheckDigit => other_check_digit(first, Column::Figi),
             Fault::StandIn => {
-                let figi = row.get(Column::Figi);
-                first.fill(Column::Figi, |text| {
-                    text.extend_from_slice(random.pick(&[b"TCS", b"FUT"]));
-                    text.extend_from_slice(&figi[3..]);
-                });
+                let prefix = random.pick(&["TCS", "FUT"]);
+                first.set(Column::Figi, format_args!("{prefix}{}", &row.get(Column::Figi)[3..]));
             }
         }
         Some(&self.rows[..1])
@@ -140,35 +137,28 @@ fn draw(random: &mut Random) -> Fault {
     Fault::NoName
 }
 
-fn append(row: &mut Row, column: Column, suffix: &[u8]) {
-    let value = row.get(column).to_vec();
-    row.fill(column, |text| {
-        text.extend_from_slice(&value);
-        text.extend_from_slice(suffix);
-    });
+fn append(row: &mut Row, column: Column, suffix: &str) {
+    let value = row.get(column).to_owned() + suffix;
+    row.set(column, value);
 }
 
 /// The name as it looks when its UTF-8 was taken for Latin-1; an accent is put
 /// into a name that has none.
 fn mojibake(row: &mut Row) {
-    let name = String::from_utf8_lossy(row.get(Column::Name)).into_owned();
-    let name = if name.is_ascii() { name.replacen('A', "Á", 1) } else { name };
-    row.fill(Column::Name, |text| {
-        for byte in name.bytes() {
-            // Latin-1 has control characters where Windows-1252 has signs, and
-            // what they become is a question mark as often as not.
-            let character = if (0x80..0xA0).contains(&byte) { '?' } else { char::from(byte) };
-            text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-    });
+    let name = row.get(Column::Name);
+    let name = if name.is_ascii() { name.replacen('A', "Á", 1) } else { name.to_owned() };
+    // Latin-1 has control characters where Windows-1252 has signs, and what they
+    // become is a question mark as often as not.
+    let character = |byte| if (0x80..0xA0).contains(&byte) { '?' } else { char::from(byte) };
+    row.set(Column::Name, name.bytes().map(character).collect::<String>());
 }
 
 fn other_check_digit(row: &mut Row, column: Column) {
-    let mut value = row.get(column).to_vec();
-    if let Some(digit) = value.last_mut() {
-        *digit = b'0' + (*digit - b'0' + 1) % 10;
+    let mut value = row.get(column).to_owned();
+    if let Some(digit) = value.pop().and_then(|digit| digit.to_digit(10)) {
+        value += &((digit + 1) % 10).to_string();
     }
-    row.set(column, &value);
+    row.set(column, value);
 }
 
 #[cfg(test)]
@@ -189,8 +179,8 @@ mod tests {
     #[test]
     fn a_text_that_was_decoded_twice() {
         let mut row = Row::new();
-        row.set(Column::Name, "CRÉDIT".as_bytes());
+        row.set(Column::Name, "CRÉDIT");
         mojibake(&mut row);
-        assert_eq!(str::from_utf8(row.get(Column::Name)), Ok("CRÃ?DIT"));
+        assert_eq!(row.get(Column::Name), "CRÃ?DIT");
     }
 }

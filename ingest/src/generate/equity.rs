@@ -14,7 +14,7 @@ use super::markets::{
 };
 use super::names;
 use super::rng::{Random, scramble};
-use super::row::{Column, Row, push_number};
+use super::row::{Column, Row};
 use super::{Dump, Issue};
 
 /// Every how many share classes there is a large issuer's.
@@ -27,26 +27,25 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     // Half of all shares existed when FIGIs were first given out.
     let year = 2010 + if random.one_in(2) { 0 } else { random.below(16) };
     row.clear();
-    row.set(Column::MarketSector, b"Equity");
-    row.set(Column::Listed, b"true");
-    if ordinal.is_multiple_of(LARGE_EVERY) {
-        let number = ordinal / LARGE_EVERY;
-        let figis = figis::LARGE_EQUITIES.issue(year, number);
-        let security = Security::Share(ordinal);
-        let mut share = ShareClass { seed, ordinal, security, row, figis, random, rows: 0, dump };
-        share.write_large(number);
-    } else {
-        let figis = figis::EQUITIES.issue(year, ordinal);
-        let security = Security::Share(ordinal);
-        let mut share = ShareClass { seed, ordinal, security, row, figis, random, rows: 0, dump };
-        share.write_small();
+    row.set(Column::MarketSector, "Equity");
+    row.set(Column::Listed, true);
+    let number = ordinal / LARGE_EVERY;
+    let is_large = ordinal.is_multiple_of(LARGE_EVERY);
+    let figis = match is_large {
+        true => figis::LARGE_EQUITIES.issue(year, number),
+        false => figis::EQUITIES.issue(year, ordinal),
+    };
+    let security = Security::Share;
+    let mut share = ShareClass { issue, security, row, figis, random, rows: 0, dump };
+    match is_large {
+        true => share.write_large(number),
+        false => share.write_small(),
     }
 }
 
 /// A share class on its way into the dump: what its rows share is in the row.
 pub(super) struct ShareClass<'a> {
-    pub(super) seed: u64,
-    pub(super) ordinal: u64,
+    pub(super) issue: &'a Issue,
     pub(super) security: Security,
     pub(super) row: &'a mut Row,
     pub(super) figis: Figis,
@@ -58,8 +57,8 @@ pub(super) struct ShareClass<'a> {
 
 impl ShareClass<'_> {
     fn write_large(&mut self, number: u64) {
-        let issuer = Issuer::numbered(self.seed, number);
-        self.row.fill(Column::Name, |text| issuer.push_name(text));
+        let issuer = Issuer::numbered(self.issue.seed, number);
+        self.row.set(Column::Name, issuer.name());
         let kind = self.random.below(24);
         self.fill_kind(if kind < 2 { "-SPON ADR" } else { "" }, kind == 2);
         self.fill_identifiers("US");
@@ -70,12 +69,13 @@ impl ShareClass<'_> {
             venues[0] = NASDAQ;
         }
         let count = 16 + self.random.below(5) as usize;
-        self.write_line("US", &venues[..count], "USD", &[issuer.ticker()]);
+        self.write_line("US", &venues[..count], "USD", issuer.ticker());
         let is_everywhere = number % 32 == 3;
         if is_everywhere || self.random.one_in(2) {
-            let symbol = [issuer.ticker()[0], issuer.ticker()[2], b'0' + (number % 10) as u8];
+            let ticker = issuer.ticker();
+            let symbol = format!("{}{}{}", &ticker[..1], &ticker[2..3], number % 10);
             let count = if is_everywhere { 10 } else { 4 + self.random.below(6) as usize };
-            self.write_line("GR", &GERMANY.venues[..count], "EUR", &[&symbol]);
+            self.write_line("GR", &GERMANY.venues[..count], "EUR", &symbol);
         }
         if is_everywhere {
             self.write_everywhere(issuer.ticker());
@@ -83,7 +83,7 @@ impl ShareClass<'_> {
     }
 
     /// The lines of a share that all the world trades; most are reporting codes.
-    fn write_everywhere(&mut self, ticker: &[u8]) {
+    fn write_everywhere(&mut self, ticker: &str) {
         const LONE: [(Venue, &str); 8] = [
             (Venue("LN", "XLON"), "USD"),
             (Venue("AV", "XWBO"), "EUR"),
@@ -96,33 +96,31 @@ impl ShareClass<'_> {
         ];
         const SWISS: [Venue; 2] = [Venue("SE", "XSWX"), Venue("BW", "XBRN")];
         const MEXICAN: [Venue; 2] = [Venue("MF", "XMEX"), Venue("MU", "BIVA")];
-        self.write_line("SW", &SWISS, "CHF", &[ticker]);
-        self.write_line("SW", &SWISS, "USD", &[ticker, b"USD"]);
-        self.write_line("MM", &MEXICAN, "MXN", &[ticker, b"*"]);
+        self.write_line("SW", &SWISS, "CHF", ticker);
+        self.write_line("SW", &SWISS, "USD", &format!("{ticker}USD"));
+        self.write_line("MM", &MEXICAN, "MXN", &format!("{ticker}*"));
         for (venue, currency) in LONE {
-            self.write_line(venue.0, &[venue], currency, &[ticker]);
+            self.write_line(venue.0, &[venue], currency, ticker);
         }
         for (suffix, currency) in REPORTING_CURRENCIES {
             let count = 15 + self.random.below(3) as usize;
-            let ticker = [ticker, suffix.as_bytes()];
+            let ticker = format!("{ticker}{suffix}");
             self.write_line(REPORTING.composite, &REPORTING.venues[..count], currency, &ticker);
             for code in SINGLE_REPORTING {
                 self.write_line(code, &[Venue(code, "")], currency, &ticker);
             }
         }
         for code in FACILITIES {
-            for suffix in [b"D", b"N", b"Z", b"V", b"M"] {
-                self.write_line(code, &[Venue(code, "")], "EUR", &[ticker, suffix]);
+            for suffix in ["D", "N", "Z", "V", "M"] {
+                self.write_line(code, &[Venue(code, "")], "EUR", &format!("{ticker}{suffix}"));
             }
         }
     }
 
     fn write_small(&mut self) {
         let market = markets::draw_home(&mut self.random);
-        self.row.fill(Column::Name, |text| {
-            let legal_form = self.random.pick(market.legal_forms);
-            names::push_company(text, legal_form, &mut self.random);
-        });
+        let legal_form = self.random.pick(market.legal_forms);
+        self.row.set(Column::Name, names::company(legal_form, &mut self.random));
         if self.random.one_in(100) {
             return self.write_unlisted();
         }
@@ -137,7 +135,7 @@ impl ShareClass<'_> {
         self.fill_kind(suffix, is_reit);
         self.fill_identifiers(market.country);
 
-        let ticker = self.ticker(market.tickers);
+        let ticker = self.ticker(market.tickers) + class;
         let is_followed = self.random.one_in(26);
         let count = market.venues.len() as u64;
         let (first, count) = match count {
@@ -147,7 +145,6 @@ impl ShareClass<'_> {
             _ => (self.random.below(2), 1),
         };
         let venues = &market.venues[first as usize..(first + count) as usize];
-        let ticker: [&[u8]; 2] = [&ticker, class.as_bytes()];
         self.write_composite(
             market.composite,
             market.has_composite_row(),
@@ -158,11 +155,11 @@ impl ShareClass<'_> {
         if market.composite != "GR" && (is_followed || self.random.one_in(40)) {
             let count = 2 + self.random.below(if is_followed { 8 } else { 2 }) as usize;
             let symbol = self.ticker(GERMANY.tickers);
-            self.write_line("GR", &GERMANY.venues[..count], "EUR", &[&symbol]);
+            self.write_line("GR", &GERMANY.venues[..count], "EUR", &symbol);
         }
         if !is_american && self.random.one_in(if is_followed { 2 } else { 60 }) {
-            let symbol = self.ticker(Tickers::Letters { least: 4, most: 4 });
-            self.write_line("US", HOME[0].venues, "USD", &[&symbol, b"F"]);
+            let symbol = self.ticker(Tickers::Letters { least: 4, most: 4 }) + "F";
+            self.write_line("US", HOME[0].venues, "USD", &symbol);
         }
     }
 
@@ -170,12 +167,10 @@ impl ShareClass<'_> {
     /// composite, under a placeholder of a ticker.
     fn write_unlisted(&mut self) {
         self.fill_kind("", false);
-        self.row.set(Column::Listed, b"false");
-        self.row.set(Column::ShareClass, &self.figis.take());
-        self.row.fill(Column::Ticker, |text| {
-            push_number(text, scramble(self.ordinal, 23, self.seed), 7);
-            text.push(b'D');
-        });
+        self.row.set(Column::Listed, false);
+        self.row.set(Column::ShareClass, self.figis.take());
+        let number = scramble(self.issue.ordinal, 23, self.issue.seed);
+        self.row.set(Column::Ticker, format_args!("{number:07}D"));
         self.row.copy(Column::Ticker, Column::Description);
         let figi = self.figis.take();
         self.push(&figi);
@@ -189,30 +184,26 @@ impl ShareClass<'_> {
             (_, true) => ("REIT", "REIT"),
             _ => ("Common Stock", "Common Stock"),
         };
-        self.row.set(Column::SecurityType, kind.as_bytes());
-        self.row.set(Column::SecurityType2, kind2.as_bytes());
+        self.row.set(Column::SecurityType, kind);
+        self.row.set(Column::SecurityType2, kind2);
         if !suffix.is_empty() {
-            let name = self.row.get(Column::Name).to_vec();
-            self.row.fill(Column::Name, |text| {
-                let start = text.len();
-                text.extend_from_slice(&name);
-                names::push_suffix(text, start, suffix);
-            });
+            let name = names::with_suffix(self.row.get(Column::Name), suffix);
+            self.row.set(Column::Name, name);
         }
     }
 
     /// Fills what belongs to the share class: its numbers and its FIGI.
     pub(super) fn fill_identifiers(&mut self, country: &str) {
-        identifiers::fill(self.row, country, self.security, self.seed);
+        identifiers::fill(self.row, country, self.security, self.issue);
         if self.random.one_in(3) {
-            identifiers::fill_sedol(self.row, self.security, self.seed);
+            identifiers::fill_sedol(self.row, self.security, self.issue);
         }
-        self.row.set(Column::ShareClass, &self.figis.take());
+        self.row.set(Column::ShareClass, self.figis.take());
     }
 
     /// A ticker that begins like the name, and goes on by the number of the share.
-    pub(super) fn ticker(&mut self, tickers: Tickers) -> Vec<u8> {
-        let number = scramble(self.ordinal, 28, self.seed);
+    pub(super) fn ticker(&mut self, tickers: Tickers) -> String {
+        let number = scramble(self.issue.ordinal, 28, self.issue.seed);
         tickers.draw(self.row.get(Column::Name), number, &mut self.random)
     }
 
@@ -222,45 +213,43 @@ impl ShareClass<'_> {
         composite: &str,
         venues: &[Venue],
         currency: &str,
-        ticker: &[&[u8]],
+        ticker: &str,
     ) {
         self.write_composite(composite, venues.len() > 1, venues, currency, ticker);
     }
 
     /// Writes the rows of one composite: the composite itself, if it is one, and
-    /// its venues. All have the same ticker, whose parts are given.
+    /// its venues. All have the same ticker.
     fn write_composite(
         &mut self,
         composite: &str,
         has_row: bool,
         venues: &[Venue],
         currency: &str,
-        ticker: &[&[u8]],
+        ticker: &str,
     ) {
         let row = &mut *self.row;
-        row.fill(Column::Ticker, |text| text.extend(ticker.iter().copied().flatten()));
+        row.set(Column::Ticker, ticker);
         row.copy(Column::Ticker, Column::Description);
         row.copy(Column::Ticker, Column::SecNumDes);
         row.copy(Column::Ticker, Column::ExchSymbol);
-        row.set(Column::Currency, currency.as_bytes());
+        row.set(Column::Currency, currency);
         let figi = self.figis.take();
         row.set(Column::Composite, &figi);
         if has_row {
-            row.set(Column::ExchCode, composite.as_bytes());
-            row.set(Column::MicCode, b"");
-            row.set(Column::TradingSystem, b"");
+            row.set(Column::ExchCode, composite);
+            row.set(Column::MicCode, "");
+            row.set(Column::TradingSystem, "");
             self.push(&figi);
         }
         for venue in venues {
-            self.row.set(Column::ExchCode, venue.0.as_bytes());
-            self.row.set(Column::MicCode, venue.1.as_bytes());
-            self.row.fill(Column::TradingSystem, |text| {
-                if !venue.1.is_empty() {
-                    text.extend(ticker.iter().copied().flatten());
-                    text.push(b' ');
-                    text.extend_from_slice(venue.1.as_bytes());
-                }
-            });
+            let &Venue(exch_code, mic) = venue;
+            self.row.set(Column::ExchCode, exch_code);
+            self.row.set(Column::MicCode, mic);
+            match mic {
+                "" => self.row.set(Column::TradingSystem, ""),
+                mic => self.row.set(Column::TradingSystem, format_args!("{ticker} {mic}")),
+            }
             let figi = self.figis.take();
             self.push(&figi);
         }
@@ -269,21 +258,17 @@ impl ShareClass<'_> {
     /// Writes the row under that FIGI, with a uniqueID of its own: `EQ` and sixteen
     /// digits, which tell company and security for the first row, and are a
     /// running number for the others.
-    pub(super) fn push(&mut self, figi: &[u8]) {
-        let (is_first, ordinal, security) = (self.rows == 0, self.ordinal, self.security);
-        let number = self.figis.running_number();
-        self.rows += 1;
+    pub(super) fn push(&mut self, figi: &str) {
         self.row.set(Column::Figi, figi);
-        self.row.fill(Column::UniqueId, |text| {
-            text.extend_from_slice(b"EQ");
-            if is_first {
-                let company = if matches!(security, Security::Fund(_)) { 5_000_000_000 } else { 0 };
-                push_number(text, 10_000_000 + company + ordinal, 10);
-                text.extend_from_slice(b"001000");
-            } else {
-                push_number(text, number, 16);
-            }
-        });
+        if self.rows == 0 {
+            let first = if self.security == Security::Fund { 5_010_000_000 } else { 10_000_000 };
+            let company = first + self.issue.ordinal;
+            self.row.set(Column::UniqueId, format_args!("EQ{company:010}001000"));
+        } else {
+            let number = self.figis.running_number();
+            self.row.set(Column::UniqueId, format_args!("EQ{number:016}"));
+        }
+        self.rows += 1;
         self.dump.push(self.row);
     }
 }

@@ -81,21 +81,20 @@ impl Figis {
         self.next
     }
 
-    /// The next FIGI, ASCII.
-    pub(super) fn take(&mut self) -> [u8; FIGI_CHARS] {
+    /// The next FIGI.
+    pub(super) fn take(&mut self) -> String {
         assert!(self.next < self.end, "more FIGIs than the issue owns");
-        let mut figi = [b'0'; FIGI_CHARS];
+        let mut figi = [b'0'; FIGI_CHARS - 1];
         figi[..3].copy_from_slice(&PREFIX);
         let mut rest = self.next;
-        for place in figi[3..11].iter_mut().rev() {
+        for place in figi[3..].iter_mut().rev() {
             *place = PLACES[(rest % 31) as usize];
             rest /= 31;
         }
-        let digit = check_digit::double_add_double(&figi[..11])
+        let digit = check_digit::double_add_double(&figi)
             .expect("generated characters are of the alphabet");
-        figi[11] = b'0' + digit;
         self.next += 1;
-        figi
+        format!("{}{digit}", str::from_utf8(&figi).expect("the alphabet is ASCII"))
     }
 }
 
@@ -105,8 +104,8 @@ mod tests {
 
     use super::*;
 
-    fn parse(figi: [u8; FIGI_CHARS]) -> Figi {
-        Figi::parse(str::from_utf8(&figi).unwrap()).unwrap()
+    fn parse(figi: String) -> Figi {
+        Figi::parse(&figi).unwrap()
     }
 
     #[test]

@@ -58,72 +58,63 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let figis = figis::FUNDS.issue(year, ordinal);
     let kind = random.below(100);
     row.clear();
-    row.set(Column::MarketSector, b"Equity");
-    row.set(Column::SecurityType2, b"Mutual Fund");
+    row.set(Column::MarketSector, "Equity");
+    row.set(Column::SecurityType2, "Mutual Fund");
     let name = |row: &mut Row, random: &mut Random, suffix: &str| {
-        row.fill(Column::Name, |text| {
-            let start = text.len();
-            names::push_coined(text, random);
-            text.push(b' ');
-            text.extend_from_slice(random.pick_by_rank(&STRATEGIES).as_bytes());
-            names::push_suffix(text, start, suffix);
-        });
+        let name = format!("{} {}", names::coined(random), random.pick_by_rank(&STRATEGIES));
+        row.set(Column::Name, names::with_suffix(&name, suffix));
     };
-    let security = Security::Fund(ordinal);
+    let security = Security::Fund;
     if kind < 60 {
         let (exch_code, country, currency, is_american) = random.pick_by_rank(&HOMES);
         let class = random.pick(&CLASSES);
         name(row, &mut random, class);
-        row.set(Column::SecurityType, b"Open-End Fund");
-        row.set(Column::ExchCode, exch_code.as_bytes());
-        row.set(Column::Currency, currency.as_bytes());
-        let mut fund = ShareClass { seed, ordinal, security, row, figis, random, rows: 0, dump };
+        row.set(Column::SecurityType, "Open-End Fund");
+        row.set(Column::ExchCode, exch_code);
+        row.set(Column::Currency, currency);
+        let mut fund = ShareClass { issue, security, row, figis, random, rows: 0, dump };
         fund.fill_identifiers(country);
         let length = if is_american { 4 } else { 7 };
         let mut ticker = fund.ticker(Tickers::Letters { least: length, most: length });
         if is_american {
-            ticker.push(b'X');
+            ticker.push('X');
         }
         let figi = fund.figis.take();
         fund.row.set(Column::Composite, &figi);
-        fund.row.set(Column::Ticker, &ticker);
+        fund.row.set(Column::Ticker, ticker);
         fund.row.copy(Column::Ticker, Column::Description);
         fund.row.copy(Column::Ticker, Column::SecNumDes);
         return fund.push(&figi);
     }
     let is_closed = kind >= 95;
     name(row, &mut random, if is_closed { " FUND" } else { "" });
-    row.set(Column::SecurityType, if is_closed { b"Closed-End Fund" } else { b"ETP" });
-    row.set(Column::Listed, b"true");
-    let mut fund = ShareClass { seed, ordinal, security, row, figis, random, rows: 0, dump };
+    row.set(Column::SecurityType, if is_closed { "Closed-End Fund" } else { "ETP" });
+    row.set(Column::Listed, true);
+    let mut fund = ShareClass { issue, security, row, figis, random, rows: 0, dump };
     let ticker = |fund: &mut ShareClass<'_>| fund.ticker(Tickers::Letters { least: 3, most: 4 });
     match fund.random.below(10) {
         0..4 => {
             fund.fill_identifiers("US");
             let (symbol, count) = (ticker(&mut fund), 1 + fund.random.below(10) as usize);
-            fund.write_line("US", &US_LISTED.venues[7..8 + count], "USD", &[&symbol]);
+            fund.write_line("US", &US_LISTED.venues[7..8 + count], "USD", &symbol);
         }
         4..6 => {
             fund.fill_identifiers("IE");
             let (symbol, count) = (ticker(&mut fund), 2 + fund.random.below(6) as usize);
-            fund.write_line("GR", &GERMANY.venues[..count], "EUR", &[&symbol]);
-            let symbol = scramble(ordinal, 20, seed) % 26;
-            let symbol = [b'X', b'A' + symbol as u8, symbol_digit(ordinal)];
-            fund.write_line("LN", &[Venue("LN", "XLON")], "GBp", &[&symbol]);
+            fund.write_line("GR", &GERMANY.venues[..count], "EUR", &symbol);
+            let letter = names::letters(scramble(ordinal, 20, seed), 1);
+            let symbol = format!("X{letter}{}", ordinal % 10);
+            fund.write_line("LN", &[Venue("LN", "XLON")], "GBp", &symbol);
         }
         6..8 => {
             fund.fill_identifiers("KY");
             let symbol = fund.ticker(Tickers::Number);
-            fund.write_line("HK", &[Venue("HK", "XHKG")], "HKD", &[&symbol]);
+            fund.write_line("HK", &[Venue("HK", "XHKG")], "HKD", &symbol);
         }
         _ => {
             fund.fill_identifiers("FR");
             let symbol = ticker(&mut fund);
-            fund.write_line("FP", &[Venue("FP", "XPAR")], "EUR", &[&symbol]);
+            fund.write_line("FP", &[Venue("FP", "XPAR")], "EUR", &symbol);
         }
     }
-}
-
-const fn symbol_digit(ordinal: u64) -> u8 {
-    b'0' + (ordinal % 10) as u8
 }

@@ -9,7 +9,7 @@ use super::figis::{self, Figis, YEARS};
 use super::issuer::Issuer;
 use super::names;
 use super::rng::{Random, scramble};
-use super::row::{Column, Row, push_number, push_thousandths};
+use super::row::{Column, Row, thousandths};
 use super::{Dump, Issue};
 
 /// Products that take turns, and the contract months of each.
@@ -32,87 +32,53 @@ struct Profile {
     subjects: [&'static str; 4],
 }
 
-const PROFILES: [Profile; 7] = [
-    Profile {
-        sector: "Index",
-        exch_code: "EUX",
-        mic: "XEUR",
-        currency: "EUR",
-        future: "Physical index future.",
-        generic: "Generic index future.",
-        option: "Physical index option.",
-        subjects: ["EURO 50", "MSCI JAPAN INDEX", "SECTOR BANKS", "DIVIDEND INDEX"],
-    },
-    Profile {
-        sector: "Comdty",
-        exch_code: "NYM",
-        mic: "XNYM",
-        currency: "USD",
-        future: "Physical commodity future.",
-        generic: "Physical commodity generic.",
-        option: "Physical commodity option.",
-        subjects: ["CRUDE OIL", "NATURAL GAS", "GASOLINE RBOB", "POWER PEAK"],
-    },
-    Profile {
-        sector: "Comdty",
-        exch_code: "CBT",
-        mic: "XCBT",
-        currency: "USD",
-        future: "Financial commodity future.",
-        generic: "Financial commodity generic.",
-        option: "Financial commodity option.",
-        subjects: ["US 10YR NOTE", "US LONG BOND", "FED FUND 30DAY", "SWAP 5YR"],
-    },
-    Profile {
-        sector: "Index",
-        exch_code: "CME",
-        mic: "XCME",
-        currency: "USD",
-        future: "Financial index future.",
-        generic: "Financial index generic.",
-        option: "Financial index option.",
-        subjects: ["S&P500 EMINI", "NASDAQ 100", "RUSSELL 2000", "HDD INDEX"],
-    },
-    Profile {
-        sector: "Curncy",
-        exch_code: "CME",
-        mic: "XCME",
-        currency: "USD",
-        future: "Currency future.",
-        generic: "Generic currency future.",
-        option: "Currency option.",
-        subjects: ["EURO FX", "JPN YEN", "C$ CURRENCY", "BP CURRENCY"],
-    },
-    Profile {
-        sector: "Comdty",
-        exch_code: "CMX",
-        mic: "XCEC",
-        currency: "USD",
-        future: "Physical commodity future.",
-        generic: "Physical commodity generic.",
-        option: "Physical commodity option.",
-        subjects: ["GOLD 100 OZ", "COPPER", "SILVER", "IRON ORE"],
-    },
-    // Single shares; the subject is a large issuer's, and there are no options.
-    Profile {
-        sector: "Equity",
-        exch_code: "GR",
-        mic: "XEUR",
-        currency: "EUR",
-        future: "SINGLE STOCK FUTURE",
-        generic: "",
-        option: "",
-        subjects: [""; 4],
-    },
-];
+macro_rules! profiles {
+    ($($sector:literal $exch_code:literal $mic:literal $currency:literal
+        [$future:literal, $generic:literal, $option:literal] $subjects:expr;)*) => {
+        [$(Profile {
+            sector: $sector,
+            exch_code: $exch_code,
+            mic: $mic,
+            currency: $currency,
+            future: $future,
+            generic: $generic,
+            option: $option,
+            subjects: $subjects,
+        },)*]
+    };
+}
+
+/// The last are futures on single shares: the subject is a large issuer's, and there are
+/// no options.
+const PROFILES: [Profile; 7] = profiles! {
+    "Index" "EUX" "XEUR" "EUR"
+        ["Physical index future.", "Generic index future.", "Physical index option."]
+        ["EURO 50", "MSCI JAPAN INDEX", "SECTOR BANKS", "DIVIDEND INDEX"];
+    "Comdty" "NYM" "XNYM" "USD"
+        ["Physical commodity future.", "Physical commodity generic.", "Physical commodity option."]
+        ["CRUDE OIL", "NATURAL GAS", "GASOLINE RBOB", "POWER PEAK"];
+    "Comdty" "CBT" "XCBT" "USD"
+        ["Financial commodity future.", "Financial commodity generic.", "Financial commodity option."]
+        ["US 10YR NOTE", "US LONG BOND", "FED FUND 30DAY", "SWAP 5YR"];
+    "Index" "CME" "XCME" "USD"
+        ["Financial index future.", "Financial index generic.", "Financial index option."]
+        ["S&P500 EMINI", "NASDAQ 100", "RUSSELL 2000", "HDD INDEX"];
+    "Curncy" "CME" "XCME" "USD"
+        ["Currency future.", "Generic currency future.", "Currency option."]
+        ["EURO FX", "JPN YEN", "C$ CURRENCY", "BP CURRENCY"];
+    "Comdty" "CMX" "XCEC" "USD"
+        ["Physical commodity future.", "Physical commodity generic.", "Physical commodity option."]
+        ["GOLD 100 OZ", "COPPER", "SILVER", "IRON ORE"];
+    "Equity" "GR" "XEUR" "EUR" ["SINGLE STOCK FUTURE", "", ""] [""; 4];
+};
 
 /// A contract month of a product.
 struct Contract<'a> {
     profile: &'a Profile,
     /// `SJI`, `998A=`
-    root: Vec<u8>,
+    root: String,
     /// `MSCI JAPAN INDEX`
-    subject: Vec<u8>,
+    subject: String,
     expiration: Day,
     figis: Figis,
 }
@@ -128,18 +94,14 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let (root, subject) = match profile.sector {
         "Equity" => {
             let issuer = Issuer::numbered(seed, product / PROFILES.len() as u64);
-            let mut name = Vec::new();
-            issuer.push_borrower(&mut name);
-            ([issuer.ticker(), b"="].concat(), name)
+            (format!("{}=", issuer.ticker()), issuer.borrower())
         }
         _ => {
-            let mut subject = random.pick(&profile.subjects).as_bytes().to_vec();
+            let mut subject = random.pick(&profile.subjects).to_owned();
             if product >= PROFILES.len() as u64 {
-                subject.push(b' ');
-                names::push_coined(&mut subject, &mut random);
+                subject += &format!(" {}", names::coined(&mut random));
             }
-            names::cut_to(&mut subject, 0, 22);
-            (root(product, seed), subject)
+            (root(product, seed), names::cut_to(&subject, 22).to_owned())
         }
     };
     let expiration = Day {
@@ -151,15 +113,14 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let mut contract = Contract { profile, root, subject, expiration, figis };
 
     row.clear();
-    row.set(Column::MarketSector, profile.sector.as_bytes());
-    row.set(Column::Currency, profile.currency.as_bytes());
-    row.set(Column::ExchCode, profile.exch_code.as_bytes());
-    row.set(Column::Listed, b"true");
+    row.set(Column::MarketSector, profile.sector);
+    row.set(Column::Currency, profile.currency);
+    row.set(Column::ExchCode, profile.exch_code);
+    row.set(Column::Listed, true);
     contract.write_generics(month, row, dump);
-    let size = random.pick(&[&b"10"[..], b"50", b"100", b"1000", b"25000"]);
-    row.set(Column::MicCode, profile.mic.as_bytes());
-    row.set(Column::ContractSize, size);
-    row.fill(Column::Expiration, |text| expiration.push_iso(text));
+    row.set(Column::MicCode, profile.mic);
+    row.set(Column::ContractSize, random.pick(&[10, 50, 100, 1_000, 25_000]));
+    row.set(Column::Expiration, expiration);
     contract.write_future(row, dump);
     if !profile.option.is_empty() && product.is_multiple_of(2) {
         let step = random.pick(&[500, 1_000, 5_000, 25_000]);
@@ -169,28 +130,22 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
 }
 
 /// Letters of a product: three, then four; each product has its own.
-fn root(product: u64, seed: u64) -> Vec<u8> {
-    let (length, mut rest) = match product < 1 << 14 {
-        true => (3, scramble(product, 14, seed)),
-        false => (4, scramble(product, 18, seed)),
-    };
-    let mut letters = Vec::with_capacity(5);
-    for _ in 0..length {
-        letters.push(b'A' + (rest % 26) as u8);
-        rest /= 26;
+fn root(product: u64, seed: u64) -> String {
+    match product < 1 << 14 {
+        true => names::letters(scramble(product, 14, seed), 3),
+        false => names::letters(scramble(product, 18, seed), 4),
     }
-    letters
 }
 
 impl Contract<'_> {
     /// `M19`, or `M7` of a live one.
-    fn push_month(&self, text: &mut Vec<u8>, years_later: u64) {
-        const LETTERS: &[u8; 12] = b"FGHJKMNQUVXZ";
-        text.push(LETTERS[(self.expiration.month - 1) as usize]);
+    fn month(&self, years_later: u64) -> String {
+        const LETTERS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
+        let letter = LETTERS[(self.expiration.month - 1) as usize];
         let year = self.expiration.year + years_later;
         match year > *YEARS.end() {
-            true => push_number(text, year % 10, 1),
-            false => push_number(text, year % 100, 2),
+            true => format!("{letter}{}", year % 10),
+            false => format!("{letter}{:02}", year % 100),
         }
     }
 
@@ -200,64 +155,38 @@ impl Contract<'_> {
         if month > 0 || self.profile.generic.is_empty() {
             return;
         }
+        let (root, subject) = (&self.root.clone(), &self.subject.clone());
         for number in 1..=6 {
-            row.set(Column::SecurityType, self.profile.generic.as_bytes());
-            row.set(Column::SecurityType2, b"Future");
-            row.fill(Column::Ticker, |text| {
-                text.extend_from_slice(&self.root);
-                push_number(text, number, 1);
-            });
-            row.fill(Column::Name, |text| {
-                text.extend_from_slice(b"Generic ");
-                push_number(text, number, 1);
-                text.extend_from_slice(match number {
-                    1 => b"st",
-                    2 => b"nd",
-                    3 => b"rd",
-                    _ => b"th",
-                });
-                text.extend_from_slice(b" '");
-                text.extend_from_slice(&self.root);
-                text.extend_from_slice(b"' Future");
-            });
-            let ticker = row.get(Column::Ticker).to_vec();
-            row.fill(Column::Description, |text| {
-                text.extend_from_slice(&ticker);
-                text.extend_from_slice(b" COMB");
-            });
-            row.set(Column::BaseTicker, &self.root);
+            let ordinal = match number {
+                1 => "st",
+                2 => "nd",
+                3 => "rd",
+                _ => "th",
+            };
+            row.set(Column::SecurityType, self.profile.generic);
+            row.set(Column::SecurityType2, "Future");
+            row.set(Column::Ticker, format_args!("{root}{number}"));
+            row.set(Column::Name, format_args!("Generic {number}{ordinal} '{root}' Future"));
+            row.set(Column::Description, format_args!("{root}{number} COMB"));
+            row.set(Column::BaseTicker, root);
             self.push(row, dump);
         }
-        row.set(Column::SecurityType, self.profile.future.as_bytes());
-        row.fill(Column::Ticker, |text| {
-            for years_later in [0, 1] {
-                text.extend_from_slice(&self.root);
-                self.push_month(text, years_later);
-            }
-        });
-        row.fill(Column::Name, |text| {
-            text.extend_from_slice(&self.subject);
-            text.extend_from_slice(b" Spr");
-        });
+        row.set(Column::SecurityType, self.profile.future);
+        row.set(Column::Ticker, format_args!("{root}{}{root}{}", self.month(0), self.month(1)));
+        row.set(Column::Name, format_args!("{subject} Spr"));
         row.copy(Column::Ticker, Column::Description);
         self.push(row, dump);
     }
 
     fn write_future(&mut self, row: &mut Row, dump: &mut Dump) {
-        row.set(Column::SecurityType, self.profile.future.as_bytes());
-        row.set(Column::SecurityType2, b"Future");
-        row.fill(Column::Ticker, |text| {
-            text.extend_from_slice(&self.root);
-            self.push_month(text, 0);
-        });
-        row.fill(Column::Name, |text| {
-            text.extend_from_slice(&self.subject);
-            text.push(b' ');
-            text.extend_from_slice(&self.expiration.month_name().as_bytes()[..3]);
-            push_number(text, self.expiration.year % 100, 2);
-        });
+        let (root, subject) = (&self.root, &self.subject);
+        let (month, year) = (self.expiration.month_name(), self.expiration.year % 100);
+        row.set(Column::SecurityType, self.profile.future);
+        row.set(Column::SecurityType2, "Future");
+        row.set(Column::Ticker, format_args!("{root}{}", self.month(0)));
+        row.set(Column::Name, format_args!("{subject} {}{year:02}", &month[..3]));
         row.copy(Column::Ticker, Column::Description);
-        row.set(Column::BaseTicker, b"");
+        row.set(Column::BaseTicker, "");
         self.push(row, dump);
     }
 
@@ -267,28 +196,18 @@ impl Contract<'_> {
         row: &mut Row,
         dump: &mut Dump,
     ) {
-        let future = row.get(Column::Ticker).to_vec();
-        row.set(Column::SecurityType, self.profile.option.as_bytes());
-        row.set(Column::SecurityType2, b"Option");
+        let future = row.get(Column::Ticker).to_owned();
+        let (month, year) = (self.expiration.month_name(), self.expiration.year % 100);
+        row.set(Column::SecurityType, self.profile.option);
+        row.set(Column::SecurityType2, "Option");
         row.set(Column::BaseTicker, &self.root);
-        for strike in strikes {
+        for strike in strikes.map(thousandths) {
             for option_type in ["Call", "Put"] {
-                row.set(Column::OptionType, option_type.as_bytes());
-                row.fill(Column::Strike, |text| push_thousandths(text, strike));
-                row.fill(Column::Ticker, |text| {
-                    text.extend_from_slice(&future);
-                    text.extend_from_slice(&[option_type.as_bytes()[0], b' ']);
-                    push_thousandths(text, strike);
-                });
-                row.fill(Column::Name, |text| {
-                    text.extend_from_slice(self.expiration.month_name().as_bytes());
-                    text.push(b' ');
-                    push_number(text, self.expiration.year % 100, 2);
-                    text.push(b' ');
-                    text.extend_from_slice(option_type.as_bytes());
-                    text.extend_from_slice(b"s on ");
-                    text.extend_from_slice(&self.root);
-                });
+                let root = &self.root;
+                row.set(Column::OptionType, option_type);
+                row.set(Column::Strike, &strike);
+                row.set(Column::Ticker, format_args!("{future}{} {strike}", &option_type[..1]));
+                row.set(Column::Name, format_args!("{month} {year:02} {option_type}s on {root}"));
                 row.copy(Column::Ticker, Column::Description);
                 self.push(row, dump);
             }
@@ -297,13 +216,9 @@ impl Contract<'_> {
 
     /// Writes the row, which the exchange knows by its ticker.
     fn push(&mut self, row: &mut Row, dump: &mut Dump) {
-        row.set(Column::Figi, &self.figis.take());
-        let ticker = row.get(Column::Ticker).to_vec();
-        row.fill(Column::UniqueIdFutOpt, |text| {
-            text.extend_from_slice(&ticker);
-            text.push(b' ');
-            text.extend_from_slice(self.profile.sector.as_bytes());
-        });
+        row.set(Column::Figi, self.figis.take());
+        let ticker = row.get(Column::Ticker).to_owned();
+        row.set(Column::UniqueIdFutOpt, format_args!("{ticker} {}", self.profile.sector));
         row.copy(Column::Ticker, Column::FullExchangeSymbol);
         dump.push(row);
     }

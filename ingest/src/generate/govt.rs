@@ -3,8 +3,8 @@
 use super::figis::{self, YEARS};
 use super::identifiers::{self, Security};
 use super::rng::Random;
-use super::row::{Column, Row, push_number, push_thousandths};
-use super::terms::{Coupon, maturity, push_terms};
+use super::row::{Column, Row, thousandths};
+use super::terms::{Coupon, maturity, terms};
 use super::{Dump, Issue};
 
 /// A programme of a sovereign.
@@ -55,40 +55,27 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let is_bill = matches!(programme.ticker, "B" | "S");
     let years = if programme.ticker == "B" { 1 } else { 2 + random.rank(29) };
     let matures = maturity(year + years, &mut random);
-    let coupon = if is_bill { Coupon::Fixed(0) } else { Coupon::Fixed(125 * random.below(48)) };
+    let number = if is_bill { 0 } else { 125 * random.below(48) };
+    let coupon = Coupon::Fixed(number);
 
-    row.clear();
-    row.set(Column::Figi, &figis::GOVTS.issue(year, ordinal).take());
-    row.set(Column::Name, programme.name.as_bytes());
-    row.set(Column::MarketSector, b"Govt");
-    row.set(Column::SecurityType, programme.security_type.as_bytes());
-    row.set(Column::SecurityType2, programme.security_type2.as_bytes());
-    row.set(Column::Currency, programme.currency.as_bytes());
-    row.fill(Column::Description, |text| {
-        let coupon = |text: &mut Vec<u8>| coupon.push_fraction(text);
-        push_terms(text, programme.ticker.as_bytes(), matures, coupon);
-    });
-    row.fill(Column::Ticker, |text| {
-        let coupon = |text: &mut Vec<u8>| coupon.push_decimal(text);
-        push_terms(text, programme.ticker.as_bytes(), matures, coupon);
-        if programme.ticker == "S" {
-            text.extend_from_slice(b" ++");
-            push_number(text, 1 + random.below(60), 1);
-        }
-    });
+    let Programme { ticker, country, security_type, security_type2, currency, .. } = programme;
+    row.begin(["Govt", security_type, security_type2, currency]);
+    row.set(Column::Figi, figis::GOVTS.issue(year, ordinal).take());
+    row.set(Column::Name, programme.name);
+    row.set(Column::Description, terms(ticker, &coupon.fraction(), matures));
+    let mut text = terms(ticker, &coupon.decimal(), matures);
+    if *ticker == "S" {
+        text += &format!(" ++{}", 1 + random.below(60));
+    }
+    row.set(Column::Ticker, text);
     row.copy(Column::Ticker, Column::SecNumDes);
-    if let Coupon::Fixed(thousandths) = coupon {
-        row.fill(Column::Coupon, |text| push_thousandths(text, thousandths));
-    }
-    row.fill(Column::Maturity, |text| matures.push_iso(text));
+    row.set(Column::Coupon, thousandths(number));
+    row.set(Column::Maturity, matures);
     if !programme.exch_codes.is_empty() && random.one_in(2) {
-        row.set(Column::ExchCode, random.pick(programme.exch_codes).as_bytes());
+        row.set(Column::ExchCode, random.pick(programme.exch_codes));
     }
-    identifiers::fill(row, programme.country, Security::Govt(ordinal), seed);
+    identifiers::fill(row, country, Security::Govt, issue);
     // Legacy identifiers of eight characters.
-    row.fill(Column::Bb8Chr, |text| {
-        text.extend_from_slice(b"EG");
-        push_number(text, ordinal % 1_000_000, 6);
-    });
+    row.set(Column::Bb8Chr, format_args!("EG{:06}", ordinal % 1_000_000));
     dump.push(row);
 }

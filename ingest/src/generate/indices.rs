@@ -4,7 +4,7 @@
 use super::figis::{self, YEARS};
 use super::names;
 use super::rng::{Random, scramble};
-use super::row::{Column, Row, push_number};
+use super::row::{Column, Row};
 use super::{Dump, Issue};
 
 const VENDORS: [&str; 8] =
@@ -36,58 +36,34 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let mut random = Random::of(seed, 11, ordinal);
     let year = YEARS.start() + random.below(16);
-    row.clear();
-    row.set(Column::Figi, &figis::INDICES.issue(year, ordinal).take());
-    row.set(Column::MarketSector, b"Index");
     let security_type = match random.below(20) {
         0..14 => "Index",
         14..17 => "Equity Index",
         17..19 => "Fixed Income Index",
         _ => "Commodity Index",
     };
-    row.set(Column::SecurityType, security_type.as_bytes());
-    row.set(Column::SecurityType2, b"Index");
-    row.set(Column::Currency, random.pick(&[&b"USD"[..], b"USD", b"EUR", b"JPY", b"GBP"]));
-    row.fill(Column::Name, |text| {
-        let start = text.len();
-        for words in
-            [random.pick_by_rank(&VENDORS), random.pick_by_rank(&SUBJECTS), random.pick(&VARIANTS)]
-        {
-            text.extend_from_slice(words.as_bytes());
-            text.push(b' ');
-        }
-        push_number(text, ordinal % 1000, 1);
-        names::cut_to(text, start, 30);
-    });
-    let symbol = |text: &mut Vec<u8>| {
-        let mut rest = scramble(ordinal, 26, seed);
-        for _ in 0..6 {
-            text.push(b'A' + (rest % 26) as u8);
-            rest /= 26;
-        }
-    };
-    let is_plain = random.one_in(2);
-    row.fill(Column::Ticker, |text| {
-        symbol(text);
-        if !is_plain {
-            text.extend_from_slice(b" Index");
-        }
-    });
-    match is_plain {
-        true => row.copy(Column::Name, Column::Description),
-        false => row.fill(Column::Description, symbol),
+    let currency = random.pick(&["USD", "USD", "EUR", "JPY", "GBP"]);
+    row.begin(["Index", security_type, "Index", currency]);
+    row.set(Column::Figi, figis::INDICES.issue(year, ordinal).take());
+    let (vendor, subject) = (random.pick_by_rank(&VENDORS), random.pick_by_rank(&SUBJECTS));
+    let name = format!("{vendor} {subject} {} {}", random.pick(&VARIANTS), ordinal % 1000);
+    row.set(Column::Name, names::cut_to(&name, 30));
+    let symbol = names::letters(scramble(ordinal, 26, seed), 6);
+    if random.one_in(2) {
+        row.set(Column::Ticker, symbol);
+        row.copy(Column::Name, Column::Description);
+    } else {
+        row.set(Column::Ticker, format_args!("{symbol} Index"));
+        row.set(Column::Description, symbol);
     }
     if random.one_in(3) {
-        row.fill(Column::VendorIndexCode, |text| push_number(text, 700_000 + ordinal, 6));
+        row.set(Column::VendorIndexCode, 700_000 + ordinal);
     }
     if random.one_in(50) {
-        row.set(Column::ExchCode, random.pick(&[&b"EUX"[..], b"CME", b"CBO"]));
+        row.set(Column::ExchCode, random.pick(&["EUX", "CME", "CBO"]));
     }
     if random.one_in(20) {
-        row.fill(Column::Alias, |text| {
-            text.extend_from_slice(b"former ");
-            names::push_coined(text, &mut random);
-        });
+        row.set(Column::Alias, format_args!("former {}", names::coined(&mut random)));
     }
     dump.push(row);
 }

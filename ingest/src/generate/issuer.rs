@@ -18,8 +18,7 @@ const CONSONANTS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 pub(super) struct Issuer {
     seed: u64,
     number: u64,
-    letters: [u8; 4],
-    letters_len: usize,
+    ticker: String,
 }
 
 impl Issuer {
@@ -33,49 +32,45 @@ impl Issuer {
     pub(super) fn numbered(seed: u64, number: u64) -> Self {
         // The most traded have three letters, the others four: the two sets
         // cannot meet, and each is numbered through a bijection.
-        let (letters_len, mut rest) = if number % TIERS == TIERS - 1 {
+        let (length, mut rest) = if number % TIERS == TIERS - 1 {
             (3, scramble((number / TIERS) % (1 << 12), 12, seed))
         } else {
             (4, scramble(number % (1 << 17), 17, seed))
         };
-        let mut letters = [b' '; 4];
-        for letter in letters[..letters_len].iter_mut().rev() {
-            *letter = CONSONANTS[(rest % 20) as usize];
+        let letter = || {
+            let letter = CONSONANTS[(rest % 20) as usize];
             rest /= 20;
-        }
-        Self { seed, number, letters, letters_len }
+            char::from(letter)
+        };
+        let letters: Vec<char> = std::iter::repeat_with(letter).take(length).collect();
+        Self { seed, number, ticker: letters.into_iter().rev().collect() }
     }
 
     /// Three or four letters.
-    pub(super) fn ticker(&self) -> &[u8] {
-        &self.letters[..self.letters_len]
+    pub(super) fn ticker(&self) -> &str {
+        &self.ticker
     }
 
-    /// Appends the name of the shares: a coined word whose consonants are the
-    /// ticker, a trade, a legal form.
-    pub(super) fn push_name(&self, text: &mut Vec<u8>) {
+    /// The name of the shares: a coined word whose consonants are the ticker, a
+    /// trade, a legal form.
+    pub(super) fn name(&self) -> String {
         let mut random = self.random();
-        let start = text.len();
-        self.push_coined(text, &mut random);
-        text.push(b' ');
-        names::push_trade(text, &mut random);
-        text.push(b' ');
-        text.extend_from_slice(random.pick(&["INC", "CORP", "CO", "INC", "CORP"]).as_bytes());
-        names::cut(text, start);
+        let (coined, trade) = (self.coined(&mut random), names::trade(&mut random));
+        let legal_form = random.pick(&["INC", "CORP", "CO", "INC", "CORP"]);
+        names::cut(format!("{coined} {trade} {legal_form}"))
     }
 
-    /// Appends the shorter name under which the issuer borrows: `IBM CORP`, so
-    /// to speak.
-    pub(super) fn push_borrower(&self, text: &mut Vec<u8>) {
-        self.push_coined(text, &mut self.random());
-        text.extend_from_slice(b" CORP");
+    /// The shorter name under which the issuer borrows: `IBM CORP`, so to speak.
+    pub(super) fn borrower(&self) -> String {
+        format!("{} CORP", self.coined(&mut self.random()))
     }
 
-    fn push_coined(&self, text: &mut Vec<u8>, random: &mut Random) {
-        for &letter in self.ticker() {
-            text.extend_from_slice(&[letter, random.pick(b"AEIO")]);
+    fn coined(&self, random: &mut Random) -> String {
+        let mut coined = String::with_capacity(12);
+        for letter in self.ticker.chars() {
+            coined.extend([letter, char::from(random.pick(b"AEIO"))]);
         }
-        text.extend_from_slice(random.pick(&["", "N", "X", "R", "S", "TEC"]).as_bytes());
+        coined + random.pick(&["", "N", "X", "R", "S", "TEC"])
     }
 
     fn random(&self) -> Random {
@@ -91,8 +86,8 @@ mod tests {
 
     #[test]
     fn tickers_of_the_issuers_with_options_are_unique() {
-        let tickers: HashSet<Vec<u8>> =
-            (0..1 << 14).map(|number| Issuer::numbered(9, number).ticker().to_vec()).collect();
+        let tickers: HashSet<String> =
+            (0..1 << 14).map(|number| Issuer::numbered(9, number).ticker).collect();
         assert_eq!(tickers.len(), 1 << 14);
     }
 
@@ -100,10 +95,8 @@ mod tests {
     fn a_name_spells_its_ticker() {
         for number in 0..100 {
             let issuer = Issuer::numbered(9, number);
-            let (mut name, mut borrower) = (Vec::new(), Vec::new());
-            issuer.push_name(&mut name);
-            issuer.push_borrower(&mut borrower);
-            let letters: Vec<u8> = name.iter().step_by(2).copied().collect();
+            let (name, borrower) = (issuer.name(), issuer.borrower());
+            let letters: String = name.chars().step_by(2).collect();
             assert!(letters.starts_with(issuer.ticker()));
             assert_eq!(name[..6], borrower[..6], "both begin with the coined word");
         }

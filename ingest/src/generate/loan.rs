@@ -3,8 +3,8 @@
 use super::figis::{self, YEARS};
 use super::issuer::Issuer;
 use super::rng::Random;
-use super::row::{Column, Row, push_number};
-use super::terms::{maturity, push_terms};
+use super::row::{Column, Row};
+use super::terms::{maturity, terms};
 use super::{Dump, Issue};
 
 /// Types, and how a description writes them; frequent ones first.
@@ -26,37 +26,20 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let year = YEARS.start() + random.below(16);
     let matures = maturity(year + 3 + random.below(5), &mut random);
     let currency = random.pick(&["USD", "USD", "USD", "EUR", "GBP"]);
-    let tranche = match security_type {
-        "REV" | "LOC" => 0,
-        _ => random.below(4),
+    let (tranche, lien) = match security_type {
+        "REV" | "LOC" => (String::new(), ""),
+        _ => match random.below(4) {
+            0 => (String::new(), ""),
+            number => (format!(" T{number}"), " 1L"),
+        },
     };
 
-    row.clear();
-    row.set(Column::Figi, &figis::LOANS.issue(year, ordinal).take());
-    row.set(Column::MarketSector, b"Corp");
-    row.set(Column::SecurityType, security_type.as_bytes());
-    row.set(Column::SecurityType2, b"Corp");
-    row.set(Column::Currency, currency.as_bytes());
-    row.fill(Column::Name, |text| issuer.push_borrower(text));
-    row.fill(Column::Ticker, |text| {
-        push_terms(text, issuer.ticker(), matures, |text| text.push(b'L'));
-        if tranche > 0 {
-            text.extend_from_slice(b" T");
-            push_number(text, tranche, 1);
-        }
-    });
-    row.fill(Column::Description, |text| {
-        text.extend_from_slice(issuer.ticker());
-        text.push(b' ');
-        text.extend_from_slice(word.as_bytes());
-        if tranche > 0 {
-            text.extend_from_slice(b" T");
-            push_number(text, tranche, 1);
-            text.extend_from_slice(b" 1L");
-        }
-        text.push(b' ');
-        text.extend_from_slice(currency.as_bytes());
-    });
-    row.fill(Column::Maturity, |text| matures.push_iso(text));
+    row.begin(["Corp", security_type, "Corp", currency]);
+    row.set(Column::Figi, figis::LOANS.issue(year, ordinal).take());
+    row.set(Column::Name, issuer.borrower());
+    let ticker = issuer.ticker();
+    row.set(Column::Ticker, terms(ticker, "L", matures) + &tranche);
+    row.set(Column::Description, format_args!("{ticker} {word}{tranche}{lien} {currency}"));
+    row.set(Column::Maturity, matures);
     dump.push(row);
 }

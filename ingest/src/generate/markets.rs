@@ -5,8 +5,8 @@
 //! has none. A market with one venue has a composite FIGI that is no row of its
 //! own; one with several has the composite as a row under [`Market::composite`].
 
+use super::names;
 use super::rng::Random;
-use super::row::push_number;
 
 /// A place of trading: its exchange code and its MIC (ISO 10383), or a blank.
 #[derive(Clone, Copy)]
@@ -25,25 +25,21 @@ pub(super) enum Tickers {
 
 impl Tickers {
     /// The ticker of a company with that name; `number` makes neighbours differ.
-    pub(super) fn draw(self, name: &[u8], mut number: u64, random: &mut Random) -> Vec<u8> {
-        let mut ticker = Vec::with_capacity(12);
+    pub(super) fn draw(self, name: &str, number: u64, random: &mut Random) -> String {
         match self {
             Self::Digits(width) => {
                 let least = 10_u64.pow(width as u32 - 1);
-                push_number(&mut ticker, least + number % (9 * least), width);
+                (least + number % (9 * least)).to_string()
             }
-            Self::Number => push_number(&mut ticker, 1 + number % 9999, 1),
+            Self::Number => (1 + number % 9999).to_string(),
             Self::Letters { least, most } => {
                 let length = (least + random.below(most - least + 1)) as usize;
-                let initials = name.iter().filter(|character| character.is_ascii_uppercase());
-                ticker.extend(initials.take(length / 2));
-                while ticker.len() < length {
-                    ticker.push(b'A' + (number % 26) as u8);
-                    number /= 26;
-                }
+                let initials = name.chars().filter(char::is_ascii_uppercase);
+                let initials: String = initials.take(length / 2).collect();
+                let rest = names::letters(number, length - initials.len());
+                initials + &rest
             }
         }
-        ticker
     }
 }
 

@@ -26,18 +26,10 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let (security_type, security_type2, currency, word) =
         PROGRAMMES[(ordinal % programmes) as usize];
     let year = YEARS.start() + random.below(16);
-    row.clear();
-    row.set(Column::Figi, &figis::MONEY.issue(year, ordinal).take());
+    row.begin(["M-Mkt", security_type, security_type2, currency]);
+    row.set(Column::Figi, figis::MONEY.issue(year, ordinal).take());
     row.set(Column::Ticker, issuer.ticker());
-    row.fill(Column::Name, |text| issuer.push_borrower(text));
-    row.fill(Column::Description, |text| {
-        text.extend_from_slice(issuer.ticker());
-        text.push(b' ');
-        text.extend_from_slice(word.as_bytes());
-    });
-    row.set(Column::MarketSector, b"M-Mkt");
-    row.set(Column::SecurityType, security_type.as_bytes());
-    row.set(Column::SecurityType2, security_type2.as_bytes());
-    row.set(Column::Currency, currency.as_bytes());
+    row.set(Column::Name, issuer.borrower());
+    row.set(Column::Description, format_args!("{} {word}", issuer.ticker()));
     dump.push(row);
 }

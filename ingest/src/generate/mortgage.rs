@@ -5,7 +5,7 @@
 use super::figis::{self, YEARS};
 use super::identifiers::{self, Security};
 use super::rng::Random;
-use super::row::{Column, Row, push_number};
+use super::row::{Column, Row};
 use super::terms::maturity;
 use super::{Dump, Issue};
 
@@ -36,11 +36,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let mut shared = Random::of(seed, 8, deal);
     let mut random = Random::of(seed, 18, ordinal);
     let year = YEARS.start() + shared.below(16);
-    let sponsor: [u8; 5] = std::array::from_fn(|_| shared.pick(b"ABCDEFGHLMNPRST"));
-    row.clear();
-    row.set(Column::Figi, &figis::MORTGAGES.issue(year, ordinal).take());
-    row.set(Column::MarketSector, b"Mtge");
-    row.set(Column::Currency, b"USD");
+    let sponsor: String = (0..5).map(|_| char::from(shared.pick(b"ABCDEFGHLMNPRST"))).collect();
     let kind = shared.below(10);
     let (security_type, security_type2) = match kind {
         0..4 => (random.pick(&POOLS).1, "Pool"),
@@ -48,49 +44,33 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
         7..9 => (shared.pick_by_rank(&ABS_TYPES), "ABS"),
         _ => ("CF", "LL"),
     };
-    row.set(Column::SecurityType, security_type.as_bytes());
-    row.set(Column::SecurityType2, security_type2.as_bytes());
-    row.fill(Column::Ticker, |text| match security_type2 {
+    let letter = |place: u64| char::from(b'A' + place as u8);
+    let text = match security_type2 {
         // `FN 3502345`
         "Pool" => {
             let prefix = POOLS.iter().find(|(_, of)| *of == security_type);
-            text.extend_from_slice(prefix.expect("the type is of the list").0.as_bytes());
-            text.push(b' ');
-            push_number(text, 500_000 + ordinal, 6);
+            let (prefix, _) = prefix.expect("the type is of the list");
+            format!("{prefix} {}", 500_000 + ordinal)
         }
         // `GNR 2003-92 CJ`
         "CMO" => {
-            text.extend_from_slice(shared.pick(&AGENCIES[..3]).as_bytes());
-            text.push(b' ');
-            push_number(text, year, 4);
-            text.push(b'-');
-            push_number(text, 1 + deal % 400, 1);
-            text.extend_from_slice(&[b' ', b'A' + (deal % 8) as u8, b'A' + tranche as u8]);
+            let (agency, number) = (shared.pick(&AGENCIES[..3]), 1 + deal % 400);
+            format!("{agency} {year}-{number} {}{}", letter(deal % 8), letter(tranche))
         }
         // `NAVSL 2014-CTA B`
-        "ABS" => {
-            text.extend_from_slice(&sponsor);
-            text.push(b' ');
-            push_number(text, year, 4);
-            text.push(b'-');
-            push_number(text, 1 + deal % 9, 1);
-            text.extend_from_slice(&[b' ', b'A' + tranche as u8]);
-        }
+        "ABS" => format!("{sponsor} {year}-{} {}", 1 + deal % 9, letter(tranche)),
         // `PALMP 1X A2A`
         _ => {
-            text.extend_from_slice(&sponsor);
-            text.push(b' ');
-            push_number(text, 1 + deal % 30, 1);
-            text.extend_from_slice(b"X ");
-            let classes: [&[u8]; DEAL as usize] =
-                [b"A1", b"A2A", b"A2B", b"B1", b"B2", b"C", b"D", b"SUB"];
-            text.extend_from_slice(classes[tranche as usize]);
+            let classes: [&str; DEAL as usize] = ["A1", "A2A", "A2B", "B1", "B2", "C", "D", "SUB"];
+            format!("{sponsor} {}X {}", 1 + deal % 30, classes[tranche as usize])
         }
-    });
+    };
+    row.begin(["Mtge", security_type, security_type2, "USD"]);
+    row.set(Column::Figi, figis::MORTGAGES.issue(year, ordinal).take());
+    row.set(Column::Ticker, text);
     row.copy(Column::Ticker, Column::Name);
     row.copy(Column::Ticker, Column::Description);
-    let matures = maturity(year + 15 + shared.below(16), &mut shared);
-    row.fill(Column::Maturity, |text| matures.push_iso(text));
-    identifiers::fill(row, "US", Security::Mortgage(ordinal), seed);
+    row.set(Column::Maturity, maturity(year + 15 + shared.below(16), &mut shared));
+    identifiers::fill(row, "US", Security::Mortgage, issue);
     dump.push(row);
 }

@@ -1,11 +1,12 @@
 //! Municipal bonds of the United States: series of a borrower, a row for each
 //! maturity, known by state, borrower, coupon and the whole year.
 
+use super::day::Day;
 use super::figis::{self, YEARS};
 use super::identifiers::{self, Security};
 use super::names;
 use super::rng::Random;
-use super::row::{Column, Row, push_number, push_thousandths};
+use super::row::{Column, Row, thousandths};
 use super::{Dump, Issue};
 
 /// How many maturities a series has.
@@ -43,7 +44,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let mut random = Random::of(seed, 17, ordinal);
     let year = YEARS.start() + shared.below(16);
     let (month, day) = (shared.pick(&[2, 3, 5, 6, 8, 9, 11, 12]), shared.pick(&[1, 15]));
-    let maturity = super::day::Day { year: year + 1 + shared.below(6) + place, month, day };
+    let maturity = Day { year: year + 1 + shared.below(6) + place, month, day };
     let state = shared.pick_by_rank(&STATES);
     let (purpose, code) = shared.pick_by_rank(&PURPOSES);
     let security_type = match shared.below(20) {
@@ -58,39 +59,22 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
         _ => 1_000 + 125 * shared.below(32) + 50 * random.below(4),
     };
 
-    row.clear();
-    row.set(Column::Figi, &figis::MUNIS.issue(year, ordinal).take());
-    row.set(Column::MarketSector, b"Muni");
-    row.set(Column::SecurityType, security_type.as_bytes());
-    row.set(Column::SecurityType2, b"Muni");
-    row.set(Column::StateCode, state.as_bytes());
-    row.set(Column::Currency, b"USD");
-    row.fill(Column::Name, |text| {
-        let start = text.len();
-        names::push_coined(text, &mut shared);
-        text.push(b' ');
-        text.extend_from_slice(purpose.as_bytes());
-        names::push_suffix(text, start, ["", "-A", "-B", "-REF"][(series % 4) as usize]);
-    });
-    let initials: Vec<u8> = row.get(Column::Name).iter().copied().take(3).collect();
-    row.fill(Column::Ticker, |text| {
-        text.extend_from_slice(state.as_bytes());
-        text.push(b' ');
-        text.extend_from_slice(&initials);
-        text.extend_from_slice(code.as_bytes());
-        text.push(b' ');
-        push_thousandths(text, coupon);
-        text.push(b' ');
-        for part in [maturity.month, maturity.day] {
-            push_number(text, part, 2);
-            text.push(b'/');
-        }
-        push_number(text, maturity.year, 4);
-    });
-    row.fill(Column::Coupon, |text| push_thousandths(text, coupon));
-    row.fill(Column::Maturity, |text| maturity.push_iso(text));
-    identifiers::fill(row, "US", Security::Muni(ordinal), seed);
-    let cusip = row.get(Column::Cusip)[..8].to_vec();
-    row.set(Column::Cusip8, &cusip);
+    row.begin(["Muni", security_type, "Muni", "USD"]);
+    row.set(Column::Figi, figis::MUNIS.issue(year, ordinal).take());
+    row.set(Column::StateCode, state);
+    let name = format!("{} {purpose}", names::coined(&mut shared));
+    let suffix = ["", "-A", "-B", "-REF"][(series % 4) as usize];
+    row.set(Column::Name, names::with_suffix(&name, suffix));
+    let (initials, coupon) = (&name[..3], thousandths(coupon));
+    let Day { year, month, day } = maturity;
+    row.set(
+        Column::Ticker,
+        format_args!("{state} {initials}{code} {coupon} {month:02}/{day:02}/{year}"),
+    );
+    row.set(Column::Coupon, coupon);
+    row.set(Column::Maturity, maturity);
+    identifiers::fill(row, "US", Security::Muni, issue);
+    let cusip = row.get(Column::Cusip)[..8].to_owned();
+    row.set(Column::Cusip8, cusip);
     dump.push(row);
 }

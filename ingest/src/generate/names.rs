@@ -105,66 +105,54 @@ const FOREIGN: [&str; 16] = [
     "בנק הצפון",
 ];
 
-/// Appends the name of a small company: a word of the vocabulary, what it does
-/// and its `legal_form`.
-pub(super) fn push_company(text: &mut Vec<u8>, legal_form: &str, random: &mut Random) {
-    let start = text.len();
+/// The name of a small company: a word of the vocabulary, what it does and its
+/// `legal_form`.
+pub(super) fn company(legal_form: &str, random: &mut Random) -> String {
     if random.one_in(300) {
-        text.extend_from_slice(random.pick(&FOREIGN).as_bytes());
-    } else {
-        if random.one_in(6) {
-            push_word(text, start, random.pick_by_rank(&PLACES));
-        }
-        push_word(text, start, random.pick_by_rank(&ROOTS));
-        text.extend_from_slice(random.pick_by_rank(&ENDINGS).as_bytes());
-        if !random.one_in(8) {
-            push_word(text, start, random.pick_by_rank(&TRADES));
-        }
+        return cut(format!("{} {legal_form}", random.pick(&FOREIGN)));
     }
-    push_word(text, start, legal_form);
-    cut(text, start);
+    let place = random.one_in(6).then(|| random.pick_by_rank(&PLACES));
+    let coined = coined(random);
+    let trade = (!random.one_in(8)).then(|| trade(random));
+    let words = place.into_iter().chain([&*coined]).chain(trade).chain([legal_form]);
+    cut(words.collect::<Vec<_>>().join(" "))
 }
 
-/// Appends a word of the vocabulary.
-pub(super) fn push_coined(text: &mut Vec<u8>, random: &mut Random) {
-    text.extend_from_slice(random.pick_by_rank(&ROOTS).as_bytes());
-    text.extend_from_slice(random.pick_by_rank(&ENDINGS).as_bytes());
+/// A word of the vocabulary.
+pub(super) fn coined(random: &mut Random) -> String {
+    [random.pick_by_rank(&ROOTS), random.pick_by_rank(&ENDINGS)].concat()
 }
 
-/// Appends one of the words that say what a company does.
-pub(super) fn push_trade(text: &mut Vec<u8>, random: &mut Random) {
-    text.extend_from_slice(random.pick_by_rank(&TRADES).as_bytes());
+/// One of the words that say what a company does.
+pub(super) fn trade(random: &mut Random) -> &'static str {
+    random.pick_by_rank(&TRADES)
 }
 
-/// Appends `suffix` to the name that begins at `start`, in place of what would
-/// make it too long: the class of a share stays readable.
-pub(super) fn push_suffix(text: &mut Vec<u8>, start: usize, suffix: &str) {
-    cut_to(text, start, NAME_CHARS_MAX - suffix.len());
-    text.extend_from_slice(suffix.as_bytes());
+/// The name with a suffix in place of what would make it too long: the class of a
+/// share stays readable.
+pub(super) fn with_suffix(name: &str, suffix: &str) -> String {
+    cut_to(name, NAME_CHARS_MAX - suffix.len()).to_owned() + suffix
 }
 
-/// Cuts the name that begins at `start` to its greatest length.
-pub(super) fn cut(text: &mut Vec<u8>, start: usize) {
-    cut_to(text, start, NAME_CHARS_MAX);
+/// Cuts a name to its greatest length.
+pub(super) fn cut(name: String) -> String {
+    cut_to(&name, NAME_CHARS_MAX).to_owned()
 }
 
-fn push_word(text: &mut Vec<u8>, start: usize, word: &str) {
-    if text.len() > start {
-        text.push(b' ');
-    }
-    text.extend_from_slice(word.as_bytes());
+/// Cuts a name to that many characters.
+pub(super) fn cut_to(name: &str, chars_max: usize) -> &str {
+    let end = name.char_indices().nth(chars_max).map_or(name.len(), |(end, _)| end);
+    name[..end].trim_end_matches(' ')
 }
 
-/// Cuts the name that begins at `start` to so many characters.
-pub(super) fn cut_to(text: &mut Vec<u8>, start: usize, chars_max: usize) {
-    let is_boundary = |byte: &u8| !matches!(byte, 0x80..=0xBF);
-    let mut starts = (start..text.len()).filter(|&at| is_boundary(&text[at]));
-    if let Some(end) = starts.nth(chars_max) {
-        text.truncate(end);
-    }
-    while text.len() > start && text.last() == Some(&b' ') {
-        text.pop();
-    }
+/// The letters of a number, the lowest place first.
+pub(super) fn letters(mut number: u64, count: usize) -> String {
+    let letter = || {
+        let letter = b'A' + (number % 26) as u8;
+        number /= 26;
+        char::from(letter)
+    };
+    std::iter::repeat_with(letter).take(count).collect()
 }
 
 #[cfg(test)]
@@ -176,12 +164,10 @@ mod tests {
         let mut random = Random::of(5, 0, 0);
         let mut words = std::collections::HashSet::new();
         for _ in 0..20_000 {
-            let mut text = b"before".to_vec();
-            push_company(&mut text, "CO.,LTD", &mut random);
-            let name = str::from_utf8(&text[6..]).unwrap();
+            let name = &company("CO.,LTD", &mut random);
             assert!((5..=NAME_CHARS_MAX).contains(&name.chars().count()), "{name}");
             assert_eq!(name.trim(), name);
-            assert_eq!(name.to_uppercase(), name);
+            assert_eq!(name.to_uppercase(), *name);
             words.extend(name.split(' ').map(str::to_owned));
         }
         assert!(words.len() > 1_000, "{} words", words.len());
@@ -189,8 +175,7 @@ mod tests {
 
     #[test]
     fn a_suffix_takes_the_place_of_the_end() {
-        let mut text = "ÅNORMALLY LONG NAME OF A COMPANY".as_bytes().to_vec();
-        push_suffix(&mut text, 0, "-CL B");
-        assert_eq!(str::from_utf8(&text).unwrap(), "ÅNORMALLY LONG NAME OF-CL B");
+        let name = with_suffix("ÅNORMALLY LONG NAME OF A COMPANY", "-CL B");
+        assert_eq!(name, "ÅNORMALLY LONG NAME OF-CL B");
     }
 }

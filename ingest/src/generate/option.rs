@@ -12,7 +12,7 @@ use super::figis;
 use super::issuer::{Issuer, TIERS};
 use super::markets::OPTION_VENUES;
 use super::rng::Random;
-use super::row::{Column, Row, push_number, push_thousandths};
+use super::row::{Column, Row, thousandths};
 use super::{Dump, Issue, Mix};
 
 /// How many underlyings each tier has. Every second stretch is of the first
@@ -90,14 +90,10 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let expiration = expiration(stretch.expiration, random.next());
     let mut figis = figis::OPTIONS.issue(expiration.year - 1, ordinal);
 
-    row.clear();
-    row.set(Column::Currency, b"USD");
-    row.set(Column::MarketSector, b"Equity");
-    row.set(Column::SecurityType, b"Equity Option");
-    row.set(Column::SecurityType2, b"Option");
-    row.set(Column::ContractSize, b"100");
-    row.set(Column::Listed, b"true");
-    row.fill(Column::Expiration, |text| expiration.push_iso(text));
+    row.begin(["Equity", "Equity Option", "Option", "USD"]);
+    row.set(Column::ContractSize, 100);
+    row.set(Column::Listed, true);
+    row.set(Column::Expiration, expiration);
     for strike in [stretch.strike, stretch.strike + 1] {
         for option_type in ["Call", "Put"] {
             let contract = Contract::new(
@@ -113,7 +109,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
             contract.fill_venue(row, "US", "");
             dump.push(row);
             for venue in &OPTION_VENUES[..venues(mix)] {
-                row.set(Column::Figi, &figis.take());
+                row.set(Column::Figi, figis.take());
                 contract.fill_venue(row, venue.0, venue.1);
                 dump.push(row);
             }
@@ -130,91 +126,53 @@ fn expiration(number: u64, offset: u64) -> Day {
 
 /// One contract.
 struct Contract<'a> {
-    root: &'a [u8],
+    root: &'a str,
     expiration: Day,
     option_type: &'static str,
     /// In thousandths of a dollar.
     strike: u64,
     /// ` 01/17/25 C155`, what follows the root and the exchange code.
-    terms: Vec<u8>,
+    terms: String,
     /// `AAPL250117C00155000`
-    symbol: Vec<u8>,
+    symbol: String,
 }
 
 impl<'a> Contract<'a> {
-    fn new(root: &'a [u8], expiration: Day, option_type: &'static str, strike: u64) -> Self {
-        let letter = option_type.as_bytes()[0];
-        let mut terms = b" ".to_vec();
-        expiration.push_american(&mut terms);
-        terms.extend_from_slice(&[b' ', letter]);
-        push_thousandths(&mut terms, strike);
-        let mut symbol = root.to_vec();
-        expiration.push_compact(&mut symbol);
-        symbol.push(letter);
-        push_number(&mut symbol, strike, 8);
+    fn new(root: &'a str, expiration: Day, option_type: &'static str, strike: u64) -> Self {
+        let letter = &option_type[..1];
+        let terms = format!(" {} {letter}{}", expiration.american(), thousandths(strike));
+        let symbol = format!("{root}{}{letter}{strike:08}", expiration.compact());
         Self { root, expiration, option_type, strike, terms, symbol }
     }
 
     /// Fills what all rows of the contract share.
     fn fill(&self, row: &mut Row) {
-        row.set(Column::OptionType, self.option_type.as_bytes());
-        row.fill(Column::Strike, |text| push_thousandths(text, self.strike));
-        row.fill(Column::Ticker, |text| {
-            text.extend_from_slice(self.root);
-            text.extend_from_slice(&self.terms);
-        });
-        row.fill(Column::Name, |text| {
-            text.extend_from_slice(self.expiration.month_name().as_bytes());
-            text.push(b' ');
-            push_number(text, self.expiration.year % 100, 2);
-            text.push(b' ');
-            text.extend_from_slice(self.option_type.as_bytes());
-            text.extend_from_slice(b"s on ");
-            text.extend_from_slice(self.root);
-            text.extend_from_slice(b" US");
-        });
+        let Self { root, expiration: Day { year, month, day }, option_type, strike, .. } = *self;
+        let (year, month_name) = (year % 100, self.expiration.month_name());
+        row.set(Column::OptionType, option_type);
+        row.set(Column::Strike, thousandths(strike));
+        row.set(Column::Ticker, format_args!("{root}{}", self.terms));
+        row.set(Column::Name, format_args!("{month_name} {year:02} {option_type}s on {root} US"));
         // Options Clearing Corporation: the root is padded with blanks to six.
-        row.fill(Column::Occ, |text| {
-            text.extend_from_slice(self.root);
-            text.extend_from_slice(&b"      "[self.root.len()..]);
-            text.extend_from_slice(&self.symbol[self.root.len()..]);
-        });
+        row.set(Column::Occ, format_args!("{root:<6}{}", &self.symbol[root.len()..]));
         row.set(Column::FullExchangeSymbol, &self.symbol);
         // Options Price Reporting Authority: the letter of the month also tells
         // calls, A to L, from puts, M to X.
-        row.fill(Column::Opra, |text| {
-            let first = if self.option_type == "Call" { b'A' } else { b'M' };
-            text.extend_from_slice(self.root);
-            text.extend_from_slice(&[b' ', first + (self.expiration.month - 1) as u8]);
-            push_number(text, self.expiration.day, 2);
-            push_number(text, self.expiration.year % 100, 2);
-            push_number(text, self.strike, 8);
-        });
+        let first = if option_type == "Call" { b'A' } else { b'M' };
+        let letter = char::from(first + (month - 1) as u8);
+        row.set(Column::Opra, format_args!("{root} {letter}{day:02}{year:02}{strike:08}"));
     }
 
     /// Fills what differs between the rows of the contract.
     fn fill_venue(&self, row: &mut Row, exch_code: &str, mic: &str) {
-        row.set(Column::ExchCode, exch_code.as_bytes());
-        row.set(Column::MicCode, mic.as_bytes());
-        let push_description = |text: &mut Vec<u8>| {
-            text.extend_from_slice(self.root);
-            text.push(b' ');
-            text.extend_from_slice(exch_code.as_bytes());
-            text.extend_from_slice(&self.terms);
-        };
-        row.fill(Column::Description, push_description);
-        row.fill(Column::UniqueIdFutOpt, |text| {
-            push_description(text);
-            text.extend_from_slice(b" Equity");
-        });
-        if mic.is_empty() {
-            row.set(Column::TradingSystem, b"");
-        } else {
-            row.fill(Column::TradingSystem, |text| {
-                text.extend_from_slice(&self.symbol);
-                text.push(b' ');
-                text.extend_from_slice(mic.as_bytes());
-            });
+        let Self { root, terms, symbol, .. } = self;
+        row.set(Column::ExchCode, exch_code);
+        row.set(Column::MicCode, mic);
+        row.set(Column::Description, format_args!("{root} {exch_code}{terms}"));
+        row.set(Column::UniqueIdFutOpt, format_args!("{root} {exch_code}{terms} Equity"));
+        match mic {
+            "" => row.set(Column::TradingSystem, ""),
+            mic => row.set(Column::TradingSystem, format_args!("{symbol} {mic}")),
         }
     }
 }

@@ -5,6 +5,8 @@
 //! written by hand, as a dump is mostly blank cells and short ones, and the
 //! generator must not be what a build waits for.
 
+use std::fmt::{self, Write as _};
+
 macro_rules! columns {
     ($($column:ident = $name:literal, $shape:ident;)*) => {
         /// A column that the generator fills.
@@ -94,10 +96,10 @@ columns! {
     Alias = "alias", Text;
 }
 
-/// The cells of one instrument, UTF-8. A blank cell is unknown.
+/// The cells of one instrument. A blank cell is unknown.
 #[derive(Clone)]
 pub(super) struct Row {
-    text: Vec<u8>,
+    text: String,
     cells: [Cell; Column::ALL.len()],
 }
 
@@ -115,7 +117,7 @@ const BLANK: Cell = Cell { start: 0, end: 0, is_plain: true };
 
 impl Row {
     pub(super) const fn new() -> Self {
-        Self { text: Vec::new(), cells: [BLANK; Column::ALL.len()] }
+        Self { text: String::new(), cells: [BLANK; Column::ALL.len()] }
     }
 
     /// Blanks every cell, for the next issue.
@@ -124,27 +126,32 @@ impl Row {
         self.cells = [BLANK; Column::ALL.len()];
     }
 
-    pub(super) fn get(&self, column: Column) -> &[u8] {
+    /// Blanks every cell, and fills those that nearly every kind has: market sector,
+    /// security type, security type 2 and currency.
+    pub(super) fn begin(&mut self, [sector, security_type, security_type2, currency]: [&str; 4]) {
+        self.clear();
+        self.set(Column::MarketSector, sector);
+        self.set(Column::SecurityType, security_type);
+        self.set(Column::SecurityType2, security_type2);
+        self.set(Column::Currency, currency);
+    }
+
+    pub(super) fn get(&self, column: Column) -> &str {
         self.slice(self.cells[column as usize])
     }
 
-    pub(super) fn set(&mut self, column: Column, value: &[u8]) {
-        self.fill(column, |text| text.extend_from_slice(value));
-    }
-
-    /// Sets a cell to what `append` adds to the end of the text.
-    pub(super) fn fill(&mut self, column: Column, append: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn set(&mut self, column: Column, value: impl fmt::Display) {
         let start = self.text.len();
-        append(&mut self.text);
-        let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\\' | 0..b' ');
+        write!(self.text, "{value}").expect("writing into memory does not fail");
+        let is_special = |byte| matches!(byte, b',' | b'"' | b'\\' | 0..b' ');
         self.cells[column as usize] = Cell {
             start: start as u32,
             end: self.text.len() as u32,
-            is_plain: !self.text[start..].iter().any(is_special),
+            is_plain: !self.text[start..].bytes().any(is_special),
         };
     }
 
-    fn slice(&self, cell: Cell) -> &[u8] {
+    fn slice(&self, cell: Cell) -> &str {
         &self.text[cell.start as usize..cell.end as usize]
     }
 
@@ -156,7 +163,7 @@ impl Row {
     /// Appends the row as CSV (RFC 4180), quoting only where the value demands it.
     pub(super) fn write_csv(&self, out: &mut Vec<u8>) {
         for &cell in &self.cells {
-            let value = self.slice(cell);
+            let value = self.slice(cell).as_bytes();
             if cell.is_plain || !value.iter().any(|byte| matches!(byte, b',' | b'"')) {
                 out.extend_from_slice(value);
             } else {
@@ -175,7 +182,7 @@ impl Row {
     pub(super) fn write_json(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         for (&column, &cell) in Column::ALL.iter().zip(&self.cells) {
-            let value = self.slice(cell);
+            let value = self.slice(cell).as_bytes();
             if value.is_empty() {
                 continue;
             }
@@ -217,31 +224,10 @@ pub(super) fn write_csv_header(out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Appends `number` in decimal, with zeros before it up to `width` digits.
-pub(super) fn push_number(text: &mut Vec<u8>, number: u64, width: usize) {
-    let mut digits = [b'0'; 20];
-    let mut place = digits.len();
-    let mut rest = number;
-    while rest > 0 || place == digits.len() {
-        place -= 1;
-        digits[place] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    text.extend_from_slice(&digits[place.min(digits.len() - width)..]);
-}
-
-/// Appends `thousandths` as a decimal number without trailing zeros: 12500 is
-/// `12.5`.
-pub(super) fn push_thousandths(text: &mut Vec<u8>, thousandths: u64) {
-    push_number(text, thousandths / 1000, 1);
-    let fraction = thousandths % 1000;
-    if fraction > 0 {
-        text.push(b'.');
-        push_number(text, fraction, 3);
-        while text.last() == Some(&b'0') {
-            text.pop();
-        }
-    }
+/// `number` thousandths as a decimal number without trailing zeros: 12500 is `12.5`.
+pub(super) fn thousandths(number: u64) -> String {
+    let text = format!("{}.{:03}", number / 1000, number % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -251,9 +237,9 @@ mod tests {
     #[test]
     fn each_layout_escapes_what_it_must() {
         let mut row = Row::new();
-        row.set(Column::Figi, b"FDG000000001");
-        row.set(Column::Name, br#"SAID "X" CO.,LTD\"#);
-        row.set(Column::Strike, b"12.5");
+        row.set(Column::Figi, "FDG000000001");
+        row.set(Column::Name, r#"SAID "X" CO.,LTD\"#);
+        row.set(Column::Strike, "12.5");
         let (mut csv, mut json) = (Vec::new(), Vec::new());
         row.write_csv(&mut csv);
         row.write_json(&mut json);
@@ -267,17 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_padded_and_trimmed() {
-        let text = |append: &dyn Fn(&mut Vec<u8>)| {
-            let mut text = Vec::new();
-            append(&mut text);
-            String::from_utf8(text).unwrap()
-        };
-        assert_eq!(text(&|out| push_number(out, 0, 1)), "0");
-        assert_eq!(text(&|out| push_number(out, 7, 2)), "07");
-        assert_eq!(text(&|out| push_number(out, u64::MAX, 3)), "18446744073709551615");
-        assert_eq!(text(&|out| push_thousandths(out, 12_500)), "12.5");
-        assert_eq!(text(&|out| push_thousandths(out, 155_000)), "155");
-        assert_eq!(text(&|out| push_thousandths(out, 5)), "0.005");
+    fn thousandths_are_trimmed() {
+        for (number, text) in
+            [(12_500, "12.5"), (155_000, "155"), (100_000, "100"), (5, "0.005"), (0, "0")]
+        {
+            assert_eq!(thousandths(number), text);
+        }
     }
 }

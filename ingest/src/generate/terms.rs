@@ -2,7 +2,7 @@
 
 use super::day::Day;
 use super::rng::Random;
-use super::row::{push_number, push_thousandths};
+use super::row::thousandths;
 
 /// What a debt pays.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,28 +23,27 @@ impl Coupon {
     }
 
     /// `7.625`, or `F`
-    pub(super) fn push_decimal(self, text: &mut Vec<u8>) {
+    pub(super) fn decimal(self) -> String {
         match self {
-            Self::Fixed(thousandths) => push_thousandths(text, thousandths),
-            Self::Floating => text.push(b'F'),
+            Self::Fixed(number) => thousandths(number),
+            Self::Floating => "F".to_owned(),
         }
     }
 
     /// `7 5/8`, or `Float`; a coupon that is no whole number of eighths stays a
     /// decimal.
-    pub(super) fn push_fraction(self, text: &mut Vec<u8>) {
+    pub(super) fn fraction(self) -> String {
         const EIGHTHS: [&str; 8] = ["", "1/8", "1/4", "3/8", "1/2", "5/8", "3/4", "7/8"];
         match self {
-            Self::Floating => text.extend_from_slice(b"Float"),
-            Self::Fixed(thousandths) if thousandths % 125 == 0 && thousandths % 1000 > 0 => {
-                if thousandths > 1000 {
-                    push_number(text, thousandths / 1000, 1);
-                    text.push(b' ');
+            Self::Floating => "Float".to_owned(),
+            Self::Fixed(number) if number % 125 == 0 && number % 1000 > 0 => {
+                let eighths = EIGHTHS[(number % 1000 / 125) as usize];
+                match number / 1000 {
+                    0 => eighths.to_owned(),
+                    whole => format!("{whole} {eighths}"),
                 }
-                let eighths = thousandths % 1000 / 125;
-                text.extend_from_slice(EIGHTHS[eighths as usize].as_bytes());
             }
-            Self::Fixed(thousandths) => push_thousandths(text, thousandths),
+            Self::Fixed(number) => thousandths(number),
         }
     }
 }
@@ -55,18 +54,9 @@ pub(super) fn maturity(year: u64, random: &mut Random) -> Day {
     Day { year, month: 1 + random.below(12), day: random.pick(&days) }
 }
 
-/// `IBM 7 5/8 10/15/18`; the coupon is what `push_coupon` writes.
-pub(super) fn push_terms(
-    text: &mut Vec<u8>,
-    ticker: &[u8],
-    maturity: Day,
-    push_coupon: impl FnOnce(&mut Vec<u8>),
-) {
-    text.extend_from_slice(ticker);
-    text.push(b' ');
-    push_coupon(text);
-    text.push(b' ');
-    maturity.push_american(text);
+/// `IBM 7 5/8 10/15/18`
+pub(super) fn terms(ticker: &str, coupon: &str, maturity: Day) -> String {
+    format!("{ticker} {coupon} {}", maturity.american())
 }
 
 #[cfg(test)]
@@ -83,10 +73,7 @@ mod tests {
             (Coupon::Fixed(0), "0", "0"),
             (Coupon::Floating, "F", "Float"),
         ] {
-            let (mut a, mut b) = (Vec::new(), Vec::new());
-            coupon.push_decimal(&mut a);
-            coupon.push_fraction(&mut b);
-            assert_eq!((str::from_utf8(&a), str::from_utf8(&b)), (Ok(decimal), Ok(fraction)));
+            assert_eq!([coupon.decimal(), coupon.fraction()], [decimal, fraction]);
         }
     }
 }

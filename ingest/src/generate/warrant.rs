@@ -7,7 +7,7 @@ use super::issuer::Issuer;
 use super::markets::Venue;
 use super::names;
 use super::rng::Random;
-use super::row::{Column, Row, push_number, push_thousandths};
+use super::row::{Column, Row, thousandths};
 use super::terms::maturity;
 use super::{Dump, Issue};
 
@@ -45,36 +45,27 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let is_call = !random.one_in(3);
     let expiration = maturity(year + 1 + random.below(2), &mut random);
 
-    row.clear();
-    row.set(Column::MarketSector, b"Equity");
-    row.set(Column::SecurityType, security_type.as_bytes());
-    row.set(Column::SecurityType2, security_type2.as_bytes());
-    row.set(Column::Currency, b"EUR");
-    row.set(Column::Listed, b"true");
-    row.fill(Column::Name, |text| {
-        let start = text.len();
-        text.extend_from_slice(random.pick_by_rank(&HOUSES).as_bytes());
-        text.extend_from_slice(match (is_warrant, is_call) {
-            (true, true) => b"-CW",
-            (true, false) => b"-PW",
-            (false, _) => b"-CT",
-        });
-        push_number(text, expiration.year % 100, 2);
-        text.push(b' ');
-        match on_index {
-            true => text.extend_from_slice(random.pick_by_rank(&INDICES).as_bytes()),
-            false => Issuer::numbered(seed, random.rank(1 << 12)).push_name(text),
-        }
-        names::cut(text, start);
-    });
-    row.fill(Column::Expiration, |text| expiration.push_iso(text));
+    row.begin(["Equity", security_type, security_type2, "EUR"]);
+    row.set(Column::Listed, true);
+    let house = random.pick_by_rank(&HOUSES);
+    let letters = match (is_warrant, is_call) {
+        (true, true) => "CW",
+        (true, false) => "PW",
+        (false, _) => "CT",
+    };
+    let underlying = match on_index {
+        true => random.pick_by_rank(&INDICES).to_owned(),
+        false => Issuer::numbered(seed, random.rank(1 << 12)).name(),
+    };
+    let name = format!("{house}-{letters}{:02} {underlying}", expiration.year % 100);
+    row.set(Column::Name, names::cut(name));
+    row.set(Column::Expiration, expiration);
     if is_warrant {
-        row.set(Column::OptionType, if is_call { b"Call" } else { b"Put" });
-        let strike = 500 * (1 + random.below(600));
-        row.fill(Column::Strike, |text| push_thousandths(text, strike));
-        row.set(Column::ContractSize, random.pick(&[&b"0.1"[..], b"1", b"0.01"]));
+        row.set(Column::OptionType, if is_call { "Call" } else { "Put" });
+        row.set(Column::Strike, thousandths(500 * (1 + random.below(600))));
+        row.set(Column::ContractSize, random.pick(&["0.1", "1", "0.01"]));
     }
-    identifiers::fill(row, "DE", Security::Warrant(ordinal), seed);
+    identifiers::fill(row, "DE", Security::Warrant, issue);
     row.copy(Column::Wertpapier, Column::Ticker);
     row.copy(Column::Ticker, Column::Description);
     row.copy(Column::Ticker, Column::ExchSymbol);
@@ -85,14 +76,10 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     for (place, Venue(exch_code, mic)) in
         [Venue("GR", "")].iter().chain(&VENUES[..venues]).enumerate()
     {
-        row.set(Column::Figi, &if place == 0 { composite } else { figis.take() });
-        let number = figis.running_number();
-        row.set(Column::ExchCode, exch_code.as_bytes());
-        row.set(Column::MicCode, mic.as_bytes());
-        row.fill(Column::UniqueId, |text| {
-            text.extend_from_slice(b"EW");
-            push_number(text, number, 16);
-        });
+        row.set(Column::Figi, if place == 0 { composite.clone() } else { figis.take() });
+        row.set(Column::ExchCode, exch_code);
+        row.set(Column::MicCode, mic);
+        row.set(Column::UniqueId, format_args!("EW{:016}", figis.running_number()));
         dump.push(row);
     }
 }

@@ -1,0 +1,164 @@
+//! The engine beside tantivy alone (`alone.rs`): how long a build takes, how large its index
+//! is, and how fast matches are counted. The sides take turns, and the median round counts.
+
+mod alone;
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use figdex_index::{Catalogue, Filters, Manifest, Meter, NumberInterval, Property, Search};
+use figdex_ingest::generate::{self, Format, Universe};
+use figdex_ingest::{Build, Input};
+
+use self::alone::Identifiers;
+use crate::EngineFlags;
+use crate::universe::SEED;
+
+/// The bound on an index, all files, in bytes for each instrument.
+const BYTES_PER_INSTRUMENT_MAX: f64 = 200.0;
+
+/// The least that each ratio of building is to be.
+const PARSING_TO_BUILD: f64 = 0.10;
+const IDENTIFIERS_TO_NONE: f64 = 3.0;
+const ALONE_TO_BUILD: f64 = 3.0;
+
+/// Counts in one turn, so that the clock's grain does not matter.
+const TIMES: usize = 20;
+
+/// Values that many rows have.
+const DENSE: [(Property, &str); 3] = [
+    (Property::SecurityType2, "Option"),
+    (Property::Currency, "USD"),
+    (Property::OptionType, "Put"),
+];
+
+/// The least and the most strike.
+type Strikes = (f64, f64);
+
+const STRIKES: Strikes = (50.0, 150.0);
+
+/// Each question that is counted: how many of the values, whether strikes too, and the
+/// least that tantivy's time is to be as a multiple of ours.
+const COUNTED: [(usize, Option<Strikes>, f64); 4] =
+    [(2, None, 30.0), (3, None, 30.0), (0, Some(STRIKES), 3.0), (2, Some(STRIKES), 3.0)];
+
+/// Measures building and counting.
+pub(crate) fn run(flags: &EngineFlags) -> anyhow::Result<()> {
+    println!("{} instruments, medians of {} rounds", flags.instruments, flags.rounds);
+    let (ours, theirs) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    build(flags, ours.path(), theirs.path())?;
+    count(flags.rounds, ours.path(), theirs.path())
+}
+
+fn build(flags: &EngineFlags, ours: &Path, theirs: &Path) -> anyhow::Result<()> {
+    let mut dump = Vec::new();
+    generate::write(&Universe::new(flags.instruments, SEED), Format::JsonLines, &mut dump)?;
+    let publish = || -> anyhow::Result<()> {
+        let inputs = vec![Input::Memory("generated.jsonl", dump.as_slice().into())];
+        Build::new(inputs, ours).run(&mut |_| {}).context("building the index")?;
+        Ok(())
+    };
+    let times = medians(
+        flags.rounds,
+        &mut [
+            ("JSON lines parsed, one thread", &mut || {
+                alone::rows(&dump).for_each(|row| assert!(black_box(row).is_object()));
+                Ok(())
+            }),
+            ("dump to published generation", &mut || publish()),
+            ("tantivy alone, identifiers as terms", &mut || {
+                alone::index(&dump, theirs, Identifiers::Terms)
+            }),
+            ("tantivy alone, without identifiers", &mut || {
+                alone::index(&dump, theirs, Identifiers::None)
+            }),
+        ],
+    )?;
+    judge("parsing / build", times[0], times[1], PARSING_TO_BUILD);
+    judge("tantivy with / without identifiers", times[2], times[3], IDENTIFIERS_TO_NONE);
+    judge("tantivy with identifiers / whole build", times[2], times[1], ALONE_TO_BUILD);
+    let manifest = Manifest::published(ours)?;
+    let bytes = manifest.bytes() as f64 / manifest.instruments as f64;
+    let verdict = verdict(bytes <= BYTES_PER_INSTRUMENT_MAX);
+    println!("  {bytes:.1} bytes an instrument (at most {BYTES_PER_INSTRUMENT_MAX}) {verdict}");
+    Ok(())
+}
+
+fn count(rounds: usize, ours: &Path, theirs: &Path) -> anyhow::Result<()> {
+    let catalogue = Catalogue::open(ours)?;
+    let searcher = alone::searcher(theirs)?;
+    for (values, strikes, at_least) in COUNTED {
+        let search = search(&catalogue, &DENSE[..values], strikes)?;
+        let query = alone::query(&searcher, &DENSE[..values], strikes)?;
+        let expected = alone::count(&searcher, &*query)?;
+        println!("\n  {values} values{}: {expected} rows", strikes.map_or("", |_| " and strikes"));
+        let times = medians(
+            rounds,
+            &mut [
+                ("tantivy's Count", &mut || {
+                    for _ in 0..TIMES {
+                        assert_eq!(alone::count(&searcher, &*query)?, expected);
+                    }
+                    Ok(())
+                }),
+                ("counted anew", &mut || {
+                    for _ in 0..TIMES {
+                        assert_eq!(
+                            catalogue.count_anew(&search, &Meter::unlimited())?,
+                            Some(expected)
+                        );
+                    }
+                    Ok(())
+                }),
+            ],
+        )?;
+        judge("tantivy / counted anew", times[0], times[1], at_least);
+    }
+    Ok(())
+}
+
+fn search(
+    catalogue: &Catalogue,
+    values: &[(Property, &str)],
+    strikes: Option<Strikes>,
+) -> anyhow::Result<Search> {
+    let strike = strikes.and_then(|(low, high)| NumberInterval::new(Some(low), Some(high)).ok());
+    let mut filters = Filters { strike, include_unlisted_equities: true, ..Filters::default() };
+    for (property, value) in values {
+        let known = catalogue.vocabulary().admit(*property, value);
+        filters.known.require(known.context("the universe has no such value")?);
+    }
+    Ok(Search { keywords: None, filters })
+}
+
+/// A side, and its name.
+type Side<'a> = (&'static str, &'a mut dyn FnMut() -> anyhow::Result<()>);
+
+/// The median time of each side; every round has a turn of each.
+fn medians(rounds: usize, sides: &mut [Side<'_>]) -> anyhow::Result<Vec<Duration>> {
+    let mut times = vec![Vec::with_capacity(rounds); sides.len()];
+    for _ in 0..rounds {
+        for ((_, side), times) in sides.iter_mut().zip(&mut times) {
+            let started = Instant::now();
+            side()?;
+            times.push(started.elapsed());
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort_unstable());
+    let medians: Vec<Duration> = times.into_iter().map(|times| times[rounds / 2]).collect();
+    for ((name, _), time) in sides.iter().zip(&medians) {
+        println!("  {name:<44} {time:>12.3?}");
+    }
+    Ok(medians)
+}
+
+fn judge(name: &str, one: Duration, other: Duration, at_least: f64) {
+    let ratio = one.as_secs_f64() / other.as_secs_f64();
+    println!("  {name}: {ratio:.3} (at least {at_least}) {}", verdict(ratio >= at_least));
+}
+
+fn verdict(is_kept: bool) -> &'static str {
+    if is_kept { "kept" } else { "MISSED" }
+}
