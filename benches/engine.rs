@@ -15,8 +15,8 @@ use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, DateInterval, Figi, Filters, Hit, IdType, IdValue,
     Instrument, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest, check_digit,
 };
-use figdex_ingest::generate::{self, Universe};
-use figdex_ingest::{Build, Input, MaxRejects};
+use figdex_ingest::generate::Universe;
+use figdex_ingest::{Build, Input, MaxRejects, generate};
 use mimalloc::MiMalloc;
 
 // As the programs.

@@ -4,7 +4,7 @@
 use warp::http::{HeaderValue, Response, StatusCode, header};
 use warp::reply::Response as Reply;
 
-use crate::limits::Standing;
+use crate::limits::standing::Standing;
 
 /// A fault of the request as a whole, or of the server: a line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,36 +11,30 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 pub mod auth;
-mod budget;
-mod call;
+mod caller;
+mod capacity;
 pub mod config;
 pub mod cors;
-mod cursor;
-pub mod descriptors;
 mod encoding;
 pub mod error;
 mod gate;
 pub mod limits;
-pub mod log;
-mod metrics;
 mod observe;
 mod openapi;
-mod page;
-pub mod reconfigure;
-pub mod reload;
+mod reload;
 mod request;
 mod routes;
 mod serve;
+mod site;
 mod stamp;
 mod state;
-pub mod tls;
-mod turns;
 pub mod version;
 mod weighted;
 mod wire;
 
-pub use call::Peer;
-pub use observe::{Observed, Observer};
-pub use routes::{admin, public, service};
-pub use serve::{Connections, Listen, Listener, serve, serve_connection};
-pub use state::State;
+pub use crate::caller::Peer;
+pub use crate::observe::{Observed, Observer};
+pub use crate::routes::{admin, public, service};
+pub use crate::serve::bounds::Connections;
+pub use crate::serve::{Listen, Listener, serve, serve_connection};
+pub use crate::state::State;

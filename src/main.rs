@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
-use figdex::auth::file;
-use figdex::config::{
+use crate::auth::file;
+use crate::config::{
     ADMIN_CONNECTIONS, Command, Config, DEFAULT_INDEX, Flags, KeysCommand, KeysFlags, Provenance,
     ServeFlags,
 };
-use figdex::log::Log;
-use figdex::{
-    Listen, Listener, State, admin, descriptors, public, reconfigure, reload, serve, service,
-};
+use crate::observe::log::Log;
+use crate::reload::{index as reload, settings as reconfigure};
+use crate::serve::descriptors;
+use crate::{Listen, Listener, State, admin, public, serve, service};
+use anyhow::{Context as _, bail};
 use figdex_index::{Catalogue, Error as IndexError, Publication, escaped, escaped_path};
 use figdex_ingest::outputs::Files;
 use figdex_ingest::{sample, terminal};

@@ -7,13 +7,13 @@ use parking_lot::RwLock;
 use tokio::time::Instant;
 
 use crate::auth::KeyRing;
-use crate::budget::Budget;
+use crate::capacity::budget::Budget;
+use crate::capacity::pool::Turns;
 use crate::config::Settings;
 use crate::error::ApiError;
 use crate::limits::{Limiter, PerRequest, Rates};
-use crate::metrics::Metrics;
 use crate::observe::Observer;
-use crate::turns::Turns;
+use crate::observe::metrics::Metrics;
 
 /// Shared by all requests.
 pub struct State {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use figdex_ingest::generate::{self, Format, Universe};
-use figdex_ingest::{Build, Input, grouped};
+use figdex_ingest::generate::{Format, Universe};
+use figdex_ingest::{Build, Input, generate, grouped};
 
 /// The seed of every universe: two runs ask the same.
 pub(crate) const SEED: u64 = 1;

@@ -5,10 +5,10 @@
 
 use figdex_fuzz::{dump, questions};
 use figdex_index::{Catalogue, IdValue, Instrument};
-use figdex_ingest::export;
-use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
+use figdex_ingest::inspect::export;
+use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, content)) = input.split_first() else { return };

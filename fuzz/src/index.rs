@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use figdex_ingest::generate::{self, Format, Universe};
-use figdex_ingest::{Build, Input};
 use tempfile::TempDir;
+use figdex_ingest::{Build, Input, generate};
+use figdex_ingest::generate::{Format, Universe};
 
 /// Instruments that are generated: enough for words that have a list of their own, for
 /// ordinals of more than one byte, and for two parts.

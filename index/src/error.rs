@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::figi::Figi;
+use crate::instrument::figi::Figi;
 use crate::meter::TakesMore;
 use crate::printable::escaped_path;
 

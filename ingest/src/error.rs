@@ -8,7 +8,7 @@ use figdex_index::{escaped, escaped_path};
 
 use crate::outputs::OutputError;
 use crate::report::Report;
-use crate::space::Size;
+use crate::report::size::Size;
 
 /// A build that ended without publishing. The old index, if there was one, stands.
 #[derive(Debug, thiserror::Error)]

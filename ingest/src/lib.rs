@@ -14,38 +14,26 @@
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod build;
-mod cells;
-mod conflicts;
-mod derive;
-mod enrich;
 mod error;
-mod exchanges;
 pub mod explain;
-pub mod export;
 pub mod flags;
 mod format;
 pub mod generate;
 pub mod inspect;
-mod instruments;
-mod merge;
-mod normalize;
 pub mod outputs;
-mod rejects;
 mod report;
 mod row;
 pub mod sample;
 mod source;
-mod space;
 pub mod terminal;
-mod values;
 
-pub use build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
-pub use conflicts::{Conflict, Said, Sample};
-pub use error::{Error, Result};
-pub use format::Format;
-pub use instruments::{Instruments, Taken};
-pub use report::{
+pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
+pub use crate::error::{Error, Result};
+pub use crate::format::Format;
+pub use crate::report::conflicts::{Conflict, Said, Sample};
+pub use crate::report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
 };
-pub use row::Column;
-pub use source::{Input, RECORD_BYTES_MAX};
+pub use crate::row::Column;
+pub use crate::source::instruments::{Instruments, Taken};
+pub use crate::source::{Input, RECORD_BYTES_MAX};

@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::build::{Build, MaxRejects};
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::generate::{self, Universe};
+use crate::generate;
+use crate::generate::Universe;
 use crate::report::Report;
 use crate::source::Input;
 

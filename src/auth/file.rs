@@ -11,7 +11,8 @@ use figdex_index::{escaped_path, hex, is_hidden, unhex};
 use jiff::{Timestamp, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::{Digest, digest_of};
+use super::digest_of;
+use crate::caller::Digest;
 
 /// What a key begins with: tools that look for leaked secrets find it by that.
 const PREFIX: &str = "fdx_";

@@ -7,8 +7,8 @@ use figdex_index::Catalogue;
 use figdex_ingest::{Build, Input};
 use warp::Filter as _;
 
+use super::call::call;
 use super::*;
-use crate::call::call;
 use crate::config::Settings;
 use crate::limits::Rates;
 

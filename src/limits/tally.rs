@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::Ipv6Addr;
 
-use super::Who;
+use crate::caller::Who;
 
 /// The part of a bound that a wide IPv6 network may have, in parts of one address. Several
 /// subscribers may share such a network, and one of them may own it: without this bound its

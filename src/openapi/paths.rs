@@ -16,7 +16,7 @@ use utoipa::openapi::{
 
 use crate::config::Settings;
 use crate::error::ApiError;
-use crate::limits::Standing;
+use crate::limits::standing::Standing;
 use crate::version::Version;
 
 /// The operations of a version.

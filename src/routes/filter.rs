@@ -6,10 +6,11 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use super::pages::{self, Endpoint};
-use super::with;
-use crate::call::{Call, call};
-use crate::gate::{self, Action};
+use super::paging::Endpoint;
+use super::{paging as pages, with};
+use crate::gate;
+use crate::gate::Action;
+use crate::gate::call::{Call, call};
 use crate::state::State;
 use crate::version::Version;
 

@@ -15,7 +15,8 @@ use warp::reply::Response;
 
 use super::with;
 use crate::error::ApiError;
-use crate::request::{self, Route};
+use crate::request;
+use crate::request::Route;
 use crate::state::State;
 
 /// For strangers.

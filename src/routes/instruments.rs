@@ -11,12 +11,12 @@ use warp::http::{Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
-use crate::call::{Call, call};
 use crate::error::ApiError;
-use crate::request::{self, Route};
+use crate::gate::call::{Call, call};
+use crate::request::Route;
 use crate::state::State;
-use crate::wire::{self, Identifiers};
-use crate::{encoding, gate};
+use crate::wire::Identifiers;
+use crate::{encoding, gate, request, wire};
 
 /// The FIGI is any text, so that a wrong one is told what is wrong with it.
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {

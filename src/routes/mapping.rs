@@ -11,15 +11,16 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::call::{Call, call};
 use crate::config::UnknownEnum;
 use crate::error::ApiError;
-use crate::gate::{self, Action, Caller};
+use crate::gate::call::{Call, call};
+use crate::gate::{Action, Caller};
 use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
-use crate::request;
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, Fault, Job, JobAnswer, Pieces};
+use crate::wire::job_result::JobAnswer;
+use crate::wire::{Fault, Job, Pieces};
+use crate::{gate, request, wire};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!(Version / "mapping").and(call()).and(with(state)).then(handle).boxed()

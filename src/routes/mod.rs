@@ -4,11 +4,11 @@ mod filter;
 mod health;
 mod instruments;
 mod mapping;
-mod metrics;
-mod page;
-mod pages;
+pub(crate) mod metrics;
+mod paging;
 mod schema;
 mod search;
+mod site;
 mod suggest;
 mod values;
 

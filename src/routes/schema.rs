@@ -9,12 +9,12 @@ use warp::http::Method;
 use warp::reply::Response;
 
 use super::with;
-use crate::call::{Call, call};
 use crate::error::ApiError;
-use crate::request::{self, Route};
+use crate::gate::call::{Call, call};
+use crate::request::Route;
 use crate::state::State;
 use crate::version::Version;
-use crate::{encoding, gate, openapi};
+use crate::{encoding, gate, openapi, request};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let current = warp::path!("schema").map(|| Version::V3);

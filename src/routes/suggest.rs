@@ -11,14 +11,16 @@ use warp::http::{HeaderMap, Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
-use crate::call::{Call, call};
+use crate::caller::Who;
 use crate::error::ApiError;
-use crate::limits::{Span, Standing, Who};
-use crate::request::{self, Route};
+use crate::gate::call::{Call, call};
+use crate::limits::Span;
+use crate::limits::standing::Standing;
+use crate::request::Route;
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::{self, SuggestRequest};
-use crate::{encoding, gate};
+use crate::wire::SuggestRequest;
+use crate::{encoding, gate, request, wire};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();

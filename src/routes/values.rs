@@ -9,12 +9,12 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::call::{Call, call};
 use crate::error::ApiError;
-use crate::gate::{self, Action};
+use crate::gate::Action;
+use crate::gate::call::{Call, call};
 use crate::state::State;
 use crate::version::Version;
-use crate::wire;
+use crate::{gate, wire};
 
 /// The key is any text, so that a wrong one is the contract's 400 and not a 404.
 /// It is compared as it stands in the path: no key needs percent-encoding.

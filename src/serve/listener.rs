@@ -14,8 +14,8 @@ use rustix::net::sockopt;
 use tokio::net::{TcpListener, UnixListener};
 
 use super::socket::Socket;
-use crate::call::Peer;
-use crate::tls::Tls;
+use super::tls::Tls;
+use crate::caller::Peer;
 
 /// Its owner and its group may connect to a Unix socket: the operator puts the proxy
 /// into the group.

@@ -2,16 +2,19 @@
 //! rules. Shapes are permissive and plain; checked, they are questions of
 //! `figdex_index`, which cannot be wrong.
 
+pub(crate) mod cursor;
 mod figi;
 mod instrument;
 mod interval;
 mod job;
+pub(crate) mod job_result;
 mod json;
-mod page;
 mod pieces;
 mod properties;
 mod search;
+mod search_result;
 mod suggest;
+mod values;
 
 use std::borrow::Cow;
 
@@ -20,10 +23,10 @@ use figdex_index::{Catalogue, Hit};
 pub(crate) use self::figi::ROW_BYTES;
 pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
-pub(crate) use self::page::{PageAnswer, page};
 pub(crate) use self::pieces::{PIECE_BYTES, Pieces};
 pub(crate) use self::properties::{Checked, Several};
 pub(crate) use self::search::{INVALID_START, SearchRequest};
+pub(crate) use self::search_result::{PageAnswer, page};
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
 use crate::version::Version;
 
@@ -44,13 +47,6 @@ fn invalid_key(key: &str) -> Fault {
         Some((end, _)) => format!("Invalid key '{}…'.", &key[..end]).into(),
         None => format!("Invalid key '{key}'.").into(),
     }
-}
-
-/// "Mapping job result": one of the three.
-pub(crate) enum JobAnswer<'a> {
-    Hits(&'a [Hit]),
-    NoMatch,
-    Error(&'a str),
 }
 
 /// An object that says what is wrong, for answers that are no shape of the contract.
@@ -83,34 +79,4 @@ pub(crate) fn in_pieces<T>(out: &mut Pieces, items: &[T], mut each: impl FnMut(&
         out.turn();
     }
     out.last().push(b']');
-}
-
-/// "Values response": the object with its list.
-pub(crate) fn values<'a>(values: impl Iterator<Item = &'a str>) -> Vec<u8> {
-    let values: Vec<_> = values.collect();
-    let mut out = b"{\"values\":".to_vec();
-    array(&mut out, &values, |out, value| json::string(out, value));
-    out.push(b'}');
-    out
-}
-
-/// Writes a mapping job result; its key is what clients branch on. The caller has made
-/// room for its rows.
-pub(crate) fn job_answer(
-    out: &mut Pieces,
-    version: Version,
-    catalogue: &Catalogue,
-    answer: JobAnswer<'_>,
-) {
-    match answer {
-        JobAnswer::Error(fault) => json::message(out.last(), "error", fault),
-        JobAnswer::NoMatch => {
-            json::message(out.last(), version.no_match_key(), "No identifier found.");
-        }
-        JobAnswer::Hits(hits) => {
-            out.last().extend_from_slice(b"{\"data\":");
-            in_pieces(out, hits, |out, hit| figi::write(out.last(), version, catalogue.row(*hit)));
-            out.last().push(b'}');
-        }
-    }
 }

@@ -450,7 +450,8 @@ proptest! {
 /// The faults of real dumps are survived, counted and kept; few reject a row.
 #[test]
 fn a_dirty_universe_is_told_of() {
-    use figdex_ingest::generate::{self, Universe};
+    use figdex_ingest::generate;
+    use figdex_ingest::generate::Universe;
     let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };
     let mut dump = Vec::new();
     generate::write(&universe, generate::Format::Csv, &mut dump).unwrap();

@@ -12,7 +12,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use figdex::config::Settings;
-use figdex::{Connections, State, reload, serve, service};
+use figdex::reload::index as reload;
+use figdex::{Connections, State, serve, service};
 use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::Input;
 use parking_lot::Mutex;

@@ -33,7 +33,8 @@ use std::io::BufWriter;
 
 use anyhow::Result;
 use clap::Parser;
-use figdex_ingest::generate::{self, Format, Universe};
+use figdex_ingest::generate;
+use figdex_ingest::generate::{Format, Universe};
 
 use crate::duckdb::Duckdb;
 use crate::engine::Engine;

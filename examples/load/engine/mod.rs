@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use figdex_index::{Catalogue, Filters, Manifest, Meter, NumberInterval, Property, Search};
-use figdex_ingest::generate::{self, Format, Universe};
-use figdex_ingest::{Build, Input};
+use figdex_ingest::generate::{Format, Universe};
+use figdex_ingest::{Build, Input, generate};
 
 use self::alone::Identifiers;
 use crate::EngineFlags;

@@ -2,8 +2,8 @@
 
 use std::{iter, mem};
 
-use crate::interval::{DateInterval, NumberInterval};
-use crate::vocabulary::{Known, Property};
+use super::interval::{DateInterval, NumberInterval};
+use crate::instrument::vocabulary::{Known, Property};
 
 /// Conditions on a row's own values; every one that is there must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -129,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::vocabulary::Vocabulary;
+    use crate::instrument::vocabulary::Vocabulary;
 
     const CODES: [&str; 5] = ["A", "B", "C", "D", "E"];
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 
-use crate::vocabulary::{Known, Property, Vocabulary};
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::words::{Folded, squeeze, words};
 
 /// The longest text of key words, in bytes.

@@ -1,7 +1,7 @@
 //! The question of a mapping job.
 
 use super::Filters;
-use crate::id_type::IdValue;
+use crate::instrument::id_type::IdValue;
 
 /// Which rows carry this identifier and pass these filters?
 ///

@@ -1,7 +1,7 @@
 //! The question of a search or a filter request.
 
 use super::{Filters, Keywords};
-use crate::figi::Figi;
+use crate::instrument::figi::Figi;
 
 /// Which rows hold these words and pass these filters?
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -9,31 +9,30 @@
 mod abbreviation;
 mod prefix;
 mod reading;
-mod remembered;
 mod typo;
 mod ways;
 
 use std::collections::{BTreeSet, HashMap};
 
-pub(crate) use self::prefix::{Beginnings, write};
 pub use self::reading::Matched;
 use self::reading::{Asked, Fit, Reading, cost};
-pub(crate) use self::remembered::Remembered;
 use self::ways::{Way, rows};
-use crate::catalogue::{Catalogue, Hit, unless_more};
-use crate::conditions::Conditions;
+use crate::catalogue::Catalogue;
+pub(crate) use crate::catalogue::suggestions::Remembered;
 use crate::error::{Error, Result};
-use crate::figi::Figi;
-use crate::id_type::IdValue;
-use crate::identifiers::KeyKind;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdValue;
 use crate::meter::Meter;
-use crate::names::said_name;
 use crate::part::Part;
+pub(crate) use crate::part::beginnings::{Beginnings, write};
+use crate::part::identifiers::KeyKind;
+use crate::part::ranks::rank;
 use crate::query::{Filters, Keywords};
-use crate::rank;
-use crate::ranked::POSITION_UNITS;
-use crate::row_set::RowSet;
-use crate::typed;
+use crate::search::conditions::Conditions;
+use crate::search::positions::POSITION_UNITS;
+use crate::search::row_set::RowSet;
+use crate::search::{Hit, unless_more, whole_text as typed};
+use crate::words::names::said_name;
 
 /// Rows that are read of each way in which words may be meant.
 const READ_MAX: usize = 32;

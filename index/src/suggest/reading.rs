@@ -2,10 +2,10 @@
 //! name, how surely, and how well that fits.
 
 use super::typo::{begins_close, is_close};
-use crate::names::said_name;
+use crate::instrument::kind::Kind;
+use crate::part::rows::Row;
 use crate::query::Word;
-use crate::rank::Kind;
-use crate::rows::Row;
+use crate::words::names::said_name;
 use crate::words::{Folded, for_each_word};
 
 /// A word that is looked for.

@@ -3,17 +3,18 @@
 use tantivy::TantivyError;
 
 use super::abbreviation::equivalents;
-use super::prefix::{SHORT_CHARS_MAX, beginning_with};
+use super::prefix::beginning_with;
 use super::reading::{Asked, Fit};
 use super::typo::{may_be_mistyped, neighbours};
-use crate::conditions::Conditions;
 use crate::error::Result;
+use crate::instrument::vocabulary::{Known, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::plan::TERM_UNITS;
+use crate::part::beginnings::SHORT_CHARS_MAX;
 use crate::query::{Filters, Keywords, Word};
-use crate::ranked::{END, Positions, STEP_UNITS};
-use crate::vocabulary::{Known, Vocabulary};
+use crate::search::conditions::Conditions;
+use crate::search::plan::TERM_UNITS;
+use crate::search::positions::{END, Positions, STEP_UNITS};
 
 /// Words of the dictionary that a beginning may stand for.
 const BEGUN_WORDS_MAX: usize = 32;

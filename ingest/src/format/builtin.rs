@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::Described;
+use super::described::Described;
 
 const CANONICAL: &str = include_str!("../../formats/canonical.toml");
 
@@ -65,8 +65,8 @@ pub(crate) fn recognisable() -> &'static [Described] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Format;
     use super::*;
+    use crate::format::Format;
 
     #[test]
     fn every_shipped_format_is_right_and_can_be_recognised() {

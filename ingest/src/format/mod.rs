@@ -3,6 +3,7 @@
 //! the canonical dump is the one whose columns stand for themselves.
 
 mod builtin;
+pub(crate) mod described;
 pub(crate) mod description;
 mod parse;
 mod transform;
@@ -15,9 +16,10 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 pub(crate) use self::builtin::{canonical, recognisable};
+use self::described::Described;
 pub(crate) use self::description::Description;
+pub(crate) use self::transform::Transform;
 use crate::error::{Error, Result};
-pub(crate) use transform::Transform;
 
 /// The layout of a dump and the meaning of its columns, or several, of which each
 /// input has one.
@@ -29,13 +31,6 @@ enum Kind {
     One(Described),
     /// Each input is of one of these, or of one that ships.
     Among(Vec<Described>),
-}
-
-/// One format: its name, or its file's, and what it says.
-#[derive(Clone)]
-pub(crate) struct Described {
-    pub(crate) name: Arc<str>,
-    pub(crate) description: Arc<Description>,
 }
 
 impl Format {
@@ -99,22 +94,6 @@ impl Format {
             Kind::One(_) => &[],
             Kind::Among(formats) => formats,
         }
-    }
-}
-
-impl Described {
-    fn read(path: &Path) -> Result<Self> {
-        let name = path.display();
-        let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;
-        Self::parse(&name.to_string(), &text)
-    }
-
-    fn parse(name: &str, text: &str) -> Result<Self> {
-        let description = parse::parse(text).map_err(|faults| Error::Columns {
-            name: name.to_owned(),
-            faults: faults.into_iter().map(|fault| (fault.line, fault.what)).collect(),
-        })?;
-        Ok(Self { name: name.into(), description: Arc::new(description) })
     }
 }
 

@@ -7,7 +7,7 @@
 
 use figdex_index::check_digit;
 
-use super::Issue;
+use super::dump::Issue;
 use super::rng::scramble;
 use super::row::{Column, Row};
 
@@ -142,8 +142,8 @@ mod tests {
 
     use figdex_index::IdType;
 
-    use super::super::Mix;
     use super::*;
+    use crate::generate::Mix;
 
     #[test]
     fn identifiers_are_admitted_and_unique() {

@@ -17,37 +17,25 @@
 //! Each kind has a file, which makes the rows of one issue; `kinds.rs` is the
 //! table of them. Compressing, naming files and reading dumps are left to others.
 
-mod bond;
-mod currency;
 mod day;
 mod dirt;
-mod equity;
+mod dump;
 mod figis;
-mod fund;
-mod future;
-mod govt;
 mod identifiers;
-mod indices;
 mod issuer;
 mod kinds;
-mod loan;
 mod markets;
-mod money;
-mod mortgage;
-mod muni;
 mod names;
-mod option;
-mod preferred;
 mod rng;
 mod row;
 mod terms;
-mod warrant;
 
+use self::dump::{Dump, Issue, Page};
 use std::io::{self, Write};
 
+pub use self::Mix;
 pub use self::dirt::Dirt;
 use self::dirt::Soiler;
-pub use self::kinds::Mix;
 use self::kinds::{KINDS, Share};
 use self::row::Row;
 
@@ -122,51 +110,16 @@ pub fn write(universe: &Universe, format: Format, out: &mut impl Write) -> io::R
     out.flush()
 }
 
-/// Which issue of a kind to make.
-struct Issue {
-    seed: u64,
-    mix: Mix,
-    /// From 0, for each kind by itself.
-    ordinal: u64,
-}
-
-/// Where the kinds put their rows.
-struct Dump {
-    /// Rows that the kinds made, wanted or not.
-    made: u64,
-    soiler: Soiler,
-    page: Page,
-}
-
-/// Rows as they are written.
-struct Page {
-    format: Format,
-    /// Rows still wanted: what an issue has beyond them is dropped.
-    remaining: u64,
-    text: Vec<u8>,
-}
-
-impl Dump {
-    fn push(&mut self, row: &Row) {
-        self.made += 1;
-        match self.soiler.soil(self.made, row) {
-            None => self.page.write(row),
-            Some(rows) => rows.iter().for_each(|row| self.page.write(row)),
-        }
-    }
-}
-
-impl Page {
-    fn write(&mut self, row: &Row) {
-        if self.remaining == 0 {
-            return;
-        }
-        self.remaining -= 1;
-        match self.format {
-            Format::Csv => row.write_csv(&mut self.text),
-            Format::JsonLines => row.write_json(&mut self.text),
-        }
-    }
+/// Which shares the kinds have. Both are estimates, of published counts and of
+/// recorded answers of the public service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mix {
+    /// As a firm holds it: half options, and of each contract the composite and
+    /// five venues.
+    #[default]
+    Firm,
+    /// All that there is: five rows in six are options, seventeen a contract.
+    Full,
 }
 
 #[cfg(test)]

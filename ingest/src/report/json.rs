@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::conflicts::Sample;
 use super::{Counts, EnrichCounts, Published, Report, RowPlace, Tally};
-use crate::conflicts::Sample;
 use crate::row::Column;
 
 /// The whole document.

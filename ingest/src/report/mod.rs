@@ -5,7 +5,9 @@
 //!
 //! `text.rs` prints it for people, `json.rs` writes it for programs.
 
+pub(crate) mod conflicts;
 mod json;
+pub(crate) mod size;
 mod text;
 
 use std::collections::BTreeMap;
@@ -16,8 +18,8 @@ use std::time::Duration;
 use figdex_index::escaped;
 use serde::Serialize;
 
+use self::conflicts::Conflict;
 pub use self::text::grouped;
-use crate::conflicts::Conflict;
 use crate::row::Column;
 
 /// The account of a build.

@@ -5,9 +5,9 @@ use std::fmt;
 
 use figdex_index::{escaped, escaped_path};
 
+use super::conflicts::{Said, Sample};
+use super::size::Size;
 use super::{Counts, EnrichCounts, Published, Report, Tally};
-use crate::conflicts::{Said, Sample};
-use crate::space::Size;
 
 /// A longer name is shown by its end, which tells files of one folder apart.
 const NAME_CHARS_MAX: usize = 48;

@@ -10,11 +10,12 @@ use std::io::{BufRead, Read as _};
 
 use csv_core::ReadRecordResult;
 
+use super::fault::{Fault, Next};
 use super::plan::Plan;
 use super::record::{Names, Record};
-use super::{Fault, Next, RECORD_BYTES_MAX, literal};
+use super::{RECORD_BYTES_MAX, literal};
 use crate::format::description::Encoding;
-use crate::rejects::Reject;
+use crate::row::reject::Reject;
 use crate::row::{CellKind, Row};
 
 /// Given to the parser after the last byte of a dump. It ends a record that has no

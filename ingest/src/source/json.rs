@@ -10,8 +10,8 @@ use serde::de::{
 
 use super::plan::Plan;
 use super::record::{Names, Record, Slot};
-use crate::rejects::Reject;
 use crate::row::CellKind;
+use crate::row::reject::Reject;
 
 /// So many unknown keys are named; a dump may have any number of them.
 const UNKNOWN_KEYS_MAX: usize = 100;

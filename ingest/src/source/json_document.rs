@@ -4,10 +4,11 @@
 
 use std::io::BufRead;
 
+use super::RECORD_BYTES_MAX;
+use super::fault::{Fault, Next};
 use super::json::Objects;
 use super::plan::Plan;
 use super::record::Slot;
-use super::{Fault, Next, RECORD_BYTES_MAX};
 use crate::format::description::{Path, Segment};
 use crate::row::{CellKind, Row};
 

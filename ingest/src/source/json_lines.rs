@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, Read as _};
 
+use super::RECORD_BYTES_MAX;
+use super::fault::{Fault, Next};
 use super::json::Objects;
 use super::plan::Plan;
-use super::{Fault, Next, RECORD_BYTES_MAX};
 use crate::row::Row;
 
 pub(super) struct JsonLines<R> {

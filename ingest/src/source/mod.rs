@@ -7,7 +7,9 @@
 //! compressed one may become has one in `unpack`.
 
 mod delimited;
+pub(crate) mod fault;
 mod input;
+pub(crate) mod instruments;
 mod json;
 mod json_document;
 mod json_lines;
@@ -18,13 +20,12 @@ mod parquet;
 mod plan;
 mod recognise;
 mod record;
-#[cfg(test)]
-mod tests;
 mod unpack;
 
 use std::io::{self, BufReader, Read};
 
 use self::delimited::Delimited;
+use self::fault::Next;
 pub use self::input::Input;
 use self::json_document::JsonDocument;
 use self::json_lines::JsonLines;
@@ -33,9 +34,10 @@ use self::plan::Plan;
 use self::recognise::Head;
 use self::unpack::unpack;
 use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::format::described::Described;
 use crate::format::description::Container;
-use crate::format::{Described, Format};
-use crate::rejects::Reject;
+use crate::row::reject::Reject;
 use crate::row::{Column, Row};
 
 /// The largest record (a CSV record, a JSON object) in bytes. A larger one is no
@@ -46,18 +48,6 @@ pub const RECORD_BYTES_MAX: usize = 4 << 20;
 const SNIFF_BYTES: usize = 64 << 10;
 
 const READ_BUFFER_BYTES: usize = 256 << 10;
-
-/// What a source yields next.
-pub(crate) enum Next {
-    /// The row was filled.
-    Row,
-    /// A record that is no row, and why; its line and bytes are in the row.
-    Rejected(Reject),
-    /// A record that a rule of its format leaves out.
-    Skipped,
-    /// There is no more.
-    End,
-}
 
 /// A dump that is being read.
 pub(crate) struct Source {
@@ -213,32 +203,5 @@ fn is_parquet(format: &Format) -> bool {
     format.one().is_some_and(|told| told.description.container == Some(Container::Parquet))
 }
 
-/// A fault that ends a dump: from here on its rows cannot be told apart.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    /// The line, from 1, where the dump has lines.
-    line: Option<u64>,
-    what: String,
-}
-
-impl Fault {
-    fn new(line: u64, what: impl Into<String>) -> Self {
-        Self { line: Some(line), what: what.into() }
-    }
-
-    /// For `map_err`: reading failed at that line.
-    fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
-        move |error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::new(line, "the compressed file is cut off"),
-            _ => Self::new(line, error.to_string()),
-        }
-    }
-
-    fn too_long(line: u64) -> Self {
-        Self::new(line, format!("a record is longer than {RECORD_BYTES_MAX} bytes"))
-    }
-
-    fn of(self, name: &str) -> Error {
-        Error::input(&name, self.line, self.what)
-    }
-}
+#[cfg(test)]
+mod tests;

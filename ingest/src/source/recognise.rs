@@ -12,8 +12,9 @@ use serde::de::IgnoredAny;
 use super::delimited;
 use super::json_document::JsonDocument;
 use super::plan::Plan;
+use crate::format::described::Described;
 use crate::format::description::{Container, Description, Recognise};
-use crate::format::{Described, Format, canonical, recognisable};
+use crate::format::{Format, canonical, recognisable};
 use crate::row::Row;
 
 /// Delimiters that are looked for where none is told.

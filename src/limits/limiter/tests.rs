@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::auth::KeyId;
+use crate::caller::KeyId;
 
 const KEY: Who = Who::Key(KeyId::of_digest(&[7; 32]));
 

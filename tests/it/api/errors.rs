@@ -5,7 +5,8 @@ use std::time::Duration;
 use figdex::State;
 use figdex::config::Settings;
 use figdex::error::ApiError;
-use figdex::limits::{Rate, Rates, Standing};
+use figdex::limits::standing::Standing;
+use figdex::limits::{Rate, Rates};
 
 use super::figi;
 use crate::support::{Answer, Server, Service, settle, while_heavy_work_waits};

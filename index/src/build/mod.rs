@@ -1,0 +1,224 @@
+//! Writing: instruments in FIGI order become a generation, and the generation
+//! becomes the published one.
+
+pub(crate) mod part_writer;
+pub(crate) mod worker;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use self::part_writer::PartWriter;
+use crate::error::{Error, Result};
+use crate::generation::Generation;
+use crate::generation::folder::{BuildLock, sync};
+use crate::generation::manifest::{FORMAT, Manifest, PartEntry, Source};
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::Property;
+use crate::part;
+
+/// How an index is built; none of it changes what it answers.
+#[derive(Clone, Debug)]
+pub struct BuildOptions {
+    /// Threads that write the segment of a part, at least 1. The companions have
+    /// threads of their own; with a single one, and memory enough, the segment is
+    /// written at once, in order, and nothing is left to merge.
+    pub threads: usize,
+    /// Memory for the segment writer, in bytes, over all threads. tantivy takes
+    /// between 15 MB and 4 GiB a thread.
+    pub segment_memory_bytes: usize,
+    /// A new part is begun after so many instruments.
+    pub part_instruments_max: u32,
+    /// Seed of the identifier directory's hash.
+    pub hash_seed: u64,
+    /// Of the generations published before, so many stay when this one is.
+    pub generations_kept: usize,
+    /// The program that builds, and its version, for the manifest.
+    pub program: String,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            threads: 1,
+            segment_memory_bytes: 512 << 20,
+            part_instruments_max: 16_000_000,
+            hash_seed: 0,
+            generations_kept: 1,
+            program: String::new(),
+        }
+    }
+}
+
+/// The folder of [`Builder::scratch`], in the generation's own.
+const SCRATCH: &str = "scratch";
+
+/// Builds one generation. Dropped before [`Builder::publish`], it takes what it
+/// wrote with it.
+pub struct Builder {
+    lock: BuildLock,
+    number: u64,
+    path: PathBuf,
+    options: BuildOptions,
+    part: Option<PartWriter>,
+    parts: Vec<PartEntry>,
+    values: [BTreeSet<String>; Property::COUNT],
+    last: Option<Figi>,
+    finished: bool,
+}
+
+impl Builder {
+    /// Begins a generation beside those of the index in that folder, which is
+    /// made if it is not there.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] while another build is running.
+    pub fn create(index: &Path, options: BuildOptions) -> Result<Self> {
+        Self::begin(BuildLock::acquire(index)?, options)
+    }
+
+    /// The same for who has the lock already, to keep others out while it reads.
+    ///
+    /// # Errors
+    /// When the folder of the generation cannot be made.
+    pub fn begin(lock: BuildLock, options: BuildOptions) -> Result<Self> {
+        let (number, path) = lock.next_generation()?;
+        Ok(Self {
+            lock,
+            number,
+            path,
+            options,
+            part: None,
+            parts: Vec::new(),
+            values: Default::default(),
+            last: None,
+            finished: false,
+        })
+    }
+
+    /// A folder for the caller's own files, which is gone when the build is over.
+    pub fn scratch(&self) -> PathBuf {
+        self.path.join(SCRATCH)
+    }
+
+    /// Seeds the hash of the identifier directory, before the first instrument.
+    pub fn set_hash_seed(&mut self, seed: u64) {
+        debug_assert!(self.last.is_none());
+        self.options.hash_seed = seed;
+    }
+
+    /// Allows a value of an enum-like property, whether or not the data have it.
+    pub fn allow(&mut self, property: Property, value: &str) {
+        let values = &mut self.values[property as usize];
+        if !values.contains(value) {
+            values.insert(value.to_owned());
+        }
+    }
+
+    /// Adds the next instrument.
+    ///
+    /// # Errors
+    /// [`Error::Order`] unless FIGIs ascend strictly.
+    pub fn add(&mut self, instrument: Instrument) -> Result<()> {
+        if let Some(last) = self.last
+            && last >= instrument.figi
+        {
+            return Err(Error::Order { last, next: instrument.figi });
+        }
+        self.last = Some(instrument.figi);
+        for property in Property::ALL {
+            if let Some(value) = instrument.property(property) {
+                self.allow(property, value);
+            }
+        }
+        let path = self.part_path();
+        let part = match &mut self.part {
+            Some(part) => part,
+            none => none.insert(PartWriter::create(&path, &self.options)?),
+        };
+        let taken = part.add(instrument)?;
+        if !taken || part.count() >= self.options.part_instruments_max {
+            self.finish_part()?;
+        }
+        Ok(())
+    }
+
+    /// Finishes the generation, opens and verifies it as a reader would, and
+    /// makes it the published one by one rename. Until then the index answers as
+    /// it did; after an error it goes on to.
+    ///
+    /// # Errors
+    /// [`Error::Empty`] when no instrument was added.
+    pub fn publish(mut self, sources: Vec<Source>) -> Result<Manifest> {
+        self.finish_part()?;
+        if self.parts.is_empty() {
+            return Err(Error::Empty);
+        }
+        part::complete(&self.path, &mut self.parts)?;
+        let values = Property::ALL.map(|property| {
+            let values = std::mem::take(&mut self.values[property as usize]);
+            (property.name().to_owned(), values.into_iter().collect())
+        });
+        let manifest = Manifest {
+            format: FORMAT,
+            library: env!("CARGO_PKG_VERSION").to_owned(),
+            program: std::mem::take(&mut self.options.program),
+            generation: self.number,
+            built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),
+            hash_seed: format!("{:016x}", self.options.hash_seed),
+            sources,
+            values: BTreeMap::from(values),
+            parts: std::mem::take(&mut self.parts),
+        };
+        match fs::remove_dir_all(self.scratch()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io(&self.scratch())(error));
+            }
+            _ => {}
+        }
+        manifest.write(&self.path)?;
+        Generation::open(&self.path)?.verify()?;
+        sync(&self.path)?;
+        self.lock.publish(self.number, self.options.generations_kept)?;
+        self.finished = true;
+        Ok(manifest)
+    }
+
+    fn part_path(&self) -> PathBuf {
+        self.path.join(self.part_folder())
+    }
+
+    fn part_folder(&self) -> String {
+        format!("part-{:03}", self.parts.len())
+    }
+
+    fn finish_part(&mut self) -> Result<()> {
+        if let Some(part) = self.part.take() {
+            let entry = part.finish(self.part_folder())?;
+            self.parts.push(entry);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        if !self.finished {
+            // Its threads write into the folder until they are gone.
+            self.part = None;
+            match fs::remove_dir_all(&self.path) {
+                // Nothing was made, or it has the name of a whole generation by now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => tracing::warn!(
+                    "an unfinished generation is left behind, for the next build to remove: {}: \
+                     {error}",
+                    self.path.display()
+                ),
+                Ok(()) => {}
+            }
+        }
+    }
+}

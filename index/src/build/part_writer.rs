@@ -1,0 +1,240 @@
+//! (head)
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::index::{IndexSettings, IndexSortByField, Order};
+use tantivy::indexer::{NoMergePolicy, UserOperation};
+use tantivy::store::Compressor;
+use tantivy::{Index, IndexWriter, TantivyDocument};
+
+use crate::build::BuildOptions;
+use crate::build::worker::Worker;
+use crate::error::{Error, Result};
+use crate::generation::folder::sync;
+use crate::generation::manifest::{FileEntry, PartEntry};
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
+use crate::part::bitmaps::BitmapsWriter;
+use crate::part::extras::ExtrasWriter;
+use crate::part::identifiers::lengths::Lengths;
+use crate::part::identifiers::{IdentifiersWriter, KeyKind};
+use crate::part::numbers::NumbersWriter;
+use crate::part::ranks;
+use crate::part::ranks::{FactsWriter, Universe};
+use crate::part::rows::RowsWriter;
+use crate::part::segment::document::document;
+use crate::part::segment::schema::Fields;
+use crate::part::segment::tokenizer::{WORDS, WordTokenizer};
+use crate::part::segment::{SEGMENT, open_segment, schema};
+use crate::search::whole_text;
+use crate::suggest;
+
+/// A part that is being built: the segment and its companions take the same
+/// instruments in, each on a thread of its own.
+pub(crate) struct PartWriter {
+    path: PathBuf,
+    fields: Fields,
+    segment: IndexWriter<TantivyDocument>,
+    rows: Worker<RowsWriter>,
+    identifiers: Worker<(IdentifiersWriter, Lengths, u32)>,
+    extras: Worker<ExtrasWriter>,
+    filters: Worker<(BitmapsWriter, NumbersWriter, FactsWriter)>,
+    batch: Vec<Instrument>,
+    count: u32,
+    first: Option<Figi>,
+    last: Option<Figi>,
+}
+
+/// Instruments that go to the threads together.
+pub(crate) const BATCH: usize = 512;
+
+impl PartWriter {
+    /// A writer into the new folder `path`.
+    pub(crate) fn create(path: &Path, options: &BuildOptions) -> Result<Self> {
+        let segment_path = path.join(SEGMENT);
+        fs::create_dir_all(&segment_path).map_err(Error::io(&segment_path))?;
+        let (schema, fields) = schema::schema();
+        let settings = IndexSettings {
+            sort_by_field: Some(IndexSortByField { field: schema::FIGI.into(), order: Order::Asc }),
+            // Documents are empty; what the store has for each, its place, LZ4 makes no
+            // smaller than four bytes of five.
+            docstore_compression: Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        };
+        let builder = Index::builder().schema(schema).settings(settings);
+        let index = builder.create_in_dir(&segment_path).map_err(Error::segment(&segment_path))?;
+        index.tokenizers().register(WORDS, WordTokenizer::default());
+        let segment = index
+            .writer_with_num_threads(options.threads, options.segment_memory_bytes)
+            .map_err(Error::segment(&segment_path))?;
+        segment.set_merge_policy(Box::new(NoMergePolicy));
+        let rows = Worker::start(RowsWriter::create(path)?, RowsWriter::add);
+        let identifiers = (IdentifiersWriter::new(path, options.hash_seed), Lengths::default(), 0);
+        let identifiers = Worker::start(identifiers, |(identifiers, lengths, doc), instrument| {
+            for id_value in instrument.keys() {
+                let kind = KeyKind::Id(id_value.id_type());
+                lengths.add(kind, id_value.as_str());
+                identifiers.add(kind, id_value.as_str(), *doc)?;
+            }
+            for (kind, text) in typed::keys(instrument) {
+                lengths.add(kind, &text);
+                identifiers.add(kind, &text, *doc)?;
+            }
+            *doc += 1;
+            Ok(())
+        });
+        let part = path.to_owned();
+        let extras = Worker::start(ExtrasWriter::create(path)?, move |extras, instrument| {
+            extras.add(instrument, &part)
+        });
+        let filters = (
+            BitmapsWriter::create(path)?,
+            NumbersWriter::create(path)?,
+            FactsWriter::create(path)?,
+        );
+        let filters = Worker::start(filters, |(bitmaps, numbers, facts), instrument| {
+            bitmaps.add(instrument)?;
+            numbers.add(instrument)?;
+            facts.add(instrument)
+        });
+        Ok(Self {
+            path: path.to_owned(),
+            fields,
+            segment,
+            rows,
+            identifiers,
+            extras,
+            filters,
+            batch: Vec::with_capacity(BATCH),
+            count: 0,
+            first: None,
+            last: None,
+        })
+    }
+
+    /// How many instruments were added.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Adds the next instrument in FIGI order. `false`: one of the threads has
+    /// failed, and [`PartWriter::finish`] tells why.
+    pub(crate) fn add(&mut self, instrument: Instrument) -> Result<bool> {
+        self.count += 1;
+        self.first = self.first.or(Some(instrument.figi));
+        self.last = Some(instrument.figi);
+        self.batch.push(instrument);
+        if self.batch.len() == BATCH { self.send() } else { Ok(true) }
+    }
+
+    /// Writes all that is left and makes the segments one. What is missing then is the
+    /// ranks, which ask all parts, and the description of the files: [`complete`].
+    pub(crate) fn finish(mut self, folder: String) -> Result<PartEntry> {
+        self.send()?;
+        let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
+        // The companions go on while the segment is finished.
+        let companions = {
+            let path = path.clone();
+            std::thread::spawn(move || {
+                rows.finish()?.finish(&path)?;
+                extras.finish()?.finish(&path)?;
+                let (bitmaps, numbers, facts) = filters.finish()?;
+                bitmaps.finish()?;
+                numbers.finish()?;
+                facts.finish()?;
+                let (identifiers, lengths, _) = identifiers.finish()?;
+                lengths.write(&path)?;
+                identifiers.finish()
+            })
+        };
+        let finish_segment = || {
+            segment.commit()?;
+            let segments = segment.index().searchable_segment_ids()?;
+            if segments.len() > 1 {
+                segment.merge(&segments).wait()?;
+                segment.garbage_collect_files().wait()?;
+            }
+            segment.wait_merging_threads()
+        };
+        let finished = finish_segment().map_err(Error::segment(&path.join(SEGMENT)));
+        // Waited for in any case: no thread writes into a folder that is given up.
+        match companions.join() {
+            Ok(written) => written?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        finished?;
+        let text =
+            |figi: Option<Figi>| figi.expect("a part is begun by its first instrument").to_string();
+        Ok(PartEntry {
+            folder,
+            instruments: self.count,
+            first_figi: text(self.first),
+            last_figi: text(self.last),
+            files: Vec::new(),
+        })
+    }
+
+    fn send(&mut self) -> Result<bool> {
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        let documents = batch.iter().map(|instrument| document(&self.fields, instrument));
+        if let Err(error) = self.segment.run(documents.map(UserOperation::Add)) {
+            // All that it says is that one of its threads has ended; to wait for the threads
+            // returns the reason, a full disk for example.
+            let error = self.segment.commit().err().unwrap_or(error);
+            return Err(Error::segment(&self.path.join(SEGMENT))(error));
+        }
+        let batch = Arc::new(batch);
+        Ok(self.rows.send(batch.clone())
+            & self.identifiers.send(batch.clone())
+            & self.filters.send(batch.clone())
+            & self.extras.send(batch))
+    }
+}
+
+/// Ranks the rows of the parts, which are all of the universe, and describes the files.
+pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()> {
+    let paths: Vec<PathBuf> = parts.iter().map(|part| generation.join(&part.folder)).collect();
+    let universe = Universe::of_parts(&paths)?;
+    for (path, entry) in paths.iter().zip(parts) {
+        let (segment, fields) = open_segment(path)?;
+        ranks::write(path, &universe, &segment, fields.words)?;
+        suggest::write(path)?;
+        entry.files = describe(path)?;
+    }
+    Ok(())
+}
+
+/// The entry of every file below a part's folder, by name; each is synced.
+pub(crate) fn describe(part: &Path) -> Result<Vec<FileEntry>> {
+    // tantivy makes some files for their owner's eyes alone, but the server may run as
+    // another user than the builder: all are as readable as those that we make.
+    let ours = part.join(crate::rows::FIGIS);
+    let permissions = fs::metadata(&ours).map_err(Error::io(&ours))?.permissions();
+    let mut files = Vec::new();
+    for (folder, prefix) in
+        [(part.join(SEGMENT), format!("{SEGMENT}/")), (part.into(), String::new())]
+    {
+        for entry in fs::read_dir(&folder).map_err(Error::io(&folder))? {
+            let entry = entry.map_err(Error::io(&folder))?;
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if path.is_dir() {
+                continue;
+            }
+            if name.ends_with(".lock") {
+                // The writer's own, of no use to a reader.
+                fs::remove_file(&path).map_err(Error::io(&path))?;
+                continue;
+            }
+            fs::set_permissions(&path, permissions.clone()).map_err(Error::io(&path))?;
+            sync(&path)?;
+            files.push(FileEntry::of(part, format!("{prefix}{name}"))?);
+        }
+        sync(&folder)?;
+    }
+    files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}

@@ -1,0 +1,154 @@
+//! One instrument with all that the index holds of it, and its family: the share class,
+//! its composites, and the venues of each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Catalogue;
+use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdValue;
+use crate::instrument::vocabulary::Property;
+use crate::part::Part;
+use crate::part::identifiers::KeyKind;
+use crate::search::Hit;
+
+/// Rows of a family that are told: more than a person reads, and little to write.
+pub const FAMILY_ROWS_MAX: usize = 1_000;
+
+/// What belongs together: the rows of one share class or, without one, of one composite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The share class of the instrument that was asked for.
+    pub share_class_figi: Option<Figi>,
+    /// By the exchange code of the composite, then by FIGI. Not by size or by a guess at
+    /// the home market: both would move with the data from day to day, and what a person
+    /// looks for is a code.
+    pub composites: Vec<Branch>,
+    /// There are more rows than [`FAMILY_ROWS_MAX`].
+    pub is_truncated: bool,
+}
+
+/// A composite and its venues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// `None` for the rows of a share class that have no composite.
+    pub composite_figi: Option<Figi>,
+    /// The composite's own row, if there is one.
+    pub composite: Option<Hit>,
+    /// By exchange code, then by FIGI.
+    pub venues: Vec<Hit>,
+}
+
+impl Catalogue {
+    /// The row of a FIGI.
+    pub fn find(&self, figi: Figi) -> Option<Hit> {
+        let mut parts = (0..).zip(&self.generation.parts);
+        parts.find_map(|(part, of)| Some(Hit { part, doc: of.rows.find(figi)? }))
+    }
+
+    /// The value that a row has of an enum-like property.
+    ///
+    /// # Panics
+    /// When the hit is of another catalogue.
+    pub fn value(&self, hit: Hit, property: Property) -> Option<&str> {
+        let ordinal = self.part(hit).columns.value(property, hit.doc)?;
+        Some(self.vocabulary().value(property, ordinal))
+    }
+
+    /// The instrument as it was added, identifiers and all.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it is not what was written.
+    ///
+    /// # Panics
+    /// When the hit is of another catalogue.
+    pub fn instrument(&self, hit: Hit) -> Result<Instrument> {
+        let entry = &self.manifest().parts[hit.part as usize];
+        let path = self.generation.path.join(&entry.folder);
+        let mut instrument = self.part(hit).extras.get(&path, hit.doc)?;
+        let row = self.row(hit);
+        if instrument.figi != row.figi() {
+            let what = format!("extras: {} is not the instrument of its row", instrument.figi);
+            return Err(Error::damaged(&path, what));
+        }
+        instrument.complete(&row);
+        Ok(instrument)
+    }
+
+    /// The family of a row, in which it is itself.
+    ///
+    /// # Panics
+    /// When the hit is of another catalogue.
+    pub fn family(&self, hit: Hit) -> Family {
+        let (kin, is_truncated) = self.kin(hit);
+        // A composite may be one because others name it.
+        let named: BTreeSet<Figi> =
+            kin.iter().filter_map(|kin| self.row(*kin).composite_figi()).collect();
+        let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();
+        for kin in kin {
+            let row = self.row(kin);
+            let own = Some(row.figi()).filter(|figi| named.contains(figi));
+            let composite_figi = row.composite_figi().or(own);
+            let branch = branches.entry(composite_figi).or_insert(Branch {
+                composite_figi,
+                composite: None,
+                venues: Vec::new(),
+            });
+            if composite_figi == Some(row.figi()) {
+                branch.composite = Some(kin);
+            } else {
+                branch.venues.push(kin);
+            }
+        }
+        let mut composites: Vec<Branch> = branches.into_values().collect();
+        for branch in &mut composites {
+            // They come in FIGI order, and an order by a key keeps it among equals.
+            branch.venues.sort_by_cached_key(|venue| self.code(*venue));
+        }
+        composites.sort_by_cached_key(|branch| {
+            let first = branch.composite.or_else(|| branch.venues.first().copied());
+            (branch.composite_figi.is_none(), first.map(|hit| self.code(hit)))
+        });
+        Family { share_class_figi: self.row(hit).share_class_figi(), composites, is_truncated }
+    }
+
+    /// The rows of a row's share class and of its composite, in FIGI order, and whether
+    /// there are more. The row itself is among them.
+    fn kin(&self, hit: Hit) -> (Vec<Hit>, bool) {
+        let row = self.row(hit);
+        let composite = row.composite_figi().unwrap_or(row.figi());
+        let mut kin: BTreeSet<Hit> = self.find(composite).into_iter().collect();
+        kin.insert(hit);
+        let must = kin.clone();
+        let share_class = row.share_class_figi().map(IdValue::share_class);
+        for value in [IdValue::composite(composite)].into_iter().chain(share_class) {
+            let found = (0..).zip(&self.generation.parts).flat_map(|(part, of)| {
+                let docs = of.identifiers.find(KeyKind::Id(value.id_type()), value.as_str());
+                docs.map(move |doc| Hit { part, doc })
+            });
+            // One more than is told, besides those that are there already.
+            kin.extend(found.take(FAMILY_ROWS_MAX + 1));
+        }
+        let is_truncated = kin.len() > FAMILY_ROWS_MAX;
+        let mut room = FAMILY_ROWS_MAX - must.len();
+        kin.retain(|kin| {
+            must.contains(kin) || {
+                let fits = room > 0;
+                room = room.saturating_sub(1);
+                fits
+            }
+        });
+        (kin.into_iter().collect(), is_truncated)
+    }
+
+    fn part(&self, hit: Hit) -> &Part {
+        &self.generation.parts[hit.part as usize]
+    }
+
+    /// What a family is ordered by; rows without an exchange code come last.
+    fn code(&self, hit: Hit) -> (bool, String) {
+        let code = self.row(hit).exch_code();
+        (code.is_none(), code.map(|code| code.to_string()).unwrap_or_default())
+    }
+}

@@ -1,0 +1,143 @@
+//! Many lookups at a time. What a lookup waits for is memory: a place of the radix table,
+//! an entry, a list. A batch takes each of these steps for all lookups before the next
+//! one, so that no read waits for another's. A lookup alone is a
+//! batch of one: there is no second way.
+
+use std::slice;
+
+use super::Catalogue;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::IdType;
+use crate::meter::{Meter, TakesMore};
+use crate::part::Part;
+use crate::part::identifiers::{KeyKind, Postings};
+use crate::query::{Filters, Lookup};
+use crate::search::conditions::Conditions;
+use crate::search::{Hit, TooManyHits};
+
+/// What many lookups find, before their filters are asked.
+pub struct Batch<'a> {
+    catalogue: &'a Catalogue,
+    lookups: &'a [Lookup<'a>],
+    /// The rows that carry the identifier: part by part, in the order of the lookups.
+    located: Vec<Postings<'a>>,
+    meter: &'a Meter,
+    /// What the last lookup asked of the rows of each part, and of which filters that was
+    /// made: those of one batch are mostly the same.
+    conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
+}
+
+impl Catalogue {
+    /// Locates what these lookups ask for.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more than the meter allows.
+    pub fn batch<'a>(
+        &'a self,
+        lookups: &'a [Lookup<'a>],
+        meter: &'a Meter,
+    ) -> Result<Batch<'a>, TakesMore> {
+        let parts = &self.generation.parts;
+        meter.charge(LOCATE_UNITS * (parts.len() * lookups.len()) as u64)?;
+        let mut located = Vec::with_capacity(parts.len() * lookups.len());
+        for part in parts {
+            locate(part, lookups, &mut located);
+        }
+        let unfiltered = Filters::default();
+        let conditions = parts.iter().map(|part| (None, Conditions::new(part, &unfiltered)));
+        Ok(Batch { catalogue: self, lookups, located, meter, conditions: conditions.collect() })
+    }
+
+    /// The rows that carry an identifier and pass the filters, in FIGI order.
+    ///
+    /// # Errors
+    /// [`TooManyHits`] when there are more than `hits_max`.
+    pub fn lookup(&self, lookup: &Lookup<'_>, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
+        let mut hits = Vec::new();
+        let meter = Meter::unlimited();
+        let batch = self.batch(slice::from_ref(lookup), &meter);
+        let found = batch.and_then(|mut batch| batch.find(0, hits_max, &mut hits));
+        found.expect("the meter allows any work")?;
+        Ok(hits)
+    }
+}
+
+impl<'a> Batch<'a> {
+    /// How many rows carry the identifier of the first lookup, part by part.
+    pub(crate) fn located(&self) -> impl Iterator<Item = usize> {
+        self.located.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
+    }
+
+    /// Appends the rows that answer the lookup at `place`, in FIGI order.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more than the meter allows; [`TooManyHits`] when
+    /// there are more than `hits_max`. Then none is appended.
+    ///
+    /// # Panics
+    /// When the batch has no such place.
+    pub fn find(
+        &mut self,
+        place: usize,
+        hits_max: usize,
+        hits: &mut Vec<Hit>,
+    ) -> Result<Result<(), TooManyHits>, TakesMore> {
+        let start = hits.len();
+        let located = self.located.iter().skip(place).step_by(self.lookups.len());
+        let filters = self.lookups[place].filters();
+        let parts = self.catalogue.generation.parts.iter().zip(&mut self.conditions);
+        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(located)) {
+            if docs.len() == 0 {
+                continue;
+            }
+            if *of != filters {
+                self.meter.charge(filters.map_or(1, Filters::units))?;
+                *conditions = match filters {
+                    Some(filters) => Conditions::new(part, filters),
+                    None => Conditions::new(part, &Filters::default()),
+                };
+                *of = filters;
+            }
+            let row_units = conditions.row_units();
+            self.meter.require(row_units * docs.len() as u64)?;
+            for doc in self.meter.each(docs.clone(), row_units) {
+                if !conditions.pass(doc) {
+                    continue;
+                }
+                if hits.len() - start == hits_max {
+                    hits.truncate(start);
+                    return Ok(Err(TooManyHits { hits_max }));
+                }
+                hits.push(Hit { part: number, doc });
+            }
+        }
+        if let Err(more) = self.meter.check() {
+            hits.truncate(start);
+            return Err(more);
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Units of finding the list of an identifier in a part.
+const LOCATE_UNITS: u64 = 12;
+
+/// Appends the rows of one part that carry the identifier of each lookup.
+fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings<'a>>) {
+    let first = located.len();
+    let in_directory = lookups.iter().map(|lookup| {
+        let value = Some(&lookup.id_value).filter(|value| value.id_type() != IdType::BbGlobal);
+        value.map(|value| (KeyKind::Id(value.id_type()), value.as_str()))
+    });
+    part.identifiers.find_all(in_directory, located);
+    // A row's own FIGI needs no directory: the rows are in its order.
+    let mut own: Vec<(usize, Figi)> = Vec::new();
+    for (place, lookup) in lookups.iter().enumerate() {
+        if lookup.id_value.id_type() == IdType::BbGlobal {
+            own.extend(Figi::parse(lookup.id_value.as_str()).ok().map(|figi| (place, figi)));
+        }
+    }
+    for ((place, _), doc) in own.iter().zip(part.rows.find_all(&own)) {
+        located[first + place] = doc.map_or(Postings::NONE, Postings::one);
+    }
+}

@@ -1,0 +1,439 @@
+//! An index on disk: a folder of immutable generations and a pointer to the one
+//! that is published.
+//!
+//! ```text
+//! INDEX/CURRENT                 the name of the published generation
+//! INDEX/LOCK                    held by the one builder
+//! INDEX/generation-000007/      manifest.toml, then part-000/, part-001/ …
+//! INDEX/generation-000008.new/  one that is being built
+//! ```
+//! A folder whose name is a generation's is whole: it gets that name when all of it
+//! is written, checked and on the disk, and loses it before anything of it is
+//! removed. Publishing is one more rename, that of the small file `CURRENT`; nobody
+//! reads what it has not named.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::Generation;
+use super::manifest::Manifest;
+use crate::error::{Error, Result, chain};
+
+const CURRENT: &str = "CURRENT";
+const CURRENT_NEW: &str = "CURRENT.new";
+const LOCK: &str = "LOCK";
+const PREFIX: &str = "generation-";
+/// What follows the name of a generation that is being built.
+const NEW: &str = ".new";
+/// What follows the name of a generation that is being removed.
+const OLD: &str = ".old";
+
+/// The longest pointer file that is read.
+const CURRENT_BYTES_MAX: u64 = 64;
+
+/// What an index folder has published, as far as that is told without opening it.
+///
+/// Two are equal as long as nothing was published in between: also an index that was
+/// removed and built anew, whose numbers start again, tells itself from the old one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publication {
+    /// The number of the generation.
+    pub generation: u64,
+    at: SystemTime,
+}
+
+impl Publication {
+    /// What is published in that folder now.
+    ///
+    /// # Errors
+    /// [`Error::NotAnIndex`] when nothing ever was.
+    pub fn of(index: &Path) -> Result<Self> {
+        let path = index.join(CURRENT);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Either the pointer is missing, or the whole folder.
+                fs::metadata(index).map_err(Error::io(index))?;
+                return Err(Error::NotAnIndex(index.to_owned()));
+            }
+            Err(error) => return Err(Error::io(&path)(error)),
+        };
+        let at = file.metadata().and_then(|metadata| metadata.modified());
+        let at = at.map_err(Error::io(&path))?;
+        let mut name = Vec::new();
+        file.take(CURRENT_BYTES_MAX).read_to_end(&mut name).map_err(Error::io(&path))?;
+        let generation = str::from_utf8(&name).ok().and_then(|name| number(name.trim_end()));
+        match generation {
+            Some(generation) => Ok(Self { generation, at }),
+            None => Err(Error::damaged(&path, "it names no generation")),
+        }
+    }
+
+    /// The folder of the generation.
+    pub(crate) fn path(&self, index: &Path) -> PathBuf {
+        index.join(name_of(self.generation))
+    }
+}
+
+/// The whole generations that are in an index folder, published or not, by number.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn generations(index: &Path) -> Result<Vec<u64>> {
+    let mut generations = Vec::new();
+    for entry in fs::read_dir(index).map_err(Error::io(index))? {
+        let entry = entry.map_err(Error::io(index))?;
+        generations.extend(entry.file_name().to_str().and_then(number));
+    }
+    generations.sort_unstable();
+    Ok(generations)
+}
+
+/// The number of the generation with that folder name.
+fn number(name: &str) -> Option<u64> {
+    let digits = name.strip_prefix(PREFIX)?;
+    let number = digits.parse().ok()?;
+    (name_of(number) == name).then_some(number)
+}
+
+fn name_of(number: u64) -> String {
+    format!("{PREFIX}{number:06}")
+}
+
+/// The right to build into an index: there is one at a time, across processes,
+/// and the system takes it back from a process that dies.
+#[derive(Debug)]
+pub struct BuildLock {
+    index: PathBuf,
+    _file: File,
+}
+
+impl BuildLock {
+    /// Locks `index`, which is made if it is not there, and removes what earlier
+    /// builds left unfinished.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] while another build has it.
+    pub fn acquire(index: &Path) -> Result<Self> {
+        create_folder(index)?;
+        let path = index.join(LOCK);
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(Error::io(&path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Locked(index.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&path)(error)),
+        }
+        let lock = Self { index: index.to_owned(), _file: file };
+        lock.remove_unfinished()?;
+        Ok(lock)
+    }
+
+    /// The folder of the index.
+    pub fn index(&self) -> &Path {
+        &self.index
+    }
+
+    /// The number and the new, empty folder of the next generation.
+    pub(crate) fn next_generation(&self) -> Result<(u64, PathBuf)> {
+        let last = generations(&self.index)?.last().copied().unwrap_or(0);
+        let path = self.path(last + 1, NEW);
+        fs::create_dir(&path).map_err(Error::io(&path))?;
+        Ok((last + 1, path))
+    }
+
+    /// Makes `number`, whose folder is whole and on the disk, the published
+    /// generation. Of those published before it `keep` stay; a server may still be
+    /// opening the last of them.
+    ///
+    /// # Errors
+    /// Any failure before `CURRENT` is renamed: the folder has its unfinished name
+    /// again then. [`Error::Unconfirmed`] and [`Error::Unknown`] come later, and leave
+    /// everything where it is.
+    pub(crate) fn publish(&self, number: u64, keep: usize) -> Result<()> {
+        let before = match Publication::of(&self.index) {
+            Ok(before) => before.generation,
+            // The first generation, or one that replaces a broken pointer.
+            Err(Error::NotAnIndex(_) | Error::Damaged { .. }) => number,
+            Err(error) => return Err(error),
+        };
+        let (new, whole) = (self.path(number, NEW), self.path(number, ""));
+        self.write_pointer(number)?;
+        let renamed = fs::rename(&new, &whole).map_err(Error::io(&new));
+        let pointed = renamed.and_then(|()| sync(&self.index)).and_then(|()| self.point());
+        if let Err(error) = pointed {
+            // The builder that created the folder removes it, under its unfinished name.
+            return Err(self.after_failure(number, error, || _ = fs::rename(&whole, &new)));
+        }
+        if let Err(error) = self.prune(number, before, keep) {
+            // The new one serves, and the next build tries again.
+            tracing::warn!("an old generation was not removed: {}", chain(&error));
+        }
+        Ok(())
+    }
+
+    /// Decides what a failed publication of `number` leaves behind. A generation that
+    /// `CURRENT` names, or may name, is never taken back: only when another one is
+    /// certainly published is the new pointer removed, and the rest undone.
+    fn after_failure(&self, number: u64, error: Error, undo: impl FnOnce()) -> Error {
+        match Publication::of(&self.index) {
+            Ok(found) if found.generation == number => {
+                Error::Unconfirmed { generation: number, source: Box::new(error) }
+            }
+            Ok(_) | Err(Error::NotAnIndex(_) | Error::Damaged { .. }) => {
+                let _ = fs::remove_file(self.index.join(CURRENT_NEW));
+                undo();
+                error
+            }
+            Err(_) => Error::Unknown { generation: number, source: Box::new(error) },
+        }
+    }
+
+    /// Writes the new pointer beside the one that is in force. It is the last thing
+    /// that needs room on the disk.
+    fn write_pointer(&self, number: u64) -> Result<()> {
+        let new = self.index.join(CURRENT_NEW);
+        let write = || {
+            let mut file = File::create(&new)?;
+            writeln!(file, "{}", name_of(number))?;
+            file.sync_all()
+        };
+        write().map_err(Error::io(&new)).inspect_err(|_| {
+            // Empty or half, it is of no use; the next build would remove it as well.
+            let _ = fs::remove_file(&new);
+        })
+    }
+
+    /// Puts the new pointer in force.
+    fn point(&self) -> Result<()> {
+        let new = self.index.join(CURRENT_NEW);
+        fs::rename(&new, self.index.join(CURRENT)).map_err(Error::io(&new))?;
+        sync(&self.index)
+    }
+
+    /// Removes all but the published generation and the last `keep` up to `before`.
+    /// Those between the two were published once and taken back.
+    fn prune(&self, published: u64, before: u64, keep: usize) -> Result<()> {
+        let mut rest = generations(&self.index)?;
+        rest.retain(|number| *number != published);
+        let (mut gone, taken_back): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|number| *number <= before);
+        gone.truncate(gone.len().saturating_sub(keep));
+        for number in gone.into_iter().chain(taken_back) {
+            let (path, old) = (self.path(number, ""), self.path(number, OLD));
+            fs::rename(&path, &old).map_err(Error::io(&path))?;
+            fs::remove_dir_all(&old).map_err(Error::io(&old))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what a build that was killed had begun to write, or to remove.
+    fn remove_unfinished(&self) -> Result<()> {
+        for entry in fs::read_dir(&self.index).map_err(Error::io(&self.index))? {
+            let entry = entry.map_err(Error::io(&self.index))?;
+            let (name, path) = (entry.file_name(), entry.path());
+            let Some(name) = name.to_str() else { continue };
+            let stem = name.strip_suffix(NEW).or_else(|| name.strip_suffix(OLD));
+            if stem.and_then(number).is_some() {
+                fs::remove_dir_all(&path).map_err(Error::io(&path))?;
+            } else if name == CURRENT_NEW {
+                fs::remove_file(&path).map_err(Error::io(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, number: u64, ending: &str) -> PathBuf {
+        self.index.join(name_of(number) + ending)
+    }
+}
+
+/// Makes a folder and those above it, each under a name that is on the disk.
+fn create_folder(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = match path.parent() {
+        Some(above) if above != Path::new("") => above,
+        _ => Path::new("."),
+    };
+    create_folder(above)?;
+    match fs::create_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
+            Err(Error::io(path)(error))
+        }
+        // Left there, it would be taken for one whose name is on the disk.
+        _ => sync(above).inspect_err(|_| _ = fs::remove_dir(path)),
+    }
+}
+
+/// Writes through to the disk what the system still holds of a file, or of the
+/// names in a folder.
+pub(crate) fn sync(path: &Path) -> Result<()> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(index: &Path) -> Vec<String> {
+        let entries = fs::read_dir(index).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn publish(lock: &BuildLock, keep: usize) -> u64 {
+        let (number, _) = lock.next_generation().unwrap();
+        lock.publish(number, keep).unwrap();
+        assert_eq!(Publication::of(&lock.index).unwrap().generation, number);
+        number
+    }
+
+    #[test]
+    fn so_many_old_generations_stay_as_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = &folder.path().join("a/b");
+        let lock = BuildLock::acquire(index).unwrap();
+        for (keep, left) in [(1, 1), (1, 2), (1, 2), (3, 3), (3, 4), (3, 4), (0, 1)] {
+            publish(&lock, keep);
+            assert_eq!(generations(index).unwrap().len(), left);
+        }
+        assert_eq!(names(index), ["CURRENT", "LOCK", "generation-000007"]);
+    }
+
+    /// What was taken back is not what stood before.
+    #[test]
+    fn a_generation_that_was_taken_back_goes_with_the_next_build() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = BuildLock::acquire(folder.path()).unwrap();
+        let (first, second) = (publish(&lock, 5), publish(&lock, 5));
+        lock.write_pointer(first).unwrap();
+        lock.point().unwrap();
+        let third = publish(&lock, 5);
+        assert!(second < third);
+        assert_eq!(generations(folder.path()).unwrap(), [first, third]);
+    }
+
+    /// A kill between any two steps of publishing leaves an index that serves, and
+    /// nothing that the next build does not remove.
+    #[test]
+    fn every_moment_of_publishing() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path();
+        publish(&BuildLock::acquire(index).unwrap(), 1);
+        let begin = |lock: &BuildLock| lock.next_generation().unwrap().0;
+        let rename = |from: &str, to: &str| fs::rename(index.join(from), index.join(to)).unwrap();
+        let moments: &[&dyn Fn(&BuildLock)] = &[
+            &|lock| _ = begin(lock),
+            &|lock| lock.write_pointer(begin(lock)).unwrap(),
+            &|lock| {
+                lock.write_pointer(begin(lock)).unwrap();
+                rename("generation-000002.new", "generation-000002");
+            },
+            &|_| fs::write(index.join(CURRENT_NEW), "gener").unwrap(),
+            &|lock| {
+                begin(lock);
+                rename("generation-000002.new", "generation-000000.old");
+            },
+        ];
+        for (place, moment) in moments.iter().enumerate() {
+            moment(&BuildLock::acquire(index).unwrap());
+            assert_eq!(Publication::of(index).unwrap().generation, 1, "{place}");
+            let lock = BuildLock::acquire(index).unwrap();
+            let published = publish(&lock, 0);
+            let name = name_of(published);
+            assert_eq!(names(index), ["CURRENT", "LOCK", &*name], "{place}");
+            rename(&name, "generation-000001");
+            lock.write_pointer(1).unwrap();
+            lock.point().unwrap();
+        }
+    }
+
+    /// A failure at any step of publishing leaves the old generation published or the
+    /// new one, says which, and removes nothing that `CURRENT` names.
+    #[test]
+    fn every_failure_of_publishing() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path();
+        publish(&BuildLock::acquire(index).unwrap(), 1);
+        let rename = |from: &str, to: &str| fs::rename(index.join(from), index.join(to)).unwrap();
+        let whole = || rename("generation-000002.new", "generation-000002");
+        let point = || rename(CURRENT_NEW, CURRENT);
+        let error = || Error::io(index)(io::Error::from_raw_os_error(5));
+        // What was done before the failure, and the generation published after it.
+        let failures: &[(&dyn Fn(), Option<u64>)] = &[
+            (&|| (), Some(1)),
+            (&whole, Some(1)),
+            (&|| (whole(), point()).0, Some(2)),
+            // Nobody can say: `CURRENT` cannot be read.
+            (&|| (whole(), fs::create_dir(index.join("CURRENT.d")).unwrap()).0, None),
+        ];
+        for (place, (done, published)) in failures.iter().enumerate() {
+            let lock = BuildLock::acquire(index).unwrap();
+            let (number, _) = lock.next_generation().unwrap();
+            assert_eq!(number, 2);
+            lock.write_pointer(number).unwrap();
+            done();
+            if published.is_none() {
+                rename(CURRENT, "CURRENT.before");
+                rename("CURRENT.d", CURRENT);
+            }
+            let undo = || _ = fs::rename(lock.path(number, ""), lock.path(number, NEW));
+            let error = lock.after_failure(number, error(), undo);
+            drop(lock);
+            let left = names(index);
+            match published {
+                Some(1) => {
+                    assert!(matches!(error, Error::Io { .. }), "{place}: {error:?}");
+                    let expected =
+                        ["CURRENT", "LOCK", "generation-000001", "generation-000002.new"];
+                    assert_eq!(left, expected, "{place}");
+                }
+                Some(_) => {
+                    let unconfirmed = matches!(error, Error::Unconfirmed { generation: 2, .. });
+                    assert!(unconfirmed, "{place}: {error:?}");
+                    let expected = ["CURRENT", "LOCK", "generation-000001", "generation-000002"];
+                    assert_eq!(left, expected, "{place}");
+                }
+                None => {
+                    let unknown = matches!(error, Error::Unknown { generation: 2, .. });
+                    assert!(unknown, "{place}: {error:?}");
+                    assert!(left.contains(&"generation-000002".to_owned()), "{place}: {left:?}");
+                    fs::remove_dir(index.join(CURRENT)).unwrap();
+                    rename("CURRENT.before", CURRENT);
+                }
+            }
+            let found = Publication::of(index).unwrap().generation;
+            assert_eq!(found, published.unwrap_or(1), "{place}");
+            // The next build removes what is left, and everything is as before.
+            let lock = BuildLock::acquire(index).unwrap();
+            let name = name_of(publish(&lock, 0));
+            assert_eq!(names(index), ["CURRENT", "LOCK", &*name], "{place}");
+            rename(&name, "generation-000001");
+            lock.write_pointer(1).unwrap();
+            lock.point().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_publication_tells_itself_from_another_of_its_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = BuildLock::acquire(folder.path()).unwrap();
+        publish(&lock, 1);
+        let first = Publication::of(folder.path()).unwrap();
+        assert_eq!(Publication::of(folder.path()).unwrap(), first);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        lock.write_pointer(1).unwrap();
+        lock.point().unwrap();
+        assert_ne!(Publication::of(folder.path()).unwrap(), first);
+    }
+}

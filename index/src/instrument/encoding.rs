@@ -1,0 +1,261 @@
+//! An instrument as a few bytes: for who must sort more instruments than memory
+//! holds. The bytes are for the same program on the same day: they are no format
+//! of an index.
+
+use super::Instrument;
+use super::date::Date;
+use super::figi::Figi;
+use super::id_type::{IdType, IdValue};
+use super::vocabulary::{ATTRIBUTES, Property};
+
+/// Writes the fields that are there, one after the other; a bit of `present` says
+/// for each whether it is.
+struct Writer<'a> {
+    out: &'a mut Vec<u8>,
+    present: u32,
+    field: u32,
+}
+
+/// Reads what a [`Writer`] wrote.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    present: u32,
+    field: u32,
+}
+
+/// Where the presence bits stand: after the FIGI.
+const PRESENT: std::ops::Range<usize> = 8..12;
+
+impl Instrument {
+    /// Appends the instrument to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.encode_fields(out, true);
+    }
+
+    /// The same without the fields that its row holds.
+    pub(crate) fn encode_extras(&self, out: &mut Vec<u8>) {
+        self.encode_fields(out, false);
+    }
+
+    fn encode_fields(&self, out: &mut Vec<u8>, whole: bool) {
+        let start = out.len();
+        out.extend_from_slice(&self.figi.to_u64().to_le_bytes());
+        out.extend_from_slice(&[0; PRESENT.end - PRESENT.start]);
+        let mut writer = Writer { out, present: 0, field: 0 };
+        for figi in [self.composite_figi, self.share_class_figi] {
+            writer.field(figi.filter(|_| whole), |out, figi| {
+                out.extend_from_slice(&figi.to_u64().to_le_bytes());
+            });
+        }
+        let texts = [
+            &self.ticker,
+            &self.name,
+            &self.security_description,
+            &self.metadata,
+            &self.unique_id,
+            &self.unique_id_fut_opt,
+        ];
+        for text in texts {
+            writer.field(text.as_deref().filter(|_| whole), put_text);
+        }
+        for property in Property::ALL {
+            let value = self.property(property);
+            writer.field(value.filter(|_| whole || !ATTRIBUTES.contains(&property)), put_text);
+        }
+        for number in [self.strike, self.contract_size, self.coupon] {
+            writer.field(number, |out, number| out.extend_from_slice(&number.to_le_bytes()));
+        }
+        for date in [self.expiration, self.maturity] {
+            writer.field(date, |out, date| out.extend_from_slice(&date.to_days().to_le_bytes()));
+        }
+        writer.field(self.listed, |out, listed| out.push(u8::from(listed)));
+        let present = writer.present;
+        put_number(out, self.identifiers.len());
+        for id_value in &self.identifiers {
+            out.push(id_value.id_type() as u8);
+            put_text(out, id_value.as_str());
+        }
+        put_number(out, self.alias.len());
+        for alias in &self.alias {
+            put_text(out, alias);
+        }
+        out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
+    }
+
+    /// The instrument of bytes that [`Instrument::encode`] wrote.
+    ///
+    /// `None` for other bytes, as far as they show it.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (figi, rest) = bytes.split_first_chunk()?;
+        let (present, rest) = rest.split_first_chunk()?;
+        let present = u32::from_le_bytes(*present);
+        let mut reader = Reader { bytes: rest, present, field: 0 };
+        let mut instrument = Self::new(Figi::from_u64(u64::from_le_bytes(*figi)));
+        instrument.composite_figi = reader.field(take_figi)?;
+        instrument.share_class_figi = reader.field(take_figi)?;
+        for text in [
+            &mut instrument.ticker,
+            &mut instrument.name,
+            &mut instrument.security_description,
+            &mut instrument.metadata,
+            &mut instrument.unique_id,
+            &mut instrument.unique_id_fut_opt,
+        ]
+        .into_iter()
+        .chain(&mut instrument.properties)
+        {
+            *text = reader.field(|bytes| take_text(bytes).map(str::to_owned))?;
+        }
+        for number in
+            [&mut instrument.strike, &mut instrument.contract_size, &mut instrument.coupon]
+        {
+            *number = reader.field(|bytes| take(bytes).map(f64::from_le_bytes))?;
+        }
+        for date in [&mut instrument.expiration, &mut instrument.maturity] {
+            *date = reader.field(|bytes| Date::from_days(i64::from_le_bytes(take(bytes)?)))?;
+        }
+        instrument.listed = reader.field(|bytes| take(bytes).map(|[listed]| listed != 0))?;
+        let mut bytes = reader.bytes;
+        for _ in 0..take_number(&mut bytes)? {
+            let [code] = take(&mut bytes)?;
+            let id_type = IdType::from_code(code)?;
+            let id_value = IdValue::from_index(id_type, take_text(&mut bytes)?);
+            instrument.identifiers.push(id_value.into_owned());
+        }
+        for _ in 0..take_number(&mut bytes)? {
+            instrument.alias.push(take_text(&mut bytes)?.to_owned());
+        }
+        bytes.is_empty().then_some(instrument)
+    }
+}
+
+// The presence bits: two FIGIs, six texts, the properties, five values, listed.
+const _: () = assert!(2 + 6 + Property::COUNT + 5 < 32);
+
+impl Writer<'_> {
+    fn field<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
+        if let Some(value) = value {
+            self.present |= 1 << self.field;
+            put(self.out, value);
+        }
+        self.field += 1;
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// The next field, if it is there; `None` outside when its bytes are not.
+    fn field<T>(&mut self, take: impl FnOnce(&mut &'a [u8]) -> Option<T>) -> Option<Option<T>> {
+        let present = self.present & 1 << self.field != 0;
+        self.field += 1;
+        if present { take(&mut self.bytes).map(Some) } else { Some(None) }
+    }
+}
+
+/// A number, seven bits a byte, the lowest first.
+pub(crate) fn put_number(out: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
+    put_number(out, text.len());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn take<const COUNT: usize>(bytes: &mut &[u8]) -> Option<[u8; COUNT]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
+pub(crate) fn take_number(bytes: &mut &[u8]) -> Option<usize> {
+    let mut number = 0;
+    for shift in (0..u32::BITS).step_by(7) {
+        let [byte] = take(bytes)?;
+        number |= usize::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+pub(crate) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
+    let length = take_number(bytes)?;
+    let (text, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    str::from_utf8(text).ok()
+}
+
+fn take_figi(bytes: &mut &[u8]) -> Option<Figi> {
+    take(bytes).map(|bytes| Figi::from_u64(u64::from_le_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn instruments() -> impl Strategy<Value = Instrument> {
+        let figi = (0_u64..1 << 60).prop_map(Figi::from_u64);
+        let text = || proptest::option::of(".{0,200}");
+        let figis = (figi.clone(), proptest::option::of(figi.clone()), proptest::option::of(figi));
+        let texts = proptest::collection::vec(text(), 6 + Property::COUNT);
+        let number = || proptest::option::of(-1e9..1e9);
+        let date = || {
+            let days = -700_000_i64..700_000;
+            proptest::option::of(days.prop_map(|days| Date::from_days(days).unwrap()))
+        };
+        let values = (number(), number(), number(), date(), date(), any::<Option<bool>>());
+        let id_value = (0_u8..26, ".{1,60}").prop_map(|(code, text)| {
+            IdValue::from_index(IdType::from_code(code).unwrap(), &text).into_owned()
+        });
+        let lists =
+            (proptest::collection::vec(id_value, 0..5), proptest::collection::vec(".*", 0..4));
+        (figis, texts, values, lists).prop_map(|(figis, texts, values, lists)| {
+            let mut texts = texts.into_iter();
+            let mut text = || texts.next().unwrap();
+            Instrument {
+                figi: figis.0,
+                composite_figi: figis.1,
+                share_class_figi: figis.2,
+                ticker: text(),
+                name: text(),
+                security_description: text(),
+                metadata: text(),
+                unique_id: text(),
+                unique_id_fut_opt: text(),
+                properties: std::array::from_fn(|_| text()),
+                strike: values.0,
+                contract_size: values.1,
+                coupon: values.2,
+                expiration: values.3,
+                maturity: values.4,
+                listed: values.5,
+                identifiers: lists.0,
+                alias: lists.1,
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(instrument in instruments()) {
+            let mut bytes = b"before".to_vec();
+            instrument.encode(&mut bytes);
+            prop_assert_eq!(Instrument::decode(&bytes[6..]), Some(instrument));
+            for cut in 6..bytes.len() {
+                prop_assert_eq!(Instrument::decode(&bytes[6..cut]), None);
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_answered(bytes in any::<Vec<u8>>()) {
+            let _ = Instrument::decode(&bytes);
+        }
+    }
+}

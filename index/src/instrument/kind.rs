@@ -1,0 +1,113 @@
+//! (head)
+
+use crate::instrument::Instrument;
+use crate::instrument::vocabulary::Property;
+use crate::words::words;
+
+/// What a row is, in the order in which people mean them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Share,
+    Fund,
+    Receipt,
+    Index,
+    Preferred,
+    Right,
+    Currency,
+    Warrant,
+    Bond,
+    Option,
+    Future,
+    /// Nothing says what it is.
+    Other,
+}
+
+/// Words by which people say what they mean, and with which names say it.
+pub(crate) const KIND_WORDS: &[(Kind, &[&str])] = &[
+    (Kind::Receipt, &["adr", "ads", "gdr", "cdr", "bdr", "cedear", "sdr", "drc", "depositary"]),
+    (Kind::Fund, &["etf", "etn", "etp", "etc", "etfs", "ucits", "fund", "funds", "fd", "fds"]),
+    (Kind::Preferred, &["pfd", "pref", "preferred", "preference", "prf"]),
+    (Kind::Warrant, &["warrant", "warrants", "wts", "wt", "wrt", "cw", "pw"]),
+    (Kind::Right, &["right", "rights", "rts", "rt"]),
+    (Kind::Index, &["index", "indices"]),
+    (Kind::Bond, &["bond", "bonds", "note", "notes", "debenture"]),
+    (Kind::Option, &["option", "options", "call", "calls", "put", "puts"]),
+    (Kind::Future, &["future", "futures"]),
+];
+
+/// The kind that a folded word of a question says.
+pub(crate) fn said(word: &str) -> Option<Kind> {
+    let said = KIND_WORDS.iter().find(|(_, words)| words.contains(&word));
+    said.map(|(kind, _)| *kind)
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Share,
+        Self::Fund,
+        Self::Receipt,
+        Self::Index,
+        Self::Preferred,
+        Self::Right,
+        Self::Currency,
+        Self::Warrant,
+        Self::Bond,
+        Self::Option,
+        Self::Future,
+        Self::Other,
+    ];
+
+    /// Whether rows of this kind end on a day, and are many to one name.
+    pub(crate) fn ends(self) -> bool {
+        matches!(self, Self::Warrant | Self::Bond | Self::Option | Self::Future)
+    }
+}
+
+/// What an instrument is.
+pub(crate) fn kind(instrument: &Instrument) -> Kind {
+    let security_type2 = instrument.property(Property::SecurityType2).unwrap_or_default();
+    let security_type = instrument.property(Property::SecurityType).unwrap_or_default();
+    match security_type2 {
+        "Option" => return Kind::Option,
+        "Warrant" => return Kind::Warrant,
+        "Future" => return Kind::Future,
+        "Depositary Receipt" => return Kind::Receipt,
+        "Mutual Fund" => return Kind::Fund,
+        "Preferred Stock" => return Kind::Preferred,
+        "Right" | "Unit" => return Kind::Right,
+        "Index" => return Kind::Index,
+        _ => {}
+    }
+    if instrument.property(Property::OptionType).is_some() {
+        return Kind::Option;
+    }
+    match instrument.property(Property::MarketSecDes) {
+        Some("Comdty") => return Kind::Future,
+        Some("Curncy") => return Kind::Currency,
+        Some("Index") => return Kind::Index,
+        Some("Pfd") => return Kind::Preferred,
+        Some("Corp" | "Govt" | "Muni" | "Mtge" | "M-Mkt") => return Kind::Bond,
+        Some(_) => {}
+        None if security_type.is_empty()
+            && instrument.share_class_figi.is_none()
+            && instrument.composite_figi.is_none() =>
+        {
+            return Kind::Other;
+        }
+        None => {}
+    }
+    // An equity. Dumps call receipts shares, and leave the kind of many rows blank; then
+    // the name says it.
+    let name = instrument.name.as_deref().unwrap_or_default();
+    let said = words(name).filter_map(|word| word.pieces().find_map(said)).next();
+    match said {
+        Some(Kind::Receipt) => Kind::Receipt,
+        Some(kind @ (Kind::Fund | Kind::Preferred | Kind::Warrant | Kind::Right))
+            if security_type2.is_empty() =>
+        {
+            kind
+        }
+        _ => Kind::Share,
+    }
+}

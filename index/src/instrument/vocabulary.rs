@@ -1,0 +1,233 @@
+//! The enum-like properties and the values that each may have.
+//!
+//! The allowed set (decisions, "allowed set") is what the data hold, united with
+//! the lists given at ingestion and with what is fixed. A value that was admitted
+//! is a [`Known`], and filters are made of nothing else: an unchecked text has no
+//! way into a question.
+
+use std::collections::{BTreeSet, HashMap};
+
+use iso_currency::{Currency, IntoEnumIterator as _};
+
+/// An enum-like property, by its name in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Property {
+    /// `exchCode`: exchange code, of the row itself.
+    ExchCode,
+    /// `micCode`: ISO 10383 code of the row's market segment.
+    MicCode,
+    /// `currency`: of the instrument.
+    Currency,
+    /// `marketSecDes`; in a result row the same is named `marketSector`.
+    MarketSecDes,
+    /// `securityType`.
+    SecurityType,
+    /// `securityType2`: an alternative, typically less specific type.
+    SecurityType2,
+    /// `optionType`: `Put` or `Call`.
+    OptionType,
+    /// `stateCode`.
+    StateCode,
+}
+
+impl Property {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+
+    /// All of them; a property's place here is its discriminant.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::ExchCode,
+        Self::MicCode,
+        Self::Currency,
+        Self::MarketSecDes,
+        Self::SecurityType,
+        Self::SecurityType2,
+        Self::OptionType,
+        Self::StateCode,
+    ];
+
+    /// The contract's name of the property in a result row.
+    pub const fn field_name(self) -> &'static str {
+        match self {
+            Self::MarketSecDes => "marketSector",
+            property => property.name(),
+        }
+    }
+
+    /// The contract's name of the property in a request.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ExchCode => "exchCode",
+            Self::MicCode => "micCode",
+            Self::Currency => "currency",
+            Self::MarketSecDes => "marketSecDes",
+            Self::SecurityType => "securityType",
+            Self::SecurityType2 => "securityType2",
+            Self::OptionType => "optionType",
+            Self::StateCode => "stateCode",
+        }
+    }
+
+    /// The property of that name; letter case counts.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|property| property.name() == name)
+    }
+
+    /// The values that are allowed whatever the data hold.
+    fn fixed(self) -> Vec<&'static str> {
+        match self {
+            Self::MarketSecDes => MARKET_SECTORS.to_vec(),
+            Self::OptionType => vec!["Call", "Put"],
+            Self::StateCode => STATE_CODES.split(' ').collect(),
+            Self::Currency => Currency::iter().map(|currency| currency.code()).collect(),
+            Self::ExchCode | Self::MicCode | Self::SecurityType | Self::SecurityType2 => Vec::new(),
+        }
+    }
+}
+
+/// The ten market sectors.
+const MARKET_SECTORS: [&str; 10] =
+    ["Comdty", "Corp", "Curncy", "Equity", "Govt", "Index", "M-Mkt", "Mtge", "Muni", "Pfd"];
+
+/// Contract, "State codes".
+const STATE_CODES: &str = "AB AC AH AK AL AM AR AS AT AZ BC BJ CA CB CO CQ CT CZ DC DE EH FH FI FJ \
+    FL FO FS GA GD GF GM GS GU GX GZ HA HB HE HG HI HL HN HO HS IA ID IG IK IL IN IT JL JS JX KA \
+    KC KN KO KS KT KU KY LA LN MA MB MD ME MG MI MN MO MS MT MZ NB NC ND NE NG NH NJ NL NM NN NR \
+    NS NT NU NV NW NX NY OH OK ON OR OS OT OY PA PE PR QC QH QL RI SA SC SD SH SI SK SN ST SX SZ \
+    TA TG TJ TK TN TS TT TX TY UT VA VI VT WA WI WK WV WY XJ XZ YA YN YT YU ZJ";
+
+/// A value that its property may have, in one vocabulary.
+///
+/// It is a place in that vocabulary's list and means nothing to another one:
+/// ask and answer with the same generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Known {
+    property: Property,
+    ordinal: u32,
+}
+
+impl Known {
+    /// The property whose value this is.
+    pub fn property(self) -> Property {
+        self.property
+    }
+
+    pub(crate) fn ordinal(self) -> usize {
+        self.ordinal as usize
+    }
+}
+
+/// The allowed values of every property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vocabulary {
+    lists: [List; Property::COUNT],
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct List {
+    /// By lower case, ties by code point: the order in which the list is served.
+    values: Vec<Box<str>>,
+    ordinals: HashMap<Box<str>, u32>,
+}
+
+impl Vocabulary {
+    /// The vocabulary that holds what is fixed and the given values; values that
+    /// come twice count once.
+    pub fn new(values: impl IntoIterator<Item = (Property, String)>) -> Self {
+        let mut sets = Property::ALL.map(|property| {
+            property.fixed().into_iter().map(String::from).collect::<BTreeSet<_>>()
+        });
+        for (property, value) in values {
+            sets[property as usize].insert(value);
+        }
+        Self { lists: sets.map(List::new) }
+    }
+
+    /// The values of `property`, sorted by lower case, ties by code point.
+    pub fn values(&self, property: Property) -> impl ExactSizeIterator<Item = &str> {
+        self.lists[property as usize].values.iter().map(|value| &**value)
+    }
+
+    /// The value as one that filters are made of, if `property` may have it.
+    /// Letter case counts: `AUD` and `AUd` are two currencies.
+    pub fn admit(&self, property: Property, value: &str) -> Option<Known> {
+        let ordinal = *self.lists[property as usize].ordinals.get(value)?;
+        Some(Known { property, ordinal })
+    }
+
+    /// The value at a place of the list of `property`.
+    pub(crate) fn value(&self, property: Property, ordinal: usize) -> &str {
+        &self.lists[property as usize].values[ordinal]
+    }
+
+    /// The text of a value that this vocabulary admitted.
+    ///
+    /// # Panics
+    /// When `known` is of a longer vocabulary.
+    pub fn text(&self, known: Known) -> &str {
+        self.value(known.property, known.ordinal())
+    }
+}
+
+impl List {
+    fn new(values: BTreeSet<String>) -> Self {
+        let mut values: Vec<Box<str>> = values.into_iter().map(String::into_boxed_str).collect();
+        values.sort_by_cached_key(|value| (value.to_lowercase(), value.clone()));
+        let ordinals =
+            values.iter().enumerate().map(|(ordinal, value)| (value.clone(), ordinal as u32));
+        Self { ordinals: ordinals.collect(), values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocabulary() -> Vocabulary {
+        let exch_codes = ["US", "us", "A0", "GR", "ΑΘ", "Ab"];
+        Vocabulary::new(exch_codes.map(|value| (Property::ExchCode, value.to_owned())))
+    }
+
+    #[test]
+    fn names_are_their_own_inverse() {
+        for (place, property) in Property::ALL.into_iter().enumerate() {
+            assert_eq!(property as usize, place);
+            assert_eq!(Property::from_name(property.name()), Some(property));
+        }
+    }
+
+    /// Decisions, "Versions": sorted by lower case, ties by code point.
+    #[test]
+    fn values_are_sorted_by_lower_case() {
+        let vocabulary = vocabulary();
+        let served: Vec<_> = vocabulary.values(Property::ExchCode).collect();
+        assert_eq!(served, ["A0", "Ab", "GR", "US", "us", "ΑΘ"]);
+    }
+
+    /// Decisions, "allowed set".
+    #[test]
+    fn what_is_fixed_is_there_without_data() {
+        let vocabulary = Vocabulary::new([]);
+        assert_eq!(vocabulary.values(Property::StateCode).len(), 142);
+        assert_eq!(vocabulary.values(Property::OptionType).collect::<Vec<_>>(), ["Call", "Put"]);
+        assert_eq!(vocabulary.values(Property::MarketSecDes).len(), 10);
+        assert!(vocabulary.admit(Property::Currency, "EUR").is_some());
+        assert!(vocabulary.values(Property::Currency).len() > 150);
+        assert_eq!(vocabulary.values(Property::ExchCode).len(), 0);
+    }
+
+    #[test]
+    fn only_values_of_the_list_are_admitted() {
+        let vocabulary = vocabulary();
+        let known = vocabulary.admit(Property::ExchCode, "US").unwrap();
+        assert_eq!(known.property(), Property::ExchCode);
+        assert_eq!(vocabulary.text(known), "US");
+        assert_ne!(vocabulary.admit(Property::ExchCode, "us"), Some(known));
+        assert_eq!(vocabulary.admit(Property::ExchCode, "gr"), None);
+        assert_eq!(vocabulary.admit(Property::MicCode, "US"), None);
+    }
+}
+
+/// The repeated combination: exchCode, securityType, marketSector, securityType2.
+pub(crate) const ATTRIBUTES: [Property; 4] =
+    [Property::ExchCode, Property::SecurityType, Property::MarketSecDes, Property::SecurityType2];

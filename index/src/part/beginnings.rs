@@ -1,0 +1,147 @@
+//! (head)
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::mapped::{Mapped, u32_at};
+use crate::part::ranks::Ranks;
+use crate::part::rows::Rows;
+use crate::words::words;
+
+pub(crate) const BEGINNINGS: &str = "suggest.beginnings";
+
+pub(crate) const ROWS: &str = "suggest.rows";
+
+/// The longest beginning that is in the table.
+pub(crate) const SHORT_CHARS_MAX: usize = 3;
+
+pub(crate) const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
+
+pub(crate) const ENTRY_BYTES: usize = KEY_BYTES + 4;
+
+/// The best rows that are kept of a beginning: a page of suggestions, and some for what
+/// filters take away.
+pub(crate) const ROWS_MAX: usize = 64;
+
+/// The table of one part.
+pub(crate) struct Beginnings {
+    entries: Mapped,
+    rows: Mapped,
+}
+
+impl Beginnings {
+    pub(crate) fn open(part: &Path) -> Result<Self> {
+        let beginnings = Self {
+            entries: Mapped::open(&part.join(BEGINNINGS))?,
+            rows: Mapped::open(&part.join(ROWS))?,
+        };
+        let entries = beginnings.entries.len() / ENTRY_BYTES;
+        let whole = entries > 0
+            && beginnings.entries.len() == entries * ENTRY_BYTES
+            && beginnings.start(entries - 1) * 4 == beginnings.rows.len();
+        if !whole {
+            return Err(Error::damaged(part, "suggest.beginnings does not fit suggest.rows"));
+        }
+        Ok(beginnings)
+    }
+
+    /// The positions of the best rows whose ticker or name begins so, ascending; none for
+    /// beginnings that no row has, or that are longer than those of the table.
+    pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
+        let rows = key(beginning).and_then(|key| {
+            let (mut low, mut high) = (0, self.entries.len() / ENTRY_BYTES - 1);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                match self.key(middle) < &key[..] {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            let is_there = low + 1 < self.entries.len() / ENTRY_BYTES && self.key(low) == key;
+            is_there.then(|| self.start(low)..self.start(low + 1))
+        });
+        rows.unwrap_or(0..0).map(|place| u32_at(&self.rows, 4 * place))
+    }
+
+    /// Checks that beginnings and positions ascend.
+    pub(crate) fn verify(&self, part: &Path, ranks: &Ranks) -> Result<()> {
+        for entry in 0..self.entries.len() / ENTRY_BYTES - 1 {
+            let (start, end) = (self.start(entry), self.start(entry + 1));
+            let is_sorted = entry == 0 || self.key(entry - 1) < self.key(entry);
+            if start >= end || end * 4 > self.rows.len() || !is_sorted {
+                return Err(Error::damaged(part, "suggest: beginnings are out of order"));
+            }
+            let positions = (start..end).map(|place| u32_at(&self.rows, 4 * place));
+            if !positions.clone().is_sorted_by(|a, b| a < b)
+                || positions.clone().any(|position| position >= ranks.len())
+            {
+                return Err(Error::damaged(part, "suggest: positions do not ascend"));
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&self, entry: usize) -> &[u8] {
+        &self.entries[entry * ENTRY_BYTES..][..KEY_BYTES]
+    }
+
+    fn start(&self, entry: usize) -> usize {
+        u32_at(&self.entries, entry * ENTRY_BYTES + KEY_BYTES) as usize
+    }
+}
+
+/// Makes the table of a part whose rows are ranked.
+pub(crate) fn write(part: &Path) -> Result<()> {
+    let rows = Rows::open(part)?;
+    let ranks = Ranks::open(part, rows.len())?;
+    let mut known: HashMap<[u8; KEY_BYTES], Vec<u32>> = HashMap::new();
+    for position in 0..ranks.len() {
+        let doc = ranks.doc(position);
+        // Of each security the best listing: the others would be the same suggestion. And
+        // nothing of what there are thousands of to one name.
+        if !ranks.is_best(doc) || ranks.kind(doc).ends() {
+            continue;
+        }
+        let row = rows.get(doc);
+        for text in [row.ticker(), row.name()].into_iter().flatten() {
+            let text = text.to_string();
+            let Some(first) = words(&text).map(|word| word.squeezed()).find(|word| word != "the")
+            else {
+                continue;
+            };
+            for (end, letter) in first.char_indices().take(SHORT_CHARS_MAX) {
+                let Some(key) = key(&first[..end + letter.len_utf8()]) else { continue };
+                let best = known.entry(key).or_default();
+                if best.len() < ROWS_MAX && best.last() != Some(&position) {
+                    best.push(position);
+                }
+            }
+        }
+    }
+    let mut known: Vec<_> = known.into_iter().collect();
+    known.sort_unstable();
+    let (mut entries, mut positions) = (Vec::new(), Vec::new());
+    let mut count = 0_u32;
+    for (key, best) in &known {
+        entries.extend_from_slice(key);
+        entries.extend_from_slice(&count.to_le_bytes());
+        positions.extend(best.iter().flat_map(|position| position.to_le_bytes()));
+        count += best.len() as u32;
+    }
+    entries.extend_from_slice(&[u8::MAX; KEY_BYTES]);
+    entries.extend_from_slice(&count.to_le_bytes());
+    for (name, bytes) in [(BEGINNINGS, entries), (ROWS, positions)] {
+        let path = part.join(name);
+        fs::write(&path, bytes).map_err(Error::io(&path))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
+    let mut key = [0; KEY_BYTES];
+    key.get_mut(..beginning.len())?.copy_from_slice(beginning.as_bytes());
+    let letters = beginning.chars().count();
+    (1..=SHORT_CHARS_MAX).contains(&letters).then_some(key)
+}

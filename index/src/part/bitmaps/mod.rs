@@ -1,0 +1,350 @@
+//! Which rows have which value of an enum-like property, as compressed bitmaps: what
+//! counts rows, and what drives a page that no word and no identifier narrows (engine,
+//! decision 2).
+//!
+//! The layout is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin: "Better bitmap
+//! performance with Roaring bitmaps", 2016): DocIds in **chunks** of 65,536, and for
+//! each chunk that a bitmap has rows in a **container**: all of them, a bit for each
+//! DocId, or the sorted low halves of the DocIds where these take less. It is our own
+//! code because a published generation is mapped, and what reads Roaring's format in
+//! Rust would copy it.
+//!
+//! Three files: `bitmaps.keys`, whose bitmaps they are; `bitmaps.containers`, one
+//! [`Entry`] each, bitmap by bitmap and by chunk; `bitmaps.rows`, what they hold.
+
+mod writer;
+
+use std::fs;
+use std::path::Path;
+
+pub(crate) use self::writer::BitmapsWriter;
+use crate::error::{Error, Result};
+use crate::instrument::encoding::{take_number, take_text};
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::mapped::{Mapped, u32_at, u64_at};
+
+const KEYS: &str = "bitmaps.keys";
+const CONTAINERS: &str = "bitmaps.containers";
+const ROWS: &str = "bitmaps.rows";
+
+/// DocIds in a chunk.
+pub(crate) const CHUNK_DOCS: u32 = 1 << 16;
+
+/// DocIds in a container beyond which a bit for each takes less.
+const LOW_HALVES_MAX: usize = 4096;
+
+/// Bytes of a container with a bit for each DocId.
+const BITS_BYTES: usize = CHUNK_DOCS as usize / 8;
+
+/// A container's chunk and its count of DocIds as `u32`, and where its bytes begin as
+/// `u64`.
+const ENTRY_BYTES: usize = 16;
+
+/// The code of the bitmap of unlisted equities; those of values are their property's.
+const UNLISTED_EQUITIES: usize = Property::COUNT;
+
+/// The bitmaps of one part.
+pub(crate) struct Bitmaps {
+    /// The bitmap of each value of the vocabulary that a row has, by its ordinal.
+    values: [Vec<Option<Place>>; Property::COUNT],
+    unlisted_equities: Option<Place>,
+    containers: Mapped,
+    rows: Mapped,
+}
+
+/// Where a bitmap's containers are, and how many rows it has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    first: usize,
+    containers: usize,
+    rows: u32,
+}
+
+/// The rows that have a value.
+#[derive(Clone, Copy)]
+pub(crate) struct Bitmap<'a> {
+    rows: u32,
+    entries: &'a [u8],
+    bytes: &'a [u8],
+}
+
+/// The rows of one chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Container<'a> {
+    None,
+    All,
+    /// The low halves of their DocIds, ascending.
+    LowHalves(&'a [[u8; 2]]),
+    /// A bit for each DocId, in words of 64.
+    Bits(&'a [[u8; 8]]),
+}
+
+impl Bitmaps {
+    pub(crate) fn open(part: &Path, vocabulary: &Vocabulary) -> Result<Self> {
+        let damaged = |what: &str| Error::damaged(part, format!("bitmaps: {what}"));
+        let containers = Mapped::open(&part.join(CONTAINERS))?;
+        let rows = Mapped::open(&part.join(ROWS))?;
+        let path = part.join(KEYS);
+        let keys = fs::read(&path).map_err(Error::io(&path))?;
+        let mut values = Property::ALL.map(|known| vec![None; vocabulary.values(known).len()]);
+        let mut unlisted_equities = None;
+        let mut first = 0;
+        let mut keys = &keys[..];
+        while !keys.is_empty() {
+            let mut key = || {
+                let (code, value) = (take_number(&mut keys)?, take_text(&mut keys)?);
+                Some((code, value, take_number(&mut keys)?, take_number(&mut keys)?))
+            };
+            let (code, value, containers, rows) = key().ok_or_else(|| damaged("a key is cut"))?;
+            let rows = u32::try_from(rows).map_err(|_| damaged("a part has not so many rows"))?;
+            let place = Place { first, containers, rows };
+            first += containers;
+            if code == UNLISTED_EQUITIES {
+                unlisted_equities = Some(place);
+                continue;
+            }
+            let property = Property::ALL.get(code).ok_or_else(|| damaged("a key of nothing"))?;
+            let known = vocabulary
+                .admit(*property, value)
+                .ok_or_else(|| damaged("the vocabulary lacks a value"))?;
+            values[code][known.ordinal()] = Some(place);
+        }
+        if containers.len() != first * ENTRY_BYTES {
+            return Err(damaged("keys and containers count differently"));
+        }
+        Ok(Self { values, unlisted_equities, containers, rows })
+    }
+
+    /// The rows that have the value; without one, no row has it.
+    pub(crate) fn of(&self, known: Known) -> Option<Bitmap<'_>> {
+        self.values[known.property() as usize][known.ordinal()].map(|place| self.bitmap(place))
+    }
+
+    /// The rows that only who asks for unlisted equities is shown.
+    pub(crate) fn unlisted_equities(&self) -> Option<Bitmap<'_>> {
+        self.unlisted_equities.map(|place| self.bitmap(place))
+    }
+
+    /// How many rows all values have together, and the unlisted equities.
+    pub(crate) fn rows(&self) -> u64 {
+        let places = self.values.iter().flatten().chain([&self.unlisted_equities]).flatten();
+        places.map(|place| u64::from(place.rows)).sum()
+    }
+
+    /// Checks what reading relies on: containers are in order, within the part, and
+    /// hold what they say.
+    pub(crate) fn verify(&self, part: &Path, docs: u32) -> Result<()> {
+        let damaged = |what: &str| Error::damaged(part, format!("bitmaps: {what}"));
+        for place in self.values.iter().flatten().chain([&self.unlisted_equities]).flatten() {
+            let bitmap = self.bitmap(*place);
+            let mut last = None;
+            let mut rows = 0;
+            for index in 0..place.containers {
+                let chunk = bitmap.chunk(index);
+                if Some(chunk) <= last || chunk >= docs.div_ceil(CHUNK_DOCS) {
+                    return Err(damaged("chunks do not ascend, or exceed the part"));
+                }
+                last = Some(chunk);
+                let count = u32_at(bitmap.entries, index * ENTRY_BYTES + 4);
+                if !bitmap.is_within(index) {
+                    return Err(damaged("a container is nowhere"));
+                }
+                let holds = match bitmap.at(index) {
+                    Container::None => 0,
+                    Container::All => CHUNK_DOCS,
+                    Container::Bits(words) => {
+                        words.iter().map(|word| u64::from_le_bytes(*word).count_ones()).sum()
+                    }
+                    Container::LowHalves(halves) => {
+                        let halves = halves.iter().map(|half| u16::from_le_bytes(*half));
+                        if !halves.clone().is_sorted_by(|a, b| a < b) {
+                            return Err(damaged("DocIds do not ascend"));
+                        }
+                        halves.len() as u32
+                    }
+                };
+                if holds != count || count == 0 {
+                    return Err(damaged("a container holds other rows than it says"));
+                }
+                rows += count;
+            }
+            if rows != place.rows {
+                return Err(damaged("containers and keys count differently"));
+            }
+        }
+        Ok(())
+    }
+
+    fn bitmap(&self, place: Place) -> Bitmap<'_> {
+        let entries =
+            &self.containers[place.first * ENTRY_BYTES..][..place.containers * ENTRY_BYTES];
+        Bitmap { rows: place.rows, entries, bytes: &self.rows }
+    }
+}
+
+impl<'a> Bitmap<'a> {
+    /// How many rows there are.
+    pub(crate) fn rows(self) -> u32 {
+        self.rows
+    }
+
+    /// The rows of a chunk.
+    pub(crate) fn container(self, chunk: u32) -> Container<'a> {
+        let index = self.first_from(chunk);
+        if index < self.len() && self.chunk(index) == chunk {
+            self.at(index)
+        } else {
+            Container::None
+        }
+    }
+
+    /// The first chunk from that one on in which there are rows.
+    pub(crate) fn next_chunk(self, chunk: u32) -> Option<u32> {
+        let index = self.first_from(chunk);
+        (index < self.len()).then(|| self.chunk(index))
+    }
+
+    /// Whether a row has the value.
+    pub(crate) fn contains(self, doc: u32) -> bool {
+        let low = doc as u16;
+        match self.container(doc / CHUNK_DOCS) {
+            Container::None => false,
+            Container::All => true,
+            Container::LowHalves(halves) => {
+                halves.binary_search_by_key(&low, |half| u16::from_le_bytes(*half)).is_ok()
+            }
+            Container::Bits(words) => {
+                let word = u64::from_le_bytes(words[usize::from(low) / 64]);
+                word >> (low % 64) & 1 == 1
+            }
+        }
+    }
+
+    fn len(self) -> usize {
+        self.entries.len() / ENTRY_BYTES
+    }
+
+    fn chunk(self, index: usize) -> u32 {
+        u32_at(self.entries, index * ENTRY_BYTES)
+    }
+
+    /// The first container of that chunk or a later one.
+    fn first_from(self, chunk: u32) -> usize {
+        // Frequent values have rows in every chunk.
+        let guess = chunk as usize;
+        if guess < self.len() && self.chunk(guess) == chunk {
+            return guess;
+        }
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.chunk(middle) < chunk {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Whether a container's bytes are all there.
+    fn is_within(self, index: usize) -> bool {
+        let bytes = match u32_at(self.entries, index * ENTRY_BYTES + 4) as usize {
+            0 => 0,
+            count @ 1..=LOW_HALVES_MAX => 2 * count,
+            count if count == CHUNK_DOCS as usize => 0,
+            _ => BITS_BYTES,
+        };
+        let start = u64_at(self.entries, index * ENTRY_BYTES + 8) as usize;
+        bytes == 0 || self.bytes.get(start..).is_some_and(|rest| rest.len() >= bytes)
+    }
+
+    fn at(self, index: usize) -> Container<'a> {
+        let count = u32_at(self.entries, index * ENTRY_BYTES + 4) as usize;
+        let start = u64_at(self.entries, index * ENTRY_BYTES + 8) as usize;
+        match count {
+            0 => Container::None,
+            1..=LOW_HALVES_MAX => {
+                Container::LowHalves(self.bytes[start..][..2 * count].as_chunks().0)
+            }
+            _ if count == CHUNK_DOCS as usize => Container::All,
+            _ => Container::Bits(self.bytes[start..][..BITS_BYTES].as_chunks().0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::instrument::Instrument;
+    use crate::instrument::figi::Figi;
+
+    /// Bitmaps of instruments that have the value where the set has their number.
+    fn build(docs: u32, having: &BTreeSet<u32>) -> (tempfile::TempDir, Bitmaps, Known) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = BitmapsWriter::create(folder.path()).unwrap();
+        let mut instrument = Instrument::new(Figi::parse("BBG000BLNNH6").unwrap());
+        for doc in 0..docs {
+            let value = having.contains(&doc).then(|| "US".to_owned());
+            instrument.properties[Property::ExchCode as usize] = value;
+            writer.add(&instrument).unwrap();
+        }
+        writer.finish().unwrap();
+        let vocabulary = Vocabulary::new([(Property::ExchCode, "US".to_owned())]);
+        let bitmaps = Bitmaps::open(folder.path(), &vocabulary).unwrap();
+        bitmaps.verify(folder.path(), docs).unwrap();
+        (folder, bitmaps, vocabulary.admit(Property::ExchCode, "US").unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_container() {
+        let chunk = CHUNK_DOCS;
+        let kinds: [(&str, BTreeSet<u32>); 5] = [
+            ("all", (0..chunk).collect()),
+            ("bits", (0..chunk).filter(|doc| doc % 3 != 0).collect()),
+            ("halves", [3, chunk - 1].into()),
+            ("the most halves", (0..LOW_HALVES_MAX as u32).collect()),
+            ("one more", (0..=LOW_HALVES_MAX as u32).collect()),
+        ];
+        for (kind, low) in kinds {
+            // The middle chunk of three, and one row of the last.
+            let having: BTreeSet<u32> =
+                low.iter().map(|low| chunk + low).chain([2 * chunk + 7]).collect();
+            let (_folder, bitmaps, known) = build(2 * chunk + 9, &having);
+            let bitmap = bitmaps.of(known).unwrap();
+            assert_eq!(bitmap.rows() as usize, having.len(), "{kind}");
+            assert_eq!(bitmaps.rows() as usize, having.len(), "{kind}");
+            assert_eq!(bitmap.container(0), Container::None, "{kind}");
+            assert_eq!(bitmap.next_chunk(0), Some(1), "{kind}");
+            assert_eq!(bitmap.next_chunk(3), None, "{kind}");
+            let found: BTreeSet<u32> =
+                (0..2 * chunk + 9).filter(|doc| bitmap.contains(*doc)).collect();
+            assert_eq!(found, having, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_no_row_has_has_no_bitmap() {
+        let (_folder, bitmaps, known) = build(10, &BTreeSet::new());
+        assert!(bitmaps.of(known).is_none() && bitmaps.unlisted_equities().is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn it_holds_what_a_plain_set_does(
+            having in proptest::collection::btree_set(0_u32..200_000, 0..300),
+        ) {
+            let (_folder, bitmaps, known) = build(200_000, &having);
+            let found: BTreeSet<u32> = bitmaps.of(known).map_or_else(BTreeSet::new, |bitmap| {
+                (0..200_000).filter(|doc| bitmap.contains(*doc)).collect()
+            });
+            prop_assert_eq!(found, having);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Writing the bitmaps of a part, chunk by chunk.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES};
+use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::instrument::encoding::{put_number, put_text};
+use crate::instrument::vocabulary::Property;
+use crate::part::file_writer::FileWriter;
+
+/// Takes the instruments of a part in, in order.
+pub(crate) struct BitmapsWriter {
+    part: PathBuf,
+    rows: FileWriter,
+    rows_bytes: u64,
+    /// The bitmap of each value, by property.
+    known: [HashMap<Box<str>, usize>; Property::COUNT],
+    unlisted_equities: Option<usize>,
+    bitmaps: Vec<BitmapWriter>,
+    /// Those that have rows in the chunk at hand.
+    touched: Vec<usize>,
+    doc: u32,
+}
+
+struct BitmapWriter {
+    code: usize,
+    value: Box<str>,
+    rows: u32,
+    /// Chunk, count of DocIds, and where its bytes begin.
+    containers: Vec<(u32, u32, u64)>,
+    /// The low halves of the DocIds of the chunk at hand.
+    low_halves: Vec<u16>,
+}
+
+impl BitmapsWriter {
+    pub(crate) fn create(part: &Path) -> Result<Self> {
+        Ok(Self {
+            part: part.to_owned(),
+            rows: FileWriter::create(part.join(ROWS))?,
+            rows_bytes: 0,
+            known: Default::default(),
+            unlisted_equities: None,
+            bitmaps: Vec::new(),
+            touched: Vec::new(),
+            doc: 0,
+        })
+    }
+
+    /// Adds the next row.
+    pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
+        for property in Property::ALL {
+            let Some(value) = instrument.property(property) else { continue };
+            let bitmap = match self.known[property as usize].get(value) {
+                Some(&bitmap) => bitmap,
+                None => {
+                    let bitmap = self.bitmaps.len();
+                    self.known[property as usize].insert(value.into(), bitmap);
+                    self.bitmaps.push(BitmapWriter::new(property as usize, value));
+                    bitmap
+                }
+            };
+            self.put(bitmap);
+        }
+        if instrument.is_unlisted_equity() {
+            let bitmap = *self.unlisted_equities.get_or_insert_with(|| {
+                self.bitmaps.push(BitmapWriter::new(UNLISTED_EQUITIES, ""));
+                self.bitmaps.len() - 1
+            });
+            self.put(bitmap);
+        }
+        self.doc += 1;
+        if self.doc.is_multiple_of(CHUNK_DOCS) { self.write_chunk() } else { Ok(()) }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.write_chunk()?;
+        let (mut keys, mut containers) = (Vec::new(), Vec::new());
+        for bitmap in &self.bitmaps {
+            put_number(&mut keys, bitmap.code);
+            put_text(&mut keys, &bitmap.value);
+            put_number(&mut keys, bitmap.containers.len());
+            put_number(&mut keys, bitmap.rows as usize);
+            for (chunk, count, start) in &bitmap.containers {
+                containers.extend_from_slice(&chunk.to_le_bytes());
+                containers.extend_from_slice(&count.to_le_bytes());
+                containers.extend_from_slice(&start.to_le_bytes());
+            }
+        }
+        for (name, bytes) in [(KEYS, keys), (CONTAINERS, containers)] {
+            let path = self.part.join(name);
+            fs::write(&path, bytes).map_err(Error::io(&path))?;
+        }
+        self.rows.finish()
+    }
+
+    fn put(&mut self, bitmap: usize) {
+        let low_halves = &mut self.bitmaps[bitmap].low_halves;
+        if low_halves.is_empty() {
+            self.touched.push(bitmap);
+        }
+        low_halves.push(self.doc as u16);
+    }
+
+    /// Writes the containers of the chunk at hand, whose last row was just added.
+    fn write_chunk(&mut self) -> Result<()> {
+        let Some(last) = self.doc.checked_sub(1) else { return Ok(()) };
+        let chunk = last / CHUNK_DOCS;
+        for bitmap in self.touched.drain(..) {
+            let bitmap = &mut self.bitmaps[bitmap];
+            let count = bitmap.low_halves.len();
+            bitmap.containers.push((chunk, count as u32, self.rows_bytes));
+            bitmap.rows += count as u32;
+            let mut bytes = Vec::new();
+            if count <= LOW_HALVES_MAX {
+                bytes.extend(bitmap.low_halves.iter().flat_map(|half| half.to_le_bytes()));
+            } else if count < CHUNK_DOCS as usize {
+                bytes.resize(BITS_BYTES, 0);
+                for &low in &bitmap.low_halves {
+                    bytes[usize::from(low) / 8] |= 1 << (low % 8);
+                }
+            }
+            bitmap.low_halves.clear();
+            self.rows.write(&bytes)?;
+            self.rows_bytes += bytes.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+impl BitmapWriter {
+    fn new(code: usize, value: &str) -> Self {
+        let (containers, low_halves) = (Vec::new(), Vec::new());
+        Self { code, value: value.into(), rows: 0, containers, low_halves }
+    }
+}

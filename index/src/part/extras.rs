@@ -1,0 +1,179 @@
+//! What of an instrument nothing else of the index gives back: its identifiers as
+//! texts, its aliases, its own dates. No question is answered from here; it is read
+//! when an index is written out as a dump again, and when one instrument is looked at.
+//!
+//! `extras.blocks`: zstd frames, each of [`BLOCK`] instruments, encoded without what
+//! the rows hold, each after its length as a little-endian `u32`. `extras.starts`:
+//! where each block starts, as `u64`, and the end of the last.
+
+use std::path::Path;
+
+use super::file_writer::FileWriter;
+use super::rows::{Row, Text};
+use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::instrument::vocabulary::Property;
+use crate::mapped::{Mapped, u32_at, u64_at};
+
+const BLOCKS: &str = "extras.blocks";
+const STARTS: &str = "extras.starts";
+
+/// Instruments in a block: neighbours are alike, so that a block shrinks to a
+/// fraction.
+const BLOCK: usize = 1024;
+
+/// A fast level: higher ones gain a few per cent and cost the build much.
+const LEVEL: i32 = 1;
+
+/// Writes the extras of one part, in FIGI order.
+pub(crate) struct ExtrasWriter {
+    blocks: FileWriter,
+    starts: Vec<u64>,
+    /// The block that is being filled, and the instruments in it.
+    block: Vec<u8>,
+    count: usize,
+    packer: zstd::bulk::Compressor<'static>,
+}
+
+impl ExtrasWriter {
+    pub(crate) fn create(part: &Path) -> Result<Self> {
+        let path = part.join(BLOCKS);
+        Ok(Self {
+            blocks: FileWriter::create(path.clone())?,
+            starts: vec![0],
+            block: Vec::new(),
+            count: 0,
+            packer: zstd::bulk::Compressor::new(LEVEL).map_err(Error::io(&path))?,
+        })
+    }
+
+    pub(crate) fn add(&mut self, instrument: &Instrument, part: &Path) -> Result<()> {
+        let start = self.block.len();
+        self.block.extend_from_slice(&[0; 4]);
+        instrument.encode_extras(&mut self.block);
+        let length = u32::try_from(self.block.len() - start - 4)
+            .map_err(|_| Error::PartTooLarge("bytes in one instrument"))?;
+        self.block[start..][..4].copy_from_slice(&length.to_le_bytes());
+        self.count += 1;
+        if self.count == BLOCK { self.pack(part) } else { Ok(()) }
+    }
+
+    pub(crate) fn finish(mut self, part: &Path) -> Result<()> {
+        if self.count > 0 {
+            self.pack(part)?;
+        }
+        self.blocks.finish()?;
+        let starts: Vec<u8> = self.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
+        let path = part.join(STARTS);
+        std::fs::write(&path, starts).map_err(Error::io(&path))
+    }
+
+    fn pack(&mut self, part: &Path) -> Result<()> {
+        let packed = self.packer.compress(&self.block).map_err(Error::io(part))?;
+        self.blocks.write(&packed)?;
+        let start = self.starts[self.starts.len() - 1];
+        self.starts.push(start + packed.len() as u64);
+        self.block.clear();
+        self.count = 0;
+        Ok(())
+    }
+}
+
+/// The extras of one part of a published generation.
+pub(crate) struct Extras {
+    blocks: Mapped,
+    starts: Mapped,
+}
+
+impl Extras {
+    pub(crate) fn open(part: &Path, rows: usize) -> Result<Self> {
+        let extras = Self {
+            blocks: Mapped::open(&part.join(BLOCKS))?,
+            starts: Mapped::open(&part.join(STARTS))?,
+        };
+        let blocks = rows.div_ceil(BLOCK);
+        let whole = extras.starts.len() == (blocks + 1) * 8
+            && u64_at(&extras.starts, blocks * 8) == extras.blocks.len() as u64;
+        if !whole {
+            return Err(Error::damaged(part, "extras.starts does not fit extras.blocks"));
+        }
+        Ok(extras)
+    }
+
+    /// Hands on every instrument in order, with nothing but its extras.
+    ///
+    /// # Errors
+    /// When a block is not what was written, and those of `each`.
+    pub(crate) fn for_each<E: From<Error>>(
+        &self,
+        part: &Path,
+        mut each: impl FnMut(Instrument) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for number in 0..self.starts.len() / 8 - 1 {
+            let block = self.block(part, number)?;
+            let mut rest = &block[..];
+            while !rest.is_empty() {
+                let instrument = Instrument::decode(take_record(part, &mut rest)?);
+                each(instrument.ok_or_else(|| damaged(part))?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The instrument of a DocId, with nothing but its extras. It unpacks a block, which
+    /// takes a few tenths of a millisecond.
+    ///
+    /// # Errors
+    /// When the block is not what was written.
+    pub(crate) fn get(&self, part: &Path, doc: u32) -> Result<Instrument> {
+        let block = self.block(part, doc as usize / BLOCK)?;
+        let mut rest = &block[..];
+        for _ in 0..doc as usize % BLOCK {
+            take_record(part, &mut rest)?;
+        }
+        Instrument::decode(take_record(part, &mut rest)?).ok_or_else(|| damaged(part))
+    }
+
+    fn block(&self, part: &Path, number: usize) -> Result<Vec<u8>> {
+        let place = |number: usize| u64_at(&self.starts, number * 8) as usize;
+        let packed = self.blocks.get(place(number)..place(number + 1));
+        let packed = packed.ok_or_else(|| damaged(part))?;
+        zstd::decode_all(packed).map_err(|_| damaged(part))
+    }
+}
+
+/// Takes the bytes of the next instrument off a block.
+fn take_record<'a>(part: &Path, block: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let (length, after) = block.split_at_checked(4).ok_or_else(|| damaged(part))?;
+    let length = u32_at(length, 0) as usize;
+    let (bytes, after) = after.split_at_checked(length).ok_or_else(|| damaged(part))?;
+    *block = after;
+    Ok(bytes)
+}
+
+fn damaged(part: &Path) -> Error {
+    Error::damaged(part, "extras.blocks: a block is not what was written")
+}
+
+impl Instrument {
+    /// Takes in what its row holds of it.
+    pub(crate) fn complete(&mut self, row: &Row<'_>) {
+        let owned = |text: Option<Text<'_>>| text.map(|text| text.to_string());
+        self.composite_figi = row.composite_figi();
+        self.share_class_figi = row.share_class_figi();
+        self.ticker = owned(row.ticker());
+        self.name = owned(row.name());
+        self.security_description = owned(row.security_description());
+        self.metadata = owned(row.metadata());
+        self.unique_id = owned(row.unique_id());
+        self.unique_id_fut_opt = owned(row.unique_id_fut_opt());
+        for (property, text) in [
+            (Property::ExchCode, row.exch_code()),
+            (Property::SecurityType, row.security_type()),
+            (Property::MarketSecDes, row.market_sector()),
+            (Property::SecurityType2, row.security_type2()),
+        ] {
+            self.properties[property as usize] = owned(text);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! (head)
+
+use crate::instrument::Instrument;
+use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::kind::{Kind, kind};
+use crate::part::identifiers::KeyKind;
+use crate::words::names::said_name;
+use crate::words::squeeze;
+
+/// What follows the root in an OCC symbol: date, `C` or `P`, strike.
+pub(crate) const OCC_TAIL_CHARS: usize = 15;
+
+/// The keys that an instrument needs besides those of [`Instrument::keys`].
+pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, String)> {
+    // What ends on a day shares its name with all that end on others.
+    let name = instrument.name.as_deref().filter(|_| !kind(instrument).ends());
+    let name = name.map(said_name).filter(|name| !name.is_empty());
+    // A bond's description says its coupon as people do, and its ticker does not.
+    let description = instrument.security_description.as_deref().filter(|description| {
+        matches!(kind(instrument), Kind::Bond | Kind::Preferred)
+            && instrument.ticker.as_deref() != Some(description)
+    });
+    let description = description.map(squeeze).filter(|text| !text.is_empty());
+    let names = name.into_iter().chain(description).map(|name| (KeyKind::Name, name));
+    let squeezed = instrument.keys().filter_map(|id_value| {
+        let id_type = id_value.id_type();
+        let kind = match id_type {
+            // Of tickers with blanks, which are those of derivatives and bonds,
+            // only the one that is typed just as it is spelled counts as exact: a
+            // key for each would be a key for nearly every instrument.
+            IdType::Ticker if id_value.as_str().contains(' ') => return None,
+            IdType::Ticker => KeyKind::SqueezedTicker,
+            _ if is_identifier(id_type) => KeyKind::Squeezed,
+            _ => return None,
+        };
+        let squeezed = squeeze(id_value.as_str());
+        let follows = spelling(id_type, &squeezed) == Some(id_value);
+        (!follows && !squeezed.is_empty()).then_some((kind, squeezed))
+    });
+    squeezed.chain(names)
+}
+
+/// Whether a search finds rows by values of this kind: not by tickers, which are
+/// words, and not by the indistinct base ticker. A row's own FIGI has no key.
+pub(crate) fn is_identifier(id_type: IdType) -> bool {
+    !matches!(id_type, IdType::Ticker | IdType::BaseTicker | IdType::BbGlobal)
+}
+
+/// The value of a kind whose squeezed text this is, where the one follows from
+/// the other.
+pub(crate) fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
+    if id_type == IdType::Occ {
+        let root_chars = squeezed.len().checked_sub(OCC_TAIL_CHARS)?;
+        let (root, tail) = squeezed.split_at_checked(root_chars)?;
+        return id_type.admit(&format!("{root:<6}{tail}")).ok().map(IdValue::into_owned);
+    }
+    id_type.admit(squeezed).ok()
+}

@@ -1,0 +1,130 @@
+//! A part of a generation: a FIGI range as one tantivy segment with its companion
+//! files, all in the same order: DocId order is FIGI order.
+
+pub(crate) mod beginnings;
+pub(crate) mod bitmaps;
+pub(crate) mod extras;
+mod file_writer;
+pub(crate) mod identifiers;
+pub(crate) mod numbers;
+pub(crate) mod ranks;
+pub(crate) mod rows;
+pub(crate) mod segment;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tantivy::index::{IndexSettings, IndexSortByField, Order};
+use tantivy::indexer::{NoMergePolicy, UserOperation};
+use tantivy::store::Compressor;
+use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
+
+use self::bitmaps::{Bitmaps, BitmapsWriter};
+use self::extras::{Extras, ExtrasWriter};
+use self::identifiers::lengths::Lengths;
+use self::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
+use self::numbers::{Numbers, NumbersWriter};
+use self::ranks::{FactsWriter, Ranks, Universe};
+use self::rows::{Rows, RowsWriter};
+use self::segment::columns::Columns;
+use self::segment::document::document;
+use self::segment::schema::Fields;
+use self::segment::tokenizer::{WORDS, WordTokenizer};
+use self::segment::{open_segment, schema};
+use crate::build::BuildOptions;
+use crate::build::part_writer::complete;
+use crate::build::worker::Worker;
+use crate::error::{Error, Result};
+use crate::generation::folder::sync;
+use crate::generation::manifest::{FileEntry, PartEntry};
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::Vocabulary;
+use crate::search::whole_text as typed;
+use crate::suggest;
+use crate::suggest::Beginnings;
+
+/// A part of a published generation, open for reading.
+pub(crate) struct Part {
+    pub(crate) rows: Rows,
+    pub(crate) identifiers: Identifiers,
+    pub(crate) lengths: Lengths,
+    pub(crate) bitmaps: Bitmaps,
+    pub(crate) numbers: Numbers,
+    pub(crate) ranks: Ranks,
+    pub(crate) beginnings: Beginnings,
+    pub(crate) columns: Columns,
+    pub(crate) segment: SegmentReader,
+    pub(crate) fields: Fields,
+    pub(crate) extras: Extras,
+}
+
+impl Part {
+    /// Opens a part; the caller has checked the files against the manifest.
+    pub(crate) fn open(
+        path: &Path,
+        entry: &PartEntry,
+        hash_seed: u64,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self> {
+        let (segment, fields) = open_segment(path)?;
+        let rows = Rows::open(path)?;
+        if rows.len() != segment.max_doc() as usize || rows.len() != entry.instruments as usize {
+            return Err(Error::damaged(path, "rows, segment and manifest count differently"));
+        }
+        let extras = Extras::open(path, rows.len())?;
+        Ok(Self {
+            bitmaps: Bitmaps::open(path, vocabulary)?,
+            numbers: Numbers::open(path, rows.len())?,
+            ranks: Ranks::open(path, rows.len())?,
+            beginnings: Beginnings::open(path)?,
+            columns: Columns::open(&segment, vocabulary, path)?,
+            identifiers: Identifiers::open(path, hash_seed)?,
+            lengths: Lengths::open(path)?,
+            rows,
+            segment,
+            fields,
+            extras,
+        })
+    }
+
+    /// Checks that rows, segment and identifiers tell of the same instruments.
+    pub(crate) fn verify(&self, path: &Path) -> Result<()> {
+        self.rows.verify(path)?;
+        let count = self.rows.len() as u32;
+        for doc in 0..count {
+            if self.columns.figi(doc) != Some(self.rows.figi(doc)) {
+                let what = format!("the segment has another instrument at DocId {doc}");
+                return Err(Error::damaged(path, what));
+            }
+        }
+        self.bitmaps.verify(path, count)?;
+        self.numbers.verify(path)?;
+        self.ranks.verify(path, &self.segment, self.fields.words)?;
+        self.beginnings.verify(path, &self.ranks)?;
+        self.identifiers.verify(path, count)
+    }
+
+    /// Hands on every instrument, whole, in FIGI order, with its DocId.
+    pub(crate) fn for_each<E: From<Error>>(
+        &self,
+        path: &Path,
+        mut each: impl FnMut(u32, Instrument) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut doc = 0;
+        self.extras.for_each(path, |mut instrument| {
+            if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
+                let what = format!("extras: {} is not the instrument of its row", instrument.figi);
+                return Err(Error::damaged(path, what).into());
+            }
+            instrument.complete(&self.rows.get(doc));
+            doc += 1;
+            each(doc - 1, instrument)
+        })?;
+        if doc as usize != self.rows.len() {
+            return Err(Error::damaged(path, "extras: there are fewer than rows").into());
+        }
+        Ok(())
+    }
+}

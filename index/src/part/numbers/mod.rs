@@ -1,0 +1,386 @@
+//! The numbers and days that intervals ask for, as flat columns: what counts and pages
+//! when an interval narrows much or alone.
+//!
+//! Each column is two files: `numbers.strike.values`, the distinct values ascending,
+//! and `numbers.strike.ordinals`, for each DocId the place of its value among them from
+//! 1 on, or 0 when it has none. An interval is then a range of ordinals, whatever it
+//! asks for, and a row passes when its ordinal is in it; ordinals take one, two or four
+//! bytes, so that many are compared at a time. Values are held as `u64` in an order
+//! that is theirs.
+
+mod writer;
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+pub(crate) use self::writer::NumbersWriter;
+use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::instrument::date::Date;
+use crate::mapped::{Mapped, u64_at};
+use crate::query::Filters;
+
+/// The columns, in the order of [`values`].
+const NAMES: [&str; COUNT] = ["strike", "contractSize", "coupon", "expiration", "maturity"];
+
+const COUNT: usize = 5;
+
+const VALUE_BYTES: usize = 8;
+
+/// The columns of one part.
+pub(crate) struct Numbers([Column; COUNT]);
+
+/// One of them.
+pub(crate) struct Column {
+    values: Mapped,
+    ordinals: Mapped,
+    width: Width,
+}
+
+/// The bytes of an ordinal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    One,
+    Two,
+    Four,
+}
+
+/// What an interval asks of a column.
+#[derive(Clone)]
+pub(crate) struct Interval<'a> {
+    column: &'a Column,
+    ordinals: Range<u32>,
+}
+
+/// The values of an instrument, each in the order of its column.
+fn values(instrument: &Instrument) -> [Option<u64>; COUNT] {
+    let (expiration, maturity) = instrument.filter_dates();
+    let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
+    let [strike, contract_size, coupon] = numbers.map(|number| number.map(of_number));
+    [strike, contract_size, coupon, expiration.map(of_day), maturity.map(of_day)]
+}
+
+/// Ascends as the number does; 0 and -0 are one. Numbers are finite.
+fn of_number(number: f64) -> u64 {
+    let bits = (number + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+fn of_day(date: Date) -> u64 {
+    (date.to_days() as u64) ^ 1 << 63
+}
+
+impl Numbers {
+    pub(crate) fn open(part: &Path, docs: usize) -> Result<Self> {
+        let mut columns = Vec::with_capacity(COUNT);
+        for name in NAMES {
+            columns.push(Column::open(part, name, docs)?);
+        }
+        let columns = columns.try_into().map_err(|_| Error::damaged(part, "a column is missing"));
+        columns.map(Self)
+    }
+
+    /// The intervals of `filters`.
+    pub(crate) fn intervals(&self, filters: &Filters) -> Vec<Interval<'_>> {
+        let numbers = [filters.strike, filters.contract_size, filters.coupon].map(|interval| {
+            interval.map(|interval| (interval.low().map(of_number), interval.high().map(of_number)))
+        });
+        let dates = [filters.expiration, filters.maturity].map(|interval| {
+            interval.map(|days| (Some(of_day(days.first())), Some(of_day(days.last()))))
+        });
+        let asked = numbers.into_iter().chain(dates);
+        let intervals = self.0.iter().zip(asked).filter_map(|(column, asked)| {
+            let (low, high) = asked?;
+            Some(Interval { column, ordinals: column.range(low, high) })
+        });
+        intervals.collect()
+    }
+
+    /// Whether a row has just these numbers and days.
+    pub(crate) fn are_of(&self, instrument: &Instrument, doc: u32) -> bool {
+        let columns = self.0.iter().zip(values(instrument));
+        columns.into_iter().all(|(column, value)| column.value(doc) == value)
+    }
+
+    /// Checks what reading relies on.
+    pub(crate) fn verify(&self, part: &Path) -> Result<()> {
+        for (name, column) in NAMES.into_iter().zip(&self.0) {
+            let count = column.count();
+            let values = (0..count).map(|place| u64_at(&column.values, place * VALUE_BYTES));
+            let docs = column.ordinals.len() / column.width.bytes();
+            let mut ordinals = (0..docs).map(|doc| column.ordinal(doc as u32));
+            if !values.is_sorted_by(|a, b| a < b) || ordinals.any(|place| place as usize > count) {
+                return Err(Error::damaged(part, format!("numbers of {name}: out of order")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Column {
+    fn open(part: &Path, name: &str, docs: usize) -> Result<Self> {
+        let [values, ordinals] = paths(part, name);
+        let values = Mapped::open(&values)?;
+        let width = Width::of(values.len() / VALUE_BYTES);
+        let column = Self { values, ordinals: Mapped::open(&ordinals)?, width };
+        let is_whole = column.values.len() == column.count() * VALUE_BYTES
+            && column.ordinals.len() == docs * width.bytes();
+        if is_whole { Ok(column) } else { Err(Error::damaged(part, format!("numbers of {name}"))) }
+    }
+
+    /// How many distinct values there are.
+    fn count(&self) -> usize {
+        self.values.len() / VALUE_BYTES
+    }
+
+    /// The ordinals of the values in an interval that holds its ends.
+    fn range(&self, low: Option<u64>, high: Option<u64>) -> Range<u32> {
+        let first = |is_before: &dyn Fn(u64) -> bool| {
+            let (mut first, mut end) = (0, self.count());
+            while first < end {
+                let middle = first + (end - first) / 2;
+                if is_before(u64_at(&self.values, middle * VALUE_BYTES)) {
+                    first = middle + 1;
+                } else {
+                    end = middle;
+                }
+            }
+            first as u32 + 1
+        };
+        let start = low.map_or(1, |low| first(&|value| value < low));
+        let end = high.map_or(self.count() as u32 + 1, |high| first(&|value| value <= high));
+        start..end.max(start)
+    }
+
+    fn ordinal(&self, doc: u32) -> u32 {
+        let at = doc as usize * self.width.bytes();
+        let bytes = &self.ordinals[at..][..self.width.bytes()];
+        let mut ordinal = [0; 4];
+        ordinal[..bytes.len()].copy_from_slice(bytes);
+        u32::from_le_bytes(ordinal)
+    }
+
+    fn value(&self, doc: u32) -> Option<u64> {
+        let place = self.ordinal(doc).checked_sub(1)?;
+        Some(u64_at(&self.values, place as usize * VALUE_BYTES))
+    }
+}
+
+impl Interval<'_> {
+    /// Whether no row can pass.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ordinals.is_empty()
+    }
+
+    /// Whether a row passes.
+    pub(crate) fn contains(&self, doc: u32) -> bool {
+        self.ordinals.contains(&self.column.ordinal(doc))
+    }
+
+    /// Clears the bits of the rows that do not pass; the first of them is that of
+    /// `first`.
+    pub(crate) fn narrow(&self, first: u32, bits: &mut [u64]) {
+        let width = self.column.width;
+        let start = first as usize * width.bytes();
+        let ordinals = self.column.ordinals[start..].chunks(64 * width.bytes());
+        for (word, ordinals) in bits.iter_mut().zip(ordinals).filter(|(word, _)| **word != 0) {
+            *word &= match width {
+                Width::One => {
+                    passing(ordinals, |[byte]| byte, self.ordinals.start as u8, self.count() as u8)
+                }
+                Width::Two => passing(
+                    ordinals,
+                    u16::from_le_bytes,
+                    self.ordinals.start as u16,
+                    self.count() as u16,
+                ),
+                Width::Four => {
+                    passing(ordinals, u32::from_le_bytes, self.ordinals.start, self.count())
+                }
+            };
+        }
+    }
+
+    fn count(&self) -> u32 {
+        self.ordinals.end - self.ordinals.start
+    }
+}
+
+/// An ordinal of some width.
+trait Ordinal: Copy + PartialOrd {
+    fn wrapping_sub(self, other: Self) -> Self;
+}
+
+macro_rules! ordinal {
+    ($($number:ty),*) => {
+        $(impl Ordinal for $number {
+            fn wrapping_sub(self, other: Self) -> Self {
+                <$number>::wrapping_sub(self, other)
+            }
+        })*
+    };
+}
+
+ordinal!(u8, u16, u32);
+
+/// A bit for each of up to 64 ordinals: whether it is one of the `count` from `first`
+/// on. Written so that the compiler compares many at a time.
+fn passing<const BYTES: usize, T: Ordinal>(
+    ordinals: &[u8],
+    read: impl Fn([u8; BYTES]) -> T,
+    first: T,
+    count: T,
+) -> u64 {
+    let mut flags = [0_u8; 64];
+    for (flag, bytes) in flags.iter_mut().zip(ordinals.as_chunks::<BYTES>().0) {
+        *flag = u8::from(read(*bytes).wrapping_sub(first) < count);
+    }
+    // Eight bytes of 0 or 1 become eight bits: each factor's bit moves one of them to
+    // its place in the highest byte, and no two meet.
+    let eights = flags
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|eight| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56);
+    eights.rev().fold(0, |bits, eight| bits << 8 | eight)
+}
+
+impl Width {
+    /// What the ordinals of so many values need.
+    fn of(values: usize) -> Self {
+        match values {
+            0..=0xff => Self::One,
+            0x100..=0xffff => Self::Two,
+            _ => Self::Four,
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+            Self::Four => 4,
+        }
+    }
+}
+
+fn paths(part: &Path, name: &str) -> [PathBuf; 2] {
+    ["values", "ordinals"].map(|what| part.join(format!("numbers.{name}.{what}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::instrument::figi::Figi;
+    use crate::query::interval::{DateInterval, NumberInterval};
+
+    fn instrument(strike: Option<f64>, expiration: Option<i64>) -> Instrument {
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        let expiration = expiration.map(|days| Date::from_days(days).unwrap());
+        Instrument { strike, expiration, ..Instrument::new(figi) }
+    }
+
+    fn build(instruments: &[Instrument]) -> (tempfile::TempDir, Numbers) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = NumbersWriter::create(folder.path()).unwrap();
+        for instrument in instruments {
+            writer.add(instrument).unwrap();
+        }
+        writer.finish().unwrap();
+        let numbers = Numbers::open(folder.path(), instruments.len()).unwrap();
+        numbers.verify(folder.path()).unwrap();
+        (folder, numbers)
+    }
+
+    /// The rows that all intervals of `filters` hold.
+    fn passing(numbers: &Numbers, docs: usize, filters: &Filters) -> Vec<u32> {
+        let mut bits = vec![u64::MAX; docs.div_ceil(64)];
+        for interval in numbers.intervals(filters) {
+            interval.narrow(0, &mut bits);
+        }
+        (0..docs as u32).filter(|doc| bits[*doc as usize / 64] >> (doc % 64) & 1 == 1).collect()
+    }
+
+    #[test]
+    fn numbers_and_days_keep_their_order() {
+        let numbers = [f64::MIN, -2.5, -1e-300, 0.0, 1e-300, 2.5, f64::MAX];
+        assert!(numbers.map(of_number).is_sorted_by(|a, b| a < b));
+        assert_eq!(of_number(-0.0), of_number(0.0));
+        assert!([-1, 0, 20_000].map(|days| of_day(Date::from_days(days).unwrap())).is_sorted());
+    }
+
+    /// Each width: as many distinct values as it holds, and one more.
+    #[test]
+    fn every_width() {
+        for (count, width) in
+            [(255, Width::One), (256, Width::Two), (65_535, Width::Two), (65_536, Width::Four)]
+        {
+            let instruments: Vec<_> =
+                (0..count).map(|number| instrument(Some(f64::from(number)), None)).collect();
+            let (_folder, numbers) = build(&instruments);
+            assert_eq!(numbers.0[0].width, width);
+            let last = f64::from(count - 1);
+            for (low, high, first) in [
+                (Some(last), None, count as u32 - 1),
+                (None, None, 0),
+                (Some(0.0), Some(last), 0),
+                (Some(-1.0), Some(last + 1.0), 0),
+            ] {
+                let strike = NumberInterval::new(low.or(Some(0.0)), high).ok();
+                let filters = Filters { strike, ..Filters::default() };
+                let expected: Vec<u32> = (first..count as u32).collect();
+                assert_eq!(
+                    passing(&numbers, count as usize, &filters),
+                    expected,
+                    "{low:?} {high:?}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// As comparing the numbers themselves.
+        #[test]
+        fn intervals_hold_what_they_say(
+            rows in proptest::collection::vec(
+                (proptest::option::of(-3_i32..3), proptest::option::of(0_i64..900)), 1..300,
+            ),
+            low in proptest::option::of(-4_i32..4),
+            span in proptest::option::of(0_i32..3),
+            days in proptest::option::of((0_i64..900, 0_i64..365)),
+        ) {
+            let half = |number: i32| f64::from(number) / 2.0;
+            let instruments: Vec<_> =
+                rows.iter().map(|(strike, days)| instrument(strike.map(half), *days)).collect();
+            let (_folder, numbers) = build(&instruments);
+            let high = span.map(|span| half(low.unwrap_or(0) + span));
+            let strike = NumberInterval::new(low.map(half), high).ok();
+            let day = |days| Date::from_days(days).ok_or("a day");
+            let maturity = days.and_then(|(first, span)| {
+                DateInterval::new(day(first).ok(), day(first + span).ok()).ok()
+            });
+            let filters = Filters { strike, maturity, ..Filters::default() };
+            let expected: Vec<u32> = (0..)
+                .zip(&instruments)
+                .filter(|(_, instrument)| {
+                    strike.is_none_or(|asked| instrument.strike.is_some_and(|is| asked.contains(is)))
+                        && maturity.is_none_or(|asked| {
+                            instrument.filter_dates().1.is_some_and(|is| asked.contains(is))
+                        })
+                })
+                .map(|(doc, _)| doc)
+                .collect();
+            prop_assert_eq!(&passing(&numbers, rows.len(), &filters), &expected);
+            for (doc, instrument) in (0..).zip(&instruments) {
+                prop_assert!(numbers.are_of(instrument, doc));
+                let mut intervals = numbers.intervals(&filters).into_iter();
+                let passes = intervals.all(|interval| interval.contains(doc));
+                prop_assert_eq!(passes, expected.contains(&doc));
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The rows of a part in the order of their ranks: what lets a search take the best of a
+//! million rows that match without looking at the others.
+//!
+//! A row's **position** is its place in that order: by rank, and rows of equal rank by
+//! FIGI. Five files: `ranks.values`, the rank of each DocId as `u16`; `ranks.order`, the
+//! DocId at each position as `u32`; `ranks.firsts`, for each rank that a row has, the rank
+//! and the first position with it, as two `u32`; and the positions of the rows that hold
+//! each frequent word, `ranks.words` and `ranks.lists` (see [`lists`]).
+
+mod lists;
+pub(crate) mod rank;
+mod writer;
+
+use std::ops::Range;
+use std::path::Path;
+
+use tantivy::SegmentReader;
+use tantivy::postings::TermInfo;
+use tantivy::schema::Field;
+
+pub(crate) use self::lists::ListCursor;
+use self::lists::Lists;
+use self::rank::KIND_SHIFT;
+pub(crate) use self::writer::{FactsWriter, Universe, write};
+use crate::error::{Error, Result};
+use crate::instrument::kind::Kind;
+use crate::mapped::{Mapped, u32_at};
+
+const VALUES: &str = "ranks.values";
+const ORDER: &str = "ranks.order";
+const FIRSTS: &str = "ranks.firsts";
+
+const FIRST_BYTES: usize = 8;
+
+/// The ranks of one part of a published generation.
+pub(crate) struct Ranks {
+    values: Mapped,
+    order: Mapped,
+    firsts: Mapped,
+    lists: Lists,
+}
+
+impl Ranks {
+    pub(crate) fn open(part: &Path, rows: usize) -> Result<Self> {
+        let ranks = Self {
+            values: Mapped::open(&part.join(VALUES))?,
+            order: Mapped::open(&part.join(ORDER))?,
+            firsts: Mapped::open(&part.join(FIRSTS))?,
+            lists: Lists::open(part)?,
+        };
+        if ranks.values.len() != 2 * rows || ranks.order.len() != 4 * rows {
+            return Err(Error::damaged(part, "ranks and rows count differently"));
+        }
+        Ok(ranks)
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> u32 {
+        (self.order.len() / 4) as u32
+    }
+
+    /// The rank of a row.
+    pub(crate) fn rank(&self, doc: u32) -> u16 {
+        let at = 2 * doc as usize;
+        u16::from_le_bytes([self.values[at], self.values[at + 1]])
+    }
+
+    /// What a row is.
+    pub(crate) fn kind(&self, doc: u32) -> Kind {
+        Kind::ALL[usize::from(self.rank(doc) >> KIND_SHIFT)]
+    }
+
+    /// Whether a row is the best listing of its security.
+    pub(crate) fn is_best(&self, doc: u32) -> bool {
+        rank::place(self.rank(doc)) == 0
+    }
+
+    /// What a rank costs within its kind, the less the better, below 512.
+    pub(crate) fn cost(&self, doc: u32) -> i32 {
+        rank::cost(self.rank(doc))
+    }
+
+    /// The row at a position.
+    pub(crate) fn doc(&self, position: u32) -> u32 {
+        u32_at(&self.order, 4 * position as usize)
+    }
+
+    /// The position of a row.
+    pub(crate) fn position(&self, doc: u32) -> u32 {
+        self.first_from(self.rank(doc), doc)
+    }
+
+    /// The first position of a row of that rank from that DocId on, or of a later rank.
+    pub(crate) fn first_from(&self, rank: u16, doc: u32) -> u32 {
+        let Range { start, end } = self.of_ranks(rank.into(), u32::from(rank) + 1);
+        first(start, end, |position| self.doc(position) >= doc)
+    }
+
+    /// The positions of the rows of a kind.
+    pub(crate) fn of_kind(&self, kind: Kind) -> Range<u32> {
+        let kind = kind as u32;
+        self.of_ranks(kind << KIND_SHIFT, (kind + 1) << KIND_SHIFT)
+    }
+
+    /// The positions of the rows that hold a word, by what the segment says of the word;
+    /// `None` for words of few rows.
+    pub(crate) fn list(&self, word: &TermInfo) -> Option<ListCursor<'_>> {
+        self.lists.of(word)
+    }
+
+    fn of_ranks(&self, from: u32, to: u32) -> Range<u32> {
+        self.first_of(from)..self.first_of(to)
+    }
+
+    /// The first position whose rank is that or a later one.
+    fn first_of(&self, rank: u32) -> u32 {
+        let count = (self.firsts.len() / FIRST_BYTES) as u32;
+        let place =
+            first(0, count, |place| u32_at(&self.firsts, place as usize * FIRST_BYTES) >= rank);
+        match place {
+            _ if place == count => self.len(),
+            _ => u32_at(&self.firsts, place as usize * FIRST_BYTES + 4),
+        }
+    }
+
+    /// Checks what reading relies on: the order is one of all rows, by rank and DocId,
+    /// and each word's rows are those that the segment has.
+    pub(crate) fn verify(&self, part: &Path, segment: &SegmentReader, words: Field) -> Result<()> {
+        let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
+        let mut firsts = self.firsts.chunks(FIRST_BYTES);
+        let mut last = None;
+        for position in 0..self.len() {
+            let doc = self.doc(position);
+            if doc >= self.len() || last >= Some((self.rank(doc), doc)) {
+                return Err(damaged("rows are out of order"));
+            }
+            let rank = self.rank(doc);
+            if last.is_none_or(|(before, _)| before < rank) {
+                let first = [u32::from(rank), position].map(u32::to_le_bytes);
+                if firsts.next() != Some(first.as_flattened()) {
+                    return Err(damaged("a rank does not begin where it should"));
+                }
+            }
+            last = Some((rank, doc));
+        }
+        if firsts.next().is_some() {
+            return Err(damaged("a rank is that of no row"));
+        }
+        if (0..self.len()).any(|position| self.position(self.doc(position)) != position) {
+            return Err(damaged("a row is not at its position"));
+        }
+        self.lists.verify(part, segment, words, self)
+    }
+}
+
+/// The first number of a range for which something holds that holds for all after it;
+/// `end` when it holds for none.
+fn first(start: u32, end: u32, holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (start, end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
+}

@@ -1,0 +1,255 @@
+//! Ranking the rows of a universe: when all parts are written and all listings counted.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{BufReader, Read as _};
+use std::num::{NonZeroU16, NonZeroU64};
+use std::path::{Path, PathBuf};
+
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet as _, SegmentReader, TERMINATED};
+
+use super::lists::{LISTED_MIN, LISTS, WORDS, put};
+use super::rank::{FACTS_BYTES, Facts, Family, RANK_END};
+use super::{FIRSTS, ORDER, VALUES};
+use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
+use crate::part::file_writer::FileWriter;
+use crate::part::rows::Rows;
+
+/// The facts of a part's rows, until the part is ranked.
+const FACTS: &str = "ranks.facts";
+
+/// Puts the facts of a part's rows aside, in FIGI order.
+pub(crate) struct FactsWriter(FileWriter);
+
+impl FactsWriter {
+    pub(crate) fn create(part: &Path) -> Result<Self> {
+        FileWriter::create(part.join(FACTS)).map(Self)
+    }
+
+    pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
+        self.0.write(&Facts::of(instrument).to_bytes())
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+/// What the rows of all parts say of each other.
+pub(crate) struct Universe {
+    /// Of securities that may have several rows.
+    securities: HashMap<Key, Security>,
+    /// The composites that are rows themselves.
+    composites: HashSet<Figi>,
+    /// The share class of an ISIN, for the rows of which only the ISIN is known.
+    share_classes: HashMap<NonZeroU64, Figi>,
+    /// The rows of each exchange code, and the most of them.
+    markets: HashMap<NonZeroU16, u32>,
+    largest: u32,
+}
+
+/// What the listings of a security have in common: the share class, else the ISIN, else
+/// the composite.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Figi(Figi),
+    Isin(NonZeroU64),
+}
+
+struct Security {
+    listings: u32,
+    /// The best of them, and which it is.
+    best: (u32, Figi),
+}
+
+impl Universe {
+    /// What all rows say, which `visit` hands on with their FIGIs; it is called twice.
+    pub(crate) fn of(visit: impl Fn(&mut dyn FnMut(Figi, &Facts)) -> Result<()>) -> Result<Self> {
+        let mut universe = Self {
+            securities: HashMap::new(),
+            composites: HashSet::new(),
+            share_classes: HashMap::new(),
+            markets: HashMap::new(),
+            largest: 0,
+        };
+        visit(&mut |figi, facts| {
+            if facts.has_family() && facts.composite == Some(figi) {
+                universe.composites.insert(figi);
+            }
+            if let Some(code) = facts.exch_code.filter(|_| !facts.kind.ends()) {
+                *universe.markets.entry(code).or_default() += 1;
+            }
+            if let (Some(isin), Some(share_class)) = (facts.isin, facts.share_class) {
+                let known = universe.share_classes.entry(isin).or_insert(share_class);
+                *known = share_class.min(*known);
+            }
+        })?;
+        let mut securities: HashMap<Key, Security> = HashMap::new();
+        visit(&mut |figi, facts| {
+            if let Some(key) = universe.key(facts) {
+                let listing = (universe.listing(figi, facts), figi);
+                let security = securities.entry(key);
+                let security = security.or_insert(Security { listings: 0, best: listing });
+                security.listings += 1;
+                security.best = security.best.min(listing);
+            }
+        })?;
+        let largest = universe.markets.values().copied().max().unwrap_or(0);
+        Ok(Self { securities, largest, ..universe })
+    }
+
+    /// The same from the facts that were put aside in these parts.
+    pub(crate) fn of_parts(parts: &[PathBuf]) -> Result<Self> {
+        Self::of(|each| parts.iter().try_for_each(|part| for_each(part, &mut *each)))
+    }
+
+    fn key(&self, facts: &Facts) -> Option<Key> {
+        if !facts.has_family() {
+            return None;
+        }
+        let known = || facts.isin.and_then(|isin| self.share_classes.get(&isin).copied());
+        let figi = facts.share_class.or_else(known).map(Key::Figi);
+        figi.or(facts.isin.map(Key::Isin)).or(facts.composite.map(Key::Figi))
+    }
+
+    fn listing(&self, figi: Figi, facts: &Facts) -> u32 {
+        let is_composite = |composite| composite == figi;
+        let is_alone = facts.composite.is_none_or(|composite| {
+            is_composite(composite) || !facts.kind.ends() && !self.composites.contains(&composite)
+        });
+        facts.listing(is_alone)
+    }
+
+    /// The rank of a row.
+    pub(crate) fn rank(&self, figi: Figi, facts: &Facts) -> u16 {
+        let security = self.key(facts).and_then(|key| self.securities.get(&key));
+        let rows = facts.exch_code.and_then(|code| self.markets.get(&code)).copied();
+        facts.rank(Family {
+            listing: self.listing(figi, facts),
+            is_best: security.is_none_or(|security| security.best.1 == figi),
+            listings: security.map_or(1, |security| security.listings),
+            halvings: self.largest.max(1).ilog2()
+                - rows.unwrap_or(1).min(self.largest.max(1)).ilog2(),
+        })
+    }
+}
+
+/// Ranks the rows of a part, and then the rows of each of its frequent words.
+pub(crate) fn write(
+    part: &Path,
+    universe: &Universe,
+    segment: &SegmentReader,
+    words: Field,
+) -> Result<()> {
+    let mut ranks: Vec<u16> = Vec::new();
+    for_each(part, |figi, facts| ranks.push(universe.rank(figi, facts)))?;
+    let path = part.join(FACTS);
+    fs::remove_file(&path).map_err(Error::io(&path))?;
+
+    // Where the rows of each rank begin: a count of those before.
+    let mut firsts = vec![0_u32; RANK_END as usize];
+    for rank in &ranks {
+        firsts[usize::from(*rank)] += 1;
+    }
+    let mut before = 0_u32;
+    let mut told = Vec::new();
+    for (rank, count) in (0_u32..).zip(&mut firsts) {
+        if *count > 0 {
+            told.extend_from_slice(&rank.to_le_bytes());
+            told.extend_from_slice(&before.to_le_bytes());
+        }
+        (*count, before) = (before, before + *count);
+    }
+    let mut order = vec![0_u32; ranks.len()];
+    let mut positions = vec![0_u32; ranks.len()];
+    for (doc, rank) in ranks.iter().enumerate() {
+        let next = &mut firsts[usize::from(*rank)];
+        order[*next as usize] = doc as u32;
+        positions[doc] = *next;
+        *next += 1;
+    }
+    let bytes = |number: &u32| number.to_le_bytes();
+    for (name, bytes) in [
+        (VALUES, ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect()),
+        (ORDER, order.iter().flat_map(bytes).collect::<Vec<u8>>()),
+        (FIRSTS, told),
+    ] {
+        let path = part.join(name);
+        fs::write(&path, bytes).map_err(Error::io(&path))?;
+    }
+    drop((order, ranks));
+    write_lists(part, &positions, segment, words)
+}
+
+fn write_lists(
+    part: &Path,
+    positions: &[u32],
+    segment: &SegmentReader,
+    words: Field,
+) -> Result<()> {
+    let mut lists = FileWriter::create(part.join(LISTS))?;
+    let inverted = segment.inverted_index(words)?;
+    let mut terms = inverted.terms().stream().map_err(Error::io(part))?;
+    let (mut entries, mut start) = (Vec::new(), 0_u64);
+    let (mut list, mut of_word) = (Vec::new(), Vec::new());
+    let mut holding = vec![0_u64; positions.len().div_ceil(64)];
+    while terms.advance() {
+        let info = terms.value().clone();
+        if info.doc_freq < LISTED_MIN {
+            continue;
+        }
+        let known_by = u32::try_from(info.postings_range.start)
+            .map_err(|_| Error::PartTooLarge("bytes of posting lists"))?;
+        let postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic);
+        let mut postings = postings.map_err(Error::io(part))?;
+        of_word.clear();
+        // Many positions are put in order by setting their bits, few by sorting.
+        let is_dense = info.doc_freq as usize > positions.len() / 128;
+        while postings.doc() != TERMINATED {
+            let position = positions[postings.doc() as usize];
+            match is_dense {
+                true => holding[position as usize / 64] |= 1 << (position % 64),
+                false => of_word.push(position),
+            }
+            postings.advance();
+        }
+        if is_dense {
+            for (place, bits) in (0_u32..).zip(&mut holding) {
+                while *bits != 0 {
+                    of_word.push(64 * place + bits.trailing_zeros());
+                    *bits &= *bits - 1;
+                }
+            }
+        } else {
+            of_word.sort_unstable();
+        }
+        entries.extend_from_slice(&known_by.to_le_bytes());
+        entries.extend_from_slice(&(of_word.len() as u32).to_le_bytes());
+        entries.extend_from_slice(&start.to_le_bytes());
+        list.clear();
+        put(&of_word, &mut list);
+        lists.write(&list)?;
+        start += list.len() as u64;
+    }
+    lists.finish()?;
+    let path = part.join(WORDS);
+    fs::write(&path, entries).map_err(Error::io(&path))
+}
+
+/// Hands on the FIGI and the facts of each row of a part.
+fn for_each(part: &Path, mut each: impl FnMut(Figi, &Facts)) -> Result<()> {
+    let rows = Rows::open(part)?;
+    let path = part.join(FACTS);
+    let mut facts = BufReader::new(File::open(&path).map_err(Error::io(&path))?);
+    let mut bytes = [0; FACTS_BYTES];
+    for doc in 0..rows.len() as u32 {
+        if let Err(error) = facts.read_exact(&mut bytes) {
+            return Err(Error::io(&path)(error));
+        }
+        each(rows.figi(doc), &Facts::from_bytes(&bytes));
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! Texts that repeat other fields of their row: `AAPL US 01/17/25 C155 Equity` is
+//! the ticker with the exchange code inside and the market sector behind it. Such
+//! a text is kept as a template, of which there are few, and filled in when it is
+//! read. Four rows in five of the universe are options with two such texts.
+
+use super::json_text::escape;
+
+/// A stored text that begins with this is a template: [`Part`]s as bytes, between
+/// literal characters. Stored texts are escaped (`json_text`), so that none holds a
+/// control character by itself.
+const TEMPLATE: u8 = 1;
+
+/// The most literal bytes that a template may have: one with more would be a text
+/// of its own row, and repeat nothing.
+const LITERAL_BYTES_MAX: usize = 8;
+
+/// The fields that a template may name, as the row has them; empty where unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RowFields<'a> {
+    pub(crate) ticker: &'a [u8],
+    pub(crate) exch_code: &'a [u8],
+    pub(crate) market_sector: &'a [u8],
+}
+
+/// A part of a template, by its byte.
+#[derive(Clone, Copy)]
+enum Part {
+    Ticker = 2,
+    /// The first word of the ticker.
+    TickerHead = 3,
+    /// The rest of the ticker, without the blank between.
+    TickerTail = 4,
+    ExchCode = 5,
+    MarketSector = 6,
+}
+
+impl Part {
+    const ALL: [Self; 5] =
+        [Self::Ticker, Self::TickerHead, Self::TickerTail, Self::ExchCode, Self::MarketSector];
+
+    fn of(self, fields: RowFields<'_>) -> &[u8] {
+        let words = || {
+            let blank = fields.ticker.iter().position(|byte| *byte == b' ');
+            match blank {
+                Some(blank) => (&fields.ticker[..blank], &fields.ticker[blank + 1..]),
+                None => (fields.ticker, &[][..]),
+            }
+        };
+        match self {
+            Self::Ticker => fields.ticker,
+            Self::TickerHead => words().0,
+            Self::TickerTail => words().1,
+            Self::ExchCode => fields.exch_code,
+            Self::MarketSector => fields.market_sector,
+        }
+    }
+
+    fn from_byte(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| *part as u8 == byte)
+    }
+}
+
+/// Writes to `buffer` what to store of a text: its escaped form, or its template.
+/// `fields` are those of the row, as texts.
+pub(crate) fn template(text: &str, fields: RowFields<'_>, buffer: &mut Vec<u8>) {
+    buffer.clear();
+    buffer.push(TEMPLATE);
+    let mut literal_bytes = 0;
+    let mut rest = text;
+    'cut: while let Some(character) = rest.chars().next() {
+        // The whole ticker first, since its head is its beginning.
+        for part in Part::ALL {
+            let value = part.of(fields);
+            if !value.is_empty() && rest.as_bytes().starts_with(value) {
+                buffer.push(part as u8);
+                rest = &rest[value.len()..];
+                continue 'cut;
+            }
+        }
+        literal_bytes += character.len_utf8();
+        if literal_bytes > LITERAL_BYTES_MAX {
+            break;
+        }
+        let (literal, after) = rest.split_at(character.len_utf8());
+        escape(literal, buffer);
+        rest = after;
+    }
+    // A text that names no part is its own.
+    if !rest.is_empty() || literal_bytes == text.len() {
+        buffer.clear();
+        escape(text, buffer);
+    }
+}
+
+/// The pieces of a stored text, one after the other, in their escaped form. The fields
+/// are asked for only where a template names one.
+pub(crate) fn pieces<'a>(
+    stored: &'a [u8],
+    fields: impl Fn() -> RowFields<'a>,
+) -> impl Iterator<Item = &'a [u8]> {
+    let is_template = stored.first() == Some(&TEMPLATE);
+    let mut rest = if is_template { &stored[1..] } else { stored };
+    std::iter::from_fn(move || {
+        let first = *rest.first()?;
+        if !is_template {
+            return Some(std::mem::take(&mut rest));
+        }
+        if let Some(part) = Part::from_byte(first) {
+            rest = &rest[1..];
+            return Some(part.of(fields()));
+        }
+        // A byte that names no part, as only a damaged text has one, is a piece too.
+        let part = rest[1..].iter().position(|byte| *byte < b' ');
+        let (literal, after) = rest.split_at(part.map_or(rest.len(), |part| 1 + part));
+        rest = after;
+        Some(literal)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::part::rows::json_text::unescape;
+
+    const OPTION: RowFields<'_> =
+        RowFields { ticker: b"AAPL 01/17/25 C155", exch_code: b"UA", market_sector: b"Equity" };
+
+    fn stored(text: &str, fields: RowFields<'_>) -> Vec<u8> {
+        let mut buffer = Vec::new();
+        template(text, fields, &mut buffer);
+        buffer
+    }
+
+    #[test]
+    fn texts_that_repeat_their_row_are_templates() {
+        for (text, expected) in [
+            ("AAPL UA 01/17/25 C155", &b"\x01\x03 \x05 \x04"[..]),
+            ("AAPL UA 01/17/25 C155 Equity", b"\x01\x03 \x05 \x04 \x06"),
+            ("AAPL 01/17/25 C155", b"\x01\x02"),
+            ("AAPL 01/17/25 C155 COMB", b"\x01\x02 COMB"),
+            ("APPLE INC", b"APPLE INC"),
+            ("AAPL and much more", b"AAPL and much more"),
+            ("", b""),
+        ] {
+            assert_eq!(stored(text, OPTION), expected, "{text}");
+        }
+        let share = RowFields { ticker: b"IBM", exch_code: b"US", market_sector: b"Equity" };
+        assert_eq!(stored("IBM", share), b"\x01\x02");
+        assert_eq!(stored("IBM", RowFields::default()), b"IBM");
+    }
+
+    /// Of a damaged text too there is an end.
+    #[test]
+    fn a_part_that_there_is_not() {
+        let pieces: Vec<&[u8]> = pieces(b"\x01\x00\x09a\x02\x1f", || OPTION).collect();
+        assert_eq!(pieces, [&b"\0"[..], b"\ta", b"AAPL 01/17/25 C155", b"\x1f"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_stored_gives_the_text_back(
+            text in "[AB 1\"\u{1}-\u{7}ü]{0,12}",
+            ticker in "[AB 1\"]{0,4}",
+            exch_code in "[AB]{0,2}",
+            market_sector in "[ABü]{0,2}",
+        ) {
+            let fields = RowFields {
+                ticker: ticker.as_bytes(),
+                exch_code: exch_code.as_bytes(),
+                market_sector: market_sector.as_bytes(),
+            };
+            let stored = stored(&text, fields);
+            let escaped = [ticker, exch_code, market_sector].map(|text| {
+                let mut form = Vec::new();
+                escape(&text, &mut form);
+                form
+            });
+            let [ticker, exch_code, market_sector] = &escaped;
+            let fields = RowFields { ticker, exch_code, market_sector };
+            let form: Vec<u8> = pieces(&stored, || fields).flatten().copied().collect();
+            prop_assert_eq!(unescape(&form), Some(text));
+        }
+    }
+}

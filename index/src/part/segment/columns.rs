@@ -1,0 +1,122 @@
+//! The fast fields of a part: what filters compare, as the segment has it. Bitmaps and
+//! ordinals hold the same in a form that is faster to ask (`conditions`); that the two
+//! agree is what `verify` makes sure of.
+
+use std::path::Path;
+
+use tantivy::SegmentReader;
+use tantivy::columnar::{Column, StrColumn};
+
+use super::schema;
+use crate::error::{Error, Result};
+use crate::instrument::date::Date;
+use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+
+/// The fast fields of one part. A field that no document has is no column.
+pub(crate) struct Columns {
+    figi: Option<Column<u64>>,
+    properties: [Option<Terms>; Property::COUNT],
+    strike: Option<Column<f64>>,
+    contract_size: Option<Column<f64>>,
+    coupon: Option<Column<f64>>,
+    expiration: Option<Column<i64>>,
+    maturity: Option<Column<i64>>,
+    unlisted_equity: Option<Column<bool>>,
+}
+
+/// An enum-like property: the term ordinal of each document, and what ordinal each value of the vocabulary has in this part.
+struct Terms {
+    column: Column<u64>,
+    ordinals: Vec<Option<u64>>,
+    /// The same the other way: the place in the vocabulary of each term.
+    values: Vec<usize>,
+}
+
+impl Columns {
+    pub(crate) fn open(
+        segment: &SegmentReader,
+        vocabulary: &Vocabulary,
+        part: &Path,
+    ) -> Result<Self> {
+        let fast = segment.fast_fields();
+        let mut properties = [const { None }; Property::COUNT];
+        for property in Property::ALL {
+            properties[property as usize] = fast
+                .str(property.name())?
+                .map(|column| Terms::new(column, property, vocabulary, part))
+                .transpose()?;
+        }
+        Ok(Self {
+            figi: fast.column_opt(schema::FIGI)?,
+            properties,
+            strike: fast.column_opt(schema::STRIKE)?,
+            contract_size: fast.column_opt(schema::CONTRACT_SIZE)?,
+            coupon: fast.column_opt(schema::COUPON)?,
+            expiration: fast.column_opt(schema::EXPIRATION)?,
+            maturity: fast.column_opt(schema::MATURITY)?,
+            unlisted_equity: fast.column_opt(schema::UNLISTED_EQUITY)?,
+        })
+    }
+
+    /// The FIGI of a document, as the segment has it.
+    pub(crate) fn figi(&self, doc: u32) -> Option<Figi> {
+        self.figi.as_ref()?.first(doc).map(Figi::from_u64)
+    }
+
+    /// The numbers of a document: strike, contract size, coupon.
+    pub(crate) fn numbers(&self, doc: u32) -> [Option<f64>; 3] {
+        [&self.strike, &self.contract_size, &self.coupon]
+            .map(|column| column.as_ref().and_then(|column| column.first(doc)))
+    }
+
+    /// The days that the filters compare: expiration, maturity.
+    pub(crate) fn dates(&self, doc: u32) -> (Option<Date>, Option<Date>) {
+        let date = |column: &Option<Column<i64>>| Date::from_days(column.as_ref()?.first(doc)?);
+        (date(&self.expiration), date(&self.maturity))
+    }
+
+    /// Whether the document is shown only to who asks for unlisted equities.
+    pub(crate) fn is_unlisted_equity(&self, doc: u32) -> bool {
+        self.unlisted_equity.as_ref().and_then(|column| column.first(doc)) == Some(true)
+    }
+
+    /// The place in the vocabulary of the value that a document has.
+    pub(crate) fn value(&self, property: Property, doc: u32) -> Option<usize> {
+        let terms = self.properties[property as usize].as_ref()?;
+        terms.values.get(terms.column.first(doc)? as usize).copied()
+    }
+
+    /// Whether the document has just this value of a property, or none.
+    pub(crate) fn has(&self, property: Property, known: Option<Known>, doc: u32) -> bool {
+        let Some(terms) = &self.properties[property as usize] else { return known.is_none() };
+        let ordinal = known.map(|known| terms.ordinals[known.ordinal()]);
+        terms.column.first(doc) == ordinal.flatten() && ordinal != Some(None)
+    }
+}
+
+impl Terms {
+    fn new(
+        column: StrColumn,
+        property: Property,
+        vocabulary: &Vocabulary,
+        part: &Path,
+    ) -> Result<Self> {
+        let (dictionary, column) = column.into_parts();
+        let ordinal = |value: &str| dictionary.term_ord(value).map_err(Error::io(part));
+        let ordinals = vocabulary.values(property).map(ordinal).collect::<Result<Vec<_>>>()?;
+        let mut values = vec![usize::MAX; dictionary.num_terms()];
+        let mut found = 0;
+        for (value, ordinal) in ordinals.iter().enumerate() {
+            if let Some(slot) = ordinal.and_then(|ordinal| values.get_mut(ordinal as usize)) {
+                *slot = value;
+                found += 1;
+            }
+        }
+        if found != values.len() {
+            let what = format!("the vocabulary lacks values of {}", property.name());
+            return Err(Error::damaged(part, what));
+        }
+        Ok(Self { column, ordinals, values })
+    }
+}

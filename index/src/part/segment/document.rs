@@ -1,0 +1,101 @@
+//! An instrument as the document that tantivy indexes.
+
+use std::collections::HashSet;
+
+use tantivy::TantivyDocument;
+use tantivy::tokenizer::{PreTokenizedString, Token};
+
+use super::schema::Fields;
+use crate::instrument::Instrument;
+use crate::words::for_each_term;
+
+/// The document of an instrument: what filters and key words look at, and
+/// nothing else.
+pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocument {
+    let mut document = TantivyDocument::new();
+    document.add_u64(fields.figi, instrument.figi.to_u64());
+    for (field, value) in fields.properties.iter().zip(&instrument.properties) {
+        if let Some(value) = value {
+            document.add_text(*field, value);
+        }
+    }
+    let numbers = [
+        (fields.strike, instrument.strike),
+        (fields.contract_size, instrument.contract_size),
+        (fields.coupon, instrument.coupon),
+    ];
+    for (field, number) in numbers {
+        if let Some(number) = number {
+            document.add_f64(field, number);
+        }
+    }
+    let (expiration, maturity) = instrument.filter_dates();
+    for (field, date) in [(fields.expiration, expiration), (fields.maturity, maturity)] {
+        if let Some(date) = date {
+            document.add_i64(field, date.to_days());
+        }
+    }
+    for text in instrument.words() {
+        document.add_text(fields.words, text);
+    }
+    let elsewhere = elsewhere(instrument);
+    if !elsewhere.is_empty() {
+        let token = |(position, text)| Token { position, text, ..Token::default() };
+        let tokens = elsewhere.into_iter().enumerate().map(token).collect();
+        let text = PreTokenizedString { text: String::new(), tokens };
+        document.add_pre_tokenized_text(fields.elsewhere, text);
+    }
+    if instrument.is_unlisted_equity() {
+        document.add_bool(fields.unlisted_equity, true);
+    }
+    document
+}
+
+/// The terms that neither ticker nor name has: those of a description that says more,
+/// and of aliases.
+fn elsewhere(instrument: &Instrument) -> Vec<String> {
+    let first = || [&instrument.ticker, &instrument.name].into_iter().flatten();
+    let others = instrument.security_description.iter().chain(&instrument.alias);
+    // Most descriptions say again what the ticker says.
+    let is_new = |word: &&str| !first().any(|text| text.split_whitespace().any(|w| w == *word));
+    let words: Vec<&str> = others.flat_map(|text| text.split_whitespace()).filter(is_new).collect();
+    let mut terms = Vec::new();
+    if !words.is_empty() {
+        let mut known = HashSet::new();
+        for text in first() {
+            for_each_term(text, |term| {
+                known.insert(term.to_owned());
+            });
+        }
+        for word in words {
+            for_each_term(word, |term| {
+                if known.insert(term.to_owned()) {
+                    terms.push(term.to_owned());
+                }
+            });
+        }
+    }
+    terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::figi::Figi;
+
+    #[test]
+    fn what_only_descriptions_and_aliases_say() {
+        let instrument = Instrument {
+            ticker: Some("IBM 7.625 10/15/18".into()),
+            name: Some("IBM CORP".into()),
+            security_description: Some("IBM 7 5/8 10/15/18".into()),
+            alias: vec!["Big Blue IBM".into()],
+            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+        };
+        assert_eq!(elsewhere(&instrument), ["58", "5", "8", "big", "blue"]);
+        let description = instrument.ticker.clone();
+        let plain =
+            Instrument { security_description: description, alias: Vec::new(), ..instrument };
+        assert_eq!(elsewhere(&plain), [] as [&str; 0]);
+    }
+}

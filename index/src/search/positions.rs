@@ -1,0 +1,218 @@
+//! The rows that hold words, in the order of their ranks: posting lists as positions
+//! (`ranks`), joined, and read only as far as somebody wants rows.
+
+use tantivy::postings::TermInfo;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet as _, TERMINATED, TantivyError};
+
+use super::plan::TERM_UNITS;
+use crate::error::Result;
+use crate::meter::Meter;
+use crate::part::Part;
+use crate::part::ranks::ListCursor;
+use crate::query::Word;
+
+/// No position.
+pub(crate) const END: u32 = u32::MAX;
+
+/// Units of a step in a set of positions.
+pub(crate) const STEP_UNITS: u64 = 4;
+
+/// Units of finding the position of a row.
+pub(crate) const POSITION_UNITS: u64 = 8;
+
+/// Positions, ascending.
+pub(crate) enum Positions<'a> {
+    /// Those of a frequent word.
+    List(Box<ListCursor<'a>>),
+    /// Those of a rare word, and how many of them were passed.
+    Few(Vec<u32>, usize),
+    /// Those that all of them have; at least one set.
+    All(Vec<Positions<'a>>),
+    /// Those that any of them has.
+    Any(Vec<Positions<'a>>),
+}
+
+impl<'a> Positions<'a> {
+    /// The rows of a part that hold a term.
+    pub(crate) fn of_term(part: &'a Part, term: &str, meter: &Meter) -> Result<Self> {
+        meter.charge(TERM_UNITS)?;
+        let inverted = part.segment.inverted_index(part.fields.words)?;
+        let info = inverted.terms().get(term).map_err(TantivyError::from)?;
+        info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, meter))
+    }
+
+    /// The same by what the segment says of the term.
+    pub(crate) fn of_info(part: &'a Part, info: &TermInfo, meter: &Meter) -> Result<Self> {
+        if let Some(list) = part.ranks.list(info) {
+            meter.charge(TERM_UNITS)?;
+            return Ok(Self::List(Box::new(list)));
+        }
+        // So few that it needs no list: see `ranks`.
+        meter.charge(POSITION_UNITS * u64::from(info.doc_freq))?;
+        let inverted = part.segment.inverted_index(part.fields.words)?;
+        let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
+        let mut postings = postings.map_err(TantivyError::from)?;
+        let mut positions = Vec::with_capacity(info.doc_freq as usize);
+        while postings.doc() != TERMINATED {
+            positions.push(part.ranks.position(postings.doc()));
+            postings.advance();
+        }
+        positions.sort_unstable();
+        Ok(Self::Few(positions, 0))
+    }
+
+    /// The rows that hold a word: its squeezed form, or all its runs.
+    pub(crate) fn of_word(part: &'a Part, word: &Word, meter: &Meter) -> Result<Self> {
+        let runs = word.runs.iter().map(|run| Self::of_term(part, run, meter));
+        let runs = Self::all(runs.collect::<Result<_>>()?);
+        if word.runs.len() < 2 {
+            return Ok(runs);
+        }
+        Ok(Self::Any(vec![Self::of_term(part, &word.squeezed, meter)?, runs]))
+    }
+
+    const NONE: Self = Self::Few(Vec::new(), 0);
+
+    /// Those that all sets have; without a set, none.
+    pub(crate) fn all(mut sets: Vec<Self>) -> Self {
+        match sets.len() {
+            0 => Self::NONE,
+            1 => sets.remove(0),
+            _ => {
+                // The smallest leads.
+                sets.sort_by_cached_key(Self::count_max);
+                Self::All(sets)
+            }
+        }
+    }
+
+    /// There are not more of them than so many.
+    pub(crate) fn count_max(&self) -> u32 {
+        match self {
+            Self::List(list) => list.count(),
+            Self::Few(positions, _) => positions.len() as u32,
+            Self::All(sets) => sets.iter().map(Self::count_max).min().unwrap_or(0),
+            Self::Any(sets) => sets.iter().map(Self::count_max).fold(0, u32::saturating_add),
+        }
+    }
+
+    /// The units of a seek that finds the next position at once.
+    pub(crate) fn seek_units(&self) -> u64 {
+        let of_all = |sets: &[Self]| sets.iter().map(Self::seek_units).sum::<u64>();
+        match self {
+            Self::List(_) | Self::Few(..) => 0,
+            Self::All(sets) => STEP_UNITS * sets.len() as u64 + of_all(sets),
+            Self::Any(sets) => sets.len() as u64 + of_all(sets),
+        }
+    }
+
+    /// Goes to the first position that is not before `target`, which never goes back.
+    /// [`END`] when there is none, or the meter refuses a charge.
+    pub(crate) fn seek(&mut self, target: u32, meter: &Meter) -> u32 {
+        match self {
+            Self::List(list) => list.seek(target),
+            Self::Few(positions, passed) => {
+                *passed += positions[*passed..].partition_point(|position| *position < target);
+                positions.get(*passed).copied().unwrap_or(END)
+            }
+            Self::All(sets) => seek_all(sets, target, meter),
+            Self::Any(sets) => {
+                if meter.charge(sets.len() as u64).is_err() {
+                    return END;
+                }
+                sets.iter_mut().map(|set| set.seek(target, meter)).min().unwrap_or(END)
+            }
+        }
+    }
+
+    /// Whether the position is in the set. Asked for ascending positions, it looks at
+    /// none besides them, where [`Positions::seek`] goes on to the next that is.
+    pub(crate) fn holds(&mut self, position: u32, meter: &Meter) -> bool {
+        match self {
+            Self::List(_) | Self::Few(..) => {
+                meter.charge(STEP_UNITS).is_ok() && self.seek(position, meter) == position
+            }
+            Self::All(sets) => sets.iter_mut().all(|set| set.holds(position, meter)),
+            Self::Any(sets) => sets.iter_mut().any(|set| set.holds(position, meter)),
+        }
+    }
+}
+
+fn seek_all(sets: &mut [Positions<'_>], mut target: u32, meter: &Meter) -> u32 {
+    'target: while meter.charge(STEP_UNITS * sets.len() as u64).is_ok() {
+        for set in &mut *sets {
+            let position = set.seek(target, meter);
+            if position > target {
+                target = position;
+                if target == END {
+                    return END;
+                }
+                continue 'target;
+            }
+        }
+        return target;
+    }
+    END
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn set() -> impl Strategy<Value = BTreeSet<u32>> {
+        proptest::collection::btree_set(0_u32..60, 0..40)
+    }
+
+    fn few(set: &BTreeSet<u32>) -> Positions<'static> {
+        Positions::Few(set.iter().copied().collect(), 0)
+    }
+
+    proptest! {
+        #[test]
+        fn joined_as_sets_are(a in set(), b in set(), c in set(), d in set()) {
+            let mut joined = Positions::all(vec![
+                Positions::Any(vec![few(&a), few(&b)]),
+                Positions::Any(vec![Positions::all(vec![few(&c), few(&a)]), few(&d)]),
+            ]);
+            let first = &a | &b;
+            let second = &(&c & &a) | &d;
+            let expected = &first & &second;
+            prop_assert!(joined.count_max() as usize >= expected.len());
+            let mut found = BTreeSet::new();
+            let meter = Meter::unlimited();
+            let mut position = joined.seek(0, &meter);
+            while position != END {
+                found.insert(position);
+                position = joined.seek(position + 1, &meter);
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_held_positions_are_held(a in set(), b in set(), c in set()) {
+            let one = vec![few(&a), few(&b)];
+            let mut joined = Positions::all(vec![Positions::Any(one), few(&c)]);
+            let meter = Meter::unlimited();
+            for position in 0..60 {
+                let expected = (a.contains(&position) || b.contains(&position)) && c.contains(&position);
+                prop_assert_eq!(joined.holds(position, &meter), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_charge_is_the_end() {
+        let set: BTreeSet<u32> = (0..10).collect();
+        let mut both = Positions::all(vec![few(&set), few(&set)]);
+        let meter = Meter::of(2 * STEP_UNITS);
+        assert_eq!(both.seek(3, &meter), 3);
+        assert_eq!((both.seek(4, &meter), meter.left()), (END, 0));
+    }
+}

@@ -1,0 +1,238 @@
+//! Identifiers, tickers and whole names as a person types them into a search: without
+//! the blanks and punctuation that they are stored with, and names without their legal form.
+//!
+//! The identifier directory holds each value in its own spelling. Most spellings
+//! follow from the squeezed text, so asking the directory once for each kind finds
+//! them. The others get a key of their own, under the squeezed text.
+
+use super::conditions::Conditions;
+use super::row_set::RowSet;
+use crate::error::Result;
+use crate::instrument::Instrument;
+use crate::instrument::figi::Figi;
+use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::kind::{Kind, kind};
+use crate::instrument::vocabulary::{Property, Vocabulary};
+use crate::meter::Meter;
+use crate::part::Part;
+use crate::part::identifiers::keys::{is_identifier, keys, spelling};
+use crate::part::identifiers::{KeyKind, Postings};
+use crate::query::{Filters, Keywords};
+use crate::words::names::said_name;
+use crate::words::squeeze;
+
+/// Units of asking the directory for a text under all kinds of keys.
+const ALL_KINDS_UNITS: u64 = 150;
+const NAMES_UNITS: u64 = 100;
+
+/// Units of reading a row of a list and adding it to a set.
+const LISTED_UNITS: u64 = 1;
+
+/// The lists of rows that carry the whole text as an identifier.
+#[derive(Default)]
+pub(crate) struct Identified<'a> {
+    /// Those that carry it as a number, which means this instrument and no other.
+    pub(crate) by_number: Vec<Postings<'a>>,
+    /// Those that carry it as a symbol: as a ticker it may be another's too.
+    pub(crate) by_symbol: Vec<Postings<'a>>,
+}
+
+pub(crate) fn identified<'a>(
+    part: &'a Part,
+    keywords: &Keywords,
+    meter: &Meter,
+) -> Result<Identified<'a>> {
+    let squeezed = keywords.squeezed();
+    let mut found = Identified::default();
+    if squeezed.is_empty() {
+        return Ok(found);
+    }
+    meter.charge(ALL_KINDS_UNITS + text_units(squeezed))?;
+    for id_type in IdType::ALL.into_iter().filter(|id_type| is_identifier(*id_type)) {
+        if let Some(id_value) = spelling(id_type, squeezed) {
+            let docs = find(part, KeyKind::Id(id_type), id_value.as_str());
+            match is_symbol(id_type) {
+                true => found.by_symbol.extend(docs),
+                false => found.by_number.extend(docs),
+            }
+        }
+    }
+    found.by_symbol.extend(find(part, KeyKind::Squeezed, squeezed));
+    let own = Figi::parse(squeezed).ok().and_then(|figi| part.rows.find(figi));
+    found.by_number.extend(own.map(Postings::one));
+    Ok(found)
+}
+
+/// The list of a key, if there is one, and if any key of the kind is as long.
+fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> Option<Postings<'a>> {
+    let found = part.lengths.have(kind, text).then(|| part.identifiers.find(kind, text))?;
+    (found.len() > 0).then_some(found)
+}
+
+/// The rows of some lists that pass the conditions, if there are any.
+pub(crate) fn rows_of(
+    part: &Part,
+    lists: &[Postings<'_>],
+    conditions: Option<&Conditions<'_>>,
+    meter: &Meter,
+) -> Result<RowSet> {
+    let mut rows = RowSet::new(part.rows.len() as u32);
+    add_all(&mut rows, lists, conditions, meter)?;
+    Ok(rows)
+}
+
+/// Adds the rows of some lists that pass the conditions, if there are any, to a set.
+pub(crate) fn add_all(
+    rows: &mut RowSet,
+    lists: &[Postings<'_>],
+    conditions: Option<&Conditions<'_>>,
+    meter: &Meter,
+) -> Result<()> {
+    for list in lists {
+        add(rows, list, conditions, meter)?;
+    }
+    rows.sort();
+    Ok(())
+}
+
+/// Adds the rows of a list that pass.
+fn add(
+    rows: &mut RowSet,
+    list: &Postings<'_>,
+    conditions: Option<&Conditions<'_>>,
+    meter: &Meter,
+) -> Result<()> {
+    let units = LISTED_UNITS + conditions.map_or(0, Conditions::row_units);
+    meter.require(list.len() as u64 * units)?;
+    for doc in meter.each(list.clone(), units) {
+        if conditions.is_none_or(|conditions| conditions.pass(doc)) {
+            rows.insert(doc);
+        }
+    }
+    Ok(meter.check()?)
+}
+
+/// The rows whose ticker or name is the whole text, or the text before a last word that
+/// is their exchange code. Such a name is the one of a share, a fund, an index: of what
+/// has but one row in a market.
+pub(crate) fn exact(
+    part: &Part,
+    keywords: &Keywords,
+    vocabulary: &Vocabulary,
+    meter: &Meter,
+) -> Result<RowSet> {
+    let mut docs = RowSet::new(part.rows.len() as u32);
+    for list in with_text(part, keywords.text(), keywords.squeezed(), meter)? {
+        add(&mut docs, &list, None, meter)?;
+    }
+    if let Some((text, exch_code)) = keywords.before_last() {
+        meter.charge(exch_code_units(vocabulary))?;
+        let on_exchange = |known| {
+            let mut filters = Filters { include_unlisted_equities: true, ..Filters::default() };
+            filters.known.require(known);
+            filters
+        };
+        let meant: Vec<Filters> = exch_code.exch_codes(vocabulary).map(on_exchange).collect();
+        if !meant.is_empty() {
+            let lists = with_text(part, text, &squeeze(text), meter)?;
+            for filters in &meant {
+                let conditions = Conditions::new(part, filters);
+                for list in &lists {
+                    add(&mut docs, list, Some(&conditions), meter)?;
+                }
+            }
+        }
+    }
+    docs.sort();
+    Ok(docs)
+}
+
+/// The lists of rows that have this ticker, in any spelling that the directory knows, or
+/// this name.
+fn with_text<'a>(
+    part: &'a Part,
+    text: &str,
+    squeezed: &str,
+    meter: &Meter,
+) -> Result<Vec<Postings<'a>>> {
+    meter.charge(NAMES_UNITS + text_units(text) + text_units(squeezed))?;
+    let mut lists = Vec::new();
+    for text in [Some(text), is_plain(text).then_some(squeezed)].into_iter().flatten() {
+        if let Ok(ticker) = IdType::Ticker.admit(text) {
+            lists.extend(find(part, KeyKind::Id(IdType::Ticker), ticker.as_str()));
+        }
+    }
+    lists.extend(find(part, KeyKind::SqueezedTicker, squeezed));
+    let name = said_name(text);
+    for name in [&*name, squeezed] {
+        if !name.is_empty() {
+            lists.extend(find(part, KeyKind::Name, name));
+        }
+    }
+    Ok(lists)
+}
+
+/// Units of folding a text and of hashing it under several kinds of keys.
+fn text_units(text: &str) -> u64 {
+    text.len() as u64
+}
+
+/// Units of comparing a word with every exchange code.
+pub(crate) fn exch_code_units(vocabulary: &Vocabulary) -> u64 {
+    vocabulary.values(Property::ExchCode).len() as u64
+}
+
+/// Whether a text is one word with nothing in it but what parts the pieces of tickers.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.trim().chars().all(|c| c.is_alphanumeric() || "./-*:=".contains(c))
+}
+
+/// Whether values of this kind are symbols, which one venue gives to one instrument and
+/// another venue to another.
+fn is_symbol(id_type: IdType) -> bool {
+    matches!(
+        id_type,
+        IdType::ExchSymbol
+            | IdType::FullExchangeSymbol
+            | IdType::BbSecNumDes
+            | IdType::TradingSystem
+            | IdType::ShortCode
+            | IdType::VendorIndexCode
+            | IdType::Bb
+            | IdType::Bb8Chr
+            | IdType::Opra
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys_of(id_type: IdType, text: &str) -> Vec<(KeyKind, String)> {
+        keys(&Instrument {
+            identifiers: vec![id_type.admit(text).unwrap().into_owned()],
+            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+        })
+        .collect()
+    }
+
+    #[test]
+    fn only_spellings_that_do_not_follow_need_a_key() {
+        for (id_type, text, key) in [
+            (IdType::Isin, "US4592001014", None),
+            (IdType::Occ, "AAPL  251219C00200000", None),
+            (IdType::Bb, "TSLA:US", Some((KeyKind::Squeezed, "tslaus"))),
+            (IdType::UniqueFutOpt, "HIJ0 ELEC Index", Some((KeyKind::Squeezed, "hij0elecindex"))),
+            (IdType::Cusip, "38259P508", None),
+            (IdType::Ticker, "IBM", None),
+            (IdType::Ticker, "BRK/B", Some((KeyKind::SqueezedTicker, "brkb"))),
+            (IdType::Ticker, "AAPL 01/17/25 C155", None),
+            (IdType::BaseTicker, "IBM 3 P130", None),
+            (IdType::Bb, "--", None),
+        ] {
+            let expected: Vec<_> =
+                key.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
+            assert_eq!(keys_of(id_type, text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! How texts are cut into words and folded (decisions, "Matching"): the same way
+//! when a row is written and when a question is asked, or nothing would match.
+//!
+//! White space parts the words of a text. Symbols and punctuation inside a word
+//! part its **pieces**; where letters meet digits, a piece parts into **runs**; the
+//! word without any punctuation is its **squeezed** form. A row has all of these
+//! as terms.
+
+pub(crate) mod names;
+
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
+
+/// What stands for punctuation in a folded word.
+const GAP: char = ' ';
+
+/// The longest term of the index. A question is at most
+/// [`QUERY_BYTES_MAX`](crate::QUERY_BYTES_MAX) bytes long and folding makes a text at
+/// most eleven times longer, so a longer term could never be asked for.
+const TERM_BYTES_MAX: usize = 16 << 10;
+
+/// A folded word: letters and digits, a [`GAP`] for every other character.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Folded(String);
+
+/// The words of a text that hold a letter or a digit.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
+    text.split_whitespace().map(Folded::new).filter(|word| !word.is_empty())
+}
+
+/// Hands on the same words one after the other, from one piece of memory.
+pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
+    let mut folded = Folded::default();
+    for word in text.split_whitespace() {
+        folded.0.clear();
+        word.chars().for_each(|character| fold(character, &mut folded.0));
+        if !folded.is_empty() {
+            each(&folded);
+        }
+    }
+}
+
+/// A whole text without blanks and punctuation.
+pub(crate) fn squeeze(text: &str) -> String {
+    Folded::new(text).squeezed()
+}
+
+/// Hands on every term under which the words of `text` are found; some of them
+/// more than once.
+pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
+    let mut each = |term: &str| {
+        if term.len() <= TERM_BYTES_MAX {
+            each(term);
+        }
+    };
+    for_each_word(text, |word| {
+        let mut pieces = word.pieces();
+        let (first, second) = (pieces.next(), pieces.next());
+        if second.is_some() {
+            each(&word.squeezed());
+            word.pieces().for_each(&mut each);
+        } else if let Some(only) = first {
+            each(only);
+        }
+        for piece in word.pieces() {
+            let mut runs = runs_of(piece).peekable();
+            if runs.peek().is_some_and(|run| run.len() < piece.len()) {
+                runs.for_each(&mut each);
+            }
+        }
+    });
+}
+
+impl Folded {
+    fn new(word: &str) -> Self {
+        let mut folded = String::with_capacity(word.len());
+        word.chars().for_each(|character| fold(character, &mut folded));
+        Self(folded)
+    }
+
+    /// Whether there is nothing but punctuation.
+    fn is_empty(&self) -> bool {
+        self.pieces().next().is_none()
+    }
+
+    /// The word without its punctuation.
+    pub(crate) fn squeezed(&self) -> String {
+        self.pieces().collect()
+    }
+
+    /// Whether this is the word, without its punctuation.
+    pub(crate) fn is(&self, squeezed: &str) -> bool {
+        self.0 == squeezed
+    }
+
+    /// The runs of letters and of digits, in order.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &str> {
+        self.pieces().flat_map(runs_of)
+    }
+
+    /// What punctuation parts, in order.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
+        self.0.split(GAP).filter(|piece| !piece.is_empty())
+    }
+}
+
+/// Cuts where letters meet digits.
+fn runs_of(piece: &str) -> impl Iterator<Item = &str> {
+    let mut rest = piece;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let other_kind = |c: char| c.is_numeric() != first.is_numeric();
+        let (run, after) = rest.split_at(rest.find(other_kind).unwrap_or(rest.len()));
+        rest = after;
+        Some(run)
+    })
+}
+
+/// Decisions, "Folding": symbols first, then NFKD, lower case, no combining marks,
+/// and the letters that no decomposition takes apart.
+fn fold(character: char, folded: &mut String) {
+    if character.is_ascii() {
+        let kept = character.is_ascii_alphanumeric();
+        folded.push(if kept { character.to_ascii_lowercase() } else { GAP });
+        return;
+    }
+    if is_combining_mark(character) {
+        return;
+    }
+    if !character.is_alphanumeric() {
+        folded.push(GAP);
+        return;
+    }
+    decompose_compatible(character, |part| {
+        if is_combining_mark(part) {
+            return;
+        }
+        if !part.is_alphanumeric() {
+            folded.push(GAP);
+            return;
+        }
+        for lower in part.to_lowercase().filter(|lower| !is_combining_mark(*lower)) {
+            match lower {
+                'ø' => folded.push('o'),
+                'ł' => folded.push('l'),
+                'đ' => folded.push('d'),
+                'ı' => folded.push('i'),
+                'ß' => folded.push_str("ss"),
+                'æ' => folded.push_str("ae"),
+                'œ' => folded.push_str("oe"),
+                'þ' => folded.push_str("th"),
+                // The same letter, written so at the end of a word.
+                'ς' => folded.push('σ'),
+                other => folded.push(other),
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        for_each_term(text, |term| terms.push(term.to_owned()));
+        terms
+    }
+
+    /// contract 9.5: a word is found without its punctuation, by its pieces, and by its runs.
+    #[test]
+    fn a_word_counts_whole_in_pieces_and_in_runs() {
+        for (text, expected) in [
+            ("BRK/B", &["brkb", "brk", "b"][..]),
+            ("SJIM11", &["sjim11", "sjim", "11"]),
+            ("05/20/26", &["052026", "05", "20", "26"]),
+            ("A1/2B", &["a12b", "a1", "2b", "a", "1", "2", "b"]),
+            ("IBM 3", &["ibm", "3"]),
+            ("(US)", &["us"]),
+            ("--- / ™", &[]),
+            ("&c", &["c"]),
+        ] {
+            assert_eq!(terms(text), expected, "{text}");
+        }
+    }
+
+    /// contract 9.4: the folding of words.
+    #[test]
+    fn folding() {
+        for (text, expected) in [
+            ("Société Générale", &["societe", "generale"][..]),
+            ("AT&T", &["att", "at", "t"]),
+            ("X™Y", &["xy", "x", "y"]),
+            ("ØRSTED Łódź Đ", &["orsted", "lodz", "d"]),
+            ("Straße STRAẞE", &["strasse", "strasse"]),
+            ("Æon Œuvre Þór", &["aeon", "oeuvre", "thor"]),
+            ("İŞ BANKASI ısı", &["is", "bankasi", "isi"]),
+            ("ＡＢＣ１２", &["abc12", "abc", "12"]),
+            ("½", &["12", "1", "2"]),
+            ("トヨタ自動車", &["トヨタ自動車"]),
+            ("Газпром", &["газпром"]),
+            ("ΟΔΟΣ οδος οδός", &["οδοσ", "οδοσ", "οδοσ"]),
+        ] {
+            assert_eq!(terms(text), expected, "{text}");
+        }
+        assert_eq!(squeeze(" AAPL  251219C00200000 "), "aapl251219c00200000");
+        assert_eq!(squeeze(" - "), "");
+    }
+
+    #[test]
+    fn a_term_that_nobody_can_ask_for_is_none() {
+        assert_eq!(terms(&"x".repeat(TERM_BYTES_MAX + 1)), [] as [&str; 0]);
+        assert_eq!(terms(&"x".repeat(TERM_BYTES_MAX)).len(), 1);
+        let longest = "\u{fdfa}".repeat(crate::QUERY_BYTES_MAX / 3);
+        assert!(squeeze(&longest).len() < TERM_BYTES_MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn folding_settles(text in any::<String>()) {
+            let squeezed = squeeze(&text);
+            prop_assert_eq!(squeeze(&squeezed), squeezed.clone());
+            prop_assert!(squeezed.chars().all(char::is_alphanumeric));
+            prop_assert_eq!(words(&text).map(|word| word.squeezed()).collect::<String>(), squeezed);
+        }
+
+        #[test]
+        fn runs_make_up_the_word(text in any::<String>()) {
+            for word in words(&text) {
+                prop_assert_eq!(word.runs().collect::<String>(), word.squeezed());
+            }
+        }
+    }
+}

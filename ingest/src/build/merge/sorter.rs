@@ -1,0 +1,137 @@
+//! Sorting within a share of memory.
+
+use std::path::PathBuf;
+
+use figdex_index::Instrument;
+
+use super::runs::{Run, RunMerge};
+use super::{Merged, runs};
+use crate::error::{Error, Result};
+use crate::report::conflicts::{Conflicts, Union};
+
+/// Instruments as bytes, and runs on disk of those that there was no room for.
+pub(super) struct Sorter {
+    scratch: PathBuf,
+    memory_bytes: usize,
+    bytes: Vec<u8>,
+    rows: Vec<RowPlace>,
+    runs: Vec<Run>,
+}
+
+/// Where a row's bytes are. Sorted by FIGI; rows of one FIGI stay in the order in
+/// which they were read, because their bytes do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RowPlace {
+    figi: u64,
+    start: usize,
+    end: usize,
+    input: u32,
+}
+
+/// Every row, in FIGI order.
+pub(crate) enum Sorted {
+    /// There was room for them all.
+    Memory {
+        /// The instruments, one after the other in the order of reading.
+        bytes: Vec<u8>,
+        /// The places of their bytes, sorted.
+        rows: Vec<RowPlace>,
+    },
+    /// Runs to merge; rows of an earlier run were read earlier.
+    Runs(Vec<Run>),
+}
+
+impl Sorter {
+    pub(super) fn new(scratch: PathBuf, memory_bytes: usize) -> Self {
+        Self { scratch, memory_bytes, bytes: Vec::new(), rows: Vec::new(), runs: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, input: u32, instrument: &Instrument) -> Result<()> {
+        let start = self.bytes.len();
+        instrument.encode(&mut self.bytes);
+        let (figi, end) = (instrument.figi.to_u64(), self.bytes.len());
+        self.rows.push(RowPlace { figi, start, end, input });
+        if self.used() >= self.memory_bytes {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Sorted> {
+        if self.runs.is_empty() {
+            self.rows.sort_unstable();
+            return Ok(Sorted::Memory { bytes: self.bytes, rows: self.rows });
+        }
+        self.spill()?;
+        let Self { scratch, memory_bytes, runs, .. } = self;
+        Ok(Sorted::Runs(runs::fewer(runs, &scratch, memory_bytes)?))
+    }
+
+    /// What is in the buffers, not what they could hold: after a spill they keep their
+    /// room, and pages that were never written take no memory.
+    fn used(&self) -> usize {
+        self.bytes.len() + self.rows.len() * size_of::<RowPlace>()
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.rows.sort_unstable();
+        let rows = self.rows.iter().map(|row| (row.input, &self.bytes[row.start..row.end]));
+        self.runs.push(Run::write(&self.scratch, self.runs.len(), rows)?);
+        self.rows.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+}
+
+impl Sorted {
+    /// Hands every instrument to `each`, in FIGI order, merged, and tells what became
+    /// of the rows, by input. It may be called again, and hands out the same.
+    ///
+    /// # Errors
+    /// Those of `each`, and of reading the runs.
+    pub(crate) fn for_each(
+        &self,
+        conflicts: &mut Conflicts,
+        mut each: impl FnMut(Instrument, &mut Conflicts) -> Result<()>,
+    ) -> Result<Vec<Merged>> {
+        let mut merged: Vec<Merged> = Vec::new();
+        let mut current: Option<Union> = None;
+        let mut take = |input: u32, bytes: &[u8]| {
+            let row = Instrument::decode(bytes).expect("the bytes are those that were written");
+            let input = input as usize;
+            if input >= merged.len() {
+                merged.resize(input + 1, Merged::default());
+            }
+            match &mut current {
+                Some(union) if union.instrument.figi == row.figi => {
+                    merged[input].merged += 1;
+                    union.update(input, row, conflicts);
+                }
+                _ => {
+                    merged[input].instruments += 1;
+                    if let Some(whole) = current.replace(Union::new(input, row)) {
+                        each(whole.instrument, conflicts)?;
+                    }
+                }
+            }
+            Ok::<_, Error>(())
+        };
+        match self {
+            Self::Memory { bytes, rows } => {
+                for row in rows {
+                    take(row.input, &bytes[row.start..row.end])?;
+                }
+            }
+            Self::Runs(runs) => {
+                let mut rows = RunMerge::open(runs)?;
+                while let Some((input, bytes)) = rows.next()? {
+                    take(input, bytes)?;
+                }
+            }
+        }
+        if let Some(last) = current {
+            each(last.instrument, conflicts)?;
+        }
+        Ok(merged)
+    }
+}

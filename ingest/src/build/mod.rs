@@ -1,0 +1,521 @@
+//! The work of `figdex-ingest build`: rows from every input, merged by FIGI,
+//! into a generation that is published, or not at all.
+
+mod derive;
+mod enrich;
+mod exchanges;
+mod merge;
+mod rejects;
+mod space;
+pub(crate) mod values;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry, chain};
+
+use self::derive::derive;
+use self::enrich::Enrichment;
+use self::exchanges::Exchanges;
+use self::merge::{Merge, Merged, Sorted};
+use self::rejects::Rejects;
+use crate::error::{Error, Result};
+use crate::format::Format;
+use crate::outputs::{Files, Output};
+use crate::report::conflicts::Conflicts;
+use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
+use crate::row::Row;
+use crate::row::normalize::{Dropped, normalize};
+use crate::row::reject::Reject;
+use crate::source::fault::Next;
+use crate::source::{Input, Source};
+
+/// What to build, from what.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// The dumps, in the order in which later ones win.
+    pub inputs: Vec<Input>,
+    /// Dumps that add to the instruments of the others.
+    pub enrich: Vec<Input>,
+    /// The folder of the index.
+    pub index: PathBuf,
+    /// The format of every input; without one it is recognised.
+    pub format: Option<Format>,
+    /// The format of every dump to enrich with; without one it is recognised.
+    pub enrich_format: Option<Format>,
+    /// A table of exchanges, which fills MICs from exchange codes and back.
+    pub exchanges: Option<PathBuf>,
+    /// A folder of value lists.
+    pub values: Option<PathBuf>,
+    /// Where rejected rows are kept; without one, beside the index.
+    pub rejects: Option<PathBuf>,
+    /// Where the report is written as JSON, also when nothing is published because of the
+    /// rows.
+    pub report: Option<PathBuf>,
+    /// Other files that were read, and folders all of whose files are inputs: no output may
+    /// be one of these files or lie in one of these folders.
+    pub also_read: Vec<PathBuf>,
+    /// How many rows may be rejected.
+    pub max_rejects: MaxRejects,
+    /// The memory that the build may take, about, in bytes.
+    pub memory_bytes: usize,
+    /// A new part of the index is begun after so many instruments; without it, the
+    /// memory says.
+    pub part_instruments_max: Option<u32>,
+    /// So many of the generations published before stay.
+    pub generations_kept: usize,
+    /// Whether to end before reading anything when the disk seems too small.
+    pub checks_space: bool,
+}
+
+/// What a build may take when nobody says.
+pub const MEMORY_BYTES: usize = 2 << 30;
+
+/// The least that a build is done with: below that, threads and buffers alone take
+/// more.
+pub const MEMORY_BYTES_MIN: usize = 256 << 20;
+
+/// The share of the memory that sorting has: while an index is written, what was
+/// sorted may still lie there.
+const SORTING_SHARE: usize = 4;
+
+/// The share that the segment writer has; tantivy takes up to 4 GiB a thread.
+const SEGMENT_SHARE: usize = 4;
+
+/// The share that the companions of a part have.
+const PART_SHARE: usize = 2;
+
+/// What they take for an instrument, in bytes, measured at 5 and 10 million: lines and
+/// texts that are kept once, the tables by which they are found again, what tantivy takes
+/// beyond its share while it writes a segment, and what the allocator keeps of all that
+/// for the next part.
+const PART_BYTES_PER_INSTRUMENT: usize = 256;
+
+/// The most instruments in a part, however much memory there is.
+const PART_INSTRUMENTS_MAX: usize = 16_000_000;
+
+/// The line between a dump with some bad rows and a bad dump.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MaxRejects {
+    /// So many rows, over all inputs.
+    Rows(u64),
+    /// So many in a hundred rows read, over all inputs.
+    Percent(f64),
+}
+
+impl MaxRejects {
+    /// Not one: `--strict`.
+    pub const NONE: Self = Self::Rows(0);
+
+    fn allows(self, rejected: u64, read: u64) -> bool {
+        match self {
+            Self::Rows(rows) => rejected <= rows,
+            Self::Percent(percent) => rejected as f64 <= read as f64 * percent / 100.0,
+        }
+    }
+}
+
+impl Default for MaxRejects {
+    fn default() -> Self {
+        Self::Percent(5.0)
+    }
+}
+
+impl FromStr for MaxRejects {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is neither a number of rows nor a percentage like 5%");
+        match text.strip_suffix('%') {
+            Some(percent) => match percent.parse::<f64>() {
+                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
+                _ => Err(wrong()),
+            },
+            None => text.parse().map(Self::Rows).map_err(|_| wrong()),
+        }
+    }
+}
+
+impl std::fmt::Display for MaxRejects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rows(rows) => write!(f, "{rows}"),
+            Self::Percent(percent) => write!(f, "{percent} %"),
+        }
+    }
+}
+
+/// How far a build has come, for who is watching. The phases come in this order;
+/// the last word of each is told even when it was just told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress<'a> {
+    /// Rows are read.
+    Reading {
+        /// The input's name.
+        input: &'a str,
+        /// Rows read, over all inputs.
+        rows: u64,
+        /// Bytes read, over all inputs, before they were unpacked.
+        bytes: u64,
+        /// Bytes of all inputs, where they are known before they are read.
+        bytes_total: Option<u64>,
+    },
+    /// Instruments are compared with the rows to enrich with.
+    Joining {
+        /// Instruments so far.
+        instruments: u64,
+        /// There are not more than these.
+        instruments_max: u64,
+    },
+    /// Instruments are indexed.
+    Indexing {
+        /// Instruments, of all parts.
+        instruments: u64,
+        /// There are not more than these.
+        instruments_max: u64,
+    },
+    /// All is written; it is being checked.
+    Publishing,
+}
+
+/// How often `progress` is told, at the most.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Rows between two looks at the clock.
+const PROGRESS_ROWS: u64 = 1 << 12;
+
+impl Build {
+    /// A build of these inputs into that folder, with nothing special.
+    pub fn new(inputs: Vec<Input>, index: impl Into<PathBuf>) -> Self {
+        Self {
+            inputs,
+            enrich: Vec::new(),
+            index: index.into(),
+            format: None,
+            enrich_format: None,
+            exchanges: None,
+            values: None,
+            rejects: None,
+            report: None,
+            also_read: Vec::new(),
+            max_rejects: MaxRejects::default(),
+            memory_bytes: MEMORY_BYTES,
+            part_instruments_max: None,
+            generations_kept: BuildOptions::default().generations_kept,
+            checks_space: true,
+        }
+    }
+
+    /// Reads, merges, indexes, verifies and publishes.
+    ///
+    /// # Errors
+    /// On any error nothing is published and the old index, if there is one, stays as it
+    /// was. The exceptions say so: [`Error::Unreported`], and the index's
+    /// [`Unconfirmed`](figdex_index::Error::Unconfirmed) and
+    /// [`Unknown`](figdex_index::Error::Unknown).
+    pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
+        let (rejects, report_file) = self.outputs()?;
+        let built = self.publish(rejects, progress);
+        let Some(file) = report_file else { return built };
+        let write = |report: &Report| {
+            let written = file.write(report.to_json().as_bytes());
+            written.map_err(Error::file(&file.name().to_string_lossy()))
+        };
+        match built {
+            Ok(report) => match (write(&report), &report.published) {
+                (Err(error), Some(published)) => Err(unreported(published.generation)(error)),
+                (written, _) => written.map(|()| report),
+            },
+            Err(error) => {
+                // The reason why nothing is published matters more.
+                if let Some(Err(error)) = error.report().map(write) {
+                    tracing::warn!("the report is not written: {}", chain(&error));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The rejects file and the report, neither of which is anything that the build reads.
+    fn outputs(&self) -> Result<(Output, Option<Output>)> {
+        let mut files = Files::default();
+        for input in self.inputs.iter().chain(&self.enrich) {
+            match input {
+                Input::File(path) => files.read("the input", path),
+                Input::Stdin => files.read_standard_input(),
+                Input::Memory(..) => {}
+            }
+        }
+        for path in &self.also_read {
+            files.read("the file", path);
+        }
+        if let Some(path) = &self.exchanges {
+            files.read("--exchanges", path);
+        }
+        if let Some(folder) = &self.values {
+            for property in Property::ALL {
+                files.read("--values", &values::list(folder, property));
+            }
+        }
+        files.index(&self.index)?;
+        let beside = || self.index.with_added_extension("rejects.csv");
+        let rejects = self.rejects.clone().unwrap_or_else(beside);
+        let rejects = files.output("--rejects", &rejects)?;
+        let report = self.report.as_ref().map(|path| files.output("--report", path)).transpose()?;
+        files.standard_output()?;
+        Ok((rejects, report))
+    }
+
+    fn publish(&self, rejects: Output, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
+        let started = Instant::now();
+        let allowed = match &self.values {
+            Some(folder) => values::read(folder)?,
+            None => Vec::new(),
+        };
+        let exchanges = match &self.exchanges {
+            Some(path) => Exchanges::read(path)?,
+            None => Exchanges::default(),
+        };
+        let lock = BuildLock::acquire(&self.index)?;
+        if self.checks_space {
+            space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
+        }
+        let mut report = Report::default();
+        let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
+        let mut builder = Builder::begin(lock, self.options())?;
+        for (property, value) in &allowed {
+            builder.allow(*property, value);
+        }
+        let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
+        let Read { sorted, mut enrichment, mut rejects, sources } =
+            self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
+        let (rejected, read) = report.rejected_of_read();
+        let total = report.total();
+        let instruments_max = total.read - total.rejected - total.skipped;
+        if !self.max_rejects.allows(rejected, read) {
+            let line = self.max_rejects.to_string();
+            report.rejects_file = rejects.path();
+            rejects.finish()?;
+            return Err(Error::TooManyRejects { report: Box::new(report), line });
+        }
+        if instruments_max == 0 {
+            report.rejects_file = rejects.path();
+            rejects.finish()?;
+            return Err(Error::Nothing { report: Box::new(report) });
+        }
+
+        builder.set_hash_seed(hash_seed(&sources));
+        let names: Vec<_> = report.inputs.iter().map(|input| input.name.clone()).collect();
+        if !enrichment.is_empty() {
+            let mut joined = 0;
+            // The second pass counts the conflicts; here they are looked past.
+            sorted.for_each(&mut Conflicts::new(names.clone()), |instrument, _| {
+                joined += 1;
+                clock.tick(joined, || Progress::Joining { instruments: joined, instruments_max });
+                enrichment.observe(&instrument);
+                Ok(())
+            })?;
+            enrichment.settle();
+        }
+        let mut conflicts = Conflicts::new(names);
+        let mut from_exchanges = BTreeMap::new();
+        let mut indexed = 0;
+        let mut merged = sorted.for_each(&mut conflicts, |mut instrument, conflicts| {
+            indexed += 1;
+            clock.tick(indexed, || Progress::Indexing { instruments: indexed, instruments_max });
+            if let Some(column) = exchanges.fill(&mut instrument) {
+                *from_exchanges.entry(column).or_default() += 1;
+            }
+            enrichment.apply(&mut instrument, conflicts);
+            derive(&mut instrument);
+            Ok(builder.add(instrument)?)
+        })?;
+        merged.resize(report.inputs.len(), Merged::default());
+        drop(sorted);
+        (clock.progress)(Progress::Indexing { instruments: indexed, instruments_max });
+        for (input, merged) in report.inputs.iter_mut().zip(merged) {
+            input.counts.instruments = merged.instruments;
+            input.counts.merged = merged.merged;
+        }
+        report.from_exchanges = from_exchanges;
+        report.conflicts = conflicts.finish();
+        enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
+        (report.enrich, report.filled) = enrichment.finish();
+        report.rejects_file = rejects.path();
+        rejects.flush()?;
+        assert!(report.adds_up(), "every row read is accounted for: {report}");
+        (clock.progress)(Progress::Publishing);
+        let manifest = builder.publish(sources)?;
+        rejects.finish().map_err(unreported(manifest.generation))?;
+        report.published = Some(Published {
+            generation: manifest.generation,
+            instruments: manifest.instruments,
+            bytes: manifest.bytes(),
+        });
+        report.elapsed = started.elapsed();
+        Ok(report)
+    }
+
+    /// Reads every row of every input.
+    fn read(
+        &self,
+        mut merge: Merge,
+        rejects: Rejects,
+        report: &mut Report,
+        clock: &mut Clock<'_>,
+    ) -> Result<Read> {
+        let mut reading = Reading {
+            rejects,
+            sources: Vec::with_capacity(self.inputs.len() + self.enrich.len()),
+            report,
+            clock,
+            rows: 0,
+            bytes_before: 0,
+            bytes_total: self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum(),
+        };
+        for (place, input) in self.inputs.iter().enumerate() {
+            let name = input.name();
+            let mut source = Source::open(input, self.format.as_ref())?;
+            let counts = reading.read(&name, &mut source, |row, dropped| {
+                Ok(normalize(row, dropped).map(|instrument| merge.add(place, instrument)))
+            })?;
+            reading.report.inputs.push(InputReport {
+                name,
+                counts,
+                format: source.format().to_owned(),
+                unknown_columns: source.unknown_columns().to_vec(),
+                absent_columns: source.absent_columns().to_vec(),
+            });
+        }
+        let mut enrichment = Enrichment::new();
+        for input in &self.enrich {
+            let name = input.name();
+            let mut source = Source::open_without_figi(input, self.enrich_format.as_ref())?;
+            enrichment.begin(name.clone());
+            let Counts { read, rejected, skipped, .. } =
+                reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
+            let account = enrichment.account();
+            account.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
+            account.unknown_columns = source.unknown_columns().to_vec();
+        }
+        reading.report.enrich = enrichment.accounts().to_vec();
+        let Reading { rejects, sources, .. } = reading;
+        Ok(Read { sorted: merge.finish()?, enrichment, rejects, sources })
+    }
+
+    fn options(&self) -> BuildOptions {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.saturating_sub(3).clamp(1, 4);
+        let by_memory = self.memory_bytes / PART_SHARE / PART_BYTES_PER_INSTRUMENT;
+        let part_instruments_max = by_memory.min(PART_INSTRUMENTS_MAX) as u32;
+        BuildOptions {
+            threads,
+            segment_memory_bytes: (self.memory_bytes / SEGMENT_SHARE).min(threads * (3 << 30)),
+            part_instruments_max: self.part_instruments_max.unwrap_or(part_instruments_max),
+            generations_kept: self.generations_kept,
+            program: format!("figdex-ingest {}", figdex_build_info::BRIEF),
+            ..BuildOptions::default()
+        }
+    }
+}
+
+/// For `map_err`: a fault of a file about the build, after the index is published.
+fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
+    move |source| Error::Unreported { generation, source: Box::new(source) }
+}
+
+/// Of the dumps, so that the same dumps make the same index.
+fn hash_seed(sources: &[SourceEntry]) -> u64 {
+    sources.iter().fold(0, |seed, source| {
+        let digest = u64::from_str_radix(&source.sha256[..16], 16);
+        digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
+    })
+}
+
+/// What reading left behind.
+struct Read {
+    sorted: Sorted,
+    enrichment: Enrichment,
+    rejects: Rejects,
+    sources: Vec<SourceEntry>,
+}
+
+/// Reads inputs, one after the other.
+struct Reading<'a, 'b> {
+    rejects: Rejects,
+    sources: Vec<SourceEntry>,
+    report: &'a mut Report,
+    clock: &'a mut Clock<'b>,
+    /// Rows so far, over all inputs.
+    rows: u64,
+    /// Bytes of the inputs before the current one.
+    bytes_before: u64,
+    bytes_total: Option<u64>,
+}
+
+impl Reading<'_, '_> {
+    /// Reads every row of an input of that name, which `take` takes in or rejects.
+    fn read(
+        &mut self,
+        name: &str,
+        source: &mut Source,
+        mut take: impl FnMut(&Row, &mut Vec<Dropped>) -> Result<Result<(), Reject>>,
+    ) -> Result<Counts> {
+        let (bytes_before, bytes_total) = (self.bytes_before, self.bytes_total);
+        let progress = |rows, bytes| Progress::Reading {
+            input: name,
+            rows,
+            bytes: bytes_before + bytes,
+            bytes_total,
+        };
+        let mut counts = Counts::default();
+        let mut row = Row::default();
+        let mut dropped: Vec<Dropped> = Vec::new();
+        loop {
+            let taken = match source.next(&mut row)? {
+                Next::Row => take(&row, &mut dropped)?,
+                Next::Rejected(reason) => Err(reason),
+                Next::Skipped => {
+                    counts.read += 1;
+                    counts.skipped += 1;
+                    continue;
+                }
+                Next::End => break,
+            };
+            counts.read += 1;
+            self.rows += 1;
+            self.clock.tick(self.rows, || progress(self.rows, source.meter().bytes()));
+            if let Err(reason) = taken {
+                counts.rejected += 1;
+                self.rejects.keep(name, &row, None, &reason.to_string())?;
+                self.report.reasons.entry(reason.kind()).or_default().add(name, row.line);
+            }
+            for Dropped { column, reason } in dropped.drain(..) {
+                self.rejects.keep(name, &row, Some(column), reason)?;
+                self.report.dropped.entry((column, reason)).or_default().add(name, row.line);
+            }
+        }
+        let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
+        (self.clock.progress)(progress(self.rows, bytes));
+        self.bytes_before += bytes;
+        self.sources.push(SourceEntry { name: name.to_owned(), bytes, sha256, rows: counts.read });
+        Ok(counts)
+    }
+}
+
+/// Tells of progress now and then.
+struct Clock<'a> {
+    next: Instant,
+    progress: &'a mut dyn FnMut(Progress<'_>),
+}
+
+impl Clock<'_> {
+    fn tick<'a>(&mut self, count: u64, progress: impl FnOnce() -> Progress<'a>) {
+        if count.is_multiple_of(PROGRESS_ROWS) && Instant::now() >= self.next {
+            self.next = Instant::now() + PROGRESS_INTERVAL;
+            (self.progress)(progress());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! (head)
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::format::description::Description;
+
+/// One format: its name, or its file's, and what it says.
+#[derive(Clone)]
+pub(crate) struct Described {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<Description>,
+}
+
+impl Described {
+    fn read(path: &Path) -> Result<Self> {
+        let name = path.display();
+        let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;
+        Self::parse(&name.to_string(), &text)
+    }
+
+    fn parse(name: &str, text: &str) -> Result<Self> {
+        let description = parse::parse(text).map_err(|faults| Error::Columns {
+            name: name.to_owned(),
+            faults: faults.into_iter().map(|fault| (fault.line, fault.what)).collect(),
+        })?;
+        Ok(Self { name: name.into(), description: Arc::new(description) })
+    }
+}

@@ -1,0 +1,176 @@
+//! An index back to the canonical dump: built from it again, it is the same index.
+//!
+//! Identifiers that were derived are written too: where a dump gives them, nothing is
+//! derived. Value lists (`build --values`) are no rows, and written beside the dump.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+
+use crate::build::values;
+use crate::error::Error;
+use crate::outputs::{Files, Output, OutputError};
+use crate::row::Column;
+use crate::row::cells::{Cell, cell, columns};
+
+/// What stands between the values of one CSV cell.
+const LIST_SEPARATOR: char = ';';
+
+/// The layout of an exported dump.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A header row, and a row an instrument.
+    Csv,
+    /// An object a line; what is unknown is left out.
+    JsonLines,
+}
+
+/// Why an index was not written as a dump.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The index cannot be read.
+    #[error(transparent)]
+    Index(#[from] figdex_index::Error),
+    /// The dump cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+    /// A value that the layout has no way to write.
+    #[error(
+        "{figi} has a value with {LIST_SEPARATOR:?} in {}, which separates values in CSV: \
+         export it as JSON lines",
+        .column.name()
+    )]
+    Separator {
+        /// The instrument.
+        figi: Figi,
+        /// The column.
+        column: Column,
+    },
+}
+
+/// Writes every instrument of a generation, in FIGI order.
+///
+/// # Errors
+/// When `out` takes no more, or an instrument does not fit the format.
+pub fn write(
+    catalogue: &Catalogue,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    match format {
+        Format::Csv => {
+            let mut csv = csv::Writer::from_writer(out);
+            csv.write_record(columns().map(Column::name)).map_err(plain)?;
+            catalogue.instruments(|instrument| {
+                for column in columns() {
+                    let cell = csv_cell(instrument, column)?;
+                    csv.write_field(&*cell).map_err(plain)?;
+                }
+                csv.write_record(None::<&[u8]>).map_err(plain)?;
+                Ok::<_, ExportError>(())
+            })?;
+            csv.flush()?;
+        }
+        Format::JsonLines => catalogue.instruments(|instrument| {
+            serde_json::to_writer(&mut *out, &Object(instrument)).map_err(io::Error::from)?;
+            out.write_all(b"\n")?;
+            Ok::<_, ExportError>(())
+        })?,
+    }
+    Ok(())
+}
+
+/// The system's own error, by whose kind a closed pipe is known.
+fn plain(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
+/// The value lists of a folder as files that may be written.
+///
+/// # Errors
+/// When one of them is another file of the command.
+pub fn value_lists(
+    folder: &Path,
+    files: &mut Files,
+) -> Result<Vec<(Property, Output)>, OutputError> {
+    let list = |property: Property| {
+        Ok((property, files.output("--values", &values::list(folder, property))?))
+    };
+    Property::ALL.into_iter().map(list).collect()
+}
+
+/// Writes the values that each enum-like property may have into the lists of a folder, as
+/// `build --values` takes them and the values endpoint answers.
+///
+/// # Errors
+/// When the folder or a file in it cannot be written.
+pub fn write_values(
+    vocabulary: &Vocabulary,
+    folder: &Path,
+    lists: &[(Property, Output)],
+) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(Error::file(&folder.display()))?;
+    for (property, list) in lists {
+        let values: Vec<_> = vocabulary.values(*property).collect();
+        let text = serde_json::json!({ "values": values }).to_string();
+        list.write(text.as_bytes()).map_err(Error::file(&list.name().display()))?;
+    }
+    Ok(())
+}
+
+fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, ExportError> {
+    Ok(match cell(instrument, column) {
+        Cell::Nothing => "".into(),
+        Cell::Text(text) => text,
+        Cell::Number(number) => number.to_string().into(),
+        Cell::Truth(truth) => truth.to_string().into(),
+        Cell::List(values) => {
+            if values.iter().any(|value| value.contains(LIST_SEPARATOR)) {
+                return Err(ExportError::Separator { figi: instrument.figi, column });
+            }
+            let mut separator = [0; 4];
+            values.join(LIST_SEPARATOR.encode_utf8(&mut separator)).into()
+        }
+    })
+}
+
+/// An instrument as the object of a JSON line.
+struct Object<'a>(&'a Instrument);
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        for column in columns() {
+            let name = column.name();
+            match cell(self.0, column) {
+                Cell::Nothing => {}
+                Cell::Text(text) => object.serialize_entry(name, &text)?,
+                Cell::Number(number) if is_read_exactly(number) => {
+                    object.serialize_entry(name, &number)?;
+                }
+                Cell::Number(number) => object.serialize_entry(name, &number.to_string())?,
+                Cell::Truth(truth) => object.serialize_entry(name, &truth)?,
+                Cell::List(values) => match *values {
+                    [only] => object.serialize_entry(name, only)?,
+                    _ => object.serialize_entry(name, &values)?,
+                },
+            }
+        }
+        object.end()
+    }
+}
+
+/// Whether our own reader of JSON numbers, which is fast rather than exact in the
+/// last digit, gives this one back. One that it does not is written as text, which it
+/// leaves alone.
+fn is_read_exactly(number: f64) -> bool {
+    let text = serde_json::to_string(&number);
+    text.is_ok_and(|text| serde_json::from_str(&text).ok() == Some(number))
+}

@@ -1,0 +1,133 @@
+//! An instrument as the cells of a canonical row: the way back from
+//! `normalize`, in one spelling whatever the dump's was.
+
+use std::borrow::Cow;
+
+use figdex_index::{Figi, IdType, IdValue, Instrument};
+
+use super::Column;
+
+/// The columns of which an instrument may have one. Four idTypes are fields under another name.
+pub(crate) fn columns() -> impl Iterator<Item = Column> {
+    let of_fields =
+        [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];
+    let ids = IdType::ALL.into_iter().filter(move |id_type| !of_fields.contains(id_type));
+    Column::FIELDS.into_iter().chain(ids.map(Column::Identifier))
+}
+
+/// What an instrument has in a column.
+pub(crate) enum Cell<'a> {
+    Nothing,
+    Text(Cow<'a, str>),
+    Number(f64),
+    Truth(bool),
+    List(Vec<&'a str>),
+}
+
+/// What the instrument has in that column.
+pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
+    fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
+        text.as_deref().map(Cow::Borrowed)
+    }
+    let figi = |figi: Option<Figi>| figi.map(|figi| Cow::Owned(figi.to_string()));
+    let found = match column {
+        Column::Figi => figi(Some(instrument.figi)),
+        Column::CompositeFigi => figi(instrument.composite_figi),
+        Column::ShareClassFigi => figi(instrument.share_class_figi),
+        Column::Ticker => text(&instrument.ticker),
+        Column::Name => text(&instrument.name),
+        Column::SecurityDescription => text(&instrument.security_description),
+        Column::Property(property) => instrument.property(property).map(Cow::Borrowed),
+        Column::Strike => return instrument.strike.map_or(Cell::Nothing, Cell::Number),
+        Column::ContractSize => {
+            return instrument.contract_size.map_or(Cell::Nothing, Cell::Number);
+        }
+        Column::Coupon => return instrument.coupon.map_or(Cell::Nothing, Cell::Number),
+        Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
+        Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
+        Column::Listed => return instrument.listed.map_or(Cell::Nothing, Cell::Truth),
+        Column::Metadata => text(&instrument.metadata),
+        Column::UniqueId => text(&instrument.unique_id),
+        Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
+        Column::Alias => return list(instrument.alias.iter().map(String::as_str).collect()),
+        Column::Identifier(id_type) => {
+            let own = instrument.identifiers_of(id_type);
+            return list(own.map(IdValue::as_str).collect());
+        }
+    };
+    found.map_or(Cell::Nothing, Cell::Text)
+}
+
+fn list(values: Vec<&str>) -> Cell<'_> {
+    if values.is_empty() { Cell::Nothing } else { Cell::List(values) }
+}
+
+/// The cells that say what is known of the instrument, except its own FIGI. A
+/// column with several values has several cells, one after the other.
+pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
+    let mut cells = Vec::new();
+    for column in columns().filter(|column| *column != Column::Figi) {
+        match cell(instrument, column) {
+            Cell::Nothing => {}
+            Cell::Text(text) => cells.push((column, text.into_owned())),
+            Cell::Number(number) => cells.push((column, number.to_string())),
+            Cell::Truth(truth) => cells.push((column, truth.to_string())),
+            Cell::List(mut values) => {
+                values.sort_unstable();
+                cells.extend(values.into_iter().map(|value| (column, value.to_owned())));
+            }
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::Property;
+
+    use super::*;
+    use crate::row::normalize::normalize;
+    use crate::row::{CellKind, Row};
+
+    /// Every column comes back as it was put in.
+    #[test]
+    fn it_is_the_way_back_from_normalize() {
+        let mut given = vec![
+            ("compositeFIGI", "BBG000BLNNH6"),
+            ("shareClassFIGI", "BBG001S5S399"),
+            ("ticker", "IBM"),
+            ("name", "x"),
+            ("securityDescription", "y"),
+            ("strike", "12.5"),
+            ("contractSize", "100"),
+            ("coupon", "0"),
+            ("expiration", "2025-01-17"),
+            ("maturity", "2026-01-17"),
+            ("listed", "false"),
+            ("metadata", "z"),
+            ("uniqueID", "EQ1"),
+            ("uniqueIDFutOpt", "COAAPL"),
+        ];
+        given.extend(Property::ALL.map(|property| {
+            (property.field_name(), if property == Property::OptionType { "Put" } else { "US" })
+        }));
+        given.extend([("ID_ISIN", "US4592001014"), ("ID_ISIN", "JP3633400001")]);
+        given.extend([("ID_CUSIP", "459200101"), ("alias", "b"), ("alias", "a")]);
+        let mut row = Row::default();
+        for (column, value) in [("figi", "BBG000BLNNH6")].iter().chain(&given) {
+            row.push(Column::from_name(column).unwrap(), value, CellKind::Text);
+        }
+        let mut dropped = Vec::new();
+        let instrument = normalize(&row, &mut dropped).unwrap();
+        assert!(dropped.is_empty() && instrument.figi == Figi::parse("BBG000BLNNH6").unwrap());
+        let mut found = cells(&instrument);
+        let mut given: Vec<_> = given
+            .into_iter()
+            .map(|(column, value)| (Column::from_name(column).unwrap(), value.to_owned()))
+            .collect();
+        assert_eq!(found.iter().filter(|(c, _)| *c == Column::Identifier(IdType::Isin)).count(), 2);
+        found.sort();
+        given.sort();
+        assert_eq!(found, given);
+    }
+}

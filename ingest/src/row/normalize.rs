@@ -1,0 +1,275 @@
+//! A row becomes an instrument, or is rejected with a reason.
+//!
+//! A wrong `figi` rejects the row. Any other cell that is not what its column
+//! asks for is dropped, and told (commands, "The canonical dump").
+
+use figdex_index::{Date, Figi, IdType, Instrument};
+
+use super::reject::Reject;
+use super::{Cell, CellKind, Column, Row};
+
+/// The longest text of a field, in bytes.
+const TEXT_BYTES_MAX: usize = 4096;
+
+/// The longest value of an enum-like property, in bytes.
+const PROPERTY_BYTES_MAX: usize = 256;
+
+/// The most values that one row may have of one kind of identifier, or aliases.
+const LIST_VALUES_MAX: usize = 100;
+
+/// A cell that was not taken.
+pub(crate) struct Dropped {
+    pub(crate) column: Column,
+    pub(crate) reason: &'static str,
+}
+
+/// The instrument that `row` describes; cells that were not taken are added to
+/// `dropped`.
+///
+/// # Errors
+/// The reason why the row is none.
+pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrument, Reject> {
+    let mut figis = row.cells().filter(|cell| cell.column == Column::Figi);
+    let figi = figis.next().ok_or(Reject::NoFigi)?;
+    if let CellKind::Fault(reason) = figi.kind {
+        return Err(Reject::FigiCell(reason));
+    }
+    let figi = Figi::parse(figi.value).map_err(Reject::Figi)?;
+    Ok(describe(figi, row, dropped))
+}
+
+/// What `row` says of the instrument with that FIGI; cells that were not taken
+/// are added to `dropped`.
+pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Instrument {
+    let mut instrument = Instrument::new(figi);
+    for cell in row.cells() {
+        if let Err(reason) = take(&mut instrument, &cell) {
+            dropped.push(Dropped { column: cell.column, reason });
+        }
+    }
+    fill_fields(&mut instrument, row);
+    settle_field_types(&mut instrument, dropped);
+    instrument
+}
+
+/// Puts a cell into its field.
+pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
+    if let CellKind::Fault(reason) = cell.kind {
+        return Err(reason);
+    }
+    let value = cell.value;
+    match cell.column {
+        Column::Figi => {}
+        Column::CompositeFigi => instrument.composite_figi = Some(figi(value)?),
+        Column::ShareClassFigi => instrument.share_class_figi = Some(figi(value)?),
+        Column::Ticker => instrument.ticker = Some(text(value, TEXT_BYTES_MAX)?),
+        Column::Name => instrument.name = Some(text(value, TEXT_BYTES_MAX)?),
+        Column::SecurityDescription => {
+            instrument.security_description = Some(text(value, TEXT_BYTES_MAX)?);
+        }
+        Column::Property(property) => {
+            if property == figdex_index::Property::OptionType && !matches!(value, "Put" | "Call") {
+                return Err("neither Put nor Call");
+            }
+            instrument.properties[property as usize] = Some(text(value, PROPERTY_BYTES_MAX)?);
+        }
+        Column::Strike => instrument.strike = Some(number(value)?),
+        Column::ContractSize => instrument.contract_size = Some(number(value)?),
+        Column::Coupon => instrument.coupon = Some(number(value)?),
+        Column::Expiration => instrument.expiration = Some(date(value)?),
+        Column::Maturity => instrument.maturity = Some(date(value)?),
+        Column::Listed => {
+            // Also `True`, as Python writes it: an equity whose cell was dropped would be
+            // listed.
+            let listed = value.to_ascii_lowercase().parse();
+            instrument.listed = Some(listed.map_err(|_| "neither true nor false")?);
+        }
+        Column::Metadata => instrument.metadata = Some(text(value, TEXT_BYTES_MAX)?),
+        Column::UniqueId => instrument.unique_id = Some(text(value, TEXT_BYTES_MAX)?),
+        Column::UniqueIdFutOpt => {
+            instrument.unique_id_fut_opt = Some(text(value, TEXT_BYTES_MAX)?);
+        }
+        Column::Alias => {
+            if instrument.alias.len() == LIST_VALUES_MAX {
+                return Err("more than 100 values");
+            }
+            instrument.alias.push(text(value, TEXT_BYTES_MAX)?);
+        }
+        Column::Identifier(id_type) => {
+            let admitted = match cell.kind {
+                CellKind::Integer => id_type.admit_integer(value),
+                _ => id_type.admit(value),
+            };
+            let admitted = admitted.map_err(|_| "not of the form of its idType")?;
+            let identifier = admitted.into_owned();
+            if instrument.identifiers_of(id_type).count() == LIST_VALUES_MAX {
+                return Err("more than 100 values");
+            }
+            if !instrument.identifiers.contains(&identifier) {
+                instrument.identifiers.push(identifier);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Three idTypes are result fields as well. Where the row gives a field in no other
+/// way, it is as the identifier was written, not in the spelling of the index.
+fn fill_fields(instrument: &mut Instrument, row: &Row) {
+    for cell in row.cells() {
+        let Column::Identifier(id_type) = cell.column else { continue };
+        let field = match id_type {
+            IdType::BbUnique => &mut instrument.unique_id,
+            IdType::UniqueFutOpt => &mut instrument.unique_id_fut_opt,
+            IdType::Ticker => &mut instrument.ticker,
+            _ => continue,
+        };
+        if field.is_none() && id_type.admit(cell.value).is_ok() {
+            *field = Some(cell.value.to_owned());
+        }
+    }
+}
+
+/// Four idTypes are fields of the row under another name. As columns they fill
+/// the field where it is empty, and are dropped where they contradict it.
+fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
+    const CONTRADICTION: &str = "not the row's own value";
+    let identifiers = std::mem::take(&mut instrument.identifiers);
+    for value in identifiers {
+        let (id_type, text) = (value.id_type(), value.as_str());
+        let agrees = match id_type {
+            IdType::BbGlobal => Figi::parse(text) == Ok(instrument.figi),
+            IdType::CompositeBbGlobal => agree(&mut instrument.composite_figi, text),
+            IdType::ShareClassBbGlobal => agree(&mut instrument.share_class_figi, text),
+            IdType::Ticker => {
+                let ticker = instrument.ticker.get_or_insert_with(|| text.to_owned());
+                IdType::Ticker.admit(ticker).is_ok_and(|ticker| ticker == value)
+            }
+            _ => {
+                instrument.identifiers.push(value);
+                true
+            }
+        };
+        if !agrees {
+            dropped.push(Dropped { column: Column::Identifier(id_type), reason: CONTRADICTION });
+        }
+    }
+}
+
+fn agree(field: &mut Option<Figi>, text: &str) -> bool {
+    Figi::parse(text).is_ok_and(|figi| *field.get_or_insert(figi) == figi)
+}
+
+fn figi(value: &str) -> Result<Figi, &'static str> {
+    Figi::parse(value).map_err(|_| "not a FIGI")
+}
+
+fn text(value: &str, bytes_max: usize) -> Result<String, &'static str> {
+    if value.len() > bytes_max {
+        return Err("longer than its column may be");
+    }
+    Ok(value.to_owned())
+}
+
+fn number(value: &str) -> Result<f64, &'static str> {
+    value.parse().ok().filter(|number: &f64| number.is_finite()).ok_or("not a number")
+}
+
+fn date(value: &str) -> Result<Date, &'static str> {
+    Date::parse(value).map_err(|_| "not a date of the form YYYY-MM-DD")
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::{FigiError, Property};
+
+    use super::*;
+
+    fn normalized(cells: &[(&str, &str)]) -> (Result<Instrument, Reject>, Vec<String>) {
+        let mut row = Row::default();
+        for (column, value) in cells {
+            row.push(Column::from_name(column).unwrap(), value, CellKind::Text);
+        }
+        let mut dropped = Vec::new();
+        let instrument = normalize(&row, &mut dropped);
+        let dropped = dropped.iter().map(|cell| format!("{}: {}", cell.column.name(), cell.reason));
+        (instrument, dropped.collect())
+    }
+
+    const IBM: (&str, &str) = ("figi", "BBG000BLNNH6");
+
+    #[test]
+    fn a_wrong_figi_rejects_the_row() {
+        assert_eq!(normalized(&[("ticker", "IBM")]).0, Err(Reject::NoFigi));
+        let wrong = normalized(&[("figi", "BBG000BLNNH5")]).0;
+        assert_eq!(wrong, Err(Reject::Figi(FigiError::CheckDigit)));
+    }
+
+    #[test]
+    fn another_wrong_cell_is_dropped_and_told() {
+        let (instrument, dropped) = normalized(&[
+            IBM,
+            ("ticker", " IBM "),
+            ("compositeFIGI", "BBG000BLNNH5"),
+            ("strike", "NaN"),
+            ("coupon", "7 5/8"),
+            ("expiration", "01/17/25"),
+            ("listed", "maybe"),
+            ("optionType", "put"),
+            ("ID_ISIN", "US4592001015"),
+            ("ID_CUSIP", "459200101"),
+        ]);
+        let instrument = instrument.unwrap();
+        assert_eq!(instrument.ticker.as_deref(), Some("IBM"));
+        assert_eq!(instrument.composite_figi, None);
+        assert_eq!(instrument.property(Property::OptionType), None);
+        assert_eq!(instrument.identifiers.len(), 1);
+        assert_eq!(
+            dropped,
+            [
+                "compositeFIGI: not a FIGI",
+                "strike: not a number",
+                "coupon: not a number",
+                "expiration: not a date of the form YYYY-MM-DD",
+                "listed: neither true nor false",
+                "optionType: neither Put nor Call",
+                "ID_ISIN: not of the form of its idType",
+            ]
+        );
+    }
+
+    /// contract 5.18: the field has the stored value as it was written.
+    #[test]
+    fn a_field_that_only_an_identifier_gives_keeps_its_spelling() {
+        let (instrument, dropped) = normalized(&[
+            IBM,
+            ("ID_BB_UNIQUE", "abcX"),
+            ("UNIQUE_ID_FUT_OPT", "IBM US Equity"),
+            ("TICKER", "brk/b"),
+            ("listed", "False"),
+        ]);
+        let instrument = instrument.unwrap();
+        assert_eq!(instrument.unique_id.as_deref(), Some("abcX"));
+        assert_eq!(instrument.unique_id_fut_opt.as_deref(), Some("IBM US Equity"));
+        assert_eq!((instrument.ticker.as_deref(), instrument.listed), (Some("brk/b"), Some(false)));
+        assert!(dropped.is_empty(), "{dropped:?}");
+    }
+
+    #[test]
+    fn an_id_type_that_is_a_field_fills_it_or_is_dropped() {
+        let (instrument, dropped) = normalized(&[
+            IBM,
+            ("ticker", "IBM"),
+            ("TICKER", "ibm"),
+            ("ID_BB_GLOBAL", "BBG000BLNNH6"),
+            ("COMPOSITE_ID_BB_GLOBAL", "BBG000BLNNH6"),
+            ("shareClassFIGI", "BBG001S5S399"),
+            ("ID_BB_GLOBAL_SHARE_CLASS_LEVEL", "BBG001S5N8V8"),
+        ]);
+        let instrument = instrument.unwrap();
+        assert_eq!(instrument.composite_figi, Some(instrument.figi));
+        assert_eq!(instrument.share_class_figi.unwrap().to_string(), "BBG001S5S399");
+        assert_eq!(instrument.identifiers, []);
+        assert_eq!(dropped, ["ID_BB_GLOBAL_SHARE_CLASS_LEVEL: not the row's own value"]);
+    }
+}

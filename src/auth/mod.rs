@@ -1,0 +1,217 @@
+//! Chapter "Authentication": who calls, told by a key.
+//!
+//! A key is 256 random bits, so that its SHA-256 cannot be turned back by guessing:
+//! the slow hashes made for passwords would protect nothing more, and cost every
+//! request. `file` keeps the hashes; this module compares.
+
+pub mod file;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use warp::http::HeaderMap;
+
+use self::file::KeysError;
+use crate::caller::{Digest, KeyId};
+use crate::error::ApiError;
+use crate::stamp::Stamp;
+
+/// The headers that carry a key: the contract's, and the public service's, which
+/// existing clients send.
+pub const HEADERS: [&str; 2] = ["x-service-apikey", "x-openfigi-apikey"];
+
+/// How often the keys file is looked at for a change.
+const WATCH_PERIOD: Duration = Duration::from_secs(1);
+
+/// The keys that are valid now.
+#[derive(Debug, Default)]
+pub struct KeyRing {
+    held: RwLock<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Where the keys come from; without a file there are none.
+    file: Option<PathBuf>,
+    digests: HashMap<KeyId, Digest>,
+    /// Of the file as it was last looked at, good or not; `None` when it is gone.
+    stamp: Option<Stamp>,
+}
+
+impl KeyRing {
+    /// The keys of a file, as it is now and as it will be.
+    ///
+    /// # Errors
+    /// When the file is not there, cannot be read, or is no keys file.
+    pub fn open(file: &Path) -> Result<Self, KeysError> {
+        let stamp = Stamp::of(file);
+        let digests = digests(file)?;
+        Ok(Self { held: RwLock::new(Held { file: Some(file.to_owned()), digests, stamp }) })
+    }
+
+    /// The file, if the keys come from one.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.held.read().file.clone()
+    }
+
+    /// Has the keys of another ring from now on, and follows its file.
+    pub fn replace(&self, other: &Self) {
+        let held = std::mem::take(&mut *other.held.write());
+        *self.held.write() = held;
+    }
+
+    /// Takes the file up again when it changed. A file that is broken or gone leaves
+    /// the keys as they were: a slip of the operator must not lock out every client.
+    pub fn refresh(&self) {
+        let Some(file) = self.file() else { return };
+        let stamp = Stamp::of(&file);
+        if self.held.read().stamp == stamp {
+            return;
+        }
+        let digests = digests(&file);
+        let mut held = self.held.write();
+        if held.file.as_ref() != Some(&file) {
+            // Another one took its place meanwhile.
+            return;
+        }
+        match digests {
+            Ok(digests) => {
+                tracing::info!(keys = digests.len(), "keys file taken up");
+                *held = Held { file: Some(file), digests, stamp };
+            }
+            Err(error) => {
+                tracing::warn!(%error, "keys file not taken up: the keys before stay valid");
+                held.stamp = stamp;
+            }
+        }
+    }
+
+    /// Refreshes about every second, for as long as anyone else holds the ring.
+    pub async fn watch(self: Arc<Self>) {
+        let ring = Arc::downgrade(&self);
+        drop(self);
+        loop {
+            tokio::time::sleep(WATCH_PERIOD).await;
+            let Some(ring) = ring.upgrade() else { return };
+            // A file may lie on a network; no request waits for it.
+            if tokio::task::spawn_blocking(move || ring.refresh()).await.is_err() {
+                tracing::error!("looking at the keys file failed");
+            }
+        }
+    }
+
+    /// Whose key the headers carry; `None` when they carry none. An empty value is
+    /// no key, and the same key twice is one.
+    ///
+    /// # Errors
+    /// [`ApiError::InvalidApiKey`] for an unknown key, and for two different ones.
+    pub fn admit(&self, headers: &HeaderMap) -> Result<Option<KeyId>, ApiError> {
+        let values = HEADERS.iter().flat_map(|name| headers.get_all(*name));
+        let mut keys =
+            values.map(|value| value.as_bytes().trim_ascii()).filter(|key| !key.is_empty());
+        let Some(key) = keys.next() else { return Ok(None) };
+        if keys.any(|other| other != key) {
+            return Err(ApiError::InvalidApiKey);
+        }
+        let digest = digest_of(key);
+        let id = KeyId::of_digest(&digest);
+        // The place in the map tells at most the first bits of a hash that the caller
+        // can compute, never of a key; the hashes are compared in constant time, also
+        // when there is none to compare with.
+        let held = self.held.read();
+        let known = held.digests.get(&id);
+        let same = known.unwrap_or(&[0; 32]).ct_eq(&digest);
+        if bool::from(same) && known.is_some() {
+            Ok(Some(id))
+        } else {
+            Err(ApiError::InvalidApiKey)
+        }
+    }
+}
+
+pub(crate) fn digest_of(key: &[u8]) -> Digest {
+    Sha256::digest(key).into()
+}
+
+fn digests(file: &Path) -> Result<HashMap<KeyId, Digest>, KeysError> {
+    let keys = file::list(file)?;
+    Ok(keys.iter().map(|key| (KeyId::of_digest(&key.digest), key.digest)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use warp::http::HeaderValue;
+
+    use super::*;
+
+    fn admit(ring: &KeyRing, headers: &[(&'static str, &str)]) -> Result<bool, ApiError> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_str(value).unwrap());
+        }
+        ring.admit(&map).map(|key| key.is_some())
+    }
+
+    /// contract 3.2 to 3.5: a key in either header.
+    #[test]
+    fn a_key_in_either_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.toml");
+        let key = file::add(&file, "one").unwrap();
+        let other = file::add(&file, "two").unwrap();
+        let ring = KeyRing::open(&file).unwrap();
+        let [service, public] = HEADERS;
+        let no_key = KeyRing::default();
+        let invalid = Err(ApiError::InvalidApiKey);
+        for (headers, with_keys, without_keys) in [
+            (vec![], Ok(false), Ok(false)),
+            (vec![(service, "")], Ok(false), Ok(false)),
+            (vec![(service, " "), (public, "")], Ok(false), Ok(false)),
+            (vec![(service, key.as_str())], Ok(true), invalid),
+            (vec![(public, &key)], Ok(true), invalid),
+            (vec![(public, &key), (service, "")], Ok(true), invalid),
+            (vec![(public, &key), (service, &key)], Ok(true), invalid),
+            (vec![(service, &key), (service, &key)], Ok(true), invalid),
+            (vec![(service, &key), (service, &other)], invalid, invalid),
+            (vec![(public, &key), (service, &other)], invalid, invalid),
+            (vec![(service, &key[1..])], invalid, invalid),
+            (vec![(service, &key.to_uppercase())], invalid, invalid),
+            (vec![(service, "x")], invalid, invalid),
+        ] {
+            assert_eq!(admit(&ring, &headers), with_keys, "{headers:?}");
+            assert_eq!(admit(&no_key, &headers), without_keys, "{headers:?}");
+        }
+    }
+
+    /// contract 3.6: a changed file is loaded without a restart; a broken or removed one is not.
+    #[test]
+    fn a_file_that_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.toml");
+        let first = file::add(&file, "first").unwrap();
+        let ring = KeyRing::open(&file).unwrap();
+        let is_valid = |key: &str| {
+            ring.refresh();
+            admit(&ring, &[(HEADERS[0], key)]) == Ok(true)
+        };
+        let second = file::add(&file, "second").unwrap();
+        assert!(is_valid(&first) && is_valid(&second));
+        file::revoke(&file, "first").unwrap();
+        assert!(!is_valid(&first) && is_valid(&second));
+        let good = fs::read(&file).unwrap();
+        fs::write(&file, "[[key]]\nname = ").unwrap();
+        assert!(!is_valid(&first) && is_valid(&second));
+        fs::remove_file(&file).unwrap();
+        assert!(is_valid(&second));
+        fs::write(&file, good).unwrap();
+        let third = file::add(&file, "third").unwrap();
+        assert!(is_valid(&second) && is_valid(&third));
+    }
+}

@@ -1,0 +1,2 @@
+pub(crate) mod budget;
+pub(crate) mod pool;

@@ -1,0 +1,264 @@
+//! Counting: fixed windows that start with a caller's first request.
+//!
+//! Time is an argument, so that nothing here reads a clock. A caller's windows of
+//! one version lie together behind one lock: a request is counted by all windows
+//! that it falls under or by none, and exactly, however many come at once.
+//!
+//! Memory is bounded by [`TRACKED_MAX`]. When that many addresses have live windows,
+//! some must be forgotten: those that reset soonest, which lose least. To refuse
+//! newcomers instead would let a flood of addresses lock everyone out; and who
+//! commands a quarter of a million addresses gains nothing from a window that
+//! starts anew. A key's windows are never forgotten: their number is the
+//! operator's.
+//!
+//! Rates may change while callers are counted ([`Limiter::with_rates`]). What was used
+//! stays used, and is held against the new figure: to start anew would hand every
+//! caller a second helping at each change. A window that is open ends when it was to
+//! end, or sooner if the new one is shorter.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use warp::http::{HeaderMap, HeaderValue};
+
+use super::standing::Standing;
+use super::{Rate, Rates, Span};
+use crate::caller::{KeyId, Peer, Who};
+use crate::version::Version;
+
+/// Addresses whose windows are kept at a time, each version counting as one: about
+/// 70 MB when all are there.
+pub const TRACKED_MAX: usize = 1 << 18;
+
+/// Locks that they are spread over.
+const SHARDS: usize = 64;
+
+/// What a shard holds before it is first looked through for what is over.
+const SWEEP_MIN: usize = 64;
+
+/// The bits of the largest IPv6 network that a provider gives to one subscriber, as a rule.
+const WIDE_NETWORK_BITS: u32 = 48;
+
+/// All callers' windows, and the rates that they are held against.
+pub struct Limiter {
+    rates: Rates,
+    callers: Arc<Callers>,
+}
+
+/// All callers' windows, which outlive a change of the rates.
+struct Callers {
+    epoch: Instant,
+    hasher: RandomState,
+    shards: Vec<Mutex<Shard>>,
+    shard_max: usize,
+    /// How often a window was full, in the order of the rates' lines.
+    refusals: Vec<AtomicU64>,
+}
+
+/// The windows of a part of the callers.
+#[derive(Default)]
+struct Shard {
+    callers: HashMap<(Who, Version), Windows>,
+    /// The number of callers at which the shard is next looked through. It is twice
+    /// what the last look left, so that looks cost little over all.
+    sweep_at: usize,
+}
+
+/// A caller's windows in one version, in the order of [`Span::ALL`].
+type Windows = [Window; Span::ALL.len()];
+
+#[derive(Clone, Copy, Default)]
+struct Window {
+    /// Since the limiter's epoch; a window that ended is as good as none.
+    ends: Duration,
+    used: u32,
+}
+
+impl Limiter {
+    /// A limiter that has seen nobody yet.
+    pub fn new(rates: Rates, now: Instant) -> Self {
+        Self::with_capacity(rates, now, SHARDS, TRACKED_MAX / SHARDS)
+    }
+
+    fn with_capacity(rates: Rates, epoch: Instant, shards: usize, shard_max: usize) -> Self {
+        let shards = (0..shards).map(|_| Mutex::default()).collect();
+        let refusals = rates.lines().iter().map(|_| AtomicU64::new(0)).collect();
+        let hasher = RandomState::new();
+        let callers = Callers { epoch, hasher, shards, shard_max, refusals };
+        Self { rates, callers: Arc::new(callers) }
+    }
+
+    /// A limiter with other rates, and the same counts. Whoever still holds this one
+    /// goes on counting in both.
+    #[must_use]
+    pub fn with_rates(&self, rates: Rates, now: Instant) -> Self {
+        let now = now.saturating_duration_since(self.callers.epoch);
+        for shard in &self.callers.shards {
+            for (&(who, version), windows) in &mut shard.lock().callers {
+                for line in rates.lines().iter().filter(|line| line.version == version) {
+                    if let Some(rate) = line.rate(who.has_key()) {
+                        let window = &mut windows[line.span as usize];
+                        window.ends = window.ends.min(now + rate.window());
+                    }
+                }
+            }
+        }
+        Self { rates, callers: self.callers.clone() }
+    }
+
+    /// How often a window was full, for every line of the rates. Of several that are
+    /// full at once it is the one that the caller is told of.
+    pub(crate) fn refusals(&self) -> Vec<(Version, Span, u64)> {
+        let counts = self.callers.refusals.iter().map(|count| count.load(Ordering::Relaxed));
+        let lines = self.rates.lines().iter().zip(counts);
+        lines.map(|(line, count)| (line.version, line.span, count)).collect()
+    }
+
+    fn count_refusal(&self, version: Version, place: usize) {
+        for (line, count) in self.rates.lines().iter().zip(&self.callers.refusals) {
+            if line.version == version && line.span as usize == place {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Counts one request. `span` is the endpoint's own: mapping or search.
+    /// `None` when nothing limits it.
+    ///
+    /// # Errors
+    /// Where the caller stands in the window that is full; then no window counts it.
+    pub fn admit(
+        &self,
+        who: Who,
+        version: Version,
+        span: Span,
+        now: Instant,
+    ) -> Result<Option<Standing>, Standing> {
+        self.charge(who, version, [span, Span::Total], 1, now)
+    }
+
+    /// Counts the jobs of a request that was admitted.
+    ///
+    /// # Errors
+    /// Where the caller stands, when they are more than the window has left; then
+    /// none of them counts.
+    pub fn charge_jobs(
+        &self,
+        who: Who,
+        version: Version,
+        jobs: u32,
+        now: Instant,
+    ) -> Result<(), Standing> {
+        self.charge(who, version, [Span::Jobs; 2], jobs, now).map(|_| ())
+    }
+
+    /// Counts `cost` in every window of those spans, or in none.
+    fn charge(
+        &self,
+        who: Who,
+        version: Version,
+        spans: [Span; 2],
+        cost: u32,
+        now: Instant,
+    ) -> Result<Option<Standing>, Standing> {
+        let lines = || {
+            let lines = self.rates.lines().iter();
+            lines
+                .filter(|line| line.version == version && spans.contains(&line.span))
+                .filter_map(|line| Some((line.span as usize, line.rate(who.has_key())?)))
+        };
+        if cost == 0 || lines().next().is_none() {
+            return Ok(None);
+        }
+        let Callers { epoch, hasher, shards, shard_max, .. } = &*self.callers;
+        let now = now.saturating_duration_since(*epoch);
+        let caller = (who, version);
+        let shard = hasher.hash_one(caller) as usize % shards.len();
+        let mut shard = shards[shard].lock();
+        let windows = shard.windows(caller, now, *shard_max);
+        let full = lines()
+            .filter(|&(place, rate)| windows[place].used(now).saturating_add(cost) > rate.count)
+            .map(|(place, rate)| (place, windows[place].standing(rate, now)));
+        if let Some((place, standing)) = tightest(full) {
+            self.count_refusal(version, place);
+            return Err(standing);
+        }
+        for (place, rate) in lines() {
+            windows[place].count(cost, rate, now);
+        }
+        let standings = lines().map(|(place, rate)| (place, windows[place].standing(rate, now)));
+        Ok(tightest(standings).map(|(_, standing)| standing))
+    }
+}
+
+/// The most restrictive of several, with its place: the least remains, and for the
+/// longest time.
+fn tightest(standings: impl Iterator<Item = (usize, Standing)>) -> Option<(usize, Standing)> {
+    standings.min_by_key(|(_, standing)| (standing.remaining, u64::MAX - standing.reset_seconds))
+}
+
+impl Shard {
+    fn windows(&mut self, caller: (Who, Version), now: Duration, max: usize) -> &mut Windows {
+        if self.callers.len() >= self.sweep_at && !self.callers.contains_key(&caller) {
+            self.sweep(now, max);
+        }
+        self.callers.entry(caller).or_default()
+    }
+
+    /// Makes room for one more: drops what is over, and when that is not enough, the
+    /// sixteenth of the addresses that resets soonest, so that a flood does not look
+    /// through the shard for each newcomer.
+    fn sweep(&mut self, now: Duration, max: usize) {
+        let ends = |windows: &Windows| windows.iter().map(|window| window.ends).max();
+        self.callers.retain(|_, windows| ends(windows) > Some(now));
+        if self.callers.len() >= max {
+            let addresses = self.callers.iter().filter(|((who, _), _)| !who.has_key());
+            let mut all: Vec<_> = addresses.map(|(_, windows)| ends(windows)).collect();
+            if !all.is_empty() {
+                let mut excess = all.len() / 16 + 1;
+                let (_, last, _) = all.select_nth_unstable(excess - 1);
+                let last = *last;
+                self.callers.retain(|(who, _), windows| {
+                    // No more than these, though many may reset at the same time.
+                    let forgotten = !who.has_key() && excess > 0 && ends(windows) <= last;
+                    excess -= usize::from(forgotten);
+                    !forgotten
+                });
+            }
+        }
+        self.sweep_at = (2 * self.callers.len()).clamp(SWEEP_MIN.min(max), max);
+        self.callers.shrink_to(self.sweep_at);
+    }
+}
+
+impl Window {
+    fn used(&self, now: Duration) -> u32 {
+        if now < self.ends { self.used } else { 0 }
+    }
+
+    fn count(&mut self, cost: u32, rate: Rate, now: Duration) {
+        if now >= self.ends {
+            *self = Self { ends: now + rate.window(), used: 0 };
+        }
+        self.used += cost;
+    }
+
+    fn standing(&self, rate: Rate, now: Duration) -> Standing {
+        // A window that is not open would be as long as its rate says.
+        let left = if now < self.ends { self.ends - now } else { rate.window() };
+        Standing {
+            limit: rate.count,
+            remaining: rate.count.saturating_sub(self.used(now)),
+            reset_seconds: left.as_secs() + u64::from(left.subsec_nanos() > 0),
+            window_seconds: rate.seconds,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

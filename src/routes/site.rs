@@ -1,0 +1,82 @@
+//! `GET /` and `GET /page/{file}`: the page for people. Unversioned, and no business of
+//! the contract: it passes no gate and counts against no limit; what it asks of the
+//! endpoints counts as anyone's.
+
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::http::{HeaderMap, HeaderValue, Method, Response as HttpResponse, StatusCode, header};
+use warp::reply::Response;
+
+use crate::encoding::accepts_gzip;
+use crate::error::ApiError;
+use crate::request;
+use crate::request::Route;
+use crate::site::File;
+
+/// The page is its own files and calls of this server, and nothing else: no code, style
+/// or image of another origin or of the document's own text, in no other page's frame.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+);
+
+pub(super) fn route() -> BoxedFilter<(Response,)> {
+    let start = warp::path::end().map(|| "index.html".to_owned());
+    let file = warp::path!("page" / String);
+    start
+        .or(file)
+        .unify()
+        .and(warp::method())
+        .and(warp::header::headers_cloned())
+        .map(answer)
+        .boxed()
+}
+
+fn answer(name: String, method: Method, request: HeaderMap) -> Response {
+    let Some(file) = File::named(&name) else { return ApiError::InvalidUrl.into() };
+    request::takes(Route::Page);
+    if !matches!(method, Method::GET | Method::HEAD) {
+        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
+    }
+    let is_gzip = accepts_gzip(&request);
+    let sent = file.sent(is_gzip);
+    let is_known = is_known(&request, &sent.tag);
+    let mut reply = if is_known {
+        let mut reply = Response::default();
+        *reply.status_mut() = StatusCode::NOT_MODIFIED;
+        reply
+    } else {
+        HttpResponse::new(sent.bytes.clone().into())
+    };
+    let headers = reply.headers_mut();
+    if !is_known {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type()));
+        if is_gzip {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+    }
+    let tag = HeaderValue::from_str(&sent.tag).expect("a tag is hexadecimal text in quotes");
+    headers.insert(header::ETAG, tag);
+    // The files of one release belong together: each is asked for again, and is answered
+    // with 304 as long as it is the same.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
+    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        // For browsers that do not know `frame-ancestors`.
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    reply
+}
+
+/// Whether the caller has this representation already (RFC 9110, 13.1.2).
+fn is_known(request: &HeaderMap, tag: &str) -> bool {
+    let lines = request.get_all(header::IF_NONE_MATCH).iter();
+    let tags = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));
+    tags.map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == tag)
+}
