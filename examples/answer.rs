@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, ensure};
 use figdex::config::Settings;
-use figdex::observe::log::{Log, LogFormat};
+use figdex::{Log, LogFormat};
 use figdex::{Observer, State, service};
 use figdex_index::Catalogue;
 use mimalloc::MiMalloc;

@@ -1,14 +1,11 @@
-//! (head)
+//! Who calls: a key, an address, or the Unix socket.
 
-use std::hash::BuildHasher as _;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-use futures_util::{FutureExt as _, StreamExt as _};
-use sha2::Digest as _;
-use subtle::ConstantTimeEq as _;
 use warp::http::HeaderMap;
 
-use crate::limits::limiter::WIDE_NETWORK_BITS;
+/// The bits of the largest IPv6 network that a provider gives to one subscriber, as a rule.
+pub(crate) const WIDE_NETWORK_BITS: u32 = 48;
 
 /// Where a request came from: an extension of the request, which the accept loop puts
 /// there.

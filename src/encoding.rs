@@ -1,48 +1,22 @@
 //! JSON answers as bytes on the wire: gzip when the client asks for it, at any size.
 
-use std::convert::Infallible;
 use std::io::Write as _;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use futures_util::stream;
 use hyper::body::Body as _;
-use parking_lot::Mutex;
-use warp::Reply as _;
-use warp::http::{HeaderMap, HeaderValue, Response, header};
+use warp::http::{HeaderMap, header};
 use warp::reply::Response as Reply;
 
-use crate::caller::Who;
-use crate::capacity::budget::Share;
-use crate::error::ApiError;
-use crate::gate::reply::{json, reply};
-use crate::state::State;
+use crate::pieces::Pieces;
 use crate::weighted::weighted;
-use crate::wire::{PIECE_BYTES, Pieces};
 
 /// The fastest: answers repeat themselves so much that it gains most there is.
 const LEVEL: Compression = Compression::new(1);
 
-/// The answer packed, if its turn comes in time; whether it is packed. Else it goes out as
-/// it is: it is there.
-async fn packed_in_turn(state: &State, json: Pieces) -> Result<(Pieces, bool), ApiError> {
-    let waiting = Arc::new(Mutex::new(Some(json)));
-    let handed = waiting.clone();
-    let pack = move || {
-        let json = handed.lock().take();
-        json.map(packed)
-    };
-    if let Ok(Some(packed)) = state.packing(pack).await {
-        return Ok((packed, true));
-    }
-    let json = waiting.lock().take();
-    json.map(|json| (json, false)).ok_or(ApiError::Unavailable)
-}
-
 /// The answer packed. Each of its pieces is freed as soon as it is read.
-fn packed(json: Pieces) -> Pieces {
+pub(crate) fn packed(json: Pieces) -> Pieces {
     let mut encoder = GzEncoder::new(Pieces::with_room(json.len() / 4), LEVEL);
     let written = json.into_iter().try_for_each(|piece| encoder.write_all(&piece));
     let mut packed = written.and_then(|()| encoder.finish()).expect(NO_FAULT);
@@ -89,6 +63,8 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use warp::http::HeaderValue;
+
     use super::*;
 
     #[test]

@@ -13,6 +13,7 @@
 pub mod auth;
 mod caller;
 mod capacity;
+pub mod commands;
 pub mod config;
 pub mod cors;
 mod encoding;
@@ -21,7 +22,8 @@ mod gate;
 pub mod limits;
 mod observe;
 mod openapi;
-mod reload;
+mod pieces;
+pub mod reload;
 mod request;
 mod routes;
 mod serve;
@@ -33,6 +35,7 @@ mod weighted;
 mod wire;
 
 pub use crate::caller::Peer;
+pub use crate::observe::log::{Log, LogFormat};
 pub use crate::observe::{Observed, Observer};
 pub use crate::routes::{admin, public, service};
 pub use crate::serve::bounds::Connections;

@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-/// As `src/cursor.rs` lays a cursor out.
+/// As `src/wire/cursor.rs` lays a cursor out.
 const CURSOR_BYTES: usize = 34;
 const CHECKSUM_BYTES: usize = 8;
 const HEAD_BYTES: usize = 10;

@@ -51,10 +51,10 @@ mod words;
 
 pub use crate::build::{BuildOptions, Builder};
 pub use crate::catalogue::Catalogue;
+pub use crate::catalogue::cache::Uses;
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Batch;
-pub use crate::catalogue::uses::Uses;
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
 pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, Source};
@@ -74,3 +74,4 @@ pub use crate::query::{
 };
 pub use crate::search::{Hit, Page, TooManyHits};
 pub use crate::suggest::{Matched, Suggest, Suggestion};
+pub use instrument::check_digit;

@@ -1,7 +1,7 @@
 //! The facts of one request: who sends it, method, headers, and a body that is read
 //! only when it is asked for, and never beyond its bounds.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::time::Duration;

@@ -6,7 +6,6 @@ pub(crate) mod call;
 mod media;
 pub(crate) mod reply;
 
-use std::net::{IpAddr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -17,15 +16,15 @@ use warp::reply::Response as Reply;
 
 use self::call::Call;
 use self::media::{accepts_json, is_json};
-use crate::caller::{Peer, Who, caller};
+use crate::caller::{Who, caller};
 use crate::error::ApiError;
 use crate::limits::standing::Standing;
 use crate::limits::{Limiter, PerRequest, Span};
+use crate::pieces::Pieces;
+use crate::request;
 use crate::request::Route;
 use crate::state::{Limits, State};
 use crate::version::Version;
-use crate::wire::Pieces;
-use crate::{encoding, request};
 
 /// What a call asks for: an endpoint of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +133,7 @@ async fn answer<J: Into<Pieces>>(
         let who = caller.who;
         call.share = state.bodies().share(who);
         let json = endpoint(call, caller).await?;
-        encoding::json(state, who, headers, json).await
+        reply::json(state, who, headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
         tracing::error!(request_id = %request::id(), "a request made its handler panic");

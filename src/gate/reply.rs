@@ -1,20 +1,21 @@
-//! (head)
+//! A JSON answer as the client asked for it, plain or packed. Its bytes are counted until
+//! they are written.
 
 use std::convert::Infallible;
-use std::io::Write as _;
+use std::sync::Arc;
 
 use futures_util::stream;
-use hyper::body::Body as _;
+use parking_lot::Mutex;
 use warp::Reply as _;
 use warp::http::{HeaderMap, HeaderValue, Response, header};
 use warp::reply::Response as Reply;
 
 use crate::caller::Who;
 use crate::capacity::budget::Share;
-use crate::encoding::{accepts_gzip, packed, packed_in_turn};
+use crate::encoding::{accepts_gzip, packed};
 use crate::error::ApiError;
+use crate::pieces::{PIECE_BYTES, Pieces};
 use crate::state::State;
-use crate::wire::{PIECE_BYTES, Pieces};
 
 /// Bytes that are compressed on the thread that serves everyone: 0.1 ms for rows, and 0.5 ms
 /// for a text that cannot be compressed at all. More takes a turn, so that a large answer
@@ -55,8 +56,24 @@ pub(crate) async fn json(
     Ok(reply)
 }
 
+/// The answer packed, if its turn comes in time; whether it is packed. Else it goes out as
+/// it is: it is there.
+async fn packed_in_turn(state: &State, json: Pieces) -> Result<(Pieces, bool), ApiError> {
+    let waiting = Arc::new(Mutex::new(Some(json)));
+    let handed = waiting.clone();
+    let pack = move || {
+        let json = handed.lock().take();
+        json.map(packed)
+    };
+    if let Ok(Some(packed)) = state.packing(pack).await {
+        return Ok((packed, true));
+    }
+    let json = waiting.lock().take();
+    json.map(|json| (json, false)).ok_or(ApiError::Unavailable)
+}
+
 /// The answer with its share of the budget, which each piece gives back when it is written.
-pub(crate) fn reply(answer: Pieces, mut share: Share) -> Reply {
+fn reply(answer: Pieces, mut share: Share) -> Reply {
     let answer = match answer.into_only() {
         Ok(only) => return Response::new(share.hold(only).into()),
         Err(answer) => answer,

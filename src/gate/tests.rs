@@ -9,6 +9,7 @@ use warp::Filter as _;
 
 use super::call::call;
 use super::*;
+use crate::caller::Peer;
 use crate::config::Settings;
 use crate::limits::Rates;
 

@@ -2,6 +2,8 @@
 //! caller may ask. The rates are a constant table, the contract's own; an operator
 //! changes its figures, never its lines. Counting is [`Limiter`]'s affair.
 
+use std::time::Duration;
+
 pub(crate) mod limiter;
 mod rate;
 pub(crate) mod standing;
@@ -11,7 +13,6 @@ pub use self::limiter::{Limiter, TRACKED_MAX};
 pub use self::rate::Rate;
 pub use self::standing::Standing;
 pub(crate) use self::tally::Tally;
-pub use crate::caller::Who;
 use crate::version::Version;
 
 /// Mapping jobs in one request without a key. The contract says 10 in its table and

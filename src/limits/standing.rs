@@ -1,6 +1,4 @@
-//! (head)
-
-use std::hash::BuildHasher as _;
+//! Where a caller stands in a window, and the headers that say so.
 
 use warp::http::{HeaderMap, HeaderValue};
 

@@ -9,9 +9,9 @@ use crate::version::Version;
 
 /// A request that was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Answered {
-    pub(super) route: Route,
-    pub(super) status: u16,
+pub(crate) struct Answered {
+    pub(crate) route: Route,
+    pub(crate) status: u16,
 }
 
 /// The route's template without the version, and the version, which is empty where there

@@ -14,7 +14,6 @@ use prometheus_client::metrics::histogram::Histogram;
 
 use super::labels::Answered;
 use crate::request::Route;
-pub(crate) use crate::routes::metrics::text::text;
 
 /// Upper bounds of a request's time, in seconds: from what a small answer takes to what
 /// a heavy one may, its wait for a turn and its body's way here included.
@@ -25,9 +24,9 @@ const SECONDS: [f64; 18] = [
 
 /// What is counted, since the server began.
 pub(crate) struct Metrics {
-    requests: Family<Answered, Counter>,
-    request_seconds: Family<Route, Histogram, fn() -> Histogram>,
-    rows: Family<Route, Counter>,
+    pub(crate) requests: Family<Answered, Counter>,
+    pub(crate) request_seconds: Family<Route, Histogram, fn() -> Histogram>,
+    pub(crate) rows: Family<Route, Counter>,
     pub(crate) requests_in_flight: Gauge,
     /// Those of clients; operators have theirs on an address of their own.
     pub(crate) connections: Arc<ConnectionMetrics>,

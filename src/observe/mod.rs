@@ -4,7 +4,7 @@
 //! key, a query or a body.
 
 mod labels;
-pub mod log;
+pub(crate) mod log;
 pub(crate) mod metrics;
 
 use std::panic::AssertUnwindSafe;

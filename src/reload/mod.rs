@@ -1,2 +1,4 @@
+//! Changes that a running server applies: a newly published index, and changed settings.
+
 pub mod index;
-pub mod settings;
+pub(crate) mod settings;

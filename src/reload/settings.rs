@@ -13,7 +13,7 @@ use crate::state::State;
 
 /// Reads the settings again whenever `hangup` says so, for as long as the server runs.
 /// `in_force` are those that it runs with.
-pub async fn follow(
+pub(crate) async fn follow(
     state: Arc<State>,
     flags: ServeFlags,
     mut in_force: Listing,

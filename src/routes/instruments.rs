@@ -11,12 +11,14 @@ use warp::http::{Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
+use crate::caller;
 use crate::error::ApiError;
 use crate::gate::call::{Call, call};
+use crate::gate::reply;
 use crate::request::Route;
 use crate::state::State;
 use crate::wire::Identifiers;
-use crate::{encoding, gate, request, wire};
+use crate::{request, wire};
 
 /// The FIGI is any text, so that a wrong one is told what is wrong with it.
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
@@ -58,8 +60,8 @@ async fn answer(figi: &str, call: &Call, state: &Arc<State>) -> Result<Response,
             }
         }
     };
-    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
-    let mut reply = encoding::json(state, who, &call.headers, json).await?;
+    let who = caller::caller(call.peer, &call.headers, state.settings().trust_proxy);
+    let mut reply = reply::json(state, who, &call.headers, json).await?;
     *reply.status_mut() = status;
     Ok(reply)
 }

@@ -16,10 +16,11 @@ use crate::error::ApiError;
 use crate::gate::call::{Call, call};
 use crate::gate::{Action, Caller};
 use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::pieces::Pieces;
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::job_result::JobAnswer;
-use crate::wire::{Fault, Job, Pieces};
+use crate::wire::{Fault, Job};
 use crate::{gate, request, wire};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
@@ -191,9 +192,10 @@ impl Batch {
                     Some(Ok(_)) | None => JobAnswer::NoMatch,
                 },
             };
-            if contained(|| wire::job_answer(out, version, catalogue, answer)).is_err() {
+            if contained(|| wire::job_result::job_answer(out, version, catalogue, answer)).is_err()
+            {
                 out.truncate(start);
-                wire::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
+                wire::job_result::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
             }
         });
         out.shrink();

@@ -57,7 +57,7 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .unify()
         .or(suggest::route(state))
         .unify()
-        .or(page::route())
+        .or(site::route())
         .unify()
         .boxed()
 }

@@ -9,12 +9,14 @@ use warp::http::Method;
 use warp::reply::Response;
 
 use super::with;
+use crate::caller;
 use crate::error::ApiError;
 use crate::gate::call::{Call, call};
+use crate::gate::reply;
 use crate::request::Route;
 use crate::state::State;
 use crate::version::Version;
-use crate::{encoding, gate, openapi, request};
+use crate::{openapi, request};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let current = warp::path!("schema").map(|| Version::V3);
@@ -47,8 +49,8 @@ async fn answer(version: Version, call: &Call, state: &Arc<State>) -> Result<Res
         openapi::document(version, of.settings(), per_request, catalogue.vocabulary())
     };
     let document = state.describing(make).await?;
-    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
-    encoding::json(state, who, &call.headers, document).await
+    let who = caller::caller(call.peer, &call.headers, state.settings().trust_proxy);
+    reply::json(state, who, &call.headers, document).await
 }
 
 #[cfg(test)]

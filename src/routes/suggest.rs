@@ -11,16 +11,18 @@ use warp::http::{HeaderMap, Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
+use crate::caller;
 use crate::caller::Who;
 use crate::error::ApiError;
 use crate::gate::call::{Call, call};
+use crate::gate::reply;
 use crate::limits::Span;
 use crate::limits::standing::Standing;
 use crate::request::Route;
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::SuggestRequest;
-use crate::{encoding, gate, request, wire};
+use crate::{request, wire};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();
@@ -42,7 +44,7 @@ async fn handle(query: String, call: Call, state: Arc<State>) -> Response {
 
 /// The answer, with the rate-limit headers.
 async fn counted(query: &str, call: &Call, state: &Arc<State>) -> Response {
-    let who = gate::caller(call.peer, &call.headers, state.settings().trust_proxy);
+    let who = caller::caller(call.peer, &call.headers, state.settings().trust_proxy);
     let standing = match admit(who, state) {
         Ok(standing) => standing,
         Err(error) => return error.into(),
@@ -74,7 +76,7 @@ async fn answer(
     let request = match request {
         Ok(request) => request,
         Err(fault) => {
-            let mut reply = encoding::json(state, who, headers, wire::error(&fault)).await?;
+            let mut reply = reply::json(state, who, headers, wire::error(&fault)).await?;
             *reply.status_mut() = StatusCode::BAD_REQUEST;
             return Ok(reply);
         }
@@ -87,7 +89,7 @@ async fn answer(
             json.ok_or(ApiError::Unavailable)?
         }
     };
-    encoding::json(state, who, headers, json).await
+    reply::json(state, who, headers, json).await
 }
 
 /// The answer; `None` when it takes more than the meter allows.

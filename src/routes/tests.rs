@@ -8,7 +8,7 @@ use figdex_ingest::{Build, Input};
 
 use super::*;
 use crate::config::Settings;
-use crate::encoding;
+use crate::gate::reply;
 use crate::limits::INLINE_BODY_BYTES_MAX;
 
 /// Instruments of one ticker, each of which takes more than 300 bytes of an answer.
@@ -91,5 +91,5 @@ async fn answers_that_are_packed_inline() {
     held.await.unwrap().unwrap();
     assert_eq!(post(&state, "/v3/mapping", "gzip", &job("MANY")).await, (200, true));
     let answers = u64::from(ROWS) * 300;
-    assert!(answers > encoding::INLINE_BYTES_MAX as u64, "the answer of MANY is long enough");
+    assert!(answers > reply::INLINE_BYTES_MAX as u64, "the answer of MANY is long enough");
 }

@@ -40,15 +40,15 @@ const INLINE_VALUES_MAX: usize = 4_000;
 
 async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, ApiError> {
     if key == "idType" {
-        return Ok(wire::values(id_types(version)));
+        return Ok(wire::values::values(id_types(version)));
     }
     let property = Property::from_name(key).filter(|property| version.has_values_of(*property));
     let property = property.ok_or(ApiError::BadRequest)?;
     let catalogue = state.catalogue();
     if catalogue.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
-        return Ok(wire::values(catalogue.vocabulary().values(property)));
+        return Ok(wire::values::values(catalogue.vocabulary().values(property)));
     }
-    state.blocking(move || wire::values(catalogue.vocabulary().values(property))).await
+    state.blocking(move || wire::values::values(catalogue.vocabulary().values(property))).await
 }
 
 /// The names that this version accepts, in the order of every other list.

@@ -1,4 +1,4 @@
-//! (head)
+//! The bounds on connections.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ const SPARE: u64 = 256;
 
 /// Asks for as many open files as that number of connections needs. When the system
 /// does not give them the server runs all the same, and says so.
-pub fn provide(connections: usize) {
+pub(crate) fn provide(connections: usize) {
     let needed = connections as u64 + SPARE;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|current| current >= needed) {

@@ -7,12 +7,12 @@
 
 pub(crate) mod bounds;
 mod connection;
-pub mod descriptors;
+pub(crate) mod descriptors;
 mod listener;
 mod per_address;
 mod socket;
 mod timeouts;
-pub mod tls;
+pub(crate) mod tls;
 
 use std::future::Future;
 use std::pin::pin;

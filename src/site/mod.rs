@@ -61,7 +61,7 @@ impl File {
 
 macro_rules! files {
     ($($name:literal)*) => {
-        [$(File::new($name, include_bytes!(concat!("page/", $name)))),*]
+        [$(File::new($name, include_bytes!($name))),*]
     };
 }
 

@@ -1,10 +1,11 @@
-//! (head)
+//! A mapping job's result: the rows found, a warning, or an error (contract 8).
 
 use figdex_index::{Catalogue, Hit};
 
+use super::{figi, json};
+use crate::pieces::Pieces;
 use crate::version::Version;
 use crate::wire::in_pieces;
-use crate::wire::pieces::Pieces;
 
 /// "Mapping job result": one of the three.
 pub(crate) enum JobAnswer<'a> {

@@ -9,26 +9,22 @@ mod interval;
 mod job;
 pub(crate) mod job_result;
 mod json;
-mod pieces;
 mod properties;
 mod search;
 mod search_result;
 mod suggest;
-mod values;
+pub(crate) mod values;
 
+use crate::pieces::Pieces;
 use std::borrow::Cow;
-
-use figdex_index::{Catalogue, Hit};
 
 pub(crate) use self::figi::ROW_BYTES;
 pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
-pub(crate) use self::pieces::{PIECE_BYTES, Pieces};
 pub(crate) use self::properties::{Checked, Several};
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 pub(crate) use self::search_result::{PageAnswer, page};
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
-use crate::version::Version;
 
 /// A fault of one field: a sentence for the caller, inside a 200.
 pub(crate) type Fault = Cow<'static, str>;

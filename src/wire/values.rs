@@ -1,5 +1,6 @@
-//! (head)
+//! The answer of the values endpoint.
 
+use super::json;
 use crate::wire::array;
 
 /// "Values response": the object with its list.

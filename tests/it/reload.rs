@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use figdex::config::Settings;
-use figdex::reload::index as reload;
+use figdex::reload;
 use figdex::{Connections, State, serve, service};
 use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::Input;
@@ -164,7 +164,7 @@ fn ten_generations_under_load() {
             stopped.await.ok();
         }));
     let hangup = runtime.block_on(async { signal(SignalKind::hangup()) }).unwrap();
-    runtime.spawn(reload::follow(state.clone(), index.clone(), hangup));
+    runtime.spawn(reload::index::follow(state.clone(), index.clone(), hangup));
 
     let old = Mutex::new(Vec::<Weak<Catalogue>>::new());
     let (asked, done) = (AtomicU64::new(0), AtomicBool::new(false));

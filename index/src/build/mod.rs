@@ -17,7 +17,6 @@ use crate::generation::manifest::{FORMAT, Manifest, PartEntry, Source};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Property;
-use crate::part;
 
 /// How an index is built; none of it changes what it answers.
 #[derive(Clone, Debug)]
@@ -156,7 +155,7 @@ impl Builder {
         if self.parts.is_empty() {
             return Err(Error::Empty);
         }
-        part::complete(&self.path, &mut self.parts)?;
+        part_writer::complete(&self.path, &mut self.parts)?;
         let values = Property::ALL.map(|property| {
             let values = std::mem::take(&mut self.values[property as usize]);
             (property.name().to_owned(), values.into_iter().collect())

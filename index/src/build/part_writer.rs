@@ -1,4 +1,4 @@
-//! (head)
+//! A part that is being built: each companion takes the instruments in on a thread of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,17 @@ use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::part::bitmaps::BitmapsWriter;
 use crate::part::extras::ExtrasWriter;
+use crate::part::identifiers::keys;
 use crate::part::identifiers::lengths::Lengths;
 use crate::part::identifiers::{IdentifiersWriter, KeyKind};
 use crate::part::numbers::NumbersWriter;
-use crate::part::ranks;
 use crate::part::ranks::{FactsWriter, Universe};
 use crate::part::rows::RowsWriter;
 use crate::part::segment::document::document;
 use crate::part::segment::schema::Fields;
 use crate::part::segment::tokenizer::{WORDS, WordTokenizer};
 use crate::part::segment::{SEGMENT, open_segment, schema};
-use crate::search::whole_text;
-use crate::suggest;
+use crate::part::{beginnings, ranks};
 
 /// A part that is being built: the segment and its companions take the same
 /// instruments in, each on a thread of its own.
@@ -79,7 +78,7 @@ impl PartWriter {
                 lengths.add(kind, id_value.as_str());
                 identifiers.add(kind, id_value.as_str(), *doc)?;
             }
-            for (kind, text) in typed::keys(instrument) {
+            for (kind, text) in keys::keys(instrument) {
                 lengths.add(kind, &text);
                 identifiers.add(kind, &text, *doc)?;
             }
@@ -201,7 +200,7 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()>
     for (path, entry) in paths.iter().zip(parts) {
         let (segment, fields) = open_segment(path)?;
         ranks::write(path, &universe, &segment, fields.words)?;
-        suggest::write(path)?;
+        beginnings::write(path)?;
         entry.files = describe(path)?;
     }
     Ok(())
@@ -211,7 +210,7 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()>
 pub(crate) fn describe(part: &Path) -> Result<Vec<FileEntry>> {
     // tantivy makes some files for their owner's eyes alone, but the server may run as
     // another user than the builder: all are as readable as those that we make.
-    let ours = part.join(crate::rows::FIGIS);
+    let ours = part.join(crate::part::rows::FIGIS);
     let permissions = fs::metadata(&ours).map_err(Error::io(&ours))?.permissions();
     let mut files = Vec::new();
     for (folder, prefix) in

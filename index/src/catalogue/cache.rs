@@ -1,94 +1,178 @@
-//! Answers that were given before, in bounded memory: a generation never changes, so that
-//! an answer is true as long as its catalogue is open.
+//! Answers that were given before, in bounded memory. A generation never changes, so an
+//! answer stays true as long as its catalogue is open.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use parking_lot::Mutex;
 
-use super::uses::{Counted, Uses};
 use crate::instrument::vocabulary::Known;
-use crate::query::{Filters, Keywords};
+use crate::query::{Filters, Keywords, Search};
+use crate::suggest::{Suggest, Suggestion};
 
-/// Questions of one kind that are remembered, and the bytes that they and their answers
-/// take.
-const QUESTIONS_MAX: usize = 4096;
+/// Entries of one cache.
+const ENTRIES_MAX: usize = 4096;
+
+/// Bytes of the questions and answers of one cache.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Questions of one kind with their answers.
-pub(crate) struct Remembered<Q, A> {
-    answers: Mutex<Answers<Q, A>>,
-    counted: Counted,
+/// The uses of a cache, since its generation was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Answers that were in the cache.
+    pub hits: u64,
+    /// Answers that were worked out and are kept from then on. Questions that are given up,
+    /// because they take too much work, do not count.
+    pub misses: u64,
 }
 
-struct Answers<Q, A> {
-    of: HashMap<Q, A>,
-    bytes: usize,
+/// A question whose answers are kept. Its keywords have no words: the text says it all.
+pub(super) trait Question: Eq + Hash {
+    /// The answer to a question of this kind.
+    type Answer: Clone;
+
+    /// Bytes that the question and its answer hold outside of themselves.
+    fn held_bytes(&self, answer: &Self::Answer) -> usize;
 }
 
-impl<Q, A> Default for Remembered<Q, A> {
-    fn default() -> Self {
-        let answers = Answers { of: HashMap::new(), bytes: 0 };
-        Self { answers: Mutex::new(answers), counted: Counted::default() }
+/// The number of rows that match a search: the second page of a filter need not count again.
+impl Question for Search {
+    type Answer = u64;
+
+    fn held_bytes(&self, _: &u64) -> usize {
+        held_bytes(self.keywords.as_ref(), &self.filters)
     }
 }
 
-impl<Q: Eq + Hash, A: Clone> Remembered<Q, A> {
-    pub(crate) fn get(&self, question: &Q) -> Option<A> {
-        let answer = self.answers.lock().of.get(question).cloned();
-        if answer.is_some() {
-            self.counted.hit();
-        }
-        answer
-    }
+/// At most that many suggestions for a text: everybody types the same first letters.
+impl Question for (Suggest, usize) {
+    type Answer = Vec<Suggestion>;
 
-    pub(crate) fn uses(&self) -> Uses {
-        self.counted.uses()
-    }
-
-    /// Remembers an answer that takes, with its question, so many bytes besides their own
-    /// size.
-    pub(crate) fn remember(&self, question: Q, answer: A, bytes: usize) {
-        self.counted.miss();
-        let bytes = bytes + size_of::<(Q, A)>();
-        let mut answers = self.answers.lock();
-        if answers.of.len() >= QUESTIONS_MAX || answers.bytes + bytes > BYTES_MAX {
-            // To forget all costs each question that is still asked one more answer, once
-            // in thousands of new ones; to know which are asked would cost a list that
-            // every hit moves.
-            answers.of.clear();
-            answers.bytes = 0;
-        }
-        answers.bytes += bytes;
-        answers.of.insert(question, answer);
+    fn held_bytes(&self, found: &Vec<Suggestion>) -> usize {
+        held_bytes(Some(&self.0.keywords), &self.0.filters) + size_of_val(found.as_slice())
     }
 }
 
-/// The bytes that the key words and filters of a question take besides their own size,
-/// where the words are left out.
-pub(crate) fn bytes(keywords: Option<&Keywords>, filters: &Filters) -> usize {
+fn held_bytes(keywords: Option<&Keywords>, filters: &Filters) -> usize {
     let text = keywords.map_or(0, |keywords| keywords.text().len());
     text + filters.known.len() * size_of::<Known>()
 }
 
+/// Questions of one kind with their answers.
+pub(super) struct Cache<Q: Question>(Mutex<Entries<Q>>);
+
+struct Entries<Q: Question> {
+    answers: HashMap<Q, Q::Answer>,
+    bytes: usize,
+    uses: Uses,
+}
+
+impl<Q: Question> Default for Cache<Q> {
+    fn default() -> Self {
+        let (bytes, uses) = Default::default();
+        Self(Mutex::new(Entries { answers: HashMap::new(), bytes, uses }))
+    }
+}
+
+impl<Q: Question> Cache<Q> {
+    /// The answer to a question: from the cache, or by `work_out`, whose answer is kept
+    /// unless it is `None`. The work is done without a lock.
+    pub(super) fn answer<E>(
+        &self,
+        question: Q,
+        work_out: impl FnOnce() -> Result<Option<Q::Answer>, E>,
+    ) -> Result<Option<Q::Answer>, E> {
+        {
+            let mut entries = self.0.lock();
+            if let Some(answer) = entries.answers.get(&question).cloned() {
+                entries.uses.hits += 1;
+                return Ok(Some(answer));
+            }
+        }
+        let answer = work_out()?;
+        if let Some(answer) = &answer {
+            self.keep(question, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn uses(&self) -> Uses {
+        self.0.lock().uses
+    }
+
+    fn keep(&self, question: Q, answer: Q::Answer) {
+        let bytes = question.held_bytes(&answer) + size_of::<(Q, Q::Answer)>();
+        let mut entries = self.0.lock();
+        if entries.answers.len() >= ENTRIES_MAX || entries.bytes + bytes > BYTES_MAX {
+            // Dropping everything costs each question that is still asked one more answer,
+            // once in thousands of new ones. Knowing which are asked would cost a list that
+            // every hit reorders.
+            entries.answers.clear();
+            entries.bytes = 0;
+        }
+        entries.uses.misses += 1;
+        entries.bytes += bytes;
+        entries.answers.insert(question, answer);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
+    use crate::query::interval::NumberInterval;
+
+    /// A number whose answer is itself, as large as the second number says.
+    impl Question for (usize, usize) {
+        type Answer = usize;
+
+        fn held_bytes(&self, _: &usize) -> usize {
+            self.1
+        }
+    }
+
+    fn ask<Q: Question + Clone>(
+        cache: &Cache<Q>,
+        question: &Q,
+        answer: Q::Answer,
+    ) -> Option<Q::Answer> {
+        cache.answer(question.clone(), || Ok::<_, Infallible>(Some(answer))).unwrap()
+    }
+
+    fn is_kept<Q: Question + Clone>(cache: &Cache<Q>, question: &Q) -> bool {
+        cache.answer(question.clone(), || Ok::<_, Infallible>(None)).unwrap().is_some()
+    }
 
     #[test]
-    fn questions_are_bounded_by_number_and_by_bytes() {
-        let remembered = Remembered::default();
-        for number in 0..=QUESTIONS_MAX {
-            remembered.remember(number, number, 0);
+    fn entries_are_bounded_by_number_and_by_bytes() {
+        let cache = Cache::default();
+        for number in 0..=ENTRIES_MAX {
+            ask(&cache, &(number, 0), number);
         }
-        assert_eq!(remembered.get(&0), None);
-        assert_eq!(remembered.get(&QUESTIONS_MAX), Some(QUESTIONS_MAX));
-        assert_eq!(remembered.uses(), Uses { hits: 1, misses: QUESTIONS_MAX as u64 + 1 });
+        assert!(!is_kept(&cache, &(0, 0)));
+        assert!(is_kept(&cache, &(ENTRIES_MAX, 0)));
+        assert_eq!(cache.uses(), Uses { hits: 1, misses: ENTRIES_MAX as u64 + 1 });
         let half = BYTES_MAX / 2;
-        remembered.remember(1, 1, half);
-        assert_eq!(remembered.answers.lock().of.len(), 2);
-        remembered.remember(2, 2, half);
-        assert_eq!((remembered.get(&1), remembered.get(&2)), (None, Some(2)));
-        assert!(remembered.answers.lock().bytes <= BYTES_MAX);
+        ask(&cache, &(1, half), 1);
+        assert_eq!(cache.0.lock().answers.len(), 2);
+        ask(&cache, &(2, half), 2);
+        assert!(!is_kept(&cache, &(1, half)) && is_kept(&cache, &(2, half)));
+        assert!(cache.0.lock().bytes <= BYTES_MAX);
+    }
+
+    #[test]
+    fn searches_that_mean_the_same_are_one() {
+        let of = |strike: f64, text: &str| {
+            let strike = NumberInterval::new(Some(strike), None).ok();
+            let keywords = Keywords::parse(text).ok();
+            Search { keywords, filters: Filters { strike, ..Filters::default() } }
+        };
+        let totals = Cache::default();
+        assert_eq!(ask(&totals, &of(0.0, "two words"), 7), Some(7));
+        assert_eq!(ask(&totals, &of(-0.0, "two words"), 8), Some(7));
+        assert!(!is_kept(&totals, &of(1.0, "two words")));
+        assert!(!is_kept(&totals, &of(0.0, "two")));
+        assert_eq!(totals.uses(), Uses { hits: 1, misses: 1 });
     }
 }

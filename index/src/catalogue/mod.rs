@@ -1,21 +1,17 @@
 //! Reading: a question goes in, hits come out, and a hit becomes a row.
 
-mod cache;
+pub(crate) mod cache;
 pub(crate) mod family;
 pub(crate) mod inventory;
 pub(crate) mod lookup;
-pub(crate) mod suggestions;
-mod totals;
-pub(crate) mod uses;
 mod verify;
 
 use std::path::Path;
 use std::slice;
 
+use self::cache::{Cache, Uses};
 use self::lookup::Batch;
-use self::totals::Totals;
-use self::uses::Uses;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::generation::Generation;
 use crate::generation::folder::Publication;
 use crate::generation::manifest::Manifest;
@@ -30,16 +26,19 @@ use crate::search::best::best;
 use crate::search::matches::Matches;
 use crate::search::plan::Plan;
 use crate::search::{Hit, Page, plan, unless_more};
-use crate::suggest::Remembered;
+use crate::suggest::{Suggest, Suggestion, suggest};
 
 /// One generation of an index, ready to answer. Answers of one catalogue agree
 /// with each other; after a rebuild another one is opened beside it.
 pub struct Catalogue {
     pub(crate) generation: Generation,
     publication: Publication,
-    totals: Totals,
-    pub(crate) suggested: Remembered,
+    totals: Cache<Search>,
+    suggested: Cache<(Suggest, usize)>,
 }
+
+/// Bytes of a text whose suggestions are kept. Longer texts are seldom typed twice.
+const CACHED_TEXT_BYTES_MAX: usize = 32;
 
 /// Units of turning to another part.
 const PART_UNITS: u64 = 10;
@@ -143,14 +142,7 @@ impl Catalogue {
     /// # Errors
     /// When the index cannot be read, which a verified one can.
     pub fn count(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
-        if let Some(total) = self.totals.get(search) {
-            return Ok(Some(total));
-        }
-        let total = self.count_anew(search, meter)?;
-        if let Some(total) = total {
-            self.totals.remember(search, total);
-        }
-        Ok(total)
+        self.totals.answer(search.without_words(), || self.count_anew(search, meter))
     }
 
     /// The same, whether or not it was counted before: for measurements.
@@ -212,6 +204,37 @@ impl Catalogue {
         Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 
+    /// The securities that a text may mean, one row each, the likeliest first; `None` when
+    /// that takes more than the meter allows. Suggestions are kept in a cache.
+    ///
+    /// # Errors
+    /// When the index cannot be read, which a verified one can.
+    pub fn suggest(
+        &self,
+        asked: &Suggest,
+        limit: usize,
+        meter: &Meter,
+    ) -> Result<Option<Vec<Suggestion>>> {
+        if asked.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
+            return self.suggest_anew(asked, limit, meter);
+        }
+        self.suggested
+            .answer((asked.without_words(), limit), || self.suggest_anew(asked, limit, meter))
+    }
+
+    /// As [`Catalogue::suggest`], without the cache: for measurements.
+    ///
+    /// # Errors
+    /// As [`Catalogue::suggest`].
+    pub fn suggest_anew(
+        &self,
+        asked: &Suggest,
+        limit: usize,
+        meter: &Meter,
+    ) -> Result<Option<Vec<Suggestion>>> {
+        unless_more(suggest(&self.generation.parts, self.vocabulary(), asked, limit, meter))
+    }
+
     /// How each part answers a search, for people.
     ///
     /// # Errors
@@ -260,7 +283,7 @@ impl Catalogue {
     /// # Panics
     /// When the hit is of another catalogue.
     pub fn figi(&self, hit: Hit) -> Figi {
-        self.generation.parts[hit.part as usize].rows.figi(hit.doc)
+        hit.row(&self.generation.parts).figi()
     }
 
     /// The row of a hit.
@@ -268,6 +291,6 @@ impl Catalogue {
     /// # Panics
     /// When the hit is of another catalogue.
     pub fn row(&self, hit: Hit) -> Row<'_> {
-        self.generation.parts[hit.part as usize].rows.get(hit.doc)
+        hit.row(&self.generation.parts)
     }
 }

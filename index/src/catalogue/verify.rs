@@ -7,9 +7,9 @@ use crate::instrument::Instrument;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
+use crate::part::identifiers::keys;
 use crate::part::ranks::Universe;
 use crate::part::ranks::rank::Facts;
-use crate::search::whole_text as typed;
 
 /// Of a key with more DocIds than this it is checked that it is there and how many
 /// it has in all, not one by one that each is there.
@@ -116,7 +116,7 @@ fn agree(
     let of_ids = instrument.keys();
     let mut keys: Vec<(KeyKind, String)> =
         of_ids.map(|value| (KeyKind::Id(value.id_type()), value.as_str().to_owned())).collect();
-    keys.extend(typed::keys(instrument));
+    keys.extend(keys::keys(instrument));
     keys.sort_unstable();
     keys.dedup();
     for (kind, text) in &keys {

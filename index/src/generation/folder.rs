@@ -17,8 +17,6 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::Generation;
-use super::manifest::Manifest;
 use crate::error::{Error, Result, chain};
 
 const CURRENT: &str = "CURRENT";
@@ -181,7 +179,7 @@ impl BuildLock {
     /// Decides what a failed publication of `number` leaves behind. A generation that
     /// `CURRENT` names, or may name, is never taken back: only when another one is
     /// certainly published is the new pointer removed, and the rest undone.
-    fn after_failure(&self, number: u64, error: Error, undo: impl FnOnce()) -> Error {
+    pub(super) fn after_failure(&self, number: u64, error: Error, undo: impl FnOnce()) -> Error {
         match Publication::of(&self.index) {
             Ok(found) if found.generation == number => {
                 Error::Unconfirmed { generation: number, source: Box::new(error) }
@@ -197,7 +195,7 @@ impl BuildLock {
 
     /// Writes the new pointer beside the one that is in force. It is the last thing
     /// that needs room on the disk.
-    fn write_pointer(&self, number: u64) -> Result<()> {
+    pub(super) fn write_pointer(&self, number: u64) -> Result<()> {
         let new = self.index.join(CURRENT_NEW);
         let write = || {
             let mut file = File::create(&new)?;
@@ -211,7 +209,7 @@ impl BuildLock {
     }
 
     /// Puts the new pointer in force.
-    fn point(&self) -> Result<()> {
+    pub(super) fn point(&self) -> Result<()> {
         let new = self.index.join(CURRENT_NEW);
         fs::rename(&new, self.index.join(CURRENT)).map_err(Error::io(&new))?;
         sync(&self.index)
@@ -249,7 +247,7 @@ impl BuildLock {
         Ok(())
     }
 
-    fn path(&self, number: u64, ending: &str) -> PathBuf {
+    pub(super) fn path(&self, number: u64, ending: &str) -> PathBuf {
         self.index.join(name_of(number) + ending)
     }
 }

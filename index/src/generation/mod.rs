@@ -6,6 +6,7 @@ pub(crate) mod manifest;
 
 use std::path::{Path, PathBuf};
 
+use self::folder::{BuildLock, Publication, generations};
 use self::manifest::Manifest;
 use crate::error::{Error, Result};
 use crate::instrument::vocabulary::Vocabulary;
@@ -31,7 +32,7 @@ impl Generation {
             for file in &entry.files {
                 file.verify(&folder)?;
             }
-            parts.push(Part::open(&folder, entry, hash_seed, &vocabulary)?);
+            parts.push(Part::open(&folder, entry.instruments, hash_seed, &vocabulary)?);
         }
         let counted: u64 = parts.iter().map(|part| part.rows.len() as u64).sum();
         if counted != manifest.instruments || counted == 0 {

@@ -6,7 +6,7 @@ use super::Instrument;
 use super::date::Date;
 use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
-use super::vocabulary::{ATTRIBUTES, Property};
+use super::vocabulary::Property;
 
 /// Writes the fields that are there, one after the other; a bit of `present` says
 /// for each whether it is.
@@ -60,7 +60,10 @@ impl Instrument {
         }
         for property in Property::ALL {
             let value = self.property(property);
-            writer.field(value.filter(|_| whole || !ATTRIBUTES.contains(&property)), put_text);
+            writer.field(
+                value.filter(|_| whole || !Property::IN_RESULT.contains(&property)),
+                put_text,
+            );
         }
         for number in [self.strike, self.contract_size, self.coupon] {
             writer.field(number, |out, number| out.extend_from_slice(&number.to_le_bytes()));

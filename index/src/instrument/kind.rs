@@ -1,4 +1,4 @@
-//! (head)
+//! The kind of an instrument, and the words of a question that name a kind.
 
 use crate::instrument::Instrument;
 use crate::instrument::vocabulary::Property;

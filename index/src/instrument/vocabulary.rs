@@ -46,6 +46,11 @@ impl Property {
         Self::StateCode,
     ];
 
+    /// Those that every result row repeats: exchCode, securityType, marketSector,
+    /// securityType2.
+    pub(crate) const IN_RESULT: [Self; 4] =
+        [Self::ExchCode, Self::SecurityType, Self::MarketSecDes, Self::SecurityType2];
+
     /// The contract's name of the property in a result row.
     pub const fn field_name(self) -> &'static str {
         match self {
@@ -227,7 +232,3 @@ mod tests {
         assert_eq!(vocabulary.admit(Property::MicCode, "US"), None);
     }
 }
-
-/// The repeated combination: exchCode, securityType, marketSector, securityType2.
-pub(crate) const ATTRIBUTES: [Property; 4] =
-    [Property::ExchCode, Property::SecurityType, Property::MarketSecDes, Property::SecurityType2];

@@ -1,4 +1,4 @@
-//! (head)
+//! The best rows of each beginning of one to three letters, made at build.
 
 use std::collections::HashMap;
 use std::fs;
@@ -144,4 +144,17 @@ pub(crate) fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
     key.get_mut(..beginning.len())?.copy_from_slice(beginning.as_bytes());
     let letters = beginning.chars().count();
     (1..=SHORT_CHARS_MAX).contains(&letters).then_some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_short_beginnings_have_a_key() {
+        for (beginning, has_key) in [("", false), ("a", true), ("台灣積", true), ("appl", false)]
+        {
+            assert_eq!(key(beginning).is_some(), has_key, "{beginning}");
+        }
+    }
 }

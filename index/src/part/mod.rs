@@ -11,39 +11,24 @@ pub(crate) mod ranks;
 pub(crate) mod rows;
 pub(crate) mod segment;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use tantivy::index::{IndexSettings, IndexSortByField, Order};
-use tantivy::indexer::{NoMergePolicy, UserOperation};
-use tantivy::store::Compressor;
-use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
+use tantivy::SegmentReader;
 
-use self::bitmaps::{Bitmaps, BitmapsWriter};
-use self::extras::{Extras, ExtrasWriter};
+use self::beginnings::Beginnings;
+use self::bitmaps::Bitmaps;
+use self::extras::Extras;
+use self::identifiers::Identifiers;
 use self::identifiers::lengths::Lengths;
-use self::identifiers::{Identifiers, IdentifiersWriter, KeyKind};
-use self::numbers::{Numbers, NumbersWriter};
-use self::ranks::{FactsWriter, Ranks, Universe};
-use self::rows::{Rows, RowsWriter};
+use self::numbers::Numbers;
+use self::ranks::Ranks;
+use self::rows::Rows;
 use self::segment::columns::Columns;
-use self::segment::document::document;
+use self::segment::open_segment;
 use self::segment::schema::Fields;
-use self::segment::tokenizer::{WORDS, WordTokenizer};
-use self::segment::{open_segment, schema};
-use crate::build::BuildOptions;
-use crate::build::part_writer::complete;
-use crate::build::worker::Worker;
 use crate::error::{Error, Result};
-use crate::generation::folder::sync;
-use crate::generation::manifest::{FileEntry, PartEntry};
 use crate::instrument::Instrument;
-use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Vocabulary;
-use crate::search::whole_text as typed;
-use crate::suggest;
-use crate::suggest::Beginnings;
 
 /// A part of a published generation, open for reading.
 pub(crate) struct Part {
@@ -61,16 +46,17 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Opens a part; the caller has checked the files against the manifest.
+    /// Opens a part of that many instruments. The caller has checked its files against the
+    /// manifest.
     pub(crate) fn open(
         path: &Path,
-        entry: &PartEntry,
+        instruments: u32,
         hash_seed: u64,
         vocabulary: &Vocabulary,
     ) -> Result<Self> {
         let (segment, fields) = open_segment(path)?;
         let rows = Rows::open(path)?;
-        if rows.len() != segment.max_doc() as usize || rows.len() != entry.instruments as usize {
+        if rows.len() != segment.max_doc() as usize || rows.len() != instruments as usize {
             return Err(Error::damaged(path, "rows, segment and manifest count differently"));
         }
         let extras = Extras::open(path, rows.len())?;

@@ -12,6 +12,14 @@ pub struct Search {
     pub filters: Filters,
 }
 
+impl Search {
+    /// The same question for a cache: its text stands for its words.
+    pub(crate) fn without_words(&self) -> Self {
+        let keywords = self.keywords.as_ref().map(Keywords::without_words);
+        Self { keywords, filters: self.filters.clone() }
+    }
+}
+
 /// Where a row stands in the order of a search: what a person would want first,
 /// then FIGI. Places of one question ascend; they mean the same in the next
 /// generation.

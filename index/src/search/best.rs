@@ -16,9 +16,9 @@ use super::plan::{Driver, Plan, TERM_UNITS, Way};
 use super::positions::{END, POSITION_UNITS, Positions, STEP_UNITS};
 use super::row_set::RowSet;
 use crate::error::{Error, Result};
+use crate::instrument::kind;
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::part::ranks::rank;
 use crate::part::ranks::rank::RANK_END;
 use crate::query::{Keywords, Place, Search};
 
@@ -254,7 +254,7 @@ impl<'a> Tiers<'a> {
         tiers.elsewhere.sort();
         if let words @ [_, _, ..] = keywords.words() {
             let mut kinds: Vec<_> =
-                words.iter().filter_map(|word| rank::said(&word.squeezed)).collect();
+                words.iter().filter_map(|word| kind::said(&word.squeezed)).collect();
             kinds.sort_unstable();
             kinds.dedup();
             tiers.said = kinds.into_iter().map(|kind| part.ranks.of_kind(kind)).collect();

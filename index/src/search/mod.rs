@@ -1,4 +1,4 @@
-//! (head)
+//! A question carried out over one part: which rows match, how many there are, and in which order.
 
 pub(crate) mod best;
 pub(crate) mod conditions;
@@ -10,6 +10,8 @@ mod selection;
 pub(crate) mod whole_text;
 
 use crate::error::{Error, Result};
+use crate::part::Part;
+use crate::part::rows::Row;
 
 /// A row that answers a question: its part and its DocId there.
 ///
@@ -18,6 +20,13 @@ use crate::error::{Error, Result};
 pub struct Hit {
     pub(crate) part: u32,
     pub(crate) doc: u32,
+}
+
+impl Hit {
+    /// The row, in the parts of the hit's own catalogue.
+    pub(crate) fn row(self, parts: &[Part]) -> Row<'_> {
+        parts[self.part as usize].rows.get(self.doc)
+    }
 }
 
 /// A page of hits in the order of the question, and the place of the last one if

@@ -16,7 +16,7 @@ use tantivy::Term;
 
 use super::conditions::Conditions;
 use super::row_set::RowSet;
-use super::whole_text as typed;
+use super::whole_text;
 use crate::error::Result;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::meter::Meter;
@@ -104,18 +104,19 @@ impl Plan {
         vocabulary: &Vocabulary,
         meter: &Meter,
     ) -> Result<Self> {
-        let typed::Identified { by_number, by_symbol } = typed::identified(part, keywords, meter)?;
-        let mut exact = typed::exact(part, keywords, vocabulary, meter)?;
-        let is_plain = typed::is_plain(keywords.text());
+        let whole_text::Identified { by_number, by_symbol } =
+            whole_text::identified(part, keywords, meter)?;
+        let mut exact = whole_text::exact(part, keywords, vocabulary, meter)?;
+        let is_plain = whole_text::is_plain(keywords.text());
         meter.charge(filters.units())?;
         let conditions = Conditions::new(part, filters);
         if is_plain && !by_symbol.is_empty() {
-            typed::add_all(&mut exact, &by_symbol, None, meter)?;
+            whole_text::add_all(&mut exact, &by_symbol, None, meter)?;
         }
-        let by_number = typed::rows_of(part, &by_number, Some(&conditions), meter)?;
+        let by_number = whole_text::rows_of(part, &by_number, Some(&conditions), meter)?;
         let mut identified = by_number.clone();
         if !by_symbol.is_empty() {
-            typed::add_all(&mut identified, &by_symbol, Some(&conditions), meter)?;
+            whole_text::add_all(&mut identified, &by_symbol, Some(&conditions), meter)?;
         }
         let mut ways = Vec::new();
         let mut add = |words: &[Word], verified: Filters| {
@@ -137,7 +138,7 @@ impl Plan {
         if let [before @ .., last] = words
             && !before.is_empty()
         {
-            meter.charge(typed::exch_code_units(vocabulary))?;
+            meter.charge(whole_text::exch_code_units(vocabulary))?;
             for meant in last.exch_codes(vocabulary) {
                 if filters.known.allows(meant) {
                     let mut verified = filters.clone();

@@ -8,14 +8,12 @@
 use super::conditions::Conditions;
 use super::row_set::RowSet;
 use crate::error::Result;
-use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
-use crate::instrument::id_type::{IdType, IdValue};
-use crate::instrument::kind::{Kind, kind};
+use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::part::identifiers::keys::{is_identifier, keys, spelling};
+use crate::part::identifiers::keys::{is_identifier, spelling};
 use crate::part::identifiers::{KeyKind, Postings};
 use crate::query::{Filters, Keywords};
 use crate::words::names::said_name;
@@ -202,37 +200,4 @@ fn is_symbol(id_type: IdType) -> bool {
             | IdType::Bb8Chr
             | IdType::Opra
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn keys_of(id_type: IdType, text: &str) -> Vec<(KeyKind, String)> {
-        keys(&Instrument {
-            identifiers: vec![id_type.admit(text).unwrap().into_owned()],
-            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
-        })
-        .collect()
-    }
-
-    #[test]
-    fn only_spellings_that_do_not_follow_need_a_key() {
-        for (id_type, text, key) in [
-            (IdType::Isin, "US4592001014", None),
-            (IdType::Occ, "AAPL  251219C00200000", None),
-            (IdType::Bb, "TSLA:US", Some((KeyKind::Squeezed, "tslaus"))),
-            (IdType::UniqueFutOpt, "HIJ0 ELEC Index", Some((KeyKind::Squeezed, "hij0elecindex"))),
-            (IdType::Cusip, "38259P508", None),
-            (IdType::Ticker, "IBM", None),
-            (IdType::Ticker, "BRK/B", Some((KeyKind::SqueezedTicker, "brkb"))),
-            (IdType::Ticker, "AAPL 01/17/25 C155", None),
-            (IdType::BaseTicker, "IBM 3 P130", None),
-            (IdType::Bb, "--", None),
-        ] {
-            let expected: Vec<_> =
-                key.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
-            assert_eq!(keys_of(id_type, text), expected, "{text}");
-        }
-    }
 }

@@ -17,21 +17,19 @@ use std::collections::{BTreeSet, HashMap};
 pub use self::reading::Matched;
 use self::reading::{Asked, Fit, Reading, cost};
 use self::ways::{Way, rows};
-use crate::catalogue::Catalogue;
-pub(crate) use crate::catalogue::suggestions::Remembered;
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
+use crate::instrument::kind;
+use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
-pub(crate) use crate::part::beginnings::{Beginnings, write};
 use crate::part::identifiers::KeyKind;
-use crate::part::ranks::rank;
 use crate::query::{Filters, Keywords};
 use crate::search::conditions::Conditions;
 use crate::search::positions::POSITION_UNITS;
 use crate::search::row_set::RowSet;
-use crate::search::{Hit, unless_more, whole_text as typed};
+use crate::search::{Hit, whole_text};
 use crate::words::names::said_name;
 
 /// Rows that are read of each way in which words may be meant.
@@ -64,6 +62,13 @@ pub struct Suggest {
     pub filters: Filters,
 }
 
+impl Suggest {
+    /// The same question for a cache: its text stands for its words.
+    pub(crate) fn without_words(&self) -> Self {
+        Self { keywords: self.keywords.without_words(), filters: self.filters.clone() }
+    }
+}
+
 /// A row that may be meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suggestion {
@@ -83,120 +88,96 @@ struct Gathered {
     readings_bytes: usize,
 }
 
-impl Catalogue {
-    /// What may be meant, one row for each security, the likeliest first; `None` when it
-    /// takes more than the meter allows.
-    ///
-    /// # Errors
-    /// When the index cannot be read, which a verified one can.
-    pub fn suggest(
-        &self,
-        asked: &Suggest,
-        limit: usize,
-        meter: &Meter,
-    ) -> Result<Option<Vec<Suggestion>>> {
-        if let Some(known) = self.suggested.get(asked, limit) {
-            return Ok(Some(known));
-        }
-        let found = self.suggest_anew(asked, limit, meter)?;
-        if let Some(found) = &found {
-            self.suggested.remember(asked, limit, found);
-        }
-        Ok(found)
+/// Suggests the securities that a text may mean, one row each, the likeliest first.
+pub(crate) fn suggest(
+    parts: &[Part],
+    vocabulary: &Vocabulary,
+    asked: &Suggest,
+    limit: usize,
+    meter: &Meter,
+) -> Result<Vec<Suggestion>> {
+    let suggester = Suggester { parts, vocabulary, asked, limit };
+    let mut gathered = Gathered::new();
+    let work = meter.within(SUGGEST_UNITS_MAX);
+    match suggester.gather_all(&mut gathered, &work) {
+        // Suggestions are guesses: some are better than none.
+        Ok(()) | Err(Error::TakesMore(_)) => {}
+        Err(error) => return Err(error),
     }
+    meter.absorb(&work)?;
+    meter.charge(LISTINGS_UNITS * (limit * parts.len()) as u64)?;
+    Ok(suggester.best(gathered))
+}
 
-    /// As [`Catalogue::suggest`], whatever was suggested before: for measurements.
-    ///
-    /// # Errors
-    /// As [`Catalogue::suggest`].
-    pub fn suggest_anew(
-        &self,
-        asked: &Suggest,
-        limit: usize,
-        meter: &Meter,
-    ) -> Result<Option<Vec<Suggestion>>> {
-        let mut gathered = Gathered::new();
-        let work = meter.within(SUGGEST_UNITS_MAX);
-        match self.gather_all(asked, limit, &mut gathered, &work) {
-            // Suggestions are guesses: some are better than none.
-            Ok(()) | Err(Error::TakesMore(_)) => {}
-            Err(error) => return Err(error),
-        }
-        let listings = LISTINGS_UNITS * (limit * self.generation.parts.len()) as u64;
-        let is_within = meter.absorb(&work).and_then(|()| meter.charge(listings));
-        let best = is_within.map(|()| self.best(gathered, asked, limit));
-        unless_more(best.map_err(Error::from))
-    }
+/// The rows that may be suggested for one text.
+struct Suggester<'a> {
+    parts: &'a [Part],
+    vocabulary: &'a Vocabulary,
+    asked: &'a Suggest,
+    limit: usize,
+}
 
-    fn gather_all(
-        &self,
-        asked: &Suggest,
-        limit: usize,
-        gathered: &mut Gathered,
-        meter: &Meter,
-    ) -> Result<()> {
+impl Suggester<'_> {
+    fn gather_all(&self, gathered: &mut Gathered, meter: &Meter) -> Result<()> {
+        let asked = self.asked;
         meter.charge(ways::units(&asked.keywords))?;
         let words = ways::as_typed(&asked.keywords);
-        self.gather_whole(asked, &words, gathered, meter)?;
+        self.gather_whole(&words, gathered, meter)?;
         if words.is_empty() {
             return Ok(());
         }
-        meter.charge(typed::exch_code_units(self.vocabulary()))?;
-        for way in ways::plain(&asked.keywords, &words, self.vocabulary()) {
-            self.gather(way, asked, gathered, meter)?;
+        meter.charge(whole_text::exch_code_units(self.vocabulary))?;
+        for way in ways::plain(&asked.keywords, &words, self.vocabulary) {
+            self.gather(way, gathered, meter)?;
         }
-        if words.len() > 1 && gathered.fits.len() < limit {
-            self.gather(ways::begun(&words), asked, gathered, meter)?;
+        if words.len() > 1 && gathered.fits.len() < self.limit {
+            self.gather(ways::begun(&words), gathered, meter)?;
         }
         if gathered.fits.is_empty() {
             for way in ways::split(&words) {
-                self.gather(way, asked, gathered, meter)?;
+                self.gather(way, gathered, meter)?;
             }
         }
         if gathered.fits.len() < ENOUGH {
             let is_known = |word: &str| {
-                let mut parts = self.generation.parts.iter();
+                let mut parts = self.parts.iter();
                 parts.try_fold(false, |known, part| Ok(known || ways::is_known(part, word, meter)?))
             };
             for way in ways::guessed(&words, is_known)? {
-                self.gather(way, asked, gathered, meter)?;
+                self.gather(way, gathered, meter)?;
             }
         }
         Ok(())
     }
 
     /// Gathers the rows of which the whole text is an identifier, the ticker or the name.
-    fn gather_whole(
-        &self,
-        asked: &Suggest,
-        words: &[Asked],
-        gathered: &mut Gathered,
-        meter: &Meter,
-    ) -> Result<()> {
-        let keywords = &asked.keywords;
+    fn gather_whole(&self, words: &[Asked], gathered: &mut Gathered, meter: &Meter) -> Result<()> {
+        let Suggest { keywords, filters } = self.asked;
         let before = keywords.before_last().map(|(before, _)| before);
         let texts: Vec<(String, String)> = [Some(keywords.text()), before]
             .into_iter()
             .flatten()
             .map(|text| (crate::words::squeeze(text), said_name(text)))
             .collect();
-        for (number, part) in (0..).zip(&self.generation.parts) {
-            meter.charge(asked.filters.units())?;
-            let conditions = Conditions::new(part, &asked.filters);
-            let typed::Identified { by_number, by_symbol } =
-                typed::identified(part, keywords, meter)?;
-            let by_symbol = if typed::is_plain(keywords.text()) { by_symbol } else { Vec::new() };
-            let by_number = typed::rows_of(part, &by_number, Some(&conditions), meter)?;
-            let by_symbol = typed::rows_of(part, &by_symbol, Some(&conditions), meter)?;
-            let exact = typed::exact(part, keywords, self.vocabulary(), meter)?;
+        for (number, part) in (0..).zip(self.parts) {
+            meter.charge(filters.units())?;
+            let conditions = Conditions::new(part, filters);
+            let whole_text::Identified { by_number, by_symbol } =
+                whole_text::identified(part, keywords, meter)?;
+            let by_symbol =
+                if whole_text::is_plain(keywords.text()) { by_symbol } else { Vec::new() };
+            let by_number = whole_text::rows_of(part, &by_number, Some(&conditions), meter)?;
+            let by_symbol = whole_text::rows_of(part, &by_symbol, Some(&conditions), meter)?;
+            let exact = whole_text::exact(part, keywords, self.vocabulary, meter)?;
             for (docs, points) in [(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)] {
                 for position in first_positions(part, &docs, &conditions, meter)? {
                     let hit = Hit { part: number, doc: part.ranks.doc(position) };
-                    let (fit, is_ticker, is_name) = gathered.read(self, hit, meter, |reading| {
-                        let is_ticker = texts.iter().any(|(text, _)| reading.has_ticker(text));
-                        let is_name = texts.iter().any(|(_, said)| reading.has_name(said));
-                        (reading.fit(words), is_ticker, is_name)
-                    })?;
+                    let (fit, is_ticker, is_name) =
+                        gathered.read(self.parts, hit, meter, |reading| {
+                            let is_ticker = texts.iter().any(|(text, _)| reading.has_ticker(text));
+                            let is_name = texts.iter().any(|(_, said)| reading.has_name(said));
+                            (reading.fit(words), is_ticker, is_name)
+                        })?;
                     let mut fit = fit.unwrap_or_default();
                     fit.matched.ticker |= is_ticker;
                     fit.matched.name |= is_name;
@@ -211,26 +192,20 @@ impl Catalogue {
     }
 
     /// Gathers the rows of one way, as many as are read, the best ranks first.
-    fn gather(
-        &self,
-        mut way: Way,
-        asked: &Suggest,
-        gathered: &mut Gathered,
-        meter: &Meter,
-    ) -> Result<()> {
+    fn gather(&self, mut way: Way, gathered: &mut Gathered, meter: &Meter) -> Result<()> {
         if let [only] = &mut way.words[..] {
             // Not by each part for itself: one that has none would look further than others.
-            let mut parts = self.generation.parts.iter();
+            let mut parts = self.parts.iter();
             only.is_listed =
                 parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());
         }
         let mut found = Vec::new();
-        for (number, part) in (0..).zip(&self.generation.parts) {
+        for (number, part) in (0..).zip(self.parts) {
             let fit = |doc, words: &[Asked]| {
                 let hit = Hit { part: number, doc };
-                gathered.read(self, hit, meter, |reading| reading.fit(words))
+                gathered.read(self.parts, hit, meter, |reading| reading.fit(words))
             };
-            for (doc, fit) in rows(part, &way, &asked.filters, READ_MAX, meter, fit)? {
+            for (doc, fit) in rows(part, &way, &self.asked.filters, READ_MAX, meter, fit)? {
                 found.push((part.ranks.rank(doc), Hit { part: number, doc }, fit));
             }
         }
@@ -244,10 +219,10 @@ impl Catalogue {
     }
 
     /// One row of each security, the likeliest first.
-    fn best(&self, gathered: Gathered, asked: &Suggest, limit: usize) -> Vec<Suggestion> {
-        let said: Vec<_> = match asked.keywords.words() {
+    fn best(&self, gathered: Gathered) -> Vec<Suggestion> {
+        let said: Vec<_> = match self.asked.keywords.words() {
             words @ [_, _, ..] => {
-                words.iter().filter_map(|word| rank::said(&word.squeezed)).collect()
+                words.iter().filter_map(|word| kind::said(&word.squeezed)).collect()
             }
             _ => Vec::new(),
         };
@@ -255,7 +230,7 @@ impl Catalogue {
             .fits
             .into_iter()
             .map(|(hit, fit)| {
-                let ranks = &self.generation.parts[hit.part as usize].ranks;
+                let ranks = &self.parts[hit.part as usize].ranks;
                 let kind = ranks.kind(hit.doc);
                 let of_kind = if said.contains(&kind) { 0 } else { cost(kind) };
                 (-(fit.points - of_kind - ranks.cost(hit.doc)), hit, fit)
@@ -265,10 +240,10 @@ impl Catalogue {
         let mut seen = BTreeSet::new();
         let mut best = Vec::new();
         for (_, hit, fit) in all {
-            if best.len() == limit {
+            if best.len() == self.limit {
                 break;
             }
-            let row = self.row(hit);
+            let row = hit.row(self.parts);
             let of = row.share_class_figi().or(row.composite_figi());
             if seen.insert(of.unwrap_or(row.figi())) {
                 let listings = self.listings(row.share_class_figi(), row.composite_figi());
@@ -283,7 +258,7 @@ impl Catalogue {
         let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
         let Some(value) = value else { return 1 };
         let kind = KeyKind::Id(value.id_type());
-        let parts = self.generation.parts.iter();
+        let parts = self.parts.iter();
         parts.map(|part| part.identifiers.find(kind, value.as_str()).len()).sum()
     }
 }
@@ -321,7 +296,7 @@ impl Gathered {
     /// What somebody sees in a row who reads it.
     fn read<T>(
         &mut self,
-        catalogue: &Catalogue,
+        parts: &[Part],
         hit: Hit,
         meter: &Meter,
         see: impl FnOnce(&Reading) -> T,
@@ -330,7 +305,7 @@ impl Gathered {
             return Ok(see(reading));
         }
         meter.charge(READ_UNITS)?;
-        let reading = Reading::of(catalogue.row(hit));
+        let reading = Reading::of(hit.row(parts));
         let seen = see(&reading);
         self.readings_bytes += reading.bytes();
         if self.readings_bytes <= READINGS_BYTES_MAX {

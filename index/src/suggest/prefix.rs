@@ -7,21 +7,13 @@
 //! of ranks (`ranks`); and an entry after the last.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
-use std::fs;
-use std::path::Path;
 
 use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
 
-use crate::error::{Error, Result};
-use crate::mapped::{Mapped, u32_at};
+use crate::error::Result;
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::part::beginnings::key;
-use crate::part::ranks::Ranks;
-use crate::part::rows::Rows;
-use crate::words::words;
 
 /// Words of the dictionary that are read to find the most frequent of those that begin so,
 /// or are one typo away. The shortest beginnings have more, and the table.
@@ -115,14 +107,6 @@ mod tests {
             let is_in = other >= beginning
                 && after(&beginning).is_none_or(|end| other < end);
             prop_assert_eq!(is_in, other.starts_with(&beginning));
-        }
-    }
-
-    #[test]
-    fn only_short_beginnings_have_a_key() {
-        for (beginning, has_key) in [("", false), ("a", true), ("台灣積", true), ("appl", false)]
-        {
-            assert_eq!(key(beginning).is_some(), has_key, "{beginning}");
         }
     }
 }

@@ -8,8 +8,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use figdex_index::FigiError;
-
 use crate::error::{Error, Result};
 use crate::outputs::{NewFile, Output};
 use crate::row::{Column, Row};

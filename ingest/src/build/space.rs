@@ -1,14 +1,12 @@
 //! Whether the disk has room for an index, before hours are spent on it. It is an
 //! estimate: a disk that fills up all the same ends the build cleanly.
 
-use std::fmt;
 use std::fs;
 use std::path::Path;
 
 use figdex_index::Manifest;
 
 use crate::error::{Error, Result};
-use crate::report::size::Size;
 use crate::source::Input;
 
 /// How much larger a dump is than its compressed file, about.
@@ -109,13 +107,6 @@ mod tests {
             (None, &[input(None, false)], 0),
         ] {
             assert_eq!(estimate(previous, inputs, 20_000), bytes);
-        }
-    }
-
-    #[test]
-    fn sizes_are_rounded() {
-        for (bytes, text) in [(999, "999 bytes"), (1_000, "1.0 kB"), (2_345_678_901, "2.3 GB")] {
-            assert_eq!(Size(bytes).to_string(), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! (head)
+//! A columns file: how one kind of dump is laid out, as read and checked.
 
 use std::fs;
 use std::path::Path;
@@ -15,14 +15,14 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    fn read(path: &Path) -> Result<Self> {
+    pub(super) fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;
         Self::parse(&name.to_string(), &text)
     }
 
-    fn parse(name: &str, text: &str) -> Result<Self> {
-        let description = parse::parse(text).map_err(|faults| Error::Columns {
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
+        let description = super::parse::parse(text).map_err(|faults| Error::Columns {
             name: name.to_owned(),
             faults: faults.into_iter().map(|fault| (fault.line, fault.what)).collect(),
         })?;

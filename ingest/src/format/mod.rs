@@ -10,10 +10,8 @@ mod transform;
 mod walk;
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
 
 pub(crate) use self::builtin::{canonical, recognisable};
 use self::described::Described;

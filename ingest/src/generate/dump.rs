@@ -1,35 +1,35 @@
-//! (head)
+//! The dump that the kinds write into, and the issue that one of them is asked for.
 
 use crate::generate::dirt::Soiler;
 use crate::generate::row::Row;
-use crate::generate::{Format, Mix, write};
+use crate::generate::{Format, Mix};
 
 /// Which issue of a kind to make.
 pub(crate) struct Issue {
-    seed: u64,
-    mix: Mix,
+    pub(super) seed: u64,
+    pub(super) mix: Mix,
     /// From 0, for each kind by itself.
-    ordinal: u64,
+    pub(super) ordinal: u64,
 }
 
 /// Where the kinds put their rows.
 pub(crate) struct Dump {
     /// Rows that the kinds made, wanted or not.
-    made: u64,
-    soiler: Soiler,
-    page: Page,
+    pub(super) made: u64,
+    pub(super) soiler: Soiler,
+    pub(super) page: Page,
 }
 
 /// Rows as they are written.
 pub(crate) struct Page {
-    format: Format,
+    pub(super) format: Format,
     /// Rows still wanted: what an issue has beyond them is dropped.
-    remaining: u64,
-    text: Vec<u8>,
+    pub(super) remaining: u64,
+    pub(super) text: Vec<u8>,
 }
 
 impl Dump {
-    fn push(&mut self, row: &Row) {
+    pub(super) fn push(&mut self, row: &Row) {
         self.made += 1;
         match self.soiler.soil(self.made, row) {
             None => self.page.write(row),

@@ -33,7 +33,6 @@ mod terms;
 use self::dump::{Dump, Issue, Page};
 use std::io::{self, Write};
 
-pub use self::Mix;
 pub use self::dirt::Dirt;
 use self::dirt::Soiler;
 use self::kinds::{KINDS, Share};

@@ -1,8 +1,6 @@
-//! (head)
+//! A number of bytes as a person reads it.
 
 use std::fmt;
-
-use crate::error::Result;
 
 /// Bytes as a person reads them.
 pub(crate) struct Size(pub(crate) u64);
@@ -16,5 +14,17 @@ impl fmt::Display for Size {
             }
         }
         if unit == "bytes" { write!(f, "{number} {unit}") } else { write!(f, "{number:.1} {unit}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded() {
+        for (bytes, text) in [(999, "999 bytes"), (1_000, "1.0 kB"), (2_345_678_901, "2.3 GB")] {
+            assert_eq!(Size(bytes).to_string(), text);
+        }
     }
 }

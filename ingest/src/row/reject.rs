@@ -1,8 +1,6 @@
-//! (head)
+//! The reasons for which a row, or a cell of it, is not taken.
 
 use figdex_index::FigiError;
-
-use crate::error::Error;
 
 /// Why a row is no instrument.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,9 @@
-//! (head)
+//! A record that cannot be read, and what comes after it.
 
+use super::RECORD_BYTES_MAX;
 use std::io;
 
 use crate::error::Error;
-use crate::row::Row;
 use crate::row::reject::Reject;
 
 /// What a source yields next.
@@ -22,28 +22,28 @@ pub(crate) enum Next {
 #[derive(Debug)]
 pub(crate) struct Fault {
     /// The line, from 1, where the dump has lines.
-    line: Option<u64>,
-    what: String,
+    pub(super) line: Option<u64>,
+    pub(super) what: String,
 }
 
 impl Fault {
-    fn new(line: u64, what: impl Into<String>) -> Self {
+    pub(super) fn new(line: u64, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }
 
     /// For `map_err`: reading failed at that line.
-    fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::new(line, "the compressed file is cut off"),
             _ => Self::new(line, error.to_string()),
         }
     }
 
-    fn too_long(line: u64) -> Self {
+    pub(super) fn too_long(line: u64) -> Self {
         Self::new(line, format!("a record is longer than {RECORD_BYTES_MAX} bytes"))
     }
 
-    fn of(self, name: &str) -> Error {
+    pub(super) fn of(self, name: &str) -> Error {
         Error::input(&name, self.line, self.what)
     }
 }

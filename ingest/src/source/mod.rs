@@ -37,7 +37,6 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::described::Described;
 use crate::format::description::Container;
-use crate::row::reject::Reject;
 use crate::row::{Column, Row};
 
 /// The largest record (a CSV record, a JSON object) in bytes. A larger one is no

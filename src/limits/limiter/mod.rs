@@ -18,17 +18,15 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use warp::http::{HeaderMap, HeaderValue};
 
 use super::standing::Standing;
 use super::{Rate, Rates, Span};
-use crate::caller::{KeyId, Peer, Who};
+use crate::caller::Who;
 use crate::version::Version;
 
 /// Addresses whose windows are kept at a time, each version counting as one: about
@@ -40,9 +38,6 @@ const SHARDS: usize = 64;
 
 /// What a shard holds before it is first looked through for what is over.
 const SWEEP_MIN: usize = 64;
-
-/// The bits of the largest IPv6 network that a provider gives to one subscriber, as a rule.
-const WIDE_NETWORK_BITS: u32 = 48;
 
 /// All callers' windows, and the rates that they are held against.
 pub struct Limiter {

@@ -1,6 +1,6 @@
 //! Contract, chapter 14: windows and callers.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;

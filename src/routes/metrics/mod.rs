@@ -13,7 +13,6 @@ use warp::reply::Response;
 
 use super::with;
 use crate::error::ApiError;
-use crate::observe::metrics;
 use crate::request;
 use crate::request::Route;
 use crate::state::State;
@@ -33,7 +32,7 @@ async fn answer(method: Method, state: Arc<State>) -> Response {
     }
     // Reading `/proc` takes a while for a process with many files.
     let of = state.clone();
-    let text = match state.telling(move || metrics::text(&of)).await {
+    let text = match state.telling(move || text::text(&of)).await {
         Ok(text) => text,
         Err(error) => return error.into(),
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use figdex::State;
 use figdex::config::Settings;
 use figdex::error::ApiError;
-use figdex::limits::standing::Standing;
+use figdex::limits::Standing;
 use figdex::limits::{Rate, Rates};
 
 use super::figi;

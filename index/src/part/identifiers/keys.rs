@@ -1,4 +1,5 @@
-//! (head)
+//! The keys under which an instrument is found besides its identifiers: squeezed spellings
+//! and names.
 
 use crate::instrument::Instrument;
 use crate::instrument::id_type::{IdType, IdValue};
@@ -55,4 +56,38 @@ pub(crate) fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
         return id_type.admit(&format!("{root:<6}{tail}")).ok().map(IdValue::into_owned);
     }
     id_type.admit(squeezed).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::figi::Figi;
+
+    fn keys_of(id_type: IdType, text: &str) -> Vec<(KeyKind, String)> {
+        keys(&Instrument {
+            identifiers: vec![id_type.admit(text).unwrap().into_owned()],
+            ..Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
+        })
+        .collect()
+    }
+
+    #[test]
+    fn only_spellings_that_do_not_follow_need_a_key() {
+        for (id_type, text, key) in [
+            (IdType::Isin, "US4592001014", None),
+            (IdType::Occ, "AAPL  251219C00200000", None),
+            (IdType::Bb, "TSLA:US", Some((KeyKind::Squeezed, "tslaus"))),
+            (IdType::UniqueFutOpt, "HIJ0 ELEC Index", Some((KeyKind::Squeezed, "hij0elecindex"))),
+            (IdType::Cusip, "38259P508", None),
+            (IdType::Ticker, "IBM", None),
+            (IdType::Ticker, "BRK/B", Some((KeyKind::SqueezedTicker, "brkb"))),
+            (IdType::Ticker, "AAPL 01/17/25 C155", None),
+            (IdType::BaseTicker, "IBM 3 P130", None),
+            (IdType::Bb, "--", None),
+        ] {
+            let expected: Vec<_> =
+                key.into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
+            assert_eq!(keys_of(id_type, text), expected, "{text}");
+        }
+    }
 }

@@ -24,7 +24,7 @@ use super::file_writer::FileWriter;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
-use crate::instrument::vocabulary::{ATTRIBUTES, Property};
+use crate::instrument::vocabulary::Property;
 use crate::mapped::{Mapped, u32_at, u64_at};
 
 pub(crate) const FIGIS: &str = "rows.figis";
@@ -52,7 +52,7 @@ type Record = [u8; RECORD_BYTES];
 const NONE: TextRef = TextRef::MAX;
 
 /// Their lengths in a combination, as `u16`.
-const LENGTHS_BYTES: usize = 2 * ATTRIBUTES.len();
+const LENGTHS_BYTES: usize = 2 * Property::IN_RESULT.len();
 
 /// The length that means "no text".
 const NO_LENGTH: u16 = u16::MAX;
@@ -64,7 +64,7 @@ pub struct Row<'a> {
     figi: Figi,
     record: &'a [u8],
     line: &'a [u8],
-    /// The texts of [`ATTRIBUTES`], as [`combination`] puts them together; empty when
+    /// The texts of [`Property::IN_RESULT`], as [`combination`] puts them together; empty when
     /// there are none.
     attributes: &'a [u8],
     texts: &'a [u8],
@@ -285,7 +285,7 @@ impl RowsWriter {
     }
 
     fn attributes(&mut self, instrument: &Instrument) -> Result<TextRef> {
-        let texts = ATTRIBUTES.map(|property| instrument.property(property));
+        let texts = Property::IN_RESULT.map(|property| instrument.property(property));
         if texts.iter().all(Option::is_none) {
             return Ok(NONE);
         }
@@ -296,7 +296,7 @@ impl RowsWriter {
 }
 
 /// Puts texts that repeat together into one: their lengths as `u16`, then the texts.
-fn combination(texts: [Option<&str>; ATTRIBUTES.len()], out: &mut Vec<u8>) -> Result<()> {
+fn combination(texts: [Option<&str>; Property::IN_RESULT.len()], out: &mut Vec<u8>) -> Result<()> {
     out.resize(LENGTHS_BYTES, 0);
     for (place, text) in texts.into_iter().enumerate() {
         let start = out.len();

@@ -1,4 +1,5 @@
-//! (head)
+//! The tantivy segment of a part: its schema, its documents and its fast fields. The only
+//! folder that spells a field name.
 
 pub(crate) mod columns;
 pub(crate) mod document;

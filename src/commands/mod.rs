@@ -1,0 +1,32 @@
+//! The commands of the program, a file each.
+
+mod config;
+mod keys;
+mod serve;
+
+use std::process::ExitCode;
+
+use figdex_ingest::terminal;
+
+use crate::config::{Command, Flags};
+
+/// Runs the command that the program was called with, and says how it went.
+pub fn run() -> ExitCode {
+    terminal::print_panics();
+    let flags = match Flags::of_program() {
+        Ok(flags) => flags,
+        Err(error) => return terminal::usage(error),
+    };
+    let done = match flags.into_command() {
+        Command::Serve(flags) => serve::run(*flags),
+        Command::Config(flags) => config::run(&flags),
+        Command::Keys(command) => keys::run(&command),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            terminal::error("figdex", &error);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `figdex serve`: settings, index, sockets, then requests until a signal says to stop.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, bail};
+use figdex_index::{Catalogue, Error as IndexError, Publication, escaped_path};
+use figdex_ingest::sample;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, ServeFlags};
+use crate::observe::log::Log;
+use crate::reload;
+use crate::routes::{admin, public, service};
+use crate::serve::{Listen, Listener, descriptors, serve};
+use crate::state::State;
+
+pub(super) fn run(flags: ServeFlags) -> anyhow::Result<()> {
+    let config = Config::resolve(&flags)?;
+    // What is logged is written before a fault is told.
+    let _log = Log::begin(config.log_format)?;
+    tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);
+    if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
+        tracing::info!(reason, "identifiers of instruments are hidden");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let hangups = {
+        // From here on SIGHUP does not end the program, not even while it opens an index.
+        let _runtime = runtime.enter();
+        [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
+    };
+    let index = config.index.as_deref();
+    let catalogue = open(index)?;
+    tracing::info!(
+        generation = catalogue.manifest().generation,
+        instruments = catalogue.manifest().instruments,
+        "index open"
+    );
+    let served = runtime.block_on(answer(flags, config, catalogue, hangups));
+    // A generation that is just being opened need not be waited for.
+    runtime.shutdown_background();
+    served
+}
+
+/// Answers until a signal says to stop. The next SIGHUPs are those of `hangups`: of one
+/// for the index, of the other for the settings.
+async fn answer(
+    flags: ServeFlags,
+    config: Config,
+    catalogue: Catalogue,
+    hangups: [Signal; 2],
+) -> anyhow::Result<()> {
+    let listing = config.listing();
+    let index = config.index.unwrap_or_else(|| DEFAULT_INDEX.into());
+    let connections = config.settings.connections;
+    descriptors::provide(connections.max + ADMIN_CONNECTIONS.max);
+    let state = Arc::new(State::new(catalogue, config.settings).with_keys(config.keys.clone()));
+    let observer = state.observer();
+    let mut listener = listen(&config.listen).await?;
+    let admin_listener = match &config.admin_listen {
+        Some(place) => Some(listen(place).await?),
+        None => None,
+    };
+    if let Some(tls) = config.tls {
+        tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
+        listener = listener.with_tls(tls);
+    }
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(config.keys.watch());
+    let [for_index, for_settings] = hangups;
+    tokio::spawn(reload::index::follow(state.clone(), index, for_index));
+    tokio::spawn(reload::settings::follow(state.clone(), flags, listing, for_settings));
+    let (stop, stopping) = watch::channel(());
+    let stopped = || {
+        let mut stopping = stopping.clone();
+        async move {
+            // The sender says nothing: it goes.
+            stopping.changed().await.ok();
+        }
+    };
+    tracing::info!("serving on {}", listener.place()?);
+    let service = match &admin_listener {
+        None => service(state.clone()),
+        Some(listener) => {
+            tracing::info!("for operators on {}", listener.place()?);
+            public(state.clone())
+        }
+    };
+    let operators = async {
+        if let Some(listener) = admin_listener {
+            let observer = observer.clone().for_operators();
+            serve(listener, admin(state), observer, ADMIN_CONNECTIONS, stopped()).await;
+        }
+    };
+    let signals = async {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping: answering what is in flight");
+        drop(stop);
+    };
+    let clients = serve(listener, service, observer.clone(), connections, stopped());
+    tokio::join!(clients, operators, signals);
+    Ok(())
+}
+
+async fn listen(place: &Listen) -> anyhow::Result<Listener> {
+    place.bind().await.with_context(|| format!("listening on {place}"))
+}
+
+/// Opens the named index, or the default one, which is made of the bundled sample
+/// when it is not there.
+fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
+    let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
+    // A folder that cannot be looked at may hold an index: no sample is published there.
+    let (is_absent, is_empty) = match Publication::of(path) {
+        Err(IndexError::Io { source, .. }) => (source.kind() == io::ErrorKind::NotFound, false),
+        // A first build that was killed leaves a folder with nothing published.
+        Err(IndexError::NotAnIndex(_)) => (false, true),
+        _ => (false, false),
+    };
+    if is_absent || is_empty && index.is_none() {
+        if index.is_some() {
+            bail!(
+                "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",
+                escaped_path(path)
+            );
+        }
+        tracing::info!("no index at {}: building one from the bundled sample", escaped_path(path));
+        sample::build(path)
+            .with_context(|| format!("building the sample at {}", escaped_path(path)))?;
+    }
+    Catalogue::open(path).with_context(|| format!("opening the index at {}", escaped_path(path)))
+}
