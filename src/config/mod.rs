@@ -19,7 +19,7 @@ pub use self::sources::Provenance;
 use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
-    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_WAIT, JOBS_MAX, JOBS_MAX_WITH_KEY,
+    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
     PerRequest, Rates, TURN_WAIT,
 };
 use crate::observe::log::LogFormat;
@@ -96,7 +96,7 @@ pub struct Settings {
     /// request waits for its line to be written.
     pub access_log: bool,
     /// `--body-timeout`: how long the body of a request may take.
-    pub body_wait: Duration,
+    pub body_timeout: Duration,
     /// The bytes that the bodies of all requests may have together. It is a setting of
     /// the type, not of the command, as those below.
     pub bodies_bytes_max: usize,
@@ -137,7 +137,7 @@ impl Default for Settings {
             body_bytes_max: BODY_BYTES_MAX,
             connections: Connections::default(),
             access_log: true,
-            body_wait: BODY_WAIT,
+            body_timeout: BODY_TIMEOUT,
             bodies_bytes_max: BODIES_BYTES_MAX,
             answers_bytes_max: ANSWERS_BYTES_MAX,
             turns: None,

@@ -14,7 +14,7 @@ use warp::{Buf, Filter};
 use crate::caller::Peer;
 use crate::capacity::budget::Share;
 use crate::error::ApiError;
-use crate::limits::BODY_WAIT;
+use crate::limits::BODY_TIMEOUT;
 
 type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 
@@ -26,7 +26,7 @@ pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
     /// The time that the body may take; the gate sets it.
-    pub(crate) body_wait: Duration,
+    pub(crate) body_timeout: Duration,
     /// This body's share of the memory budget for all bodies. Empty until the gate assigns
     /// one.
     pub(crate) share: Share,
@@ -68,7 +68,7 @@ impl Call {
         let Self { stream, share, .. } = self;
         let mut share = std::mem::take(share);
         let read = read(stream, bytes_max, &mut share);
-        let read = tokio::time::timeout(self.body_wait, read).await;
+        let read = tokio::time::timeout(self.body_timeout, read).await;
         let bytes = read.unwrap_or(Err(ApiError::BadRequest))?;
         Ok(Body { bytes, _share: share })
     }
@@ -84,7 +84,7 @@ pub(crate) fn call() -> BoxedFilter<(Call,)> {
         .map(|peer: Option<Peer>, method, headers, body| {
             let peer = peer.unwrap_or(Peer::Address(Ipv4Addr::LOCALHOST.into()));
             let (stream, share) = (boxed(body), Share::default());
-            Call { peer, method, headers, body_wait: BODY_WAIT, share, stream }
+            Call { peer, method, headers, body_timeout: BODY_TIMEOUT, share, stream }
         })
         .boxed()
 }

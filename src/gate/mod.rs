@@ -106,7 +106,7 @@ pub(crate) async fn pass<J: Into<Pieces>>(
     endpoint: impl AsyncFnOnce(Call, Caller) -> Result<J, ApiError>,
 ) -> Reply {
     request::takes(action.route());
-    call.body_wait = state.settings().body_wait;
+    call.body_timeout = state.settings().body_timeout;
     let cors = &state.settings().cors;
     // The body goes with the call; what the answer depends on stays here.
     let headers = std::mem::take(&mut call.headers);

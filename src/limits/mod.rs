@@ -174,4 +174,4 @@ const fn line(version: Version, span: Span, without_key: (u32, u64), with_key: (
 pub(crate) const TURN_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a client may take to send a request's body.
-pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -13,14 +13,14 @@ pub struct Connections {
     pub per_address: Option<usize>,
     /// How long a client may take to send its request's head, and before the first one
     /// for the handshake of TLS.
-    pub head_wait: Duration,
+    pub head_timeout: Duration,
     /// How long it may be silent between two requests, or leave an answer unread.
-    pub idle_wait: Duration,
+    pub idle_timeout: Duration,
     /// How long an answer may take from the last byte of its request, and the request's
     /// next byte meanwhile. Then it is a 503.
     pub answer_wait: Duration,
     /// The least number of bytes of an answer that a client must take in a second, once
-    /// `idle_wait` has passed. Without it a client that takes a byte now and then could hold
+    /// `idle_timeout` has passed. Without it a client that takes a byte now and then could hold
     /// an answer, and its share of the budget, for ever. At least 1.
     pub answer_bytes_per_second: u64,
     /// How long requests in flight may take after the server was told to stop.
@@ -36,8 +36,8 @@ impl Connections {
     pub const DEFAULT: Self = Self {
         max: 10_000,
         per_address: Some(PER_ADDRESS),
-        head_wait: Duration::from_secs(15),
-        idle_wait: Duration::from_secs(75),
+        head_timeout: Duration::from_secs(15),
+        idle_timeout: Duration::from_secs(75),
         answer_wait: Duration::from_secs(150),
         answer_bytes_per_second: 16 << 10,
         drain_wait: Duration::from_secs(30),

@@ -49,7 +49,7 @@ const BUFFER_BYTES_MAX: usize = 32 << 10;
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a client may take nothing of its answer after the stop, before it is taken for
-/// one that does not read. It is shorter than `idle_wait`, so that such clients do not hold
+/// one that does not read. It is shorter than `idle_timeout`, so that such clients do not hold
 /// the end up.
 const DRAIN_IDLE_WAIT: Duration = Duration::from_secs(5);
 
@@ -273,8 +273,8 @@ impl Client {
         if !self.pace.has_asked() {
             return End::Closed;
         }
-        let idle_wait = self.connections.idle_wait.min(DRAIN_IDLE_WAIT);
-        self.too_slow(&Connections { idle_wait, ..self.connections }).await
+        let idle_timeout = self.connections.idle_timeout.min(DRAIN_IDLE_WAIT);
+        self.too_slow(&Connections { idle_timeout, ..self.connections }).await
     }
 }
 

@@ -61,7 +61,7 @@ pub async fn serve(
 ) {
     let listener = listener.into();
     // Later than `pace` does, whose reset tells the client.
-    listener.give_up_after(2 * connections.idle_wait);
+    listener.give_up_after(2 * connections.idle_timeout);
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(connections.max));
     let crowd = Crowd::new(connections.per_address);

@@ -85,16 +85,16 @@ impl Config {
                 })
                 .unwrap_or(default.body_bytes_max),
             connections,
-            body_wait: sources
+            body_timeout: sources
                 .one("body_timeout", flags.body_timeout.as_ref(), time)
-                .unwrap_or(default.body_wait),
+                .unwrap_or(default.body_timeout),
             access_log: sources
                 .one("access_log", flags.access_log.as_ref(), truth)
                 .unwrap_or(default.access_log),
             ..default
         };
         // The wait for an answer includes that for the rest of its request's body.
-        let more = settings.body_wait.saturating_sub(default.body_wait);
+        let more = settings.body_timeout.saturating_sub(default.body_timeout);
         settings.connections.answer_wait += more;
         if settings.jobs_per_request > settings.jobs_per_request_with_key {
             sources.faults.push(format!(
@@ -180,12 +180,12 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
             }
             None => default.per_address,
         },
-        head_wait: sources
+        head_timeout: sources
             .one("head_timeout", flags.head_timeout.as_ref(), time)
-            .unwrap_or(default.head_wait),
-        idle_wait: sources
+            .unwrap_or(default.head_timeout),
+        idle_timeout: sources
             .one("idle_timeout", flags.idle_timeout.as_ref(), time)
-            .unwrap_or(default.idle_wait),
+            .unwrap_or(default.idle_timeout),
         ..default
     }
 }

@@ -171,13 +171,13 @@ fn connections_and_their_times() {
     let connections = Connections {
         max: 50,
         per_address: Some(7),
-        head_wait: Duration::from_millis(1_500),
-        idle_wait: Duration::from_secs(3_600),
+        head_timeout: Duration::from_millis(1_500),
+        idle_timeout: Duration::from_secs(3_600),
         // A body may take 90 s more than unless told otherwise.
         answer_wait: Connections::DEFAULT.answer_wait + Duration::from_secs(90),
         ..Connections::DEFAULT
     };
-    assert_eq!((told.connections, told.body_wait), (connections, Duration::from_secs(120)));
+    assert_eq!((told.connections, told.body_timeout), (connections, Duration::from_secs(120)));
     let any = resolve("connections_per_address = \"none\"").unwrap().settings;
     assert_eq!(any.connections.per_address, None);
     let faults = resolve(

@@ -5,8 +5,8 @@ use tokio::io::AsyncWriteExt as _;
 use super::*;
 
 const BOUNDS: Connections = Connections {
-    head_wait: Duration::from_secs(10),
-    idle_wait: Duration::from_secs(60),
+    head_timeout: Duration::from_secs(10),
+    idle_timeout: Duration::from_secs(60),
     ..Connections::DEFAULT
 };
 

@@ -140,8 +140,8 @@ fn a_reset_ends_the_request() {
     let count = Arc::default();
     let forever = 10 * PATIENCE;
     let connections = Connections {
-        head_wait: forever,
-        idle_wait: forever,
+        head_timeout: forever,
+        idle_timeout: forever,
         answer_wait: forever,
         ..Connections::default()
     };
@@ -171,7 +171,7 @@ fn a_reset_ends_the_request() {
 fn an_answer_that_never_comes_is_a_503() {
     let count = Arc::default();
     let connections = Connections {
-        head_wait: Duration::from_millis(400),
+        head_timeout: Duration::from_millis(400),
         answer_wait: Duration::from_millis(500),
         ..Connections::default()
     };

@@ -324,7 +324,7 @@ fn answers_have_a_least_pace() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
     let connections = Connections {
-        idle_wait: Duration::from_secs(2),
+        idle_timeout: Duration::from_secs(2),
         // The answer of some 30 MB is given three seconds more.
         answer_bytes_per_second: 10 << 20,
         ..Connections::default()
@@ -353,7 +353,7 @@ fn answers_have_a_least_pace() {
 /// but not too slow, is answered.
 #[test]
 fn slow_senders() {
-    let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
+    let settings = Settings { body_timeout: Duration::from_millis(500), ..Settings::default() };
     serving_with(settings, |address, _stop| {
         let keep = HEAD.replace("Connection: close\r\n", "");
         let answer = exchange(address, &format!("{keep}Content-Length: 100\r\n\r\n["));
@@ -452,7 +452,7 @@ const LONG_WAIT: Duration = Duration::from_secs(20);
 #[test]
 fn heads_have_a_bound() {
     let connections =
-        Connections { head_wait: SHORT_WAIT, idle_wait: LONG_WAIT, ..Connections::default() };
+        Connections { head_timeout: SHORT_WAIT, idle_timeout: LONG_WAIT, ..Connections::default() };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         for head in ["", "POST /v3/mapping HTTP/1.1\r\n"] {
             let started = Instant::now();
@@ -469,8 +469,8 @@ fn heads_have_a_bound() {
 fn silences_have_a_bound() {
     let connections = Connections {
         max: 1,
-        head_wait: LONG_WAIT,
-        idle_wait: SHORT_WAIT,
+        head_timeout: LONG_WAIT,
+        idle_timeout: SHORT_WAIT,
         ..Connections::default()
     };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
