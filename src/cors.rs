@@ -51,7 +51,10 @@ impl FromStr for Origin {
         });
         let value = HeaderValue::from_str(text).ok().filter(|_| is_origin);
         value.map(Self::One).ok_or_else(|| {
-            format!("`{text}` is no origin such as `https://app.example.com`, nor `*`")
+            format!(
+                "invalid origin `{text}`: expected a scheme and host, such as \
+                 `https://app.example.com`, or `*`"
+            )
         })
     }
 }
@@ -79,7 +82,7 @@ impl Cors {
     /// When `*` is one of several: the others would mean nothing.
     pub fn new(origins: Vec<Origin>) -> Result<Self, String> {
         if origins.len() > 1 && origins.contains(&Origin::Any) {
-            return Err("`*` stands for all origins, and must stand alone".into());
+            return Err("`*` means all origins: remove it, or all others".into());
         }
         Ok(Self(origins))
     }

@@ -46,7 +46,7 @@ pub enum KeysError {
     )]
     Missing(PathBuf),
     /// The file is no keys file.
-    #[error("{path} is no keys file: {1}", path = escaped_path(.0))]
+    #[error("{path} is not a keys file: {1}", path = escaped_path(.0))]
     Broken(PathBuf, String),
     /// There is a key of that name.
     #[error(
@@ -61,7 +61,10 @@ pub enum KeysError {
     )]
     NameUnknown(String, PathBuf),
     /// The name cannot be one.
-    #[error("{0:?} cannot name a key: it must be 1 to {NAME_BYTES_MAX} bytes, all printable")]
+    #[error(
+        "invalid name of a key {0:?}: expected 1 to {NAME_BYTES_MAX} bytes, all printable, and no \
+             blank at either end"
+    )]
     NameInvalid(String),
     /// The system did not let it happen.
     #[error("{path}: {1}", path = escaped_path(.0))]

@@ -81,11 +81,11 @@ impl KeyRing {
         }
         match digests {
             Ok(digests) => {
-                tracing::info!(keys = digests.len(), "keys file taken up");
+                tracing::info!(keys = digests.len(), "keys file reloaded");
                 *held = Held { file: Some(file), digests, stamp };
             }
             Err(error) => {
-                tracing::warn!(%error, "keys file not taken up: the keys before stay valid");
+                tracing::warn!(%error, "keys file not reloaded: the previous keys stay valid");
                 held.stamp = stamp;
             }
         }

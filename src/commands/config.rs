@@ -3,9 +3,9 @@
 use anyhow::Context as _;
 use figdex_ingest::terminal;
 
-use crate::config::{Config, ServeFlags};
+use crate::config::{Config, SettingFlags};
 
 /// Prints the settings, as a file that `--config` takes.
-pub(super) fn run(flags: &ServeFlags) -> anyhow::Result<()> {
+pub(super) fn run(flags: &SettingFlags) -> anyhow::Result<()> {
     terminal::print(&Config::resolve(flags)?.listing()).context("writing the settings")
 }

@@ -41,7 +41,7 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
 fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
     let keys = place.resolve()?;
     let mut files = Files::default();
-    if let Some(config) = &place.config {
+    if let Some(config) = &place.0.config {
         files.read("--config", config);
     }
     for path in file::written(&keys)? {

@@ -6,6 +6,7 @@ mod serve;
 
 use std::process::ExitCode;
 
+use clap::Parser as _;
 use figdex_ingest::terminal;
 
 use crate::config::{Command, Flags};
@@ -13,12 +14,12 @@ use crate::config::{Command, Flags};
 /// Runs the command that the program was called with, and says how it went.
 pub fn run() -> ExitCode {
     terminal::print_panics();
-    let flags = match Flags::of_program() {
+    let flags = match Flags::try_parse() {
         Ok(flags) => flags,
         Err(error) => return terminal::usage(error),
     };
     let done = match flags.into_command() {
-        Command::Serve(flags) => serve::run(*flags),
+        Command::Serve(flags) => serve::run(flags),
         Command::Config(flags) => config::run(&flags),
         Command::Keys(command) => keys::run(&command),
     };

@@ -10,14 +10,14 @@ use figdex_ingest::sample;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, ServeFlags};
+use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, SettingFlags};
 use crate::observe::log::Log;
 use crate::reload;
 use crate::routes::{admin, public, service};
 use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
-pub(super) fn run(flags: ServeFlags) -> anyhow::Result<()> {
+pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     let config = Config::resolve(&flags)?;
     // What is logged is written before a fault is told.
     let _log = Log::begin(config.log_format)?;
@@ -47,7 +47,7 @@ pub(super) fn run(flags: ServeFlags) -> anyhow::Result<()> {
 /// Answers until a signal says to stop. The next SIGHUPs are those of `hangups`: of one
 /// for the index, of the other for the settings.
 async fn answer(
-    flags: ServeFlags,
+    flags: SettingFlags,
     config: Config,
     catalogue: Catalogue,
     hangups: [Signal; 2],

@@ -50,7 +50,10 @@ impl FromStr for Rate {
             (1..=WINDOW_SECONDS_MAX).contains(&seconds).then_some(Self { count, seconds })
         };
         parse().ok_or_else(|| {
-            format!("`{text}` is no rate such as `25/60s`, `500/1m` or `10000/24h` (at most a day)")
+            format!(
+                "invalid rate `{text}`: expected a number and a window, such as `25/60s`, \
+                 `500/1m` or `10000/24h` (at most 24h)"
+            )
         })
     }
 }
@@ -93,7 +96,7 @@ mod tests {
             "1/99999999999999999999s",
         ] {
             let fault = text.parse::<Rate>().unwrap_err();
-            assert!(fault.starts_with(&format!("`{text}` is no rate such as")), "{fault}");
+            assert!(fault.starts_with(&format!("invalid rate `{text}`: ")), "{fault}");
         }
     }
 }

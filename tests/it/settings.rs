@@ -1,5 +1,5 @@
-//! `figdex config`: every setting in force, and where it comes from; the example file;
-//! and what follows from the address.
+//! `figdex config`: every setting in force and its origin; the example file; and the settings
+//! that are derived from the address.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use crate::process::{Process, build_index, figdex, get, run};
 
 const EXAMPLE: &str = include_str!("../../packaging/figdex.toml");
 
-/// What `figdex config` prints in a folder, given a file.
+/// The output of `figdex config` in a folder, with a file of that text.
 fn listed(folder: &Path, text: &str) -> String {
     let path = folder.join("figdex.toml");
     fs::write(&path, text).unwrap();
     let mut command = figdex();
-    let (code, told, faults) =
+    let (code, printed, faults) =
         run(command.current_dir(folder).args(["config", "--config", "figdex.toml"]));
     assert_eq!(code, Some(0), "{faults}\n{text}");
-    told
+    printed
 }
 
 /// The settings of a TOML text, by their names in dots.
@@ -41,10 +41,10 @@ fn flat(text: &str) -> Vec<(String, Value)> {
     settings
 }
 
-/// Each value comes from a flag, a variable, the file or nobody; what is printed gives
-/// the same when it is fed back; and of the keys, it tells their file and nothing else.
+/// Each value has the origin flag, variable, file or default. The output gives the same settings
+/// when it is read as a file. Of the keys it has the name of their file and nothing else.
 #[test]
-fn where_settings_come_from() {
+fn settings_and_their_origins() {
     let desk = tempfile::tempdir().unwrap();
     let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
     let hash = fs::read_to_string(desk.path().join("keys.toml")).unwrap();
@@ -55,7 +55,8 @@ fn where_settings_come_from() {
     let mut command = figdex();
     command.current_dir(desk.path()).env("FIGDEX_CONFIG", "figdex.toml");
     command.env("FIGDEX_LISTEN", "127.0.0.1:2").env("FIGDEX_CONNECTIONS", "8");
-    let (code, told, _) = run(command.args(["config", "--listen", "127.0.0.1:3", "--no-limits"]));
+    let (code, printed, _) =
+        run(command.args(["config", "--listen", "127.0.0.1:3", "--no-limits"]));
     assert_eq!(code, Some(0));
     for line in [
         "listen = \"127.0.0.1:3\"  # --listen\n",
@@ -68,15 +69,15 @@ fn where_settings_come_from() {
         "without_key = \"7/30s\"  # figdex.toml: limits.v3.mapping.without_key; lifted by \
          no_limits\n",
     ] {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(printed.contains(line), "{line}\n{printed}");
     }
-    assert!(!told.contains(&key) && !told.contains(hash), "{told}");
-    assert_eq!(flat(&listed(desk.path(), &told)), flat(&told));
+    assert!(!printed.contains(&key) && !printed.contains(hash), "{printed}");
+    assert_eq!(flat(&listed(desk.path(), &printed)), flat(&printed));
 }
 
-/// Its faults are those of `serve`: all of them, and exit code 1.
+/// The errors are those of `serve`: all of them, and exit code 1.
 #[test]
-fn faults_of_settings_that_nobody_serves() {
+fn errors_are_those_of_serve() {
     let desk = tempfile::tempdir().unwrap();
     fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v4]\n").unwrap();
     let [config, serve] = ["config", "serve"].map(|name| {
@@ -89,16 +90,17 @@ fn faults_of_settings_that_nobody_serves() {
     assert_eq!((config.0, &*config.1), (Some(1), ""));
     assert_eq!(
         config.2,
-        "figdex: 4 faults in the settings\n  \
-         figdex.toml: limits.v4: there is no such setting\n  \
-         --cors: `x` is no origin such as `https://app.example.com`, nor `*`\n  \
-         admin_listen: 127.0.0.1:9 is the address of `listen`\n  \
-         figdex.toml: lisen: there is no such setting\n"
+        "figdex: 4 errors in the settings\n  \
+         --cors: invalid origin `x`: expected a scheme and host, such as \
+         `https://app.example.com`, or `*`\n  \
+         admin_listen: 127.0.0.1:9 is the address of listen\n  \
+         figdex.toml: limits.v4: unknown setting\n  \
+         figdex.toml: lisen: unknown setting\n"
     );
 }
 
-/// The file that a package installs changes nothing as it is. With every key taken out
-/// of its comment it says what holds without it, and it has every flag.
+/// The file that a package installs changes nothing as it is. With every key taken out of its
+/// comment it gives the defaults, and it has every flag.
 #[test]
 fn the_example_file_is_the_defaults() {
     let desk = tempfile::tempdir().unwrap();
@@ -119,13 +121,17 @@ fn the_example_file_is_the_defaults() {
     fs::write(desk.path().join("cert.pem"), cert.pem()).unwrap();
     fs::write(desk.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
     let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/var/lib/figdex/", "\"");
-    let told = listed(desk.path(), &text);
-    assert!(!told.contains("# default"), "{told}");
+    let printed = listed(desk.path(), &text);
+    assert!(!printed.contains("# default"), "{printed}");
     let examples = ["index", "admin_listen", "tls_cert", "tls_key", "keys", "public_url"];
-    let mut settings = flat(&told);
+    let mut settings = flat(&printed);
     settings.retain(|(name, _)| !examples.contains(&&**name));
-    assert_eq!(settings, flat(&defaults), "where there is a default, it is that");
-    assert!(text.contains("\nindex = \"data/index\"\n"), "the one that may be missing");
+    assert_eq!(
+        settings,
+        flat(&defaults),
+        "the value of a setting that has a default is the default"
+    );
+    assert!(text.contains("\nindex = \"data/index\"\n"), "the only file that need not exist");
 
     let keys: Vec<_> = flat(&text).into_iter().map(|(name, _)| name).collect();
     let command = Flags::command();
@@ -143,19 +149,19 @@ fn strangers_see_no_identifiers() {
     let desk = tempfile::tempdir().unwrap();
     let index = desk.path().join("index");
     build_index(&index);
-    let derived = "hide_identifiers = true  # derived: 0.0.0.0:0 is no loopback address";
+    let derived = "hide_identifiers = true  # derived: 0.0.0.0:0 is not a loopback address";
     let of_proxy = "hide_identifiers = true  # derived: with trust_proxy";
     let shown = "hide_identifiers = false  # default";
-    let [shown_as_told, hidden_as_told] =
+    let [shown_as_set, hidden_as_set] =
         [false, true].map(|hide| format!("hide_identifiers = {hide}  # FIGDEX_HIDE_IDENTIFIERS"));
     for (listen, trust_proxy, hide, is_hidden, listing) in [
         ("0.0.0.0:0", false, None, true, derived),
-        ("0.0.0.0:0", false, Some("false"), false, &*shown_as_told),
+        ("0.0.0.0:0", false, Some("false"), false, &*shown_as_set),
         ("127.0.0.1:0", false, None, false, shown),
         ("127.0.0.1:0", true, None, true, of_proxy),
-        ("127.0.0.1:0", true, Some("false"), false, &*shown_as_told),
+        ("127.0.0.1:0", true, Some("false"), false, &*shown_as_set),
         ("[::ffff:127.0.0.1]:0", false, None, false, shown),
-        ("127.0.0.1:0", false, Some("true"), true, &*hidden_as_told),
+        ("127.0.0.1:0", false, Some("true"), true, &*hidden_as_set),
     ] {
         let command = |arguments: &[&str]| {
             let mut command = figdex();
@@ -164,8 +170,8 @@ fn strangers_see_no_identifiers() {
             command.envs(trust_proxy.then_some(("FIGDEX_TRUST_PROXY", "true")));
             command
         };
-        let (_, told, _) = run(&mut command(&["config"]));
-        assert!(told.contains(listing), "{told}");
+        let (_, printed, _) = run(&mut command(&["config"]));
+        assert!(printed.contains(listing), "{printed}");
         if listen.starts_with('[') {
             // Not every machine has IPv6.
             continue;
@@ -176,7 +182,7 @@ fn strangers_see_no_identifiers() {
         assert_eq!((status, &instrument["instrument"]["ticker"]), (200, &"IBM".into()));
         assert_eq!(instrument["instrument"].get("identifiers").is_none(), is_hidden);
         let log = process.stop();
-        let is_told = log.contains("identifiers of instruments are hidden");
-        assert_eq!(is_told, is_hidden && hide.is_none(), "{log}");
+        let is_logged = log.contains("identifiers of instruments are hidden");
+        assert_eq!(is_logged, is_hidden && hide.is_none(), "{log}");
     }
 }

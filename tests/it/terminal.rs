@@ -174,7 +174,7 @@ fn hostile_arguments_of_figdex_ingest() {
     assert_eq!(clean_ingest(desk.path(), &["inspect", HOSTILE]).0, 1);
 }
 
-/// Flags, the environment, the file of settings and the keys file of the server.
+/// Flags, environment, file of settings and keys file of the server.
 #[test]
 fn hostile_settings() {
     let desk = tempfile::tempdir().unwrap();
@@ -271,9 +271,9 @@ fn a_hostile_log() {
         let body = json!([{"idType": "TICKER", "idValue": HOSTILE, HOSTILE: HOSTILE}]);
         process.map("X-Request-Id: b\u{202e}\r\n", &body.to_string());
 
-        // Keys that are none, a generation that is refused, and settings that are wrong.
+        // An invalid keys file, a generation that is refused, and invalid settings.
         fs::write(&keys, HOSTILE).unwrap();
-        process.wait_for("keys file not taken up", 1);
+        process.wait_for("keys file not reloaded", 1);
         let manifest = index.join("generation-000001/manifest.toml");
         fs::write(manifest, HOSTILE).unwrap();
         fs::write(index.join("CURRENT.new"), "generation-000001\n").unwrap();
@@ -281,11 +281,11 @@ fn a_hostile_log() {
         fs::write(&config, format!("'{}' = 1\n[{}", "x\x7fy\u{9b}", HOSTILE)).unwrap();
         process.signal("-HUP");
         process.wait_for("the new generation is refused", 1);
-        process.wait_for("wrong in the settings", 1);
+        process.wait_for("invalid setting", 1);
         fs::write(index.join("CURRENT"), HOSTILE).unwrap();
         process.signal("-HUP");
         process.wait_for("no published generation is found", 1);
-        process.wait_for("settings are not taken up", 2);
+        process.wait_for("changed settings are refused", 2);
 
         let log = process.stop();
         assert_clean(format, &log, false);
