@@ -31,8 +31,6 @@ pub enum Command {
     Inspect(InspectFlags),
     /// Check every file and every agreement of an index
     Verify(VerifyFlags),
-    /// Tell how an index would answer a question: what drives, verifies and counts
-    Explain(ExplainFlags),
     /// Write an index back as a canonical dump
     Export(ExportFlags),
 }
@@ -153,18 +151,6 @@ pub struct VerifyFlags {
     /// The folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
-}
-
-/// Flags of `explain`.
-#[derive(Args)]
-pub struct ExplainFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    pub index: PathBuf,
-    /// The body of a search or filter request, or one mapping job (JSON), or - for
-    /// standard input
-    #[arg(value_name = "QUERY.json")]
-    pub question: PathBuf,
 }
 
 /// Flags of `export`.

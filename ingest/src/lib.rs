@@ -6,8 +6,8 @@
 //! FIGI become one (`merge`), other dumps fill what is blank in it (`enrich`), what
 //! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
 //! it (`build`), if the disk has room (`space`). The report says what became of every
-//! row. The other way round, `inspect` tells what is in an index, `explain` how it
-//! would answer, and `export` makes a dump of it. `instruments` reads a dump and builds
+//! row. The other way round, `inspect` reports the content of an index, and
+//! `export` makes a dump of it. `instruments` reads a dump and builds
 //! nothing. What the command may be told is in `flags`, which files it may write in `outputs`,
 //! and what people read of it goes through `terminal`.
 
@@ -15,7 +15,6 @@
 
 mod build;
 mod error;
-pub mod explain;
 pub mod flags;
 mod format;
 pub mod generate;

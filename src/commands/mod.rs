@@ -1,6 +1,7 @@
 //! The commands of the program, a file each.
 
 mod config;
+pub mod explain;
 mod keys;
 mod serve;
 
@@ -21,6 +22,7 @@ pub fn run() -> ExitCode {
     let done = match flags.into_command() {
         Command::Serve(flags) => serve::run(flags),
         Command::Config(flags) => config::run(&flags),
+        Command::Explain(flags) => explain::run(&flags),
         Command::Keys(command) => keys::run(&command),
     };
     match done {

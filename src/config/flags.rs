@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, value_parser};
 
 use super::table::{SETTINGS, Setting, Takes};
-use super::{Config, Provenance};
+use super::{Config, DEFAULT_INDEX, Provenance};
 
 /// Maps identifiers of financial instruments to FIGIs over HTTP
 ///
@@ -38,9 +38,23 @@ pub enum Command {
     /// Print all settings in force and the origin of each, as a file for --config, or all
     /// errors in them
     Config(SettingFlags),
+    /// Print how an index would answer a question
+    Explain(ExplainFlags),
     /// Add, list and revoke API keys; a running server applies changes within seconds
     #[command(subcommand)]
     Keys(KeysCommand),
+}
+
+/// Flags of `figdex explain`.
+#[derive(Debug, Args)]
+pub struct ExplainFlags {
+    /// JSON file with a search or filter request, a mapping job or an array of mapping jobs; -
+    /// for standard input
+    #[arg(value_name = "QUESTION")]
+    pub question: PathBuf,
+    /// Folder of the index
+    #[arg(long, env = "FIGDEX_INDEX", value_name = "DIR", default_value = DEFAULT_INDEX)]
+    pub index: PathBuf,
 }
 
 /// The commands of `figdex keys`.

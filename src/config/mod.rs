@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::flags::{Command, Flags, KeysCommand, KeysFlags, SettingFlags};
+pub use self::flags::{Command, ExplainFlags, Flags, KeysCommand, KeysFlags, SettingFlags};
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
 pub use self::sources::Provenance;

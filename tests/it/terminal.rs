@@ -90,12 +90,16 @@ fn a_hostile_dump() {
     assert_eq!((code, inspection["sources"][0]["name"].as_str()), (0, Some(&*dump)));
     let question = json!({"query": HOSTILE, "exchCode": HOSTILE});
     fs::write(desk.path().join("query.json"), question.to_string()).unwrap();
-    let (code, out, error) = clean_ingest(desk.path(), &["explain", "index", "query.json"]);
+    let explain = || {
+        let arguments = ["explain", "query.json", "--index", "index"];
+        clean(figdex().current_dir(desk.path()).args(arguments))
+    };
+    let (code, out, error) = explain();
     assert!(code == 0 && out.contains(SHOWN), "{out}{error}");
     for question in [json!({HOSTILE: 1}), json!({"currency": HOSTILE}), json!({"idType": HOSTILE})]
     {
         fs::write(desk.path().join("query.json"), question.to_string()).unwrap();
-        assert_eq!(clean_ingest(desk.path(), &["explain", "index", "query.json"]).0, 1);
+        assert_eq!(explain().0, 1);
     }
     assert_eq!(clean_ingest(desk.path(), &["verify", "index"]).0, 0);
 
@@ -145,8 +149,6 @@ fn hostile_arguments_of_figdex_ingest() {
         &["verify", HOSTILE],
         &["rollback", HOSTILE],
         &["export", HOSTILE],
-        &["explain", HOSTILE, "good.csv"],
-        &["explain", "index", HOSTILE],
         &[HOSTILE],
         &[],
     ] {
@@ -193,6 +195,8 @@ fn hostile_settings() {
         &["--log-format", HOSTILE],
         &["--no-limits", &format!("--connections={HOSTILE}")],
         &["config", "--listen", HOSTILE],
+        &["explain", HOSTILE],
+        &["explain", "keys.toml", "--index", "absent\x1b[2J"],
         &[HOSTILE],
         &[&*format!("--{HOSTILE}")],
         &["keys", "add", HOSTILE, "--keys", "keys.toml"],

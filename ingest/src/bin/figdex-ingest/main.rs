@@ -38,7 +38,6 @@ fn main() -> ExitCode {
         Command::Rollback(flags) => operate::rollback(&flags),
         Command::Inspect(flags) => operate::inspect(&flags),
         Command::Verify(flags) => operate::verify(&flags),
-        Command::Explain(flags) => operate::explain(&flags),
         Command::Export(flags) => operate::export(&flags),
     };
     match done {

@@ -1,18 +1,13 @@
-//! The commands about an index that is there: `rollback`, `inspect`, `verify`,
-//! `explain` and `export`.
-
-use std::fs;
-use std::io;
+//! The commands about an index that is there: `rollback`, `inspect`, `verify`
+//! and `export`.
 
 use anyhow::Context as _;
-use figdex_index::{Catalogue, Manifest, escaped, escaped_path};
-use figdex_ingest::flags::{
-    ExplainFlags, ExportFlags, InspectFlags, Layout, RollbackFlags, VerifyFlags,
-};
+use figdex_index::{Catalogue, Manifest, escaped};
+use figdex_ingest::flags::{ExportFlags, InspectFlags, Layout, RollbackFlags, VerifyFlags};
 use figdex_ingest::inspect::export::ExportError;
 use figdex_ingest::inspect::{Inspection, export};
 use figdex_ingest::outputs::Files;
-use figdex_ingest::{explain, terminal};
+use figdex_ingest::terminal;
 
 use crate::output;
 
@@ -51,17 +46,6 @@ pub(crate) fn verify(flags: &VerifyFlags) -> anyhow::Result<()> {
         manifest.instruments,
         manifest.bytes()
     ))?)
-}
-
-pub(crate) fn explain(flags: &ExplainFlags) -> anyhow::Result<()> {
-    let question = match flags.question.as_os_str() == "-" {
-        true => io::read_to_string(io::stdin()),
-        false => fs::read_to_string(&flags.question),
-    };
-    let question = question.with_context(|| escaped_path(&flags.question).to_string())?;
-    let catalogue = Catalogue::open(&flags.index)?;
-    let told = explain::explain(&catalogue, &question)?;
-    Ok(terminal::print(&told)?)
 }
 
 pub(crate) fn export(flags: &ExportFlags) -> anyhow::Result<()> {
