@@ -1,4 +1,4 @@
-//! `figdex config`: the settings that `serve` would run with.
+//! `figdex config`: prints the settings that `serve` would run with.
 
 use anyhow::Context as _;
 use figdex_ingest::terminal;

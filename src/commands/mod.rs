@@ -12,7 +12,7 @@ use figdex_ingest::terminal;
 
 use crate::config::{Command, Flags};
 
-/// Runs the command that the program was called with, and says how it went.
+/// Runs the command of the command line. Returns the exit code.
 pub fn run() -> ExitCode {
     terminal::print_panics();
     let flags = match Flags::try_parse() {

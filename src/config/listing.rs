@@ -30,9 +30,9 @@ struct Listed {
 /// The names of the settings that a reload finds changed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Those that the reload applies.
+    /// The settings that the reload applies.
     pub(crate) applied: Vec<String>,
-    /// Those that need a restart.
+    /// The settings that need a restart.
     pub(crate) waiting: Vec<String>,
 }
 

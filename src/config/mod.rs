@@ -67,7 +67,7 @@ pub struct Config {
     pub keys: Arc<KeyRing>,
     /// The format of log lines.
     pub log_format: LogFormat,
-    /// How requests are answered.
+    /// The settings that requests are answered with.
     pub settings: Settings,
     /// The rates of the file's `[limits]`, also when `no_limits` lifts them.
     pub rates: Rates,

@@ -1,24 +1,24 @@
-//! A rate as the operator writes it: `25/60s`.
+//! Rates, as the operator writes them: `25/60s`.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest window. Beyond a day a limit is a quota, which should outlive a
-/// restart, as these windows do not.
+/// The longest window, in seconds. A limit over more than a day is a quota, which should survive
+/// a restart; windows do not.
 const WINDOW_SECONDS_MAX: u64 = 24 * 60 * 60;
 
-/// So many in a window of so long.
+/// A maximum number of requests, or of jobs, in a window of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// How many; at least one.
+    /// The maximum number; at least 1.
     pub(super) count: u32,
-    /// The length of the window.
+    /// The length of the window, in seconds.
     pub(super) seconds: u64,
 }
 
 impl Rate {
-    /// `count` in a window of that many seconds.
+    /// A maximum of `count` in a window of that many seconds.
     ///
     /// # Panics
     /// When one of them is zero.
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_as_they_are_written() {
+    fn rates_are_parsed_and_printed() {
         for (text, rate) in [
             ("25/60s", Rate::new(25, 60)),
             ("25/6s", Rate::new(25, 6)),

@@ -265,7 +265,7 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     let program = Process::start(&mut command);
     assert_eq!(generation(&program), 1);
     publish(&index, 2);
-    program.wait_for("took up a new generation", 1);
+    program.wait_for("loaded a new generation", 1);
     assert_eq!(generation(&program), 2);
 
     // The third is built elsewhere, broken on the way, and published as a copy.
@@ -290,10 +290,10 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
 
     fs::write(index.join(third).join(names), good).unwrap();
     program.signal("-HUP");
-    program.wait_for("took up a new generation", 2);
+    program.wait_for("loaded a new generation", 2);
     assert_eq!(generation(&program), 3);
     program.signal("-HUP");
-    program.wait_for("the published generation is served", 1);
+    program.wait_for("the published generation is already served", 1);
     let start = Instant::now();
     while reloads(&program) != [0, 2, 2] {
         assert!(start.elapsed() < PATIENCE, "{:?}", reloads(&program));
@@ -302,7 +302,7 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
 
     let (code, _, error) = ingest(folder.path(), &["rollback", "index"]);
     assert_eq!(code, 0, "{error}");
-    program.wait_for("took up a new generation", 3);
+    program.wait_for("loaded a new generation", 3);
     assert_eq!(generation(&program), 2);
 
     // A folder that is emptied serves on, and one that is built anew is a new index.
@@ -311,7 +311,7 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     assert_eq!(generation(&program), 2);
     fs::remove_dir_all(&index).unwrap();
     publish(&index, 1);
-    program.wait_for("took up a new generation", 4);
+    program.wait_for("loaded a new generation", 4);
     assert_eq!(generation(&program), 1);
     program.stop();
 }

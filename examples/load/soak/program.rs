@@ -20,7 +20,7 @@ const LOOK_PERIOD: Duration = Duration::from_millis(100);
 const SERVING: &str = "serving on http://";
 
 /// What it says when a new generation serves.
-const TOOK_UP: &str = "took up a new generation";
+const TOOK_UP: &str = "loaded a new generation";
 
 /// Lines of the log that are kept, of those that tell of something wrong.
 const FAULTS_MAX: usize = 20;
