@@ -2,7 +2,7 @@
 //! and how numbers stand in them (little-endian, no alignment asked for).
 
 use std::fs::File;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -47,4 +47,19 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("a u64 inside the file"))
+}
+
+/// The first number of a range for which something holds that then holds for all after it,
+/// by binary search; the end of the range when it holds for none.
+pub(crate) fn first_index(range: Range<u32>, holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (range.start, range.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }

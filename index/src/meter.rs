@@ -17,7 +17,7 @@ pub const INLINE_UNITS_MAX: u64 = 25_600;
 const SLICE_UNITS: u64 = 1 << 16;
 
 /// Items of a list that are charged together.
-const BATCH_ITEMS: usize = 64;
+const CHARGED_ITEMS: usize = 64;
 
 /// The answer takes more work than its meter allows, or its caller has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -188,7 +188,7 @@ impl<I: ExactSizeIterator> Iterator for Metered<'_, I> {
 
     fn next(&mut self) -> Option<I::Item> {
         if self.paid == 0 {
-            self.paid = self.items.len().min(BATCH_ITEMS);
+            self.paid = self.items.len().min(CHARGED_ITEMS);
             self.meter.charge(self.paid as u64 * self.units).ok()?;
         }
         self.paid = self.paid.saturating_sub(1);
@@ -249,7 +249,7 @@ mod tests {
     fn items_are_charged_as_they_are_read() {
         let meter = Meter::of(200);
         assert_eq!(meter.each(0..70, 2).take(3).count(), 3);
-        assert_eq!(meter.spent(), 2 * BATCH_ITEMS as u64);
+        assert_eq!(meter.spent(), 2 * CHARGED_ITEMS as u64);
         assert_eq!(meter.each(0..1_000, 2).count(), 0);
         assert_eq!(meter.check(), Err(TakesMore));
     }

@@ -22,7 +22,7 @@ use crate::part::identifiers::keys;
 use crate::part::identifiers::lengths::Lengths;
 use crate::part::identifiers::{IdentifiersWriter, KeyKind};
 use crate::part::numbers::NumbersWriter;
-use crate::part::ranks::{FactsWriter, Universe};
+use crate::part::ranks::{FactsWriter, Securities};
 use crate::part::rows::RowsWriter;
 use crate::part::segment::document::document;
 use crate::part::segment::schema::Fields;
@@ -40,14 +40,14 @@ pub(crate) struct PartWriter {
     identifiers: Worker<(IdentifiersWriter, Lengths, u32)>,
     extras: Worker<ExtrasWriter>,
     filters: Worker<(BitmapsWriter, NumbersWriter, FactsWriter)>,
-    batch: Vec<Instrument>,
+    unsent: Vec<Instrument>,
     count: u32,
     first: Option<Figi>,
     last: Option<Figi>,
 }
 
 /// Instruments that go to the threads together.
-pub(crate) const BATCH: usize = 512;
+const SEND_INSTRUMENTS: usize = 512;
 
 impl PartWriter {
     /// A writer into the new folder `path`.
@@ -107,7 +107,7 @@ impl PartWriter {
             identifiers,
             extras,
             filters,
-            batch: Vec::with_capacity(BATCH),
+            unsent: Vec::with_capacity(SEND_INSTRUMENTS),
             count: 0,
             first: None,
             last: None,
@@ -125,8 +125,8 @@ impl PartWriter {
         self.count += 1;
         self.first = self.first.or(Some(instrument.figi));
         self.last = Some(instrument.figi);
-        self.batch.push(instrument);
-        if self.batch.len() == BATCH { self.send() } else { Ok(true) }
+        self.unsent.push(instrument);
+        if self.unsent.len() == SEND_INSTRUMENTS { self.send() } else { Ok(true) }
     }
 
     /// Writes all that is left and makes the segments one. What is missing then is the
@@ -177,29 +177,30 @@ impl PartWriter {
     }
 
     fn send(&mut self) -> Result<bool> {
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        let documents = batch.iter().map(|instrument| document(&self.fields, instrument));
+        let next = Vec::with_capacity(SEND_INSTRUMENTS);
+        let instruments = std::mem::replace(&mut self.unsent, next);
+        let documents = instruments.iter().map(|instrument| document(&self.fields, instrument));
         if let Err(error) = self.segment.run(documents.map(UserOperation::Add)) {
             // All that it says is that one of its threads has ended; to wait for the threads
             // returns the reason, a full disk for example.
             let error = self.segment.commit().err().unwrap_or(error);
             return Err(Error::segment(&self.path.join(SEGMENT))(error));
         }
-        let batch = Arc::new(batch);
-        Ok(self.rows.send(batch.clone())
-            & self.identifiers.send(batch.clone())
-            & self.filters.send(batch.clone())
-            & self.extras.send(batch))
+        let instruments = Arc::new(instruments);
+        Ok(self.rows.send(instruments.clone())
+            & self.identifiers.send(instruments.clone())
+            & self.filters.send(instruments.clone())
+            & self.extras.send(instruments))
     }
 }
 
 /// Ranks the rows of the parts, which are all of the universe, and describes the files.
 pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()> {
     let paths: Vec<PathBuf> = parts.iter().map(|part| generation.join(&part.folder)).collect();
-    let universe = Universe::of_parts(&paths)?;
+    let securities = Securities::of_parts(&paths)?;
     for (path, entry) in paths.iter().zip(parts) {
         let (segment, fields) = open_segment(path)?;
-        ranks::write(path, &universe, &segment, fields.words)?;
+        ranks::write(path, &securities, &segment, fields.words)?;
         beginnings::write(path)?;
         entry.files = describe(path)?;
     }

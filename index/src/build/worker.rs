@@ -10,14 +10,14 @@ use crate::instrument::Instrument;
 
 /// Batches that may wait for one thread: enough that none starves, few enough that
 /// memory does not notice.
-const BATCHES_WAITING: usize = 8;
+const SENDS_WAITING_MAX: usize = 8;
 
 /// Instruments in FIGI order.
-pub(crate) type Batch = Arc<Vec<Instrument>>;
+pub(crate) type Instruments = Arc<Vec<Instrument>>;
 
 /// A thread that makes a `T` of the instruments that it is sent.
 pub(crate) struct Worker<T> {
-    sender: Option<SyncSender<Batch>>,
+    sender: Option<SyncSender<Instruments>>,
     thread: Option<JoinHandle<Result<T>>>,
 }
 
@@ -27,10 +27,10 @@ impl<T: Send + 'static> Worker<T> {
         mut state: T,
         mut add: impl FnMut(&mut T, &Instrument) -> Result<()> + Send + 'static,
     ) -> Self {
-        let (sender, receiver) = sync_channel::<Batch>(BATCHES_WAITING);
+        let (sender, receiver) = sync_channel::<Instruments>(SENDS_WAITING_MAX);
         let thread = std::thread::spawn(move || {
-            for batch in receiver {
-                for instrument in batch.iter() {
+            for instruments in receiver {
+                for instrument in instruments.iter() {
                     add(&mut state, instrument)?;
                 }
             }
@@ -42,8 +42,8 @@ impl<T: Send + 'static> Worker<T> {
     /// Sends a batch. A thread that has failed takes none, and `false` says so:
     /// [`Worker::finish`] tells why.
     #[must_use]
-    pub(crate) fn send(&self, batch: Batch) -> bool {
-        self.sender.as_ref().is_some_and(|sender| sender.send(batch).is_ok())
+    pub(crate) fn send(&self, instruments: Instruments) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.send(instruments).is_ok())
     }
 
     /// Waits for all that was sent to be taken in.

@@ -1,7 +1,6 @@
 //! A calendar date as the contract writes it.
 
 use std::fmt;
-use std::str::FromStr;
 
 use jiff::civil;
 use jiff::{Span, ToSpan as _};
@@ -68,14 +67,6 @@ impl Date {
 }
 
 const EPOCH: civil::Date = civil::date(1970, 1, 1);
-
-impl FromStr for Date {
-    type Err = DateError;
-
-    fn from_str(text: &str) -> Result<Self, DateError> {
-        Self::parse(text)
-    }
-}
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,6 @@
 //! The Financial Instrument Global Identifier: checked once, then a number.
 
 use std::fmt;
-use std::str::FromStr;
 
 /// The characters of a FIGI.
 pub const FIGI_CHARS: usize = 12;
@@ -125,14 +124,6 @@ const CONSONANTS: u64 = {
     }
     bits
 };
-
-impl FromStr for Figi {
-    type Err = FigiError;
-
-    fn from_str(text: &str) -> Result<Self, FigiError> {
-        Self::parse(text)
-    }
-}
 
 impl fmt::Display for Figi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,104 +9,7 @@ use std::sync::LazyLock;
 use iso_currency::Currency;
 
 /// The codes of each country's markets, composites and venues; ISO 3166 codes.
-const MARKETS: &[(&str, &str)] = &[
-    ("AE", "UH DB DH DU"),
-    ("AR", "AR AC AE AF AM AS"),
-    ("AT", "AV"),
-    ("AU", "AU AH AN AO AQ AT PF SI"),
-    ("BD", "BD C3"),
-    ("BE", "BB NB"),
-    ("BG", "BU"),
-    ("BH", "BI"),
-    ("BR", "BZ BE BL BN BO BR BS BV"),
-    ("BW", "BG"),
-    (
-        "CA",
-        "CN BF CA CF CJ CM CQ CT CV CW DG DJ DK DL DM DN DS DT DV HD HX QF QG QH TA TG TJ TK \
-            TN TO TR TV TW TX TY",
-    ),
-    ("CH", "SW BW SC SE SR SX VX"),
-    ("CL", "CI CC CE"),
-    ("CN", "CH C1 C2 CG CS JC QN"),
-    ("CO", "CB CL CO CX"),
-    ("CY", "CY YC"),
-    ("CZ", "CP CD CK KL RC"),
-    ("DE", "GR BQ GB GC GD GE GF GH GI GM GQ GS GT GW GY GZ LA LU NF NM NY PG QT TH"),
-    ("DK", "DC DD DF"),
-    ("EC", "ED EG EQ"),
-    ("EE", "ET"),
-    ("EG", "EY EA EC EI"),
-    ("ES", "SM SA SB SN SO SQ ST"),
-    ("FI", "FH FF"),
-    ("FR", "FP NP QE"),
-    ("GB", "LN LC LT LI LO IX PZ"),
-    ("GH", "GN"),
-    ("GR", "GA AA AP"),
-    ("HK", "HK H1 H2"),
-    ("HR", "CZ VA ZA"),
-    ("HU", "HB"),
-    ("ID", "IJ IK IY"),
-    ("IE", "ID PO"),
-    ("IL", "IT"),
-    ("IN", "IN IB IG IH IS"),
-    ("IS", "IR RF"),
-    ("IT", "IM HM I9 IC IF NI TE"),
-    ("JM", "JA"),
-    ("JO", "JR"),
-    ("JP", "JP JB JD JE JF JG JI JJ JK JM JN JO JQ JS JT JU JV JW JX"),
-    ("KE", "KN"),
-    ("KR", "KS KE KF KP KQ"),
-    ("KW", "KK"),
-    ("KZ", "KZ KX"),
-    ("LB", "LB"),
-    ("LK", "SL"),
-    ("LT", "LH"),
-    ("LU", "LX"),
-    ("LV", "LR LF LG LV"),
-    ("MA", "MC"),
-    ("MT", "MV"),
-    ("MU", "MP"),
-    ("MX", "MM MF MU"),
-    ("MY", "MK MQ"),
-    ("NA", "NW"),
-    ("NG", "NL NJ"),
-    ("NL", "NA NE NN"),
-    ("NO", "NO NS"),
-    ("NZ", "NZ NV"),
-    ("OM", "OM"),
-    ("PA", "PP"),
-    ("PE", "PE"),
-    ("PH", "PM"),
-    ("PK", "PA PK"),
-    ("PL", "PW PC PD PT"),
-    ("PT", "PL MD"),
-    ("QA", "QD"),
-    ("RO", "RO RE RQ RZ"),
-    ("RS", "SG"),
-    ("RU", "RU RG RM RN RP RR RS RT RX"),
-    ("SA", "AB"),
-    ("SE", "SS KA NG SF"),
-    ("SG", "SP"),
-    ("SI", "SV"),
-    ("SK", "SK"),
-    ("TH", "TB"),
-    ("TN", "TU"),
-    ("TR", "TI T0 TF TS"),
-    ("TW", "TT"),
-    ("TZ", "TZ"),
-    ("UA", "UZ OU QU UK"),
-    ("UG", "UG"),
-    (
-        "US",
-        "US PQ UA UB UC UD UE UF UI UJ UL UM UN UO UP UQ UR UT UU UV UW UX VF VG VJ VK VL VP \
-            VT VY OC OD",
-    ),
-    ("VE", "VC VE VS"),
-    ("VN", "VN VH VM VU"),
-    ("ZA", "SJ AJ"),
-    ("ZM", "ZL"),
-    ("ZW", "ZH"),
-];
+const MARKETS: &str = include_str!("markets.txt");
 
 /// Codes under which trades beyond an exchange are reported, and trading platforms that
 /// list nothing of their own: the same share is listed elsewhere.
@@ -119,10 +22,11 @@ const REPORTING: &str = "A0 B1 B2 B3 B4 BY E1 E2 EB EE EF EM EN EO EP ES EU EX E
 const REGISTERED_ELSEWHERE: &str = "AN BM BS CW GG GI IM JE KY LI LR MH PA VG VI";
 
 static COUNTRIES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let codes = MARKETS
-        .iter()
-        .flat_map(|(country, codes)| codes.split_whitespace().map(move |code| (code, *country)));
-    codes.collect()
+    let codes = |line: &'static str| {
+        let (country, codes) = line.split_once(' ').unwrap_or_default();
+        codes.split(' ').map(move |code| (code, country))
+    };
+    MARKETS.lines().flat_map(codes).collect()
 });
 
 /// Where a listing is, seen from the security's home.
@@ -178,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_code_has_one_country() {
-        let codes = MARKETS.iter().flat_map(|(_, codes)| codes.split_whitespace());
+        let codes = MARKETS.lines().flat_map(|line| line.split(' ').skip(1));
         assert_eq!(codes.clone().count(), COUNTRIES.len());
         for code in codes {
             assert!(code.len() == 2 && !is_reporting(code), "{code}");

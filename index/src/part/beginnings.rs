@@ -1,29 +1,29 @@
 //! The best rows of each beginning of one to three letters, made at build.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::mapped::{Mapped, u32_at};
+use crate::mapped::{Mapped, first_index, u32_at};
+use crate::part::file_writer::write_file;
 use crate::part::ranks::Ranks;
 use crate::part::rows::Rows;
 use crate::words::words;
 
-pub(crate) const BEGINNINGS: &str = "suggest.beginnings";
+const BEGINNINGS: &str = "suggest.beginnings";
 
-pub(crate) const ROWS: &str = "suggest.rows";
+const ROWS: &str = "suggest.rows";
 
 /// The longest beginning that is in the table.
 pub(crate) const SHORT_CHARS_MAX: usize = 3;
 
-pub(crate) const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
+const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
 
-pub(crate) const ENTRY_BYTES: usize = KEY_BYTES + 4;
+const ENTRY_BYTES: usize = KEY_BYTES + 4;
 
 /// The best rows that are kept of a beginning: a page of suggestions, and some for what
 /// filters take away.
-pub(crate) const ROWS_MAX: usize = 64;
+const ROWS_MAX: usize = 64;
 
 /// The table of one part.
 pub(crate) struct Beginnings {
@@ -51,23 +51,18 @@ impl Beginnings {
     /// beginnings that no row has, or that are longer than those of the table.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
         let rows = key(beginning).and_then(|key| {
-            let (mut low, mut high) = (0, self.entries.len() / ENTRY_BYTES - 1);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                match self.key(middle) < &key[..] {
-                    true => low = middle + 1,
-                    false => high = middle,
-                }
-            }
-            let is_there = low + 1 < self.entries.len() / ENTRY_BYTES && self.key(low) == key;
-            is_there.then(|| self.start(low)..self.start(low + 1))
+            let count = self.count();
+            let entry = first_index(0..count as u32, |entry| self.key(entry as usize) >= &key[..]);
+            let entry = entry as usize;
+            let is_there = entry < count && self.key(entry) == key;
+            is_there.then(|| self.start(entry)..self.start(entry + 1))
         });
         rows.unwrap_or(0..0).map(|place| u32_at(&self.rows, 4 * place))
     }
 
     /// Checks that beginnings and positions ascend.
     pub(crate) fn verify(&self, part: &Path, ranks: &Ranks) -> Result<()> {
-        for entry in 0..self.entries.len() / ENTRY_BYTES - 1 {
+        for entry in 0..self.count() {
             let (start, end) = (self.start(entry), self.start(entry + 1));
             let is_sorted = entry == 0 || self.key(entry - 1) < self.key(entry);
             if start >= end || end * 4 > self.rows.len() || !is_sorted {
@@ -81,6 +76,11 @@ impl Beginnings {
             }
         }
         Ok(())
+    }
+
+    /// The number of beginnings. One more entry ends the table.
+    fn count(&self) -> usize {
+        self.entries.len() / ENTRY_BYTES - 1
     }
 
     fn key(&self, entry: usize) -> &[u8] {
@@ -132,14 +132,11 @@ pub(crate) fn write(part: &Path) -> Result<()> {
     }
     entries.extend_from_slice(&[u8::MAX; KEY_BYTES]);
     entries.extend_from_slice(&count.to_le_bytes());
-    for (name, bytes) in [(BEGINNINGS, entries), (ROWS, positions)] {
-        let path = part.join(name);
-        fs::write(&path, bytes).map_err(Error::io(&path))?;
-    }
-    Ok(())
+    write_file(&part.join(BEGINNINGS), &entries)?;
+    write_file(&part.join(ROWS), &positions)
 }
 
-pub(crate) fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
+fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
     let mut key = [0; KEY_BYTES];
     key.get_mut(..beginning.len())?.copy_from_slice(beginning.as_bytes());
     let letters = beginning.chars().count();

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::file_writer::FileWriter;
+use super::file_writer::{FileWriter, write_file};
 use super::rows::{Row, Text};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
@@ -64,8 +64,7 @@ impl ExtrasWriter {
         }
         self.blocks.finish()?;
         let starts: Vec<u8> = self.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
-        let path = part.join(STARTS);
-        std::fs::write(&path, starts).map_err(Error::io(&path))
+        write_file(&part.join(STARTS), &starts)
     }
 
     fn pack(&mut self, part: &Path) -> Result<()> {
@@ -113,7 +112,7 @@ impl Extras {
             let block = self.block(part, number)?;
             let mut rest = &block[..];
             while !rest.is_empty() {
-                let instrument = Instrument::decode(take_record(part, &mut rest)?);
+                let instrument = Instrument::decode(take_encoded(part, &mut rest)?);
                 each(instrument.ok_or_else(|| damaged(part))?)?;
             }
         }
@@ -129,9 +128,9 @@ impl Extras {
         let block = self.block(part, doc as usize / BLOCK)?;
         let mut rest = &block[..];
         for _ in 0..doc as usize % BLOCK {
-            take_record(part, &mut rest)?;
+            take_encoded(part, &mut rest)?;
         }
-        Instrument::decode(take_record(part, &mut rest)?).ok_or_else(|| damaged(part))
+        Instrument::decode(take_encoded(part, &mut rest)?).ok_or_else(|| damaged(part))
     }
 
     fn block(&self, part: &Path, number: usize) -> Result<Vec<u8>> {
@@ -143,7 +142,7 @@ impl Extras {
 }
 
 /// Takes the bytes of the next instrument off a block.
-fn take_record<'a>(part: &Path, block: &mut &'a [u8]) -> Result<&'a [u8]> {
+fn take_encoded<'a>(part: &Path, block: &mut &'a [u8]) -> Result<&'a [u8]> {
     let (length, after) = block.split_at_checked(4).ok_or_else(|| damaged(part))?;
     let length = u32_at(length, 0) as usize;
     let (bytes, after) = after.split_at_checked(length).ok_or_else(|| damaged(part))?;

@@ -1,9 +1,9 @@
 //! A new file that is written piece by piece. Its errors name it, and it is not finished
 //! before all of its bytes are written.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
@@ -41,4 +41,9 @@ impl FileWriter {
         file.into_inner().map_err(|error| Error::io(&path)(error.into_error()))?;
         Ok(())
     }
+}
+
+/// Writes a file that is held in memory.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(Error::io(path))
 }

@@ -3,86 +3,41 @@
 
 use super::{squeeze, words};
 
-/// Words, squeezed, that may be left out at the end of a name.
-const LEFT_OUT: &[&str] = &[
-    "ab",
-    "ag",
-    "ao",
+/// Abbreviations, squeezed, that may be left out at the end of a name: legal forms and the
+/// like.
+const ABBREVIATIONS: &[&str] = &[
+    "ab", "ag", "ao", "as", "asa", "berhad", "bhd", "bv", "co", "corp", "cos", "cv", "gmbh", "grp",
+    "hldg", "hldgs", "inc", "inh", "jsc", "kg", "kgaa", "kk", "llc", "llp", "lp", "ltd", "na",
+    "nam", "nv", "oao", "ojsc", "on", "ooo", "ord", "oy", "oyj", "pao", "pcl", "pjsc", "plc", "pt",
+    "reg", "sa", "sab", "sae", "sarl", "se", "shs", "spa", "srl", "tbk", "оао", "пао", "ао",
+];
+
+/// Whole words that may be left out there.
+const WORDS: &[&str] = &[
     "aktiengesellschaft",
-    "as",
-    "asa",
-    "berhad",
-    "bhd",
-    "bv",
-    "co",
     "companies",
     "company",
-    "corp",
     "corporation",
-    "cos",
-    "cv",
-    "gmbh",
     "group",
-    "grp",
     "holding",
     "holdings",
-    "hldg",
-    "hldgs",
-    "inc",
     "incorporated",
-    "inh",
-    "jsc",
-    "kg",
-    "kgaa",
-    "kk",
     "limited",
-    "llc",
-    "llp",
-    "lp",
-    "ltd",
-    "na",
-    "nam",
-    "nv",
-    "oao",
-    "ojsc",
-    "on",
-    "ooo",
-    "ord",
-    "oy",
-    "oyj",
-    "pao",
-    "pcl",
-    "pjsc",
-    "plc",
-    "pt",
-    "reg",
     "registered",
-    "sa",
-    "sab",
-    "sae",
-    "sarl",
-    "se",
-    "shs",
-    "spa",
-    "srl",
-    "tbk",
     "the",
-    "оао",
-    "пао",
-    "ао",
 ];
 
 /// Words before the letter of a share class.
 const CLASS: &[&str] = &["cl", "class", "ser", "series"];
 
 /// The name as people say it, squeezed: never less than one of its pieces.
-pub(crate) fn said_name(name: &str) -> String {
+pub(crate) fn common_name(name: &str) -> String {
     let mut pieces: Vec<Vec<String>> =
         words(name).map(|word| word.pieces().map(str::to_owned).collect()).collect();
     if pieces.len() > 1 && pieces[0] == ["the"] {
         pieces.remove(0);
     }
-    let is_out = |text: &str| LEFT_OUT.contains(&text);
+    let is_out = |text: &str| ABBREVIATIONS.contains(&text) || WORDS.contains(&text);
     while pieces.len() > 1 || pieces.first().is_some_and(|first| first.len() > 1) {
         let count = pieces.len();
         let last = &pieces[count - 1];
@@ -139,14 +94,14 @@ mod tests {
             ("Class A", "classa"),
             ("-", ""),
         ] {
-            assert_eq!(said_name(name), expected, "{name}");
+            assert_eq!(common_name(name), expected, "{name}");
         }
     }
 
     proptest! {
         #[test]
         fn any_name_has_one(name in any::<String>()) {
-            prop_assert_eq!(said_name(&name).is_empty(), squeeze(&name).is_empty());
+            prop_assert_eq!(common_name(&name).is_empty(), squeeze(&name).is_empty());
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use self::writer::BitmapsWriter;
 use crate::error::{Error, Result};
 use crate::instrument::encoding::{take_number, take_text};
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
-use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
 const KEYS: &str = "bitmaps.keys";
 const CONTAINERS: &str = "bitmaps.containers";
@@ -46,15 +46,15 @@ const UNLISTED_EQUITIES: usize = Property::COUNT;
 /// The bitmaps of one part.
 pub(crate) struct Bitmaps {
     /// The bitmap of each value of the vocabulary that a row has, by its ordinal.
-    values: [Vec<Option<Place>>; Property::COUNT],
-    unlisted_equities: Option<Place>,
+    values: [Vec<Option<Extent>>; Property::COUNT],
+    unlisted_equities: Option<Extent>,
     containers: Mapped,
     rows: Mapped,
 }
 
 /// Where a bitmap's containers are, and how many rows it has.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Extent {
     first: usize,
     containers: usize,
     rows: u32,
@@ -97,17 +97,17 @@ impl Bitmaps {
             };
             let (code, value, containers, rows) = key().ok_or_else(|| damaged("a key is cut"))?;
             let rows = u32::try_from(rows).map_err(|_| damaged("a part has not so many rows"))?;
-            let place = Place { first, containers, rows };
+            let extent = Extent { first, containers, rows };
             first += containers;
             if code == UNLISTED_EQUITIES {
-                unlisted_equities = Some(place);
+                unlisted_equities = Some(extent);
                 continue;
             }
             let property = Property::ALL.get(code).ok_or_else(|| damaged("a key of nothing"))?;
             let known = vocabulary
                 .admit(*property, value)
                 .ok_or_else(|| damaged("the vocabulary lacks a value"))?;
-            values[code][known.ordinal()] = Some(place);
+            values[code][known.ordinal()] = Some(extent);
         }
         if containers.len() != first * ENTRY_BYTES {
             return Err(damaged("keys and containers count differently"));
@@ -117,29 +117,28 @@ impl Bitmaps {
 
     /// The rows that have the value; without one, no row has it.
     pub(crate) fn of(&self, known: Known) -> Option<Bitmap<'_>> {
-        self.values[known.property() as usize][known.ordinal()].map(|place| self.bitmap(place))
+        self.values[known.property() as usize][known.ordinal()].map(|extent| self.bitmap(extent))
     }
 
     /// The rows that only who asks for unlisted equities is shown.
     pub(crate) fn unlisted_equities(&self) -> Option<Bitmap<'_>> {
-        self.unlisted_equities.map(|place| self.bitmap(place))
+        self.unlisted_equities.map(|extent| self.bitmap(extent))
     }
 
     /// How many rows all values have together, and the unlisted equities.
     pub(crate) fn rows(&self) -> u64 {
-        let places = self.values.iter().flatten().chain([&self.unlisted_equities]).flatten();
-        places.map(|place| u64::from(place.rows)).sum()
+        self.extents().map(|extent| u64::from(extent.rows)).sum()
     }
 
     /// Checks what reading relies on: containers are in order, within the part, and
     /// hold what they say.
     pub(crate) fn verify(&self, part: &Path, docs: u32) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("bitmaps: {what}"));
-        for place in self.values.iter().flatten().chain([&self.unlisted_equities]).flatten() {
-            let bitmap = self.bitmap(*place);
+        for extent in self.extents() {
+            let bitmap = self.bitmap(*extent);
             let mut last = None;
             let mut rows = 0;
-            for index in 0..place.containers {
+            for index in 0..extent.containers {
                 let chunk = bitmap.chunk(index);
                 if Some(chunk) <= last || chunk >= docs.div_ceil(CHUNK_DOCS) {
                     return Err(damaged("chunks do not ascend, or exceed the part"));
@@ -168,17 +167,21 @@ impl Bitmaps {
                 }
                 rows += count;
             }
-            if rows != place.rows {
+            if rows != extent.rows {
                 return Err(damaged("containers and keys count differently"));
             }
         }
         Ok(())
     }
 
-    fn bitmap(&self, place: Place) -> Bitmap<'_> {
+    fn extents(&self) -> impl Iterator<Item = &Extent> {
+        self.values.iter().flatten().chain([&self.unlisted_equities]).flatten()
+    }
+
+    fn bitmap(&self, extent: Extent) -> Bitmap<'_> {
         let entries =
-            &self.containers[place.first * ENTRY_BYTES..][..place.containers * ENTRY_BYTES];
-        Bitmap { rows: place.rows, entries, bytes: &self.rows }
+            &self.containers[extent.first * ENTRY_BYTES..][..extent.containers * ENTRY_BYTES];
+        Bitmap { rows: extent.rows, entries, bytes: &self.rows }
     }
 }
 
@@ -235,16 +238,7 @@ impl<'a> Bitmap<'a> {
         if guess < self.len() && self.chunk(guess) == chunk {
             return guess;
         }
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.chunk(middle) < chunk {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        first_index(0..self.len() as u32, |index| self.chunk(index as usize) >= chunk) as usize
     }
 
     /// Whether a container's bytes are all there.

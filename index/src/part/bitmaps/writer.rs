@@ -1,15 +1,14 @@
 //! Writing the bitmaps of a part, chunk by chunk.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::instrument::Instrument;
 use crate::instrument::encoding::{put_number, put_text};
 use crate::instrument::vocabulary::Property;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 
 /// Takes the instruments of a part in, in order.
 pub(crate) struct BitmapsWriter {
@@ -89,10 +88,8 @@ impl BitmapsWriter {
                 containers.extend_from_slice(&start.to_le_bytes());
             }
         }
-        for (name, bytes) in [(KEYS, keys), (CONTAINERS, containers)] {
-            let path = self.part.join(name);
-            fs::write(&path, bytes).map_err(Error::io(&path))?;
-        }
+        write_file(&self.part.join(KEYS), &keys)?;
+        write_file(&self.part.join(CONTAINERS), &containers)?;
         self.rows.finish()
     }
 

@@ -3,9 +3,9 @@
 
 use crate::instrument::Instrument;
 use crate::instrument::id_type::{IdType, IdValue};
-use crate::instrument::kind::{Kind, kind};
+use crate::instrument::kind::Kind;
 use crate::part::identifiers::KeyKind;
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 use crate::words::squeeze;
 
 /// What follows the root in an OCC symbol: date, `C` or `P`, strike.
@@ -13,19 +13,20 @@ pub(crate) const OCC_TAIL_CHARS: usize = 15;
 
 /// The keys that an instrument needs besides those of [`Instrument::keys`].
 pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, String)> {
+    let kind = Kind::of(instrument);
     // What ends on a day shares its name with all that end on others.
-    let name = instrument.name.as_deref().filter(|_| !kind(instrument).ends());
-    let name = name.map(said_name).filter(|name| !name.is_empty());
+    let name = instrument.name.as_deref().filter(|_| !kind.ends());
+    let name = name.map(common_name).filter(|name| !name.is_empty());
     // A bond's description says its coupon as people do, and its ticker does not.
     let description = instrument.security_description.as_deref().filter(|description| {
-        matches!(kind(instrument), Kind::Bond | Kind::Preferred)
+        matches!(kind, Kind::Bond | Kind::Preferred)
             && instrument.ticker.as_deref() != Some(description)
     });
     let description = description.map(squeeze).filter(|text| !text.is_empty());
     let names = name.into_iter().chain(description).map(|name| (KeyKind::Name, name));
     let squeezed = instrument.keys().filter_map(|id_value| {
         let id_type = id_value.id_type();
-        let kind = match id_type {
+        let key_kind = match id_type {
             // Of tickers with blanks, which are those of derivatives and bonds,
             // only the one that is typed just as it is spelled counts as exact: a
             // key for each would be a key for nearly every instrument.
@@ -36,7 +37,7 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
         };
         let squeezed = squeeze(id_value.as_str());
         let follows = spelling(id_type, &squeezed) == Some(id_value);
-        (!follows && !squeezed.is_empty()).then_some((kind, squeezed))
+        (!follows && !squeezed.is_empty()).then_some((key_kind, squeezed))
     });
     squeezed.chain(names)
 }

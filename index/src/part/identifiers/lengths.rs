@@ -10,6 +10,7 @@ use std::path::Path;
 use super::KeyKind;
 use crate::error::{Error, Result};
 use crate::instrument::id_type::IdType;
+use crate::part::file_writer::write_file;
 
 const LENGTHS: &str = "identifiers.lengths";
 
@@ -33,9 +34,8 @@ impl Lengths {
     }
 
     pub(crate) fn write(&self, part: &Path) -> Result<()> {
-        let path = part.join(LENGTHS);
         let bytes: Vec<u8> = self.0.iter().flat_map(|lengths| lengths.to_le_bytes()).collect();
-        fs::write(&path, bytes).map_err(Error::io(&path))
+        write_file(&part.join(LENGTHS), &bytes)
     }
 
     /// Takes in a key.

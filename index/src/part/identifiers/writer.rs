@@ -11,7 +11,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::instrument::encoding::put_number;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 
 /// Collects the keys of one part.
 pub(crate) struct IdentifiersWriter {
@@ -33,7 +33,7 @@ impl IdentifiersWriter {
         let Self { part, hash_seed, pairs, .. } = self;
         let create = |name: &str| FileWriter::create(part.join(name));
         let mut entries = create(ENTRIES)?;
-        let mut lists = Lists::default();
+        let mut lists = PostingsWriter::default();
         // Of each place that the radix table could have at most, the keys in it: how
         // many keys there are, and so how many places, is known only at the end.
         let bits_max = radix_bits(pairs.len());
@@ -65,8 +65,7 @@ impl IdentifiersWriter {
         }
         entries.finish()?;
         radix.finish()?;
-        let path = part.join(POSTINGS);
-        std::fs::write(&path, lists.bytes).map_err(Error::io(&path))?;
+        write_file(&part.join(POSTINGS), &lists.bytes)?;
         if Identifiers::open(&part, hash_seed)?.is_ambiguous() {
             return Err(Error::HashSeed);
         }
@@ -76,14 +75,14 @@ impl IdentifiersWriter {
 
 /// Lists of DocIds, each once.
 #[derive(Default)]
-struct Lists {
+struct PostingsWriter {
     bytes: Vec<u8>,
     /// Where the list of this hash was put last, and where it ends.
     known: HashMap<u64, (u32, u32)>,
     list: Vec<u8>,
 }
 
-impl Lists {
+impl PostingsWriter {
     /// The list of a key's DocIds: its count as an entry has it, and its place.
     fn put(&mut self, key: &[Pair]) -> Result<(u64, u32)> {
         self.list.clear();

@@ -17,7 +17,7 @@ pub(crate) use self::writer::NumbersWriter;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
-use crate::mapped::{Mapped, u64_at};
+use crate::mapped::{Mapped, first_index, u64_at};
 use crate::query::Filters;
 
 /// The columns, in the order of [`values`].
@@ -135,21 +135,12 @@ impl Column {
 
     /// The ordinals of the values in an interval that holds its ends.
     fn range(&self, low: Option<u64>, high: Option<u64>) -> Range<u32> {
-        let first = |is_before: &dyn Fn(u64) -> bool| {
-            let (mut first, mut end) = (0, self.count());
-            while first < end {
-                let middle = first + (end - first) / 2;
-                if is_before(u64_at(&self.values, middle * VALUE_BYTES)) {
-                    first = middle + 1;
-                } else {
-                    end = middle;
-                }
-            }
-            first as u32 + 1
-        };
-        let start = low.map_or(1, |low| first(&|value| value < low));
-        let end = high.map_or(self.count() as u32 + 1, |high| first(&|value| value <= high));
-        start..end.max(start)
+        let places = 0..self.count() as u32;
+        let value = |place: u32| u64_at(&self.values, place as usize * VALUE_BYTES);
+        let start = low.map_or(0, |low| first_index(places.clone(), |place| value(place) >= low));
+        let end = high
+            .map_or(places.end, |high| first_index(places.clone(), |place| value(place) > high));
+        start + 1..end.max(start) + 1
     }
 
     fn ordinal(&self, doc: u32) -> u32 {
@@ -181,59 +172,32 @@ impl Interval<'_> {
     /// `first`.
     pub(crate) fn narrow(&self, first: u32, bits: &mut [u64]) {
         let width = self.column.width;
-        let start = first as usize * width.bytes();
-        let ordinals = self.column.ordinals[start..].chunks(64 * width.bytes());
+        let ordinals = &self.column.ordinals[first as usize * width.bytes()..];
+        let ordinals = ordinals.chunks(64 * width.bytes());
+        // Ordinals from `start` on, counted from 0, are below `count`; smaller ones wrap around.
+        let (start, count) = (self.ordinals.start, self.ordinals.end - self.ordinals.start);
         for (word, ordinals) in bits.iter_mut().zip(ordinals).filter(|(word, _)| **word != 0) {
             *word &= match width {
-                Width::One => {
-                    passing(ordinals, |[byte]| byte, self.ordinals.start as u8, self.count() as u8)
-                }
-                Width::Two => passing(
-                    ordinals,
-                    u16::from_le_bytes,
-                    self.ordinals.start as u16,
-                    self.count() as u16,
-                ),
+                Width::One => passing(ordinals, |[byte]: [u8; 1]| {
+                    byte.wrapping_sub(start as u8) < count as u8
+                }),
+                Width::Two => passing(ordinals, |bytes| {
+                    u16::from_le_bytes(bytes).wrapping_sub(start as u16) < count as u16
+                }),
                 Width::Four => {
-                    passing(ordinals, u32::from_le_bytes, self.ordinals.start, self.count())
+                    passing(ordinals, |bytes| u32::from_le_bytes(bytes).wrapping_sub(start) < count)
                 }
             };
         }
     }
-
-    fn count(&self) -> u32 {
-        self.ordinals.end - self.ordinals.start
-    }
 }
 
-/// An ordinal of some width.
-trait Ordinal: Copy + PartialOrd {
-    fn wrapping_sub(self, other: Self) -> Self;
-}
-
-macro_rules! ordinal {
-    ($($number:ty),*) => {
-        $(impl Ordinal for $number {
-            fn wrapping_sub(self, other: Self) -> Self {
-                <$number>::wrapping_sub(self, other)
-            }
-        })*
-    };
-}
-
-ordinal!(u8, u16, u32);
-
-/// A bit for each of up to 64 ordinals: whether it is one of the `count` from `first`
-/// on. Written so that the compiler compares many at a time.
-fn passing<const BYTES: usize, T: Ordinal>(
-    ordinals: &[u8],
-    read: impl Fn([u8; BYTES]) -> T,
-    first: T,
-    count: T,
-) -> u64 {
+/// A bit for each of up to 64 ordinals: whether it passes. Written so that the compiler
+/// compares many at a time.
+fn passing<const BYTES: usize>(ordinals: &[u8], passes: impl Fn([u8; BYTES]) -> bool) -> u64 {
     let mut flags = [0_u8; 64];
     for (flag, bytes) in flags.iter_mut().zip(ordinals.as_chunks::<BYTES>().0) {
-        *flag = u8::from(read(*bytes).wrapping_sub(first) < count);
+        *flag = u8::from(passes(*bytes));
     }
     // Eight bytes of 0 or 1 become eight bits: each factor's bit moves one of them to
     // its place in the highest byte, and no two meet.

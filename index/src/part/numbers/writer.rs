@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{COUNT, NAMES, Width, paths, values};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 
 /// Takes the instruments of a part in, in order.
 pub(crate) struct NumbersWriter([ColumnWriter; COUNT]);
@@ -68,7 +68,7 @@ impl ColumnWriter {
         let width = Width::of(sorted.len()).bytes();
         let [values_path, ordinals_path] = paths(&part, name);
         let values: Vec<u8> = sorted.iter().flat_map(|(value, _)| value.to_le_bytes()).collect();
-        fs::write(&values_path, values).map_err(Error::io(&values_path))?;
+        write_file(&values_path, &values)?;
         let unsorted = unsorted(&part, name);
         let mut read = BufReader::new(File::open(&unsorted).map_err(Error::io(&unsorted))?);
         let mut write = FileWriter::create(ordinals_path)?;

@@ -18,7 +18,7 @@ use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 
 use super::Ranks;
 use crate::error::{Error, Result};
-use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
 pub(super) const WORDS: &str = "ranks.words";
 pub(super) const LISTS: &str = "ranks.lists";
@@ -66,7 +66,7 @@ impl Lists {
         let count = self.words.len() / WORD_BYTES;
         let start = info.postings_range.start as u64;
         let start_at = |place: u32| u64::from(u32_at(&self.words, place as usize * WORD_BYTES));
-        let place = super::first(0, count as u32, |place| start_at(place) >= start);
+        let place = first_index(0..count as u32, |place| start_at(place) >= start);
         let is_there =
             info.doc_freq >= LISTED_MIN && (place as usize) < count && start_at(place) == start;
         is_there.then(|| self.at(place as usize))
@@ -213,7 +213,7 @@ impl ListCursor<'_> {
             }
             let high = (low + 1).min(blocks as u32);
             let low = low.saturating_sub(step).max(self.block as u32 + 1).min(high);
-            let block = super::first(low, high, |block| last(block) >= target) as usize;
+            let block = first_index(low..high, |block| last(block) >= target) as usize;
             if block == blocks {
                 self.end();
                 return END;

@@ -21,10 +21,10 @@ use tantivy::schema::Field;
 pub(crate) use self::lists::ListCursor;
 use self::lists::Lists;
 use self::rank::KIND_SHIFT;
-pub(crate) use self::writer::{FactsWriter, Universe, write};
+pub(crate) use self::writer::{FactsWriter, Securities, write};
 use crate::error::{Error, Result};
 use crate::instrument::kind::Kind;
-use crate::mapped::{Mapped, u32_at};
+use crate::mapped::{Mapped, first_index, u32_at};
 
 const VALUES: &str = "ranks.values";
 const ORDER: &str = "ranks.order";
@@ -92,8 +92,8 @@ impl Ranks {
 
     /// The first position of a row of that rank from that DocId on, or of a later rank.
     pub(crate) fn first_from(&self, rank: u16, doc: u32) -> u32 {
-        let Range { start, end } = self.of_ranks(rank.into(), u32::from(rank) + 1);
-        first(start, end, |position| self.doc(position) >= doc)
+        let positions = self.of_ranks(rank.into(), u32::from(rank) + 1);
+        first_index(positions, |position| self.doc(position) >= doc)
     }
 
     /// The positions of the rows of a kind.
@@ -115,11 +115,10 @@ impl Ranks {
     /// The first position whose rank is that or a later one.
     fn first_of(&self, rank: u32) -> u32 {
         let count = (self.firsts.len() / FIRST_BYTES) as u32;
-        let place =
-            first(0, count, |place| u32_at(&self.firsts, place as usize * FIRST_BYTES) >= rank);
-        match place {
-            _ if place == count => self.len(),
-            _ => u32_at(&self.firsts, place as usize * FIRST_BYTES + 4),
+        let rank_at = |place: u32| u32_at(&self.firsts, place as usize * FIRST_BYTES);
+        match first_index(0..count, |place| rank_at(place) >= rank) {
+            place if place == count => self.len(),
+            place => u32_at(&self.firsts, place as usize * FIRST_BYTES + 4),
         }
     }
 
@@ -151,19 +150,4 @@ impl Ranks {
         }
         self.lists.verify(part, segment, words, self)
     }
-}
-
-/// The first number of a range for which something holds that holds for all after it;
-/// `end` when it holds for none.
-fn first(start: u32, end: u32, holds: impl Fn(u32) -> bool) -> u32 {
-    let (mut low, mut high) = (start, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low
 }

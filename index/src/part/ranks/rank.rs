@@ -13,7 +13,7 @@ use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
-use crate::instrument::kind::{Kind, kind};
+use crate::instrument::kind::Kind;
 use crate::instrument::markets::{Market, market};
 use crate::instrument::vocabulary::Property;
 use crate::mapped::u64_at;
@@ -50,7 +50,7 @@ pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2;
 
 impl Facts {
     pub(crate) fn of(instrument: &Instrument) -> Self {
-        let kind = kind(instrument);
+        let kind = Kind::of(instrument);
         let isin = instrument.identifiers_of(IdType::Isin).next();
         let exch_code = instrument.property(Property::ExchCode);
         let currency = instrument.property(Property::Currency);
@@ -106,7 +106,7 @@ impl Facts {
 
     /// Whether the row is one of several of its security, as far as it shows: then the
     /// universe has something to say of it.
-    pub(crate) fn has_family(&self) -> bool {
+    pub(crate) fn has_siblings(&self) -> bool {
         !self.kind.ends() && (self.share_class.or(self.composite).is_some() || self.isin.is_some())
     }
 
@@ -127,8 +127,8 @@ impl Facts {
     }
 
     /// The rank of the row, by its family.
-    pub(crate) fn rank(&self, family: Family) -> u16 {
-        let Family { listing, is_best, listings, halvings } = family;
+    pub(crate) fn rank(&self, comparison: Comparison) -> u16 {
+        let Comparison { listing, is_best, listings, halvings } = comparison;
         let (place, score) = if self.kind.ends() {
             // Later days first: what has expired comes last, whatever today is.
             (u32::from(listing > 2), SCORE_MAX - u32::from(self.measure).min(SCORE_MAX))
@@ -171,7 +171,7 @@ pub(crate) fn cost(rank: u16) -> i32 {
 
 /// What the universe says of a row.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Family {
+pub(crate) struct Comparison {
     /// What [`Facts::listing`] says.
     pub(crate) listing: u32,
     /// Whether no listing of the security is better.
@@ -250,7 +250,7 @@ mod tests {
             ("Nasd CTA Globl C Tech TR", &[sector("Index")], Kind::Index),
             ("anything", &[], Kind::Other),
         ] {
-            assert_eq!(kind(&row(name, properties)), expected, "{name}");
+            assert_eq!(Kind::of(&row(name, properties)), expected, "{name}");
         }
     }
 
@@ -274,25 +274,25 @@ mod tests {
     /// before those with few, shares before bonds, later days before earlier ones.
     #[test]
     fn the_order_of_ranks() {
-        let family =
-            |listing, is_best, listings| Family { listing, is_best, listings, halvings: 0 };
+        let compared =
+            |listing, is_best, listings| Comparison { listing, is_best, listings, halvings: 0 };
         let share = Facts::of(&row("APPLE INC", &[(Property::MarketSecDes, "Equity")]));
         let ranks = [
-            share.rank(family(0, true, 200)),
-            share.rank(family(4, true, 200)),
-            share.rank(family(0, true, 2)),
-            share.rank(family(0, true, 1)),
-            share.rank(Family { halvings: 3, ..family(0, true, 1) }),
-            share.rank(family(0, false, 200)),
-            share.rank(family(4, false, 200)),
-            share.rank(family(3, false, 200)),
-            share.rank(family(7, false, 200)),
+            share.rank(compared(0, true, 200)),
+            share.rank(compared(4, true, 200)),
+            share.rank(compared(0, true, 2)),
+            share.rank(compared(0, true, 1)),
+            share.rank(Comparison { halvings: 3, ..compared(0, true, 1) }),
+            share.rank(compared(0, false, 200)),
+            share.rank(compared(4, false, 200)),
+            share.rank(compared(3, false, 200)),
+            share.rank(compared(7, false, 200)),
         ];
         assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
         let matures = |day: &str| {
             let mut bond = row("APPLE INC", &[(Property::MarketSecDes, "Corp")]);
             bond.maturity = Some(Date::parse(day).unwrap());
-            Facts::of(&bond).rank(family(2, true, 1))
+            Facts::of(&bond).rank(compared(2, true, 1))
         };
         let bonds = [matures("2150-01-01"), matures("2040-05-01"), matures("2026-05-01")];
         assert!(ranks[8] < bonds[0] && bonds.is_sorted_by(|a, b| a < b), "{bonds:?}");

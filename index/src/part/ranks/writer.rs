@@ -10,12 +10,12 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 
 use super::lists::{LISTED_MIN, LISTS, WORDS, put};
-use super::rank::{FACTS_BYTES, Facts, Family, RANK_END};
+use super::rank::{Comparison, FACTS_BYTES, Facts, RANK_END};
 use super::{FIRSTS, ORDER, VALUES};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 use crate::part::rows::Rows;
 
 /// The facts of a part's rows, until the part is ranked.
@@ -39,9 +39,9 @@ impl FactsWriter {
 }
 
 /// What the rows of all parts say of each other.
-pub(crate) struct Universe {
+pub(crate) struct Securities {
     /// Of securities that may have several rows.
-    securities: HashMap<Key, Security>,
+    by_key: HashMap<Key, Security>,
     /// The composites that are rows themselves.
     composites: HashSet<Figi>,
     /// The share class of an ISIN, for the rows of which only the ISIN is known.
@@ -65,40 +65,40 @@ struct Security {
     best: (u32, Figi),
 }
 
-impl Universe {
+impl Securities {
     /// What all rows say, which `visit` hands on with their FIGIs; it is called twice.
     pub(crate) fn of(visit: impl Fn(&mut dyn FnMut(Figi, &Facts)) -> Result<()>) -> Result<Self> {
-        let mut universe = Self {
-            securities: HashMap::new(),
+        let mut all = Self {
+            by_key: HashMap::new(),
             composites: HashSet::new(),
             share_classes: HashMap::new(),
             markets: HashMap::new(),
             largest: 0,
         };
         visit(&mut |figi, facts| {
-            if facts.has_family() && facts.composite == Some(figi) {
-                universe.composites.insert(figi);
+            if facts.has_siblings() && facts.composite == Some(figi) {
+                all.composites.insert(figi);
             }
             if let Some(code) = facts.exch_code.filter(|_| !facts.kind.ends()) {
-                *universe.markets.entry(code).or_default() += 1;
+                *all.markets.entry(code).or_default() += 1;
             }
             if let (Some(isin), Some(share_class)) = (facts.isin, facts.share_class) {
-                let known = universe.share_classes.entry(isin).or_insert(share_class);
+                let known = all.share_classes.entry(isin).or_insert(share_class);
                 *known = share_class.min(*known);
             }
         })?;
-        let mut securities: HashMap<Key, Security> = HashMap::new();
+        let mut by_key: HashMap<Key, Security> = HashMap::new();
         visit(&mut |figi, facts| {
-            if let Some(key) = universe.key(facts) {
-                let listing = (universe.listing(figi, facts), figi);
-                let security = securities.entry(key);
+            if let Some(key) = all.key(facts) {
+                let listing = (all.listing(figi, facts), figi);
+                let security = by_key.entry(key);
                 let security = security.or_insert(Security { listings: 0, best: listing });
                 security.listings += 1;
                 security.best = security.best.min(listing);
             }
         })?;
-        let largest = universe.markets.values().copied().max().unwrap_or(0);
-        Ok(Self { securities, largest, ..universe })
+        let largest = all.markets.values().copied().max().unwrap_or(0);
+        Ok(Self { by_key, largest, ..all })
     }
 
     /// The same from the facts that were put aside in these parts.
@@ -107,7 +107,7 @@ impl Universe {
     }
 
     fn key(&self, facts: &Facts) -> Option<Key> {
-        if !facts.has_family() {
+        if !facts.has_siblings() {
             return None;
         }
         let known = || facts.isin.and_then(|isin| self.share_classes.get(&isin).copied());
@@ -125,9 +125,9 @@ impl Universe {
 
     /// The rank of a row.
     pub(crate) fn rank(&self, figi: Figi, facts: &Facts) -> u16 {
-        let security = self.key(facts).and_then(|key| self.securities.get(&key));
+        let security = self.key(facts).and_then(|key| self.by_key.get(&key));
         let rows = facts.exch_code.and_then(|code| self.markets.get(&code)).copied();
-        facts.rank(Family {
+        facts.rank(Comparison {
             listing: self.listing(figi, facts),
             is_best: security.is_none_or(|security| security.best.1 == figi),
             listings: security.map_or(1, |security| security.listings),
@@ -140,12 +140,12 @@ impl Universe {
 /// Ranks the rows of a part, and then the rows of each of its frequent words.
 pub(crate) fn write(
     part: &Path,
-    universe: &Universe,
+    securities: &Securities,
     segment: &SegmentReader,
     words: Field,
 ) -> Result<()> {
     let mut ranks: Vec<u16> = Vec::new();
-    for_each(part, |figi, facts| ranks.push(universe.rank(figi, facts)))?;
+    for_each(part, |figi, facts| ranks.push(securities.rank(figi, facts)))?;
     let path = part.join(FACTS);
     fs::remove_file(&path).map_err(Error::io(&path))?;
 
@@ -155,11 +155,11 @@ pub(crate) fn write(
         firsts[usize::from(*rank)] += 1;
     }
     let mut before = 0_u32;
-    let mut told = Vec::new();
+    let mut first_entries = Vec::new();
     for (rank, count) in (0_u32..).zip(&mut firsts) {
         if *count > 0 {
-            told.extend_from_slice(&rank.to_le_bytes());
-            told.extend_from_slice(&before.to_le_bytes());
+            first_entries.extend_from_slice(&rank.to_le_bytes());
+            first_entries.extend_from_slice(&before.to_le_bytes());
         }
         (*count, before) = (before, before + *count);
     }
@@ -171,16 +171,12 @@ pub(crate) fn write(
         positions[doc] = *next;
         *next += 1;
     }
-    let bytes = |number: &u32| number.to_le_bytes();
-    for (name, bytes) in [
-        (VALUES, ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect()),
-        (ORDER, order.iter().flat_map(bytes).collect::<Vec<u8>>()),
-        (FIRSTS, told),
-    ] {
-        let path = part.join(name);
-        fs::write(&path, bytes).map_err(Error::io(&path))?;
-    }
-    drop((order, ranks));
+    let values: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+    write_file(&part.join(VALUES), &values)?;
+    let order: Vec<u8> = order.iter().flat_map(|doc| doc.to_le_bytes()).collect();
+    write_file(&part.join(ORDER), &order)?;
+    write_file(&part.join(FIRSTS), &first_entries)?;
+    drop((values, order, ranks));
     write_lists(part, &positions, segment, words)
 }
 
@@ -235,8 +231,7 @@ fn write_lists(
         start += list.len() as u64;
     }
     lists.finish()?;
-    let path = part.join(WORDS);
-    fs::write(&path, entries).map_err(Error::io(&path))
+    write_file(&part.join(WORDS), &entries)
 }
 
 /// Hands on the FIGI and the facts of each row of a part.

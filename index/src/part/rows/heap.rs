@@ -4,12 +4,12 @@
 //! these each: a little-endian `u16` length, then the bytes.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
+use crate::part::file_writer::write_file;
 
 /// Where a text stands in its heap, in bytes from the start.
 pub(crate) type TextRef = u32;
@@ -46,7 +46,7 @@ impl TextHeap {
     }
 
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        fs::write(path, &self.bytes).map_err(Error::io(path))
+        write_file(path, &self.bytes)
     }
 }
 

@@ -11,21 +11,20 @@ mod heap;
 mod json_text;
 mod template;
 mod verify;
+mod writer;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::hint::black_box;
 use std::path::Path;
 
-use self::heap::{TextHeap, TextRef, text_at};
-use self::json_text::{escape, unescape};
-use self::template::{RowFields, pieces, template};
-use super::file_writer::FileWriter;
+use self::heap::{TextRef, text_at};
+use self::json_text::unescape;
+use self::template::{RowFields, pieces};
+pub(crate) use self::writer::RowsWriter;
 use crate::error::{Error, Result};
-use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Property;
-use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
 pub(crate) const FIGIS: &str = "rows.figis";
 const RECORDS: &str = "rows.records";
@@ -197,120 +196,6 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Writes the rows of one part, in FIGI order.
-pub(crate) struct RowsWriter {
-    figis: FileWriter,
-    records: FileWriter,
-    lines: FileWriter,
-    /// The place of each line that was written.
-    known: HashMap<Line, u32>,
-    texts: TextHeap,
-    buffer: Vec<u8>,
-}
-
-impl RowsWriter {
-    pub(crate) fn create(part: &Path) -> Result<Self> {
-        let create = |name: &str| FileWriter::create(part.join(name));
-        Ok(Self {
-            figis: create(FIGIS)?,
-            records: create(RECORDS)?,
-            lines: create(LINES)?,
-            known: HashMap::new(),
-            texts: TextHeap::default(),
-            buffer: Vec::new(),
-        })
-    }
-
-    pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
-        fn bytes(text: Option<&str>) -> &[u8] {
-            text.map_or(&[], str::as_bytes)
-        }
-        let fields = RowFields {
-            ticker: bytes(instrument.ticker.as_deref()),
-            exch_code: bytes(instrument.property(Property::ExchCode)),
-            market_sector: bytes(instrument.property(Property::MarketSecDes)),
-        };
-        let numbers = [
-            self.line(instrument)?,
-            self.attributes(instrument)?,
-            self.templated(instrument.security_description.as_deref(), fields)?,
-            self.templated(instrument.unique_id.as_deref(), fields)?,
-            self.templated(instrument.unique_id_fut_opt.as_deref(), fields)?,
-        ];
-        let mut record: Record = [0; RECORD_BYTES];
-        for (slot, number) in record.chunks_exact_mut(4).zip(numbers) {
-            slot.copy_from_slice(&number.to_le_bytes());
-        }
-        self.figis.write(&instrument.figi.to_u64().to_le_bytes())?;
-        self.records.write(&record)
-    }
-
-    pub(crate) fn finish(self, part: &Path) -> Result<()> {
-        self.texts.write(&part.join(TEXTS))?;
-        [self.figis, self.records, self.lines].into_iter().try_for_each(FileWriter::finish)
-    }
-
-    /// The place of the instrument's line, which is written unless it is there.
-    fn line(&mut self, instrument: &Instrument) -> Result<u32> {
-        let mut line: Line = [0; LINE_BYTES];
-        let figis = [instrument.composite_figi, instrument.share_class_figi];
-        for (slot, figi) in line.chunks_exact_mut(FIGI_BYTES).zip(figis) {
-            slot.copy_from_slice(&figi.map_or(0, Figi::to_u64).to_le_bytes());
-        }
-        let texts = [&instrument.ticker, &instrument.name, &instrument.metadata];
-        for (slot, text) in line[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(texts) {
-            slot.copy_from_slice(&self.text(text.as_deref())?.to_le_bytes());
-        }
-        let next = self.known.len();
-        if let Some(place) = self.known.get(&line) {
-            return Ok(*place);
-        }
-        let place = u32::try_from(next).map_err(|_| Error::PartTooLarge("lines"))?;
-        self.lines.write(&line)?;
-        self.known.insert(line, place);
-        Ok(place)
-    }
-
-    fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
-        let Some(text) = text else { return Ok(NONE) };
-        self.buffer.clear();
-        escape(text, &mut self.buffer);
-        self.texts.put(&self.buffer)
-    }
-
-    fn templated(&mut self, text: Option<&str>, fields: RowFields<'_>) -> Result<TextRef> {
-        let Some(text) = text else { return Ok(NONE) };
-        template(text, fields, &mut self.buffer);
-        self.texts.put(&self.buffer)
-    }
-
-    fn attributes(&mut self, instrument: &Instrument) -> Result<TextRef> {
-        let texts = Property::IN_RESULT.map(|property| instrument.property(property));
-        if texts.iter().all(Option::is_none) {
-            return Ok(NONE);
-        }
-        self.buffer.clear();
-        combination(texts, &mut self.buffer)?;
-        self.texts.put(&self.buffer)
-    }
-}
-
-/// Puts texts that repeat together into one: their lengths as `u16`, then the texts.
-fn combination(texts: [Option<&str>; Property::IN_RESULT.len()], out: &mut Vec<u8>) -> Result<()> {
-    out.resize(LENGTHS_BYTES, 0);
-    for (place, text) in texts.into_iter().enumerate() {
-        let start = out.len();
-        text.into_iter().for_each(|text| escape(text, out));
-        let length = match u16::try_from(out.len() - start) {
-            _ if text.is_none() => NO_LENGTH,
-            Ok(length) if length != NO_LENGTH => length,
-            _ => return Err(Error::PartTooLarge("bytes in one text")),
-        };
-        out[2 * place..][..2].copy_from_slice(&length.to_le_bytes());
-    }
-    Ok(())
-}
-
 /// The rows of one part of a published generation.
 pub(crate) struct Rows {
     figis: Mapped,
@@ -346,7 +231,7 @@ impl Rows {
 
     /// The DocId of a FIGI, by binary search.
     pub(crate) fn find(&self, figi: Figi) -> Option<u32> {
-        let doc = self.first_not(|other| other < figi);
+        let doc = first_index(0..self.len() as u32, |doc| self.figi(doc) >= figi);
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
     }
 
@@ -394,21 +279,7 @@ impl Rows {
 
     /// The first DocId whose FIGI is greater, or the count of rows.
     pub(crate) fn first_after(&self, figi: Figi) -> u32 {
-        self.first_not(|other| other <= figi)
-    }
-
-    /// The first DocId whose FIGI is not before the searched one.
-    fn first_not(&self, before: impl Fn(Figi) -> bool) -> u32 {
-        let (mut low, mut high) = (0, self.len() as u32);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if before(self.figi(middle)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        first_index(0..self.len() as u32, |doc| self.figi(doc) > figi)
     }
 
     /// The row of a DocId.
@@ -435,6 +306,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instrument::Instrument;
 
     fn figi(text: &str) -> Figi {
         Figi::parse(text).unwrap()

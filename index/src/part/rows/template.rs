@@ -5,7 +5,7 @@
 
 use super::json_text::escape;
 
-/// A stored text that begins with this is a template: [`Part`]s as bytes, between
+/// A stored text that begins with this is a template: [`Placeholder`]s as bytes, between
 /// literal characters. Stored texts are escaped (`json_text`), so that none holds a
 /// control character by itself.
 const TEMPLATE: u8 = 1;
@@ -24,7 +24,7 @@ pub(crate) struct RowFields<'a> {
 
 /// A part of a template, by its byte.
 #[derive(Clone, Copy)]
-enum Part {
+enum Placeholder {
     Ticker = 2,
     /// The first word of the ticker.
     TickerHead = 3,
@@ -34,7 +34,7 @@ enum Part {
     MarketSector = 6,
 }
 
-impl Part {
+impl Placeholder {
     const ALL: [Self; 5] =
         [Self::Ticker, Self::TickerHead, Self::TickerTail, Self::ExchCode, Self::MarketSector];
 
@@ -56,7 +56,7 @@ impl Part {
     }
 
     fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|part| *part as u8 == byte)
+        Self::ALL.into_iter().find(|placeholder| *placeholder as u8 == byte)
     }
 }
 
@@ -69,10 +69,10 @@ pub(crate) fn template(text: &str, fields: RowFields<'_>, buffer: &mut Vec<u8>) 
     let mut rest = text;
     'cut: while let Some(character) = rest.chars().next() {
         // The whole ticker first, since its head is its beginning.
-        for part in Part::ALL {
-            let value = part.of(fields);
+        for placeholder in Placeholder::ALL {
+            let value = placeholder.of(fields);
             if !value.is_empty() && rest.as_bytes().starts_with(value) {
-                buffer.push(part as u8);
+                buffer.push(placeholder as u8);
                 rest = &rest[value.len()..];
                 continue 'cut;
             }
@@ -105,13 +105,13 @@ pub(crate) fn pieces<'a>(
         if !is_template {
             return Some(std::mem::take(&mut rest));
         }
-        if let Some(part) = Part::from_byte(first) {
+        if let Some(placeholder) = Placeholder::from_byte(first) {
             rest = &rest[1..];
-            return Some(part.of(fields()));
+            return Some(placeholder.of(fields()));
         }
         // A byte that names no part, as only a damaged text has one, is a piece too.
-        let part = rest[1..].iter().position(|byte| *byte < b' ');
-        let (literal, after) = rest.split_at(part.map_or(rest.len(), |part| 1 + part));
+        let end = rest[1..].iter().position(|byte| *byte < b' ');
+        let (literal, after) = rest.split_at(end.map_or(rest.len(), |end| 1 + end));
         rest = after;
         Some(literal)
     })

@@ -16,7 +16,7 @@ use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 /// The fast fields of one part. A field that no document has is no column.
 pub(crate) struct Columns {
     figi: Option<Column<u64>>,
-    properties: [Option<Terms>; Property::COUNT],
+    properties: [Option<ValueColumn>; Property::COUNT],
     strike: Option<Column<f64>>,
     contract_size: Option<Column<f64>>,
     coupon: Option<Column<f64>>,
@@ -26,7 +26,7 @@ pub(crate) struct Columns {
 }
 
 /// An enum-like property: the term ordinal of each document, and what ordinal each value of the vocabulary has in this part.
-struct Terms {
+struct ValueColumn {
     column: Column<u64>,
     ordinals: Vec<Option<u64>>,
     /// The same the other way: the place in the vocabulary of each term.
@@ -44,7 +44,7 @@ impl Columns {
         for property in Property::ALL {
             properties[property as usize] = fast
                 .str(property.name())?
-                .map(|column| Terms::new(column, property, vocabulary, part))
+                .map(|column| ValueColumn::new(column, property, vocabulary, part))
                 .transpose()?;
         }
         Ok(Self {
@@ -95,7 +95,7 @@ impl Columns {
     }
 }
 
-impl Terms {
+impl ValueColumn {
     fn new(
         column: StrColumn,
         property: Property,

@@ -9,11 +9,11 @@ pub(crate) const WORDS: &str = "words";
 
 /// Makes a text the terms under which its words are found.
 #[derive(Clone, Default)]
-pub(crate) struct WordTokenizer(Terms);
+pub(crate) struct WordTokenizer(TermBuffer);
 
 /// The terms of one text, one after the other in a buffer that is used again.
 #[derive(Clone, Default)]
-pub(crate) struct Terms {
+pub(crate) struct TermBuffer {
     buffer: String,
     /// Where each term ends; it begins where the one before ends.
     ends: Vec<usize>,
@@ -22,9 +22,9 @@ pub(crate) struct Terms {
 }
 
 impl Tokenizer for WordTokenizer {
-    type TokenStream<'a> = &'a mut Terms;
+    type TokenStream<'a> = &'a mut TermBuffer;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut Terms {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut TermBuffer {
         let terms = &mut self.0;
         terms.buffer.clear();
         terms.ends.clear();
@@ -38,7 +38,7 @@ impl Tokenizer for WordTokenizer {
     }
 }
 
-impl TokenStream for &mut Terms {
+impl TokenStream for &mut TermBuffer {
     fn advance(&mut self) -> bool {
         let Some(&end) = self.ends.get(self.next) else { return false };
         let start = self.next.checked_sub(1).map_or(0, |before| self.ends[before]);
