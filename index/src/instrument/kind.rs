@@ -1,10 +1,10 @@
-//! The kind of an instrument, and the words of a question that name a kind.
+//! The kind of an instrument, such as share or bond, and the words that name a kind.
 
 use crate::instrument::Instrument;
 use crate::instrument::vocabulary::Property;
 use crate::words::words;
 
-/// What a row is, in the order in which people mean them.
+/// The kind of an instrument. A search orders rows in this order (contract 10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -19,11 +19,11 @@ pub(crate) enum Kind {
     Bond,
     Option,
     Future,
-    /// Nothing says what it is.
+    /// The data do not say.
     Other,
 }
 
-/// Words by which people say what they mean, and with which names say it.
+/// The words that name a kind, in questions and in the names of instruments.
 const KIND_WORDS: &[(Kind, &[&str])] = &[
     (Kind::Receipt, &["adr", "ads", "gdr", "cdr", "bdr", "cedear", "sdr", "drc", "depositary"]),
     (Kind::Fund, &["etf", "etn", "etp", "etc", "etfs", "ucits", "fund", "funds", "fd", "fds"]),
@@ -52,12 +52,12 @@ impl Kind {
         Self::Other,
     ];
 
-    /// Whether rows of this kind end on a day, and are many to one name.
+    /// Whether instruments of this kind end on a day. Many of them share one name.
     pub(crate) fn ends(self) -> bool {
         matches!(self, Self::Warrant | Self::Bond | Self::Option | Self::Future)
     }
 
-    /// The kind that a folded word of a question or of a name stands for.
+    /// The kind that a folded word names.
     pub(crate) fn named_by(word: &str) -> Option<Self> {
         KIND_WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(kind, _)| *kind)
     }
@@ -95,8 +95,8 @@ impl Kind {
             }
             None => {}
         }
-        // An equity. Dumps call receipts shares, and leave the kind of many rows blank; then
-        // the name says it.
+        // An equity. Dumps call depositary receipts shares, and leave the type of many rows
+        // blank: then the name decides.
         let name = instrument.name.as_deref().unwrap_or_default();
         let named = words(name).find_map(|word| word.pieces().find_map(Self::named_by));
         match named {

@@ -1,4 +1,9 @@
-//! The best rows of each beginning of one to three letters, made at build.
+//! The best rows of each beginning of one to three letters, for suggestions (engine 7). The
+//! shortest beginnings fit most words of an index, so that the build looks them up once.
+//!
+//! Two files: `suggest.beginnings`, for each beginning, ascending, its UTF-8 bytes padded with
+//! zeros to 12, then the place of its first row in the other file as `u32`, and one entry more
+//! to end the table; `suggest.rows`, positions in the order of ranks as `u32`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,15 +19,15 @@ const BEGINNINGS: &str = "suggest.beginnings";
 
 const ROWS: &str = "suggest.rows";
 
-/// The longest beginning that is in the table.
+/// The most letters of a beginning in the table.
 pub(crate) const SHORT_CHARS_MAX: usize = 3;
 
 const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
 
 const ENTRY_BYTES: usize = KEY_BYTES + 4;
 
-/// The best rows that are kept of a beginning: a page of suggestions, and some for what
-/// filters take away.
+/// The most rows that are kept of a beginning: a page of suggestions, and some more because
+/// filters take rows away.
 const ROWS_MAX: usize = 64;
 
 /// The table of one part.
@@ -47,8 +52,8 @@ impl Beginnings {
         Ok(beginnings)
     }
 
-    /// The positions of the best rows whose ticker or name begins so, ascending; none for
-    /// beginnings that no row has, or that are longer than those of the table.
+    /// The positions of the best rows whose ticker or name begins so, ascending. None when no
+    /// row does, or when the beginning has more than [`SHORT_CHARS_MAX`] letters.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
         let rows = key(beginning).and_then(|key| {
             let count = self.count();
@@ -92,15 +97,15 @@ impl Beginnings {
     }
 }
 
-/// Makes the table of a part whose rows are ranked.
+/// Writes the table of a part whose rows and ranks are written.
 pub(crate) fn write(part: &Path) -> Result<()> {
     let rows = Rows::open(part)?;
     let ranks = Ranks::open(part, rows.len())?;
     let mut known: HashMap<[u8; KEY_BYTES], Vec<u32>> = HashMap::new();
     for position in 0..ranks.len() {
         let doc = ranks.doc(position);
-        // Of each security the best listing: the others would be the same suggestion. And
-        // nothing of what there are thousands of to one name.
+        // Only the best listing of a security: the others would be the same suggestion. No
+        // options, bonds and the like: thousands of them share one name.
         if !ranks.is_best(doc) || ranks.kind(doc).ends() {
             continue;
         }
@@ -136,6 +141,7 @@ pub(crate) fn write(part: &Path) -> Result<()> {
     write_file(&part.join(ROWS), &positions)
 }
 
+/// The key of a beginning; `None` unless it has 1 to [`SHORT_CHARS_MAX`] letters.
 fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
     let mut key = [0; KEY_BYTES];
     key.get_mut(..beginning.len())?.copy_from_slice(beginning.as_bytes());

@@ -1,10 +1,9 @@
-//! What people call a company by: its name without the legal form, the class of the
-//! share and the other things that stand at a name's end and that nobody types.
+//! The common name of a company: its name without the legal form, the class of the share and
+//! other endings that people do not type.
 
 use super::{squeeze, words};
 
-/// Abbreviations, squeezed, that may be left out at the end of a name: legal forms and the
-/// like.
+/// Squeezed abbreviations that may be left out at the end of a name, such as legal forms.
 const ABBREVIATIONS: &[&str] = &[
     "ab", "ag", "ao", "as", "asa", "berhad", "bhd", "bv", "co", "corp", "cos", "cv", "gmbh", "grp",
     "hldg", "hldgs", "inc", "inh", "jsc", "kg", "kgaa", "kk", "llc", "llp", "lp", "ltd", "na",
@@ -12,7 +11,7 @@ const ABBREVIATIONS: &[&str] = &[
     "reg", "sa", "sab", "sae", "sarl", "se", "shs", "spa", "srl", "tbk", "оао", "пао", "ао",
 ];
 
-/// Whole words that may be left out there.
+/// Squeezed whole words that may be left out at the end of a name.
 const WORDS: &[&str] = &[
     "aktiengesellschaft",
     "companies",
@@ -27,10 +26,10 @@ const WORDS: &[&str] = &[
     "the",
 ];
 
-/// Words before the letter of a share class.
+/// The words before the letter of a share class.
 const CLASS: &[&str] = &["cl", "class", "ser", "series"];
 
-/// The name as people say it, squeezed: never less than one of its pieces.
+/// The common name of a company, squeezed. At least one piece of the name is left.
 pub(crate) fn common_name(name: &str) -> String {
     let mut pieces: Vec<Vec<String>> =
         words(name).map(|word| word.pieces().map(str::to_owned).collect()).collect();
@@ -62,8 +61,8 @@ pub(crate) fn common_name(name: &str) -> String {
             break;
         }
     }
-    let said: String = pieces.concat().concat();
-    if said.is_empty() { squeeze(name) } else { said }
+    let common: String = pieces.concat().concat();
+    if common.is_empty() { squeeze(name) } else { common }
 }
 
 #[cfg(test)]
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_types_is_left_out() {
+    fn endings_that_people_do_not_type_are_left_out() {
         for (name, expected) in [
             ("APPLE INC", "apple"),
             ("Apple Inc.", "apple"),
@@ -100,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_has_one(name in any::<String>()) {
+        fn any_name_has_a_common_name(name in any::<String>()) {
             prop_assert_eq!(common_name(&name).is_empty(), squeeze(&name).is_empty());
         }
     }

@@ -1,5 +1,5 @@
-//! Writing the columns of a part: which values there are is known only at the end, so
-//! that ordinals are first given in the order of appearance, and then anew.
+//! Writing the columns of a part. The distinct values are known only at the end: ordinals are
+//! first given in the order of appearance and written to a temporary file, then replaced.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -11,15 +11,15 @@ use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::part::file_writer::{FileWriter, write_file};
 
-/// Takes the instruments of a part in, in order.
+/// Writes the columns of one part. Instruments are added in FIGI order.
 pub(crate) struct NumbersWriter([ColumnWriter; COUNT]);
 
 struct ColumnWriter {
     part: PathBuf,
     name: &'static str,
-    /// Ordinals from 1 on, in the order of appearance.
+    /// The temporary ordinal of each value, from 1 on.
     known: HashMap<u64, u32>,
-    /// The ordinal of each row so far, as `u32`.
+    /// The temporary ordinals of the rows, as `u32`.
     ordinals: FileWriter,
     docs: usize,
 }

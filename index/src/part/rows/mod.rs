@@ -1,11 +1,12 @@
-//! The result fields of every instrument of a part, by DocId: what turns a hit
-//! into a row without tantivy's doc store (engine, decision 5).
+//! The result fields of every instrument of a part, by DocId (engine 5).
 //!
-//! Four files. `rows.figis`: the FIGIs as ascending `u64`, which is also how a
-//! FIGI finds its DocId. `rows.records`: one [`Record`] a row. `rows.lines`: what
-//! the rows of one line have in common (all venues of a share, or of an option),
-//! each [`Line`] once. `rows.texts`: the texts that both point to, each once, as JSON
-//! has them (`json_text`).
+//! Four files:
+//! - `rows.figis`: the FIGIs as ascending `u64`; a binary search finds the DocId of a FIGI.
+//! - `rows.records`: a [`Record`] for each row.
+//! - `rows.lines`: the fields that several rows share, such as all venues of a share, each
+//!   [`Line`] once.
+//! - `rows.texts`: the texts that records and lines point to, each once, escaped as in JSON
+//!   (`json_text`).
 
 mod heap;
 mod json_text;
@@ -33,43 +34,43 @@ const TEXTS: &str = "rows.texts";
 
 const FIGI_BYTES: usize = 8;
 
-/// Five `u32`: the place of the row's line, then places of texts: attributes,
-/// securityDescription, uniqueID, uniqueIDFutOpt.
+/// Five `u32`: the number of the row's line, then the places of four texts: attributes,
+/// securityDescription, uniqueID and uniqueIDFutOpt.
 const RECORD_BYTES: usize = 5 * 4;
 
-/// Two FIGIs as `u64` (0: none), then places of texts as `u32`: ticker, name,
-/// metadata.
+/// Composite and share class FIGI as `u64`, 0 for none, then the places of three texts as
+/// `u32`: ticker, name and metadata.
 const LINE_BYTES: usize = 2 * FIGI_BYTES + 3 * 4;
 
-/// What the rows of one line have in common.
+/// The fields that several rows share.
 type Line = [u8; LINE_BYTES];
 
-/// What is particular to a row.
+/// The fields of one row.
 type Record = [u8; RECORD_BYTES];
 
 /// The place that means "no text".
 const NONE: TextRef = TextRef::MAX;
 
-/// Their lengths in a combination, as `u16`.
+/// The lengths of the four attributes, as `u16`, at the start of their combined text.
 const LENGTHS_BYTES: usize = 2 * Property::IN_RESULT.len();
 
 /// The length that means "no text".
 const NO_LENGTH: u16 = u16::MAX;
 
-/// A result row: what the contract's "FIGI result" shows of an instrument, borrowed
-/// from the index and read field by field.
+/// A result row (contract 12.3 to 12.5), borrowed from the index. Each field is read when it is
+/// asked for.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     figi: Figi,
     record: &'a [u8],
     line: &'a [u8],
-    /// The texts of [`Property::IN_RESULT`], as [`combination`] puts them together; empty when
-    /// there are none.
+    /// The values of [`Property::IN_RESULT`] as one text (see `writer`); empty when all are
+    /// unknown.
     attributes: &'a [u8],
     texts: &'a [u8],
 }
 
-/// A text of a row, as the index keeps it.
+/// A text of a row, in the form in which the index keeps it.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     stored: &'a [u8],
@@ -77,57 +78,57 @@ pub struct Text<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row's own FIGI.
+    /// The FIGI of the row itself.
     pub fn figi(self) -> Figi {
         self.figi
     }
 
-    /// Composite FIGI.
+    /// `compositeFIGI`.
     pub fn composite_figi(self) -> Option<Figi> {
         self.line_figi(0)
     }
 
-    /// Share class FIGI.
+    /// `shareClassFIGI`.
     pub fn share_class_figi(self) -> Option<Figi> {
         self.line_figi(1)
     }
 
-    /// Ticker.
+    /// `ticker`.
     pub fn ticker(self) -> Option<Text<'a>> {
         self.line_text(0)
     }
 
-    /// Name.
+    /// `name`.
     pub fn name(self) -> Option<Text<'a>> {
         self.line_text(1)
     }
 
-    /// Present where the attributes are not available.
+    /// `metadata`, on rows whose attributes are not available (contract 12.4).
     pub fn metadata(self) -> Option<Text<'a>> {
         self.line_text(2)
     }
 
-    /// Exchange code.
+    /// `exchCode`.
     pub fn exch_code(self) -> Option<Text<'a>> {
         self.attribute(0)
     }
 
-    /// Security type.
+    /// `securityType`.
     pub fn security_type(self) -> Option<Text<'a>> {
         self.attribute(1)
     }
 
-    /// Market sector.
+    /// `marketSector`.
     pub fn market_sector(self) -> Option<Text<'a>> {
         self.attribute(2)
     }
 
-    /// Alternative security type.
+    /// `securityType2`.
     pub fn security_type2(self) -> Option<Text<'a>> {
         self.attribute(3)
     }
 
-    /// Security description.
+    /// `securityDescription`.
     pub fn security_description(self) -> Option<Text<'a>> {
         self.text(u32_at(self.record, 2 * 4))
     }
@@ -168,7 +169,7 @@ impl<'a> Row<'a> {
         (place != NONE).then(|| Text { stored: text_at(self.texts, place), row: self })
     }
 
-    /// The fields that templates name.
+    /// The fields that templates may contain.
     fn fields(self) -> RowFields<'a> {
         let stored = |text: Option<Text<'a>>| text.map_or(&[][..], |text| text.stored);
         RowFields {
@@ -180,8 +181,7 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The text in pieces, one after the other, as they stand between the quotes of a
-    /// JSON string.
+    /// The pieces of the text, in order, escaped as inside a JSON string.
     pub fn json_pieces(self) -> impl Iterator<Item = &'a [u8]> {
         pieces(self.stored, move || self.row.fields())
     }
@@ -196,7 +196,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// The rows of one part of a published generation.
+/// The rows of one part.
 pub(crate) struct Rows {
     figis: Mapped,
     records: Mapped,
@@ -219,12 +219,15 @@ impl Rows {
         Ok(rows)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.figis.len() / FIGI_BYTES
     }
 
     /// The FIGI of a DocId.
+    ///
+    /// # Panics
+    /// When there is no such DocId.
     pub(crate) fn figi(&self, doc: u32) -> Figi {
         Figi::from_u64(u64_at(&self.figis, doc as usize * FIGI_BYTES))
     }
@@ -235,12 +238,12 @@ impl Rows {
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
     }
 
-    /// The same for many FIGIs, each with something of the caller's: all searches take each
-    /// step together, and none waits for another's memory.
+    /// The DocIds of many FIGIs, each of which comes with a value that is ignored. All binary
+    /// searches take each step together, so that their reads of memory overlap (engine 4).
     pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
         let count = self.len() as u32;
         let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
-        // A range of n is empty after as many halvings as n has bits.
+        // A range of n rows is empty after as many halvings as n has bits.
         for _ in 0..u32::BITS - count.leading_zeros() {
             for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
                 let middle = *low + (*high - *low) / 2;
@@ -257,8 +260,8 @@ impl Rows {
         })
     }
 
-    /// Touches what reading the rows of these DocIds will look at: first where their
-    /// parts are, then the parts, so that no read waits for that of another row.
+    /// Touches the memory that reading these rows needs: first all records, then all lines, then
+    /// all texts, so that the reads of different rows overlap (engine 4).
     pub(crate) fn read_ahead(&self, docs: impl Iterator<Item = u32> + Clone) {
         let record = |doc: u32| &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
         let line = |doc: u32| u32_at(record(doc), 0) as usize * LINE_BYTES;
@@ -277,7 +280,7 @@ impl Rows {
         }));
     }
 
-    /// The first DocId whose FIGI is greater, or the count of rows.
+    /// The first DocId with a larger FIGI, or the number of rows.
     pub(crate) fn first_after(&self, figi: Figi) -> u32 {
         first_index(0..self.len() as u32, |doc| self.figi(doc) > figi)
     }

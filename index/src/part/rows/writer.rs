@@ -21,7 +21,7 @@ pub(crate) struct RowsWriter {
     figis: FileWriter,
     records: FileWriter,
     lines: FileWriter,
-    /// The place of each line that was written.
+    /// The number of each line that was written.
     known: HashMap<Line, u32>,
     texts: TextHeap,
     buffer: Vec<u8>,
@@ -69,7 +69,7 @@ impl RowsWriter {
         [self.figis, self.records, self.lines].into_iter().try_for_each(FileWriter::finish)
     }
 
-    /// The place of the instrument's line, which is written unless it is there.
+    /// The number of the instrument's line, which is written unless it was written before.
     fn line(&mut self, instrument: &Instrument) -> Result<u32> {
         let mut line: Line = [0; LINE_BYTES];
         let figis = [instrument.composite_figi, instrument.share_class_figi];
@@ -80,14 +80,13 @@ impl RowsWriter {
         for (slot, text) in line[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(texts) {
             slot.copy_from_slice(&self.text(text.as_deref())?.to_le_bytes());
         }
-        let next = self.known.len();
-        if let Some(place) = self.known.get(&line) {
-            return Ok(*place);
+        if let Some(number) = self.known.get(&line) {
+            return Ok(*number);
         }
-        let place = u32::try_from(next).map_err(|_| Error::PartTooLarge("lines"))?;
+        let number = u32::try_from(self.known.len()).map_err(|_| Error::PartTooLarge("lines"))?;
         self.lines.write(&line)?;
-        self.known.insert(line, place);
-        Ok(place)
+        self.known.insert(line, number);
+        Ok(number)
     }
 
     fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
@@ -114,7 +113,8 @@ impl RowsWriter {
     }
 }
 
-/// Puts texts that repeat together into one: their lengths as `u16`, then the texts.
+/// Combines texts that often come together into one: their lengths as `u16`, then the escaped
+/// texts.
 fn combination(texts: [Option<&str>; Property::IN_RESULT.len()], out: &mut Vec<u8>) -> Result<()> {
     out.resize(LENGTHS_BYTES, 0);
     for (place, text) in texts.into_iter().enumerate() {
