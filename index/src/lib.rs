@@ -91,7 +91,7 @@ pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Batch;
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
-pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, Source};
+pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
 pub use crate::generation::rollback;
 pub use crate::hex::{hex, unhex};
 pub use crate::instrument::date::{Date, DateError};

@@ -12,7 +12,7 @@ use self::part_writer::PartWriter;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, sync};
-use crate::generation::manifest::{FORMAT, Manifest, PartEntry, Source};
+use crate::generation::manifest::{FORMAT, Manifest, PartEntry, SourceEntry};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Property;
@@ -150,7 +150,7 @@ impl Builder {
     /// [`Error::Empty`] when no instrument was added, [`Error::HashSeed`], and the errors of
     /// writing and verifying. The previous generation stays published, except after
     /// [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
-    pub fn publish(mut self, sources: Vec<Source>) -> Result<Manifest> {
+    pub fn publish(mut self, sources: Vec<SourceEntry>) -> Result<Manifest> {
         self.finish_part()?;
         if self.parts.is_empty() {
             return Err(Error::Empty);

@@ -43,9 +43,9 @@ pub struct Manifest {
     /// The seed of the identifier directory's hash, hexadecimal.
     pub hash_seed: String,
     /// The dumps it was built from, in the order given.
-    pub sources: Vec<Source>,
-    /// The allowed values of each enum-like property that are not fixed (contract 6.2), by the
-    /// name of the property.
+    pub sources: Vec<SourceEntry>,
+    /// The values of each enum-like property in the data and in the lists given at ingestion
+    /// (contract 6.2), by the name of the property.
     pub values: BTreeMap<String, Vec<String>>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
@@ -53,7 +53,7 @@ pub struct Manifest {
 
 /// A dump that a generation was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceEntry {
     /// The file's name as given, or `-` for standard input.
     pub name: String,
     /// Its size in bytes, compressed if it was.
