@@ -82,7 +82,7 @@ mod tests {
     /// What is drawn is served, whole.
     #[test]
     fn the_table_is_the_folder() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/page");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/site");
         let mut drawn: Vec<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

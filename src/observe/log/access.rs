@@ -27,7 +27,7 @@ pub(super) struct Shape {
 
 pub(super) static HUMAN: Shape = Shape {
     before_time: "",
-    after_time: "  INFO crate::access:",
+    after_time: "  INFO figdex::access:",
     before_name: " ",
     after_name: "=",
     quote: "",
@@ -42,7 +42,7 @@ pub(super) static JSON: Shape = Shape {
     after_name: "\":",
     quote: "\"",
     names_message: true,
-    end: ",\"target\":\"crate::access\"}\n",
+    end: ",\"target\":\"figdex::access\"}\n",
 };
 
 /// Writes the lines of requests in a shape, and leaves all others to another format.

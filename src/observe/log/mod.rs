@@ -15,9 +15,9 @@ use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
 use self::access::{Access, HUMAN, JSON};
 use self::lines::Lines;
 
-/// The target of the line that each request has: `RUST_LOG=info,crate::access=off`
+/// The target of the line that each request has: `RUST_LOG=info,figdex::access=off`
 /// silences it as `--access-log=false` does.
-pub(crate) const ACCESS: &str = "crate::access";
+pub(crate) const ACCESS: &str = "figdex::access";
 
 /// What a line looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
