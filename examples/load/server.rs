@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use bytes::Bytes;
 use figdex::config::{Config, ServeFlags};
-use figdex::{Connections, Observer, State, serve, service};
+use figdex::{ConnectionBounds, Observer, State, serve, service};
 use figdex_index::Catalogue;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -49,7 +49,7 @@ impl Host {
             .block_on(TcpListener::bind("127.0.0.1:0"))
             .context("listening on 127.0.0.1")?;
         let address = listener.local_addr()?;
-        self.runtime.spawn(serve(listener, service, observer, Connections::default(), async {
+        self.runtime.spawn(serve(listener, service, observer, ConnectionBounds::default(), async {
             stopped.await.ok();
         }));
         Ok(Served { address, _stop: stop })

@@ -26,7 +26,7 @@ use tokio_rustls::server::TlsStream;
 use warp::reply::Response;
 
 use super::Stage;
-use super::bounds::Connections;
+use super::bounds::ConnectionBounds;
 use super::per_address::Presence;
 use super::socket::Socket;
 use super::timeouts::{Pace, Paced};
@@ -49,7 +49,7 @@ const BUFFER_BYTES_MAX: usize = 32 << 10;
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a client may take nothing of its answer after the stop, before it is taken for
-/// one that does not read. It is shorter than `idle_wait`, so that such clients do not hold
+/// one that does not read. It is shorter than `idle_timeout`, so that such clients do not hold
 /// the end up.
 const DRAIN_IDLE_WAIT: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,7 @@ pub(super) struct Conversation {
     pub(super) socket: Socket,
     pub(super) peer: Peer,
     pub(super) tls: Option<TlsAcceptor>,
-    pub(super) connections: Connections,
+    pub(super) connections: ConnectionBounds,
     pub(super) observer: Observer,
     /// Its place among all and among those of its address, free again when dropped.
     pub(super) _place: (OwnedSemaphorePermit, Presence),
@@ -144,7 +144,7 @@ impl Conversation {
 struct Client {
     pace: Arc<Pace>,
     peer: Peer,
-    connections: Connections,
+    connections: ConnectionBounds,
     observer: Observer,
 }
 
@@ -196,7 +196,7 @@ impl Client {
     }
 
     /// Waits until the client is too slow.
-    async fn too_slow(&self, connections: &Connections) -> End {
+    async fn too_slow(&self, connections: &ConnectionBounds) -> End {
         self.pace.too_slow(connections).await;
         if self.pace.is_owed() { End::Unread } else { End::Silent }
     }
@@ -273,8 +273,8 @@ impl Client {
         if !self.pace.has_asked() {
             return End::Closed;
         }
-        let idle_wait = self.connections.idle_wait.min(DRAIN_IDLE_WAIT);
-        self.too_slow(&Connections { idle_wait, ..self.connections }).await
+        let idle_timeout = self.connections.idle_timeout.min(DRAIN_IDLE_WAIT);
+        self.too_slow(&ConnectionBounds { idle_timeout, ..self.connections }).await
     }
 }
 

@@ -25,7 +25,7 @@ use tokio::sync::{Semaphore, watch};
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use self::bounds::Connections;
+use self::bounds::ConnectionBounds;
 use self::connection::{Conversation, Open, refuse};
 pub use self::listener::{Listen, Listener};
 use self::per_address::Crowd;
@@ -51,17 +51,17 @@ enum Stage {
 }
 
 /// Serves until `shutdown` is done; then accepts nothing more, answers what is in
-/// flight, and returns after `drain_wait` at the latest.
+/// flight, and returns after `drain_timeout` at the latest.
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
     observer: Observer,
-    connections: Connections,
+    connections: ConnectionBounds,
     shutdown: impl Future<Output = ()>,
 ) {
     let listener = listener.into();
     // Later than `pace` does, whose reset tells the client.
-    listener.give_up_after(2 * connections.idle_wait);
+    listener.give_up_after(2 * connections.idle_timeout);
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(connections.max));
     let crowd = Crowd::new(connections.per_address);
@@ -109,7 +109,7 @@ pub async fn serve(
     drop(stopping);
     drop(listener);
     stop.send(Stage::Draining).ok();
-    if tokio::time::timeout(connections.drain_wait, stop.closed()).await.is_ok() {
+    if tokio::time::timeout(connections.drain_timeout, stop.closed()).await.is_ok() {
         return;
     }
     tracing::warn!("requests in flight were cut off");
@@ -125,7 +125,7 @@ pub async fn serve_connection(
     socket: UnixStream,
     service: BoxedFilter<(Response,)>,
     observer: Observer,
-    connections: Connections,
+    connections: ConnectionBounds,
     shutdown: impl Future<Output = ()>,
 ) {
     let place = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("it is the only one");
@@ -144,7 +144,7 @@ pub async fn serve_connection(
     let stopped = async {
         shutdown.await;
         stop.send(Stage::Draining).ok();
-        tokio::time::sleep(connections.drain_wait).await;
+        tokio::time::sleep(connections.drain_timeout).await;
         stop.send(Stage::Over).ok();
         std::future::pending::<()>().await;
     };

@@ -4,11 +4,11 @@
 //!
 //! | state | deadline |
 //! |---|---|
-//! | the handshake of TLS, and the first head | `head_wait` after the connection began |
-//! | a later head | `head_wait` after its first byte |
-//! | a request is answered: its body is read (which `call` bounds too), it waits for a turn, the answer is made | `answer_wait` after the last byte: then the answer is 503 |
-//! | the client owes a read: an answer is made, or any bytes are written (a `100 Continue`, a record of TLS, the end), and the kernel has not taken all of them | `idle_wait` after the last byte, and at `answer_bytes_per_second` at the latest |
-//! | none of these: it is idle | `idle_wait` after the last byte |
+//! | the handshake of TLS, and the first head | `head_timeout` after the connection began |
+//! | a later head | `head_timeout` after its first byte |
+//! | a request is answered: its body is read (which `call` bounds too), it waits for a turn, the answer is made | `answer_timeout` after the last byte: then the answer is 503 |
+//! | the client owes a read: an answer is made, or any bytes are written (a `100 Continue`, a record of TLS, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte, and at `answer_bytes_per_second` at the latest |
+//! | none of these: it is idle | `idle_timeout` after the last byte |
 //!
 //! Whether the client owes a read is looked at before whether a request is answered: hyper
 //! reads the next head while an answer is unread, but does not begin to answer it.
@@ -27,7 +27,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use super::bounds::Connections;
+use super::bounds::ConnectionBounds;
 
 /// The pace of one connection. Times are milliseconds since its beginning.
 pub(super) struct Pace {
@@ -117,11 +117,11 @@ impl Pace {
     }
 
     /// Waits until the connection is too slow. A state that began meanwhile is noticed by
-    /// looking again, so that it may take a quarter of `head_wait` more.
-    pub(super) async fn too_slow(&self, bounds: &Connections) {
+    /// looking again, so that it may take a quarter of `head_timeout` more.
+    pub(super) async fn too_slow(&self, bounds: &ConnectionBounds) {
         loop {
             match self.due(bounds) {
-                Due::Look(left) => tokio::time::sleep(left.min(bounds.head_wait / 4)).await,
+                Due::Look(left) => tokio::time::sleep(left.min(bounds.head_timeout / 4)).await,
                 Due::Answer => {
                     self.is_overdue.store(true, Relaxed);
                     // The task is polled again, and with it the answer.
@@ -132,28 +132,28 @@ impl Pace {
         }
     }
 
-    fn due(&self, bounds: &Connections) -> Due {
-        let Connections { head_wait, idle_wait, answer_wait, .. } = *bounds;
+    fn due(&self, bounds: &ConnectionBounds) -> Due {
+        let ConnectionBounds { head_timeout, idle_timeout, answer_timeout, .. } = *bounds;
         let now = self.now();
         let since = |moment: u64| Duration::from_millis(now.saturating_sub(moment));
         let silent = since(self.moved.load(Relaxed));
         let is_owed = self.is_owed();
         if self.is_answering.load(Relaxed) && !is_owed {
-            return match answer_wait.saturating_sub(silent) {
+            return match answer_timeout.saturating_sub(silent) {
                 Duration::ZERO if self.is_overdue() => Due::End,
                 Duration::ZERO => Due::Answer,
                 left => Due::Look(left),
             };
         }
-        let mut left = idle_wait.saturating_sub(silent);
+        let mut left = idle_timeout.saturating_sub(silent);
         if is_owed {
             let millis = self.owed_bytes.load(Relaxed) * 1_000 / bounds.answer_bytes_per_second;
-            let allowed = idle_wait + Duration::from_millis(millis);
+            let allowed = idle_timeout + Duration::from_millis(millis);
             left = left.min(allowed.saturating_sub(since(self.owed_since.load(Relaxed))));
         }
         // The handshake of TLS has both: a head that is awaited, and bytes that are written.
         if let Some(head) = self.head.load(Relaxed).checked_sub(1) {
-            left = left.min(head_wait.saturating_sub(since(head)));
+            left = left.min(head_timeout.saturating_sub(since(head)));
         }
         if left.is_zero() { Due::End } else { Due::Look(left) }
     }

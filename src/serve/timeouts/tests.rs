@@ -4,10 +4,10 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::*;
 
-const BOUNDS: Connections = Connections {
-    head_wait: Duration::from_secs(10),
-    idle_wait: Duration::from_secs(60),
-    ..Connections::DEFAULT
+const BOUNDS: ConnectionBounds = ConnectionBounds {
+    head_timeout: Duration::from_secs(10),
+    idle_timeout: Duration::from_secs(60),
+    ..ConnectionBounds::DEFAULT
 };
 
 /// After how many seconds the connection is too slow, as it stands.
@@ -220,7 +220,7 @@ async fn a_debt_ends_with_the_last_byte() {
 /// make that ends.
 #[tokio::test(start_paused = true)]
 async fn answers_are_made_in_time() {
-    let bounds = Connections { answer_wait: Duration::from_secs(100), ..BOUNDS };
+    let bounds = ConnectionBounds { answer_timeout: Duration::from_secs(100), ..BOUNDS };
     let pace = Pace::new();
     pace.begin_answer();
     let from = Instant::now();
