@@ -1,5 +1,5 @@
-// Many jobs, a batch at a time: keeps to the server's limits, waits when told to, tries
-// again when the server is away, and can be stopped and taken up again at any job.
+// Sends many jobs, a batch at a time: keeps to the server's limits, waits as the server asks, tries
+// again when it is unavailable, and can be stopped and continued.
 
 import * as api from "./api.js";
 import { duration } from "./dom.js";
@@ -11,12 +11,12 @@ const TRIES_MAX = 10;
 /**
  * @param {{job: object}[]} jobs
  * @param {{onResults: (from: number, results: object[]) => void, onState: (state: object) => void}} listeners
- * @returns a run: `start()`, `cancel()`, `hurry()` ends a wait, `state`
+ * @returns a run with `state`, `start()`, `cancel()` and `hurry()`, which ends a wait
  */
 export function run(jobs, { onResults, onState }) {
   const state = { phase: "ready", done: 0, words: "", until: 0, remaining: null };
   let abort, wake, size = Infinity, tries = 0, limits = {}, busyMs = 0, requests = 0;
-  const tell = (phase, words = "", until = 0) => {
+  const setState = (phase, words = "", until = 0) => {
     Object.assign(state, { phase, words, until, remaining: remaining() });
     onState(state);
   };
@@ -24,7 +24,7 @@ export function run(jobs, { onResults, onState }) {
   async function start() {
     abort = new AbortController();
     const { signal } = abort;
-    tell("running");
+    setState("running");
     while (state.done < jobs.length && !signal.aborted) {
       const batch = jobs.slice(state.done, state.done + batchSize());
       const began = performance.now();
@@ -36,11 +36,11 @@ export function run(jobs, { onResults, onState }) {
         limits = answer.limits;
         onResults(state.done, answer.results);
         state.done += batch.length;
-        tell("running");
-        // Not running into a refusal is politer, and no slower.
+        setState("running");
+        // Waiting for the next window spares the server a refusal, and is not slower.
         if (limits["ratelimit-remaining"] === "0" && state.done < jobs.length) {
           await pause(Number(limits["ratelimit-reset"]) || 1,
-            `The server takes ${api.policy(limits)}${api.hasKey() ? "" : " without a key"}. Going on when the next window opens`, signal);
+            `The server allows ${api.policy(limits)}${api.hasKey() ? "" : " without a key"}. Continuing`, signal);
         }
       } catch (failure) {
         if (signal.aborted || failure.name === "AbortError") break;
@@ -48,20 +48,20 @@ export function run(jobs, { onResults, onState }) {
         if (!await recover(failure, signal)) return;
       }
     }
-    if (signal.aborted) tell("cancelled");
-    else tell("done");
+    if (signal.aborted) setState("cancelled");
+    else setState("done");
   }
 
   /** Whether to go on after a failure. */
   async function recover(failure, signal) {
     switch (failure.kind) {
       case "limit":
-        await pause(failure.wait, `${failure.message} Going on by itself`, signal);
+        await pause(failure.wait, `${failure.message} Continuing`, signal);
         return true;
       case "large":
         if (batchSize() > 1) {
           size = batchSize() > WITHOUT_KEY ? WITHOUT_KEY : Math.floor(batchSize() / 2);
-          tell("running", `The server takes fewer identifiers in one request: going on with ${size}.`);
+          setState("running", `The server allows fewer identifiers in one request: continuing with ${size}.`);
           return true;
         }
         break;
@@ -76,17 +76,17 @@ export function run(jobs, { onResults, onState }) {
       default:
     }
     tries = 0;
-    tell("stopped", failure.message);
+    setState("stopped", failure.message);
     return false;
   }
 
   function pause(seconds, words, signal) {
-    tell("waiting", words, Date.now() + seconds * 1000);
+    setState("waiting", words, Date.now() + seconds * 1000);
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);
         signal.removeEventListener("abort", end);
-        if (!signal.aborted) tell("running");
+        if (!signal.aborted) setState("running");
         resolve();
       };
       const timer = setTimeout(end, seconds * 1000);
@@ -97,7 +97,7 @@ export function run(jobs, { onResults, onState }) {
 
   const batchSize = () => Math.min(size, api.hasKey() ? WITH_KEY : WITHOUT_KEY);
 
-  /** Seconds that the rest may take, from the server's own headers and its pace so far. */
+  /** The estimated seconds for the rest, from the server's headers and its speed so far. */
   function remaining() {
     if (!requests) return null;
     const left = Math.ceil((jobs.length - state.done) / batchSize());
@@ -113,7 +113,7 @@ export function run(jobs, { onResults, onState }) {
   return { state, start, cancel: () => abort?.abort(), hurry: () => wake?.() };
 }
 
-/** How long this many jobs take at the usual limits, in words. */
+/** The number of requests for this many jobs, and their time at the usual limits as a text. */
 export function estimate(jobs) {
   const perRequest = api.hasKey() ? WITH_KEY : WITHOUT_KEY;
   const window = api.hasKey() ? 6 : 60;

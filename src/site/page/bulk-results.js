@@ -1,5 +1,5 @@
-// What became of a list: progress, waits told with their seconds, the four outcomes apart,
-// and the download. It knows all results; the page only those in sight.
+// The results of a list: progress, waits with their seconds, a tab for each of the four outcomes,
+// and the download. All results are kept here; the page has only the visible ones.
 
 import { el, fill, say, count, counted, duration, copyable, icon } from "./dom.js";
 import { run } from "./batch.js";
@@ -16,15 +16,15 @@ const FIELDS = ["figi", "name", "ticker", "exchCode", "compositeFIGI", "security
 const SHARE_CLASS = "ID_BB_GLOBAL_SHARE_CLASS_LEVEL";
 const REDRAW_MS = 250;
 
-/** The outcome of `rows`, of which the distinct jobs are `distinct` and those in `faulty` are not asked. */
+/** The outcome of `rows`: their jobs are `distinct`, and the rows in `faulty` are not sent. */
 export function outcome(rows, distinct, faulty) {
-  // What was answered for a row, and what that comes to, by place: `{kind, data?, words?}`.
+  // The answer for each row, and the outcome that follows from it: `{kind, data?, words?}`.
   const answers = new Array(rows.length);
   const ends = new Array(rows.length);
   let lists, tally, onlyComposites = false;
   let tab = "", view = null, clock = null, redraw = null;
 
-  // Leaving the page in the middle would lose what was found.
+  // Leaving the page during the run would lose the results.
   const guard = (event) => event.preventDefault();
 
   const end = (row, answer) => {
@@ -46,8 +46,8 @@ export function outcome(rows, distinct, faulty) {
     onResults(from, results) {
       results.forEach((result, at) => {
         const { job, rows: asking } = distinct[from + at];
-        // Nothing tells the FIGI of a share class from that of a listing: what is not the
-        // one is asked as the other.
+        // The FIGI of a share class looks like that of a listing: when it is not found as the
+        // one, it is sent again as the other.
         const isMiss = !result.error && !result.data?.length;
         if (isMiss && job.idType === "ID_BB_GLOBAL") {
           distinct.push({ job: { ...job, idType: SHARE_CLASS }, rows: asking });
@@ -74,7 +74,7 @@ export function outcome(rows, distinct, faulty) {
 
   function show(place) {
     view = {
-      bar: el("progress", { max: String(Math.max(1, distinct.length)), "aria-label": "Identifiers asked" }),
+      bar: el("progress", { max: String(Math.max(1, distinct.length)), "aria-label": "Identifiers sent" }),
       line: el("p", { class: "run-line" }), wait: el("div", {}), buttons: el("div", { class: "run-buttons" }),
       tabs: el("div", { role: "tablist", "aria-label": "Outcomes", class: "tabs", on: { keydown: arrows } }),
       panel: el("div", { role: "tabpanel", id: "outcome", tabindex: "-1" }), note: el("p", { class: "dim small" }),
@@ -89,9 +89,9 @@ export function outcome(rows, distinct, faulty) {
       say(summary(work.state));
     } } });
     fill(place, el("div", { class: "run" }, el("div", { class: "run-head" }, el("h2", {}, "Results"), view.buttons, save), view.bar, view.line, view.wait),
-      el("label", { class: "check" }, check, el("span", {}, "Of several matches keep the composites, where there are any")),
+      el("label", { class: "check" }, check, el("span", {}, "Of several matches keep the composites, if there are any")),
       view.tabs, view.panel, view.note,
-      el("p", { class: "dim small" }, "The download has every row, also those that are not shown. UTF-8, all cells in quotes; a cell that begins with = + - or @ gets an apostrophe in front, so that a spreadsheet shows it and does not calculate it."));
+      el("p", { class: "dim small" }, "The download has all rows, including those that are not shown here. It is UTF-8 with all cells in quotes. A cell that begins with = + - or @ gets an apostrophe in front, so that a spreadsheet does not treat it as a formula."));
     drawState(work.state);
     drawNow();
   }
@@ -104,7 +104,7 @@ export function outcome(rows, distinct, faulty) {
     const button = (words, act, kind = "") => el("button", { type: "button", class: kind, on: { click: act } }, words);
     const isBusy = state.phase === "running" || state.phase === "waiting";
     fill(view.buttons, isBusy ? button("Cancel", () => work.cancel()) : null,
-      ["cancelled", "stopped"].includes(state.phase) ? button("Go on", () => work.start(), "primary") : null);
+      ["cancelled", "stopped"].includes(state.phase) ? button("Continue", () => work.start(), "primary") : null);
     clock?.remove();
     clock = null;
     if (state.phase === "waiting") {
@@ -115,13 +115,13 @@ export function outcome(rows, distinct, faulty) {
       countdown(left, shown, (seconds) => fill(shown, `in ${duration(seconds)}.`), () => {});
       say(`${state.words} in ${duration(left)}.`);
     } else {
-      fill(view.wait, state.words ? el("div", { class: "notice" }, el("p", {}, state.words, state.phase === "stopped" ? " What was found is kept." : "")) : null);
+      fill(view.wait, state.words ? el("div", { class: "notice" }, el("p", {}, state.words, state.phase === "stopped" ? " The results so far are kept." : "")) : null);
     }
   }
 
   function summary(state) {
-    const parts = [`${count(state.done)} of ${counted(distinct.length, "identifier")} asked`];
-    if (state.phase === "done") parts[0] = distinct.length ? `Done: ${counted(distinct.length, "identifier")} asked` : "Done: nothing had to be asked";
+    const parts = [`${count(state.done)} of ${counted(distinct.length, "identifier")} sent`];
+    if (state.phase === "done") parts[0] = distinct.length ? `Done: ${counted(distinct.length, "identifier")} sent` : "Done: nothing had to be sent";
     if (state.phase === "cancelled") parts.push("cancelled");
     if (state.phase === "running" && state.remaining !== null && state.done < distinct.length) parts.push(`about ${duration(state.remaining)} left`);
     if (state.phase === "waiting" && state.remaining !== null) parts.push(`about ${duration(Math.max(state.remaining, (state.until - Date.now()) / 1000))} left`);
@@ -211,13 +211,13 @@ export function outcome(rows, distinct, faulty) {
       else for (const match of one.data) pieces.push(line([...head, level(match), ...FIELDS.map((name) => match[name])]));
     }
     download(pieces, "figis.csv");
-    say("The download has begun");
+    say("The download has started");
   }
 
   return { show, start: () => work.start(), cancel: () => work.cancel() };
 }
 
-/** An answer of several matches without those that are no composites. */
+/** An answer of several matches reduced to its composites, if there are any. */
 function composites(answer) {
   if (answer.kind !== "several") return answer;
   const data = answer.data.filter((match) => match.figi === match.compositeFIGI);
@@ -227,14 +227,14 @@ function composites(answer) {
 const EMPTY = {
   match: "No identifier has exactly one match so far.",
   several: "No identifier has several matches. With an exchange code for all rows, an ISIN usually has one.",
-  miss: "Every identifier asked so far was found.",
-  fault: "No faults: each identifier had the form of its kind.",
+  miss: "Every identifier sent so far was found.",
+  fault: "No faults: every identifier has a valid form.",
 };
 
-/** The server's words for a fault of one job, made plainer. */
+/** A clearer text for the server's error of one job. */
 function plain(words = "") {
   return {
-    "Invalid idValue format.": "The identifier has not the form of its kind (length, characters or check digit).",
+    "Invalid idValue format.": "The identifier is not valid for its kind: wrong length, characters or check digit.",
     "Invalid value for idType.": "This server does not know this kind of identifier.",
   }[words] ?? words;
 }

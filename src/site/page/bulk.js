@@ -1,5 +1,5 @@
-// The view `#/bulk`: a list of identifiers goes in, their kinds are recognised and can be
-// set, and batches go to the server. What is in work stays while other views are shown.
+// The view `#/bulk`: recognises the kinds of the identifiers in a list, lets them be changed, and
+// sends batches to the server. A run continues while other views are shown.
 
 import { el, fill, say, count, counted } from "./dom.js";
 import * as api from "./api.js";
@@ -14,7 +14,7 @@ import { picker } from "./picker.js";
 import { plan, kindOf, faultOf, hasOwnCodes, jobs } from "./plan.js";
 import { virtual } from "./virtual.js";
 
-/** A longer text is kept beside the text field: a field of megabytes makes typing slow. */
+/** A longer text is not put into the text field, where it would make typing slow. */
 const FIELD_CHARACTERS_MAX = 100_000;
 
 const EXAMPLE = `US4592001014
@@ -28,18 +28,18 @@ US0378331006
 IBM
 NONESUCH`;
 
-/** What is in work: it outlives the view. */
+/** The current list and its results, which outlive the view. */
 const work = { text: "", source: "", values: [], heading: "", cut: 0, plan: null, filter: {}, results: null };
 
 export function show(view) {
   let onlyUnsure = false;
   const area = el("textarea", {
     id: "identifiers", rows: "11", spellcheck: "false", autocomplete: "off", autocapitalize: "characters", class: "mono",
-    placeholder: "One identifier a line. A file or a pasted CSV counts by its first column.", value: work.source ? "" : work.text,
+    placeholder: "One identifier a line. Of CSV, the first column is used.", value: work.source ? "" : work.text,
     on: { input: later(() => take(area.value, "")), paste: pasted },
   });
   const choose = el("input", { type: "file", id: "file", class: "unseen", accept: ".csv,.txt,.tsv,text/*", on: { change: () => { if (choose.files[0]) fromFile(choose.files[0]); choose.value = ""; } } });
-  const told = el("p", { class: "dim small", role: "status" });
+  const summary = el("p", { class: "dim small", role: "status" });
   const drop = el("div", {
     class: "drop", on: {
       dragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
@@ -55,15 +55,15 @@ export function show(view) {
     el("label", { for: "file", class: "button" }, "Choose a file"), choose,
     el("span", { class: "dim small" }, "or drop one here: text or CSV"),
     el("button", { type: "button", class: "link", on: { click: () => { area.value = EXAMPLE; take(EXAMPLE, ""); } } }, "Example"),
-    el("button", { type: "button", class: "link", on: { click: () => { area.value = ""; take("", ""); area.focus(); } } }, "Clear")), told);
+    el("button", { type: "button", class: "link", on: { click: () => { area.value = ""; take("", ""); area.focus(); } } }, "Clear")), summary);
   const recognised = el("section", { class: "recognised", "aria-labelledby": "recognised-title" });
   const rows = el("section", { class: "plan-rows" });
   const results = el("section", { class: "bulk-results", "aria-label": "Results" });
   fill(view, el("div", { class: "bulk" },
     el("header", {}, el("h1", { id: "title", tabindex: "-1" }, "Bulk mapping"),
-      el("p", { class: "dim" }, "Paste a column of identifiers of any kinds, mixed as they are. Each is recognised by its form and check digit, and mapped to its FIGIs.")),
+      el("p", { class: "dim" }, "Paste a column of identifiers; kinds may be mixed. Each is recognised by its form and check digit, and mapped to its FIGIs.")),
     el("div", { class: "bulk-in" }, drop, recognised), rows, results));
-  tell();
+  summarise();
   draw();
   if (work.results) work.results.show(results);
 
@@ -80,7 +80,7 @@ export function show(view) {
       if (text.length <= FIELD_CHARACTERS_MAX) area.value = text;
       take(text, text.length <= FIELD_CHARACTERS_MAX ? "" : file.name);
     } catch (error) {
-      fill(told, error.message);
+      fill(summary, error.message);
       say(error.message);
     }
   }
@@ -89,15 +89,15 @@ export function show(view) {
     const { values, heading, cut } = readColumn(text);
     Object.assign(work, { text, source, values, heading, cut, plan: values.length ? plan(values) : null });
     if (source) area.value = "";
-    tell();
+    summarise();
     draw();
   }
 
-  function tell() {
-    fill(told, [
+  function summarise() {
+    fill(summary, [
       work.source ? `${work.source}: ${counted(work.values.length, "row")}. ` : "",
       work.heading ? `The first line, “${work.heading}”, was taken for a heading. ` : "",
-      work.cut ? `${counted(work.cut, "row")} beyond ${count(ROWS_MAX)} were left out: split the list. ` : "",
+      work.cut ? `${counted(work.cut, "row")} beyond ${count(ROWS_MAX)} were left out: split the list to map them. ` : "",
     ]);
   }
 
@@ -114,12 +114,12 @@ export function show(view) {
     const time = el("p", { class: "dim small" });
     const retime = () => {
       const { requests, words } = estimate(distinct.length);
-      fill(time, distinct.length ? `${counted(requests, "request")}; at the usual limits ${words}${api.hasKey() || requests < 25 ? "." : ". An API key makes it a hundred times faster."}` : "Nothing is left to ask.");
+      fill(time, distinct.length ? `${counted(requests, "request")}; at the usual limits ${words}${api.hasKey() || requests < 25 ? "." : ". An API key makes it a hundred times faster."}` : "There is nothing to send.");
     };
     retime();
     fill(recognised, el("h2", { id: "recognised-title" }, "Recognised"),
       el("p", { class: "dim small" }, [counted(work.values.length, "row"), `, ${counted(distinct.length, "different identifier")}`,
-        unsure ? `. Have a look at ${counted(unsure, "row")}: ${unsure === 1 ? "it" : "they"} could be read otherwise, or ${unsure === 1 ? "has" : "have"} a slip.` : "."]),
+        unsure ? `. Check ${counted(unsure, "row")}: ${unsure === 1 ? "it" : "they"} could be of another kind, or ${unsure === 1 ? "has" : "have"} a typo.` : "."]),
       el("div", { class: "scroller" }, el("table", { class: "groups" },
         el("thead", {}, el("tr", {}, ["Form", "Rows", "Read as"].map((name) => el("th", { scope: "col" }, name)))),
         el("tbody", {}, work.plan.groups.map((group) => el("tr", { class: group.sure ? null : "unsure" },
@@ -159,7 +159,7 @@ export function show(view) {
     });
     const check = el("input", { type: "checkbox", checked: onlyUnsure, on: { change: () => { onlyUnsure = check.checked; drawRows(); rows.querySelector("input").focus(); } } });
     fill(rows, el("details", { open: unsure.length > 0 && !work.results, class: "fold" }, el("summary", {}, "Row by row"),
-      el("label", { class: "check" }, check, el("span", {}, `Only the ${counted(unsure.length, "row")} to look at`)), table.element));
+      el("label", { class: "check" }, check, el("span", {}, `Only the ${counted(unsure.length, "row")} to check`)), table.element));
     rows.querySelector("details").addEventListener("toggle", () => table.update(shown.length));
     table.update(shown.length);
   }
@@ -184,11 +184,11 @@ export function show(view) {
   }
 }
 
-/** A choice among the likely kinds, and under them all others. */
-function kinds(likely, chosen, label, tell, field) {
+/** A select with the likely kinds first, then all others. */
+function kinds(likely, chosen, label, onChange, field) {
   const option = (kind) => el("option", { value: kind }, KINDS[kind]);
   const others = Object.keys(KINDS).filter((kind) => !likely.includes(kind));
-  const select = el("select", { "aria-label": label, data: { field }, on: { change: () => tell(select.value) } },
+  const select = el("select", { "aria-label": label, data: { field }, on: { change: () => onChange(select.value) } },
     likely.map(option), el("optgroup", { label: "Other kinds" }, others.map(option)));
   select.value = chosen;
   return select;
@@ -202,7 +202,7 @@ function lesson() {
       kind("SEDOL", "7 characters, check digit"), kind("FIGI", "12 characters, the third is G, check digit"),
       kind("OCC symbol", "21 characters: root, date, C or P, strike"), kind("Common code", "9 digits"),
       kind("WKN, Italian code", "6 characters; 5 or 6 digits"), kind("Ticker", "everything else; also IBM US Equity")),
-    el("p", { class: "dim small" }, "Where a form has several readings, you choose: for all rows alike, or row by row. Nothing is sent before you start.")];
+    el("p", { class: "dim small" }, "When a form fits several kinds, you choose: for all such rows, or row by row. Nothing is sent before you start.")];
 }
 
 function later(act) {

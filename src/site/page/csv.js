@@ -1,6 +1,6 @@
-// Results as CSV: RFC 4180, UTF-8, every cell in quotes. A spreadsheet takes a cell that
-// starts with = + - or @ (or a tab or line break before them) for a formula and would run
-// it; such a cell gets an apostrophe in front, which the spreadsheet shows as text.
+// Results as CSV: RFC 4180, UTF-8, every cell in quotes. A spreadsheet would run a cell that starts
+// with = + - or @ (also after a tab or line break) as a formula. An apostrophe in front of such a
+// cell makes it text.
 
 const GUARDED = /^\s*[=+\-@]|^[\t\r\n]/;
 
@@ -12,7 +12,7 @@ export function cell(value) {
 
 export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;
 
-/** Hands a text, in pieces, to the browser as a file. */
+/** Lets the browser save a text, given in pieces, as a file. */
 export function download(pieces, name) {
   const address = URL.createObjectURL(new Blob(pieces, { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");

@@ -1,12 +1,11 @@
-// Elements, and nothing but elements: text from a server becomes text nodes here and
-// is never parsed as HTML. Also what every view needs of a page: telling screen readers,
-// copying, numbers as people write them.
+// Builds elements: text from a server becomes text nodes and is never parsed as HTML. Also helpers
+// for every view: announcements to screen readers, copying, and the format of numbers.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element. `properties`: `class`, `on` (listeners by event), `data` (data-*), and
- * attributes by their names; false, null and undefined leave one out. Children are
+ * A new element. `properties`: `class`, `on` (listeners by event), `data` (data-*), and
+ * attributes by their names; those with false, null or undefined are left out. Children are
  * nodes or texts, in lists of any depth; null and false are skipped.
  */
 export function el(tag, properties = {}, ...children) {
@@ -31,14 +30,14 @@ function add(element, children) {
   }
 }
 
-/** Puts `children` in the place of what is in `element`. */
+/** Replaces the content of `element` by `children`. */
 export function fill(element, ...children) {
   element.replaceChildren();
   add(element, children);
   return element;
 }
 
-/** The same for a whole view, which keeps the focus on its title when that had it. */
+/** Like `fill`, for a whole view. The focus stays on the title if it was there. */
 export function fillView(view, ...children) {
   const hadTitle = document.activeElement?.id === "title";
   fill(view, ...children);
@@ -56,7 +55,7 @@ const ICONS = {
   run: ["M5 3.5v9l7-4.5z"],
 };
 
-/** A small picture that says nothing to a screen reader: its button has the words. */
+/** An icon, hidden from screen readers: the button around it has a label. */
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
@@ -74,14 +73,14 @@ export function icon(name) {
   return svg;
 }
 
-/** Tells those who listen instead of look. The same words twice are told twice. */
+/** Announces a text to screen readers, also when it is the same as the last one. */
 export function say(words) {
   const region = document.getElementById("said");
   region.textContent = "";
   setTimeout(() => { region.textContent = words; }, 30);
 }
 
-/** Copies a text; on pages without HTTPS, where there is no clipboard, the old way. */
+/** Copies a text. Without HTTPS there is no clipboard, and `execCommand` does it. */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
@@ -93,14 +92,14 @@ export async function copyText(text) {
     document.body.append(area);
     area.select();
     let copied = false;
-    try { copied = document.execCommand("copy"); } catch { /* told below */ }
+    try { copied = document.execCommand("copy"); } catch { /* `copied` stays false */ }
     area.remove();
     focused?.focus?.({ preventScroll: true });
     return copied;
   }
 }
 
-/** A value that a click copies, with a confirmation to see and to hear. */
+/** A value that a click copies, with a visible and an announced confirmation. */
 export function copyable(text, what) {
   const mark = el("span", { class: "copy-mark", "aria-hidden": "true" }, icon("copy"));
   const button = el("button", {
@@ -122,7 +121,7 @@ export const count = (number) => NUMBER.format(number);
 /** `3 rows`, `1 row`. */
 export const counted = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
 
-/** Seconds as people say them: `40 s`, `3 min 20 s`, `2 h 5 min`. */
+/** A duration for people: `40 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(seconds) {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 60) return `${whole} s`;
@@ -131,7 +130,7 @@ export function duration(seconds) {
   return `${count(Math.floor(minutes / 60))} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
 }
 
-/** Text in which `pieces between backticks` are code. */
+/** A text whose `pieces between backticks` become code. */
 export function prose(text) {
   return String(text ?? "").split("`").map((piece, place) =>
     place % 2 ? el("code", {}, piece) : piece);

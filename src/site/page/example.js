@@ -1,5 +1,5 @@
-// An example that runs: the request can be changed, the answer is shown with its status,
-// rate-limit headers and time, and the same request is copied as a curl command.
+// An example that runs: the request can be changed, the answer is shown with its status, rate-limit
+// headers and time, and the request can be copied as a curl command.
 
 import { el, fill, say, copyText, icon, count } from "./dom.js";
 import { call, hasKey } from "./api.js";
@@ -28,7 +28,7 @@ export function runner(document_, { method, path, examples, parameters, request,
 
   return el("div", { class: "runner" }, el("h3", {}, "Try it"), choices,
     fields.size ? el("p", { class: "run-path" }, [...fields].map(([name, field]) => el("label", {}, el("span", { class: "field-label" }, name), field))) : null,
-    area, el("div", { class: "run-buttons" }, run, curl, isFree ? null : el("span", { class: "dim small" }, "It counts against the limits as any request.")), output);
+    area, el("div", { class: "run-buttons" }, run, curl, isFree ? null : el("span", { class: "dim small" }, "This request counts against the limits.")), output);
 
   function choose(example) {
     const text = JSON.stringify(example.value, null, 2);
@@ -71,14 +71,14 @@ export function runner(document_, { method, path, examples, parameters, request,
       el("p", { class: "status-line" }, el("span", { class: answer.status === 200 ? "good" : "bad" }, `${answer.status} ${WORDS[answer.status] ?? ""}`), el("span", { class: "dim" }, `${Math.round(took)} ms`)),
       el("dl", { class: "headers" }, Object.keys(answer.limits).length
         ? Object.entries(answer.limits).map(([name, value]) => [el("dt", {}, name), el("dd", { class: "mono" }, value)])
-        : [el("dt", {}, "The server told no rate limits.")]),
+        : [el("dt", {}, "The server sent no rate limits.")]),
       el("pre", { tabindex: "0", "aria-label": "Body of the answer" }, text.slice(0, SHOWN_CHARACTERS_MAX)),
-      cut ? el("p", { class: "dim small" }, `Shown: the first ${count(SHOWN_CHARACTERS_MAX)} of ${count(text.length)} characters.`) : null);
+      cut ? el("p", { class: "dim small" }, `These are the first ${count(SHOWN_CHARACTERS_MAX)} of ${count(text.length)} characters.`) : null);
     say(`Answer ${answer.status} ${WORDS[answer.status] ?? ""}`);
   }
 
   async function copyCurl() {
-    // A body in quotes for a shell; the key itself stays out of it.
+    // The body is quoted for a shell. The key is not copied.
     const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
     const parts = [`curl ${method === "POST" || method === "GET" ? "" : `-X ${method} `}${quoted(target(base.shown))}`];
     if (hasKey()) parts.push('-H "X-OPENFIGI-APIKEY: $FIGI_API_KEY"');

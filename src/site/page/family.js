@@ -1,11 +1,11 @@
-// The family tree of an instrument: share class → composites → venues, as nested lists,
-// the present one marked and every other a link.
+// The family tree of an instrument: share class → composites → venues, as nested lists. The shown
+// instrument is marked, and all others are links.
 
 import { el, copyable, counted } from "./dom.js";
 import { levelMark } from "./level.js";
 import { href } from "./router.js";
 
-/** Trees with fewer venues than this stand open. */
+/** Trees with up to this many venues are open at first. */
 const OPEN_VENUES_MAX = 40;
 
 export function family(instrument, kin) {
@@ -16,17 +16,17 @@ export function family(instrument, kin) {
     el("div", { class: "family-head" }, el("h2", { id: "family-title" }, "Family"),
       isAlone ? null : el("p", { class: "dim" }, [counted(composites.filter(({ compositeFIGI }) => compositeFIGI).length, "composite"), ", ", counted(venues, "venue")])),
     isAlone
-      ? el("p", { class: "dim" }, "It stands for itself: there is no share class, composite or other listing that belongs to it.")
+      ? el("p", { class: "dim" }, "This instrument has no share class, composite or other listing.")
       : el("ul", { class: "tree" }, el("li", { class: "t-class" },
         kin.shareClassFIGI
           ? el("div", { class: "t-row" }, el("span", { class: "level", data: { level: "share-class" } }, "share class"), copyable(kin.shareClassFIGI, "Share class FIGI"),
             el("a", { class: "t-all", href: href.search(new URLSearchParams({ query: kin.shareClassFIGI })) }, "All members"))
           : el("div", { class: "t-row dim" }, "No share class"),
         el("ul", {}, inOrder(composites, instrument).map((branch) => composite(branch, instrument, venues <= OPEN_VENUES_MAX))))),
-    kin?.truncated ? el("p", { class: "note" }, "The family is larger than what is shown here. “All members” lists the rest.") : null);
+    kin?.truncated ? el("p", { class: "note" }, "The family has more members than are shown here. “All members” lists them all.") : null);
 }
 
-/** The branch of the present instrument first, then by exchange code. */
+/** The branch of the shown instrument first, then by exchange code. */
 function inOrder(composites, instrument) {
   const isOwn = ({ compositeFIGI, venues }) => (compositeFIGI ?? "") === (instrument.compositeFIGI ?? "") || venues.some(({ figi }) => figi === instrument.figi);
   const name = ({ composite, venues }) => composite?.exchCode ?? venues[0]?.exchCode ?? "~";

@@ -1,5 +1,5 @@
-// The panel of filters beside the results: value lists, intervals, unlisted equities.
-// Each change that is whole (a list closed, a field left) is told once with the new question.
+// The panel of filters next to the results: value lists, intervals, unlisted equities. Each complete
+// change (a list closed, a field left) calls `ask` once with the new question.
 
 import { el, fill, say } from "./dom.js";
 import { values } from "./api.js";
@@ -10,7 +10,7 @@ const SECTORS = {
   Comdty: "commodities", Corp: "corporate bonds", Curncy: "currencies", Equity: "shares and funds", Govt: "government bonds",
   Index: "indices", "M-Mkt": "money market", Mtge: "mortgages", Muni: "municipal bonds", Pfd: "preferred shares",
 };
-/** What a value means, where its name does not say it. */
+/** The meaning of a value whose name does not say it; else "". */
 export const meaningOf = (name) => (value) => (name === "marketSecDes" ? SECTORS[value] ?? "" : "");
 
 const GROUPS = [
@@ -49,8 +49,8 @@ export function filters(question, ask) {
     el("label", { class: "check" }, unlisted, el("span", {}, "Include unlisted equities")));
 }
 
-/** Two fields, from and to, of numbers or dates; a fault is told under them at once. */
-function interval(name, [from, to], tell) {
+/** Two fields, from and to, of numbers or dates. A fault is shown under them at once. */
+function interval(name, [from, to], onChange) {
   const isDates = name in DATES;
   const label = NUMBERS[name] ?? DATES[name];
   const words = el("p", { class: "field-fault", id: `${name}-fault` });
@@ -59,7 +59,7 @@ function interval(name, [from, to], tell) {
     "aria-label": `${label} ${end}`,
     "aria-describedby": `${name}-fault`, placeholder: isDates ? null : end, autocomplete: "off",
     ...(isDates ? { min: "1900-01-01", max: "2999-12-31" } : {}),
-    // A date field fires "change" while its year is still being typed: it counts when left.
+    // A date field fires "change" while its year is still being typed, so it counts when left.
     on: {
       change: () => settle(!isDates),
       blur: () => settle(true),
@@ -67,7 +67,7 @@ function interval(name, [from, to], tell) {
     },
   });
   const first = input("from", from), second = input("to", to);
-  let told = `${from}..${to}`;
+  let last = `${from}..${to}`;
 
   function settle(isWhole) {
     const pair = [first.value.trim(), second.value.trim()];
@@ -76,9 +76,9 @@ function interval(name, [from, to], tell) {
     words.classList.toggle("wrong", Boolean(wrong));
     for (const one of [first, second]) one.setAttribute("aria-invalid", String(Boolean(wrong)));
     if (wrong) say(`${label}: ${wrong}`);
-    else if (isWhole && pair.join("..") !== told) {
-      told = pair.join("..");
-      tell(pair);
+    else if (isWhole && pair.join("..") !== last) {
+      last = pair.join("..");
+      onChange(pair);
     }
   }
   function hint([a, b]) {

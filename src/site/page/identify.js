@@ -1,8 +1,8 @@
-// Which kind of identifier a text is, by its form and check digit. Where a form has
-// several readings, all are named, the likeliest first; a check digit that is wrong is
-// told with the right one. Nothing is asked of the server.
+// Recognises the kind of an identifier by its form and check digit. When several kinds are
+// possible, all are returned, the likeliest first; a wrong check digit is reported with the right
+// one. No request is made.
 
-/** The kinds a person may choose, by the names of the interface. */
+/** The kinds to choose from, by their idType. */
 export const KINDS = {
   ID_ISIN: "ISIN",
   ID_CUSIP: "CUSIP",
@@ -36,9 +36,9 @@ const SPREADSHEET = /^\d(?:[.,]\d+)?E\+?\d+$/i;
 /**
  * @returns {{value: string, kinds: string[], sure: boolean, form: string, fault: string,
  *   narrowed?: {value: string, filter: object}}}
- * `kinds[0]` is the proposal; `form` names the group of alike ones; `fault` is what is
- * wrong with the value as that proposal, or ""; `narrowed` is the ticker alone with the
- * filters that were written behind it.
+ * `kinds[0]` is the proposal; `form` names the group of similar identifiers; `fault` is the fault
+ * of the value as that kind, or ""; `narrowed` is the ticker without the words after it, and those
+ * words as filters.
  */
 export function identify(text) {
   const raw = text.trim();
@@ -58,7 +58,7 @@ export function identify(text) {
     const right = sedolDigit(value);
     if (value[6] === right) return reading("SEDOL", ["ID_SEDOL", "TICKER"], true);
     if (/^[0-9B][0-9A-Z]{6}$/.test(value)) {
-      return reading("7 characters, no SEDOL", ["TICKER", "ID_SEDOL"], false, wrongDigit("SEDOL", right, value));
+      return reading("7 characters, not a SEDOL", ["TICKER", "ID_SEDOL"], false, wrongDigit("SEDOL", right, value));
     }
   }
   if (/^[0-9]{6}$/.test(value)) return reading("6 digits", ["ID_WERTPAPIER", "TICKER", "ID_ITALY"], false);
@@ -96,13 +96,13 @@ function narrow(raw) {
 }
 
 function twelve(value, reading) {
-  // The standard gives no FIGI the prefix of a country whose ISINs may look like one.
+  // No FIGI has one of these prefixes, which are those of countries (contract 5.9).
   const isFigi = FIGI_SHAPE.form.test(value) && !/^(BS|BM|GG|GB|GH|KY|VG)/.test(value);
   const figiDigit = doubleAddDouble(value.slice(0, 11));
   const isinDigit = luhn(value.slice(0, 11));
   const isIsin = value[11] === isinDigit;
   if (isFigi && value[11] === figiDigit) {
-    // Both check digits hold for a tenth of them; the prefixes given out so far are no country's.
+    // Both check digits are right by chance in one of ten. The prefixes in use are not countries.
     return isIsin && !/^(BBG|KKG)/.test(value) ? reading("ISIN or FIGI", ["ID_ISIN", ...FIGI], false) : reading("FIGI", FIGI, true);
   }
   if (isIsin) return reading("ISIN", ["ID_ISIN"], true);
@@ -117,7 +117,7 @@ function nine(value, raw, reading) {
   if (/^[0-9]{9}$/.test(value)) {
     return isCusip
       ? reading("CUSIP", ["ID_CUSIP", "ID_COMMON"], true)
-      : reading("9 digits, no CUSIP", ["ID_COMMON", "ID_CUSIP"], false);
+      : reading("9 digits, not a CUSIP", ["ID_COMMON", "ID_CUSIP"], false);
   }
   if (isCusip) {
     return /^[A-Z]/.test(value) ? reading("CINS", ["ID_CINS", "ID_CUSIP", "TICKER"], true) : reading("CUSIP", ["ID_CUSIP"], true);
@@ -128,9 +128,9 @@ function nine(value, raw, reading) {
   return reading("Ticker", ["TICKER"], true, "", raw);
 }
 
-const wrongDigit = (kind, right, value) => `Its check digit should be ${right} to be a valid ${kind}, and it is ${value.at(-1)}.`;
+const wrongDigit = (kind, right, value) => `As a valid ${kind}, its check digit should be ${right}, not ${value.at(-1)}.`;
 
-/** What is wrong with `value` as an identifier of this kind, as far as its form tells; else "". */
+/** The fault in the form of `value` as an identifier of this kind, or "". */
 export function faultAs(kind, value) {
   const text = value.toUpperCase();
   const shape = SHAPES[kind];

@@ -1,5 +1,5 @@
-// The view `#/instrument/FIGI`: all that is known of one instrument, its identifiers
-// ready to copy, and its family.
+// The view `#/instrument/FIGI`: all data of one instrument, its identifiers ready to copy, and its
+// family.
 
 import { el, fillView, say, copyable } from "./dom.js";
 import * as api from "./api.js";
@@ -58,23 +58,23 @@ function render(view, instrument, kin) {
       el("p", { class: "head-name" }, instrument.name && instrument.name !== title ? instrument.name : instrument.securityDescription ?? ""),
       el("p", { class: "head-line" }, levelMark(instrument), ...[instrument.securityType, instrument.marketSector, instrument.currency].filter(Boolean).map((text) => el("span", {}, text)),
         instrument.listed === false ? el("span", { class: "flag" }, "unlisted") : null)),
-    instrument.metadata ? el("p", { class: "note" }, "This server may not show more than the FIGI of this instrument (Metadata N/A).") : null,
+    instrument.metadata ? el("p", { class: "note" }, "This server may only show the FIGI of this instrument (Metadata N/A).") : null,
     el("div", { class: "instrument-body" },
       el("div", { class: "facts" },
         el("section", { "aria-labelledby": "identifiers-title" }, el("h2", { id: "identifiers-title" }, "Identifiers"),
           el("dl", { class: "pairs" }, identifiers(instrument)),
           Object.keys(instrument.identifiers ?? {}).length ? null : el("p", { class: "dim small" },
-            instrument.identifiers ? "No identifiers of third parties are known." : "This server does not show the identifiers of third parties.")),
+            instrument.identifiers ? "No third-party identifiers are known." : "This server does not show third-party identifiers.")),
         el("section", { "aria-labelledby": "facts-title" }, el("h2", { id: "facts-title" }, "Attributes"),
           el("dl", { class: "pairs" }, known.map(([label, name]) => fact(label, filterable(name, instrument[name]))),
-            // Null: the data do not say.
+            // Null when the data do not say.
             typeof instrument.listed === "boolean" ? fact("Listed", instrument.listed ? "yes" : "no") : null,
             alias.length ? fact("Also known as", alias.join(", ")) : null),
           known.length ? null : el("p", { class: "dim" }, "No attributes are known."))),
       family(instrument, kin))));
   say(`${title}, ${level(instrument)}`);
 
-  // A value that is also a filter leads to everything that shares it.
+  // A value that is also a filter links to all instruments with it.
   function filterable(name, value) {
     const filter = { marketSector: "marketSecDes" }[name] ?? name;
     if (!["exchCode", "micCode", "currency", "stateCode", "marketSecDes", "securityType", "securityType2"].includes(filter)) return String(value);
@@ -95,7 +95,7 @@ function identifiers(instrument) {
     for (const value of values) row(NAMES[name] ?? name, value);
     shown.add(name);
   }
-  // The two unique IDs are fields of a row, and nearly always identifiers too.
+  // The two unique IDs are fields of a row, and nearly always among the identifiers too.
   for (const [name, field] of Object.entries(OWN)) if (instrument[field] && !shown.has(name)) row(KINDS[name], instrument[field]);
   return rows;
 }

@@ -1,4 +1,4 @@
-// Which place an instrument has in its family, as one word a person understands.
+// The level of an instrument in its family, as one word.
 
 import { el } from "./dom.js";
 
@@ -7,12 +7,12 @@ const BONDS = new Set(["Corp", "Govt", "Muni", "Mtge", "M-Mkt"]);
 const MEANING = {
   composite: "Composite: all venues of one country or market together",
   venue: "Venue: the listing on one exchange",
-  listing: "A listing of which no composite is known",
-  single: "Stands for itself: no share class, no composite",
-  "no data": "The server may not show more than the FIGI",
+  listing: "A listing without a known composite",
+  single: "On its own: no share class, no composite",
+  "no data": "The server may only show the FIGI",
 };
 
-/** `composite`, `venue`, `option`, … of a row. Derivatives and bonds are what they are first. */
+/** The level of a row: `composite`, `venue`, … Derivatives and bonds are named as such instead. */
 export function level(row) {
   if (row.metadata) return "no data";
   const kind = `${row.securityType2 ?? ""} ${row.securityType ?? ""}`;

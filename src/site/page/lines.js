@@ -1,12 +1,15 @@
-// A column of identifiers out of what was pasted or dropped: one a line, or the first
-// column of CSV (comma, semicolon or tab). A heading is recognised and left out.
+// Reads a column of identifiers from a pasted text or a file: one a line, or the first column of
+// CSV (comma, semicolon or tab). A heading is recognised and left out.
 
-/** More than this is the work of a program, and would fill a browser's memory. */
+/** The maximum number of rows. More would fill a browser's memory. */
 export const ROWS_MAX = 200_000;
 
 const HEADING = /^"?(id_?)?(isin|cusip|cins|sedol|figi|ticker|symbol|identifier|id|id_?value|wkn|wertpapier|common|code|security|instrument|occ[ _]symbol)s?([ _](code|number|no|id|value))?"?$/i;
 
-/** @returns {{values: string[], heading: string, cut: number}} */
+/**
+ * The values, the heading if there is one, and `cut`, the number of rows beyond the maximum.
+ * @returns {{values: string[], heading: string, cut: number}}
+ */
 export function readColumn(text) {
   const clean = text.replace(/^\uFEFF/, "");
   const delimiter = delimiterOf(clean);
@@ -50,13 +53,13 @@ function firstCells(text, delimiter) {
   return cells.filter(Boolean);
 }
 
-/** The text of a file, UTF-8 or what its byte order mark says; throws words for people. */
+/** The text of a file, in UTF-8 or as its byte order mark says. Throws an Error to show. */
 export async function readFile(file) {
   if (file.size > 64 * 1024 * 1024) throw new Error("The file is larger than 64 MB. Split it, or use the interface from a program.");
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (bytes[0] === 0x50 && bytes[1] === 0x4b) throw new Error("This is a workbook or an archive. Save the sheet as CSV first, and choose that file.");
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes);
-  if (text.slice(0, 2000).includes("\0")) throw new Error("This is no text file. Choose a text or CSV file with one identifier a line.");
+  if (text.slice(0, 2000).includes("\0")) throw new Error("This is not a text file. Choose a text or CSV file with one identifier a line.");
   return text;
 }

@@ -1,5 +1,4 @@
-// The start: joins the frame, the search box and the views, one of which is shown for
-// each route.
+// The entry point: connects the frame, the search box and the views. Each route shows one view.
 
 import { fill } from "./dom.js";
 import { start as startRouter, current, go } from "./router.js";
@@ -24,21 +23,21 @@ let shown = false;
 let scrolling;
 
 const finder = startSuggest({
-  // Words keep the filters that are set; on any other view the question is new.
+  // On the search view, new words keep the filters that are set.
   searchFor(text) {
     const route = current();
     const question = read(route.name === "search" ? route.parameters : new URLSearchParams());
     go(write({ ...question, query: text }));
   },
-  // What is suggested passes the filters that are set: `[[name, value], …]`.
+  // The filters that suggestions must pass: `[[name, value], …]`.
   filters() {
     const { lists } = read(current().name === "search" ? current().parameters : new URLSearchParams());
     return Object.entries(lists).flatMap(([name, values]) => values.map((value) => [name, value]));
   },
 });
 
-// How far an entry of the history was scrolled stands in the entry itself: a new one has
-// none and starts at the top, and back and forward find the place again.
+// The scroll position is saved in the history entry: back and forward restore it, and a new
+// entry starts at the top.
 history.scrollRestoration = "manual";
 addEventListener("scroll", () => {
   clearTimeout(scrolling);
@@ -61,7 +60,7 @@ function show(route) {
   }
   finder.setText(name === "search" ? route.parameters.get("query") ?? "" : "");
   view.show(main, route);
-  // Those who listen hear the new view's title; in the search box the typing goes on.
+  // Screen readers announce the new view's title, unless someone is typing in the search box.
   const inBox = document.activeElement?.id === "query";
   if (!isFirst && !(inBox && name === "search") && !main.contains(document.activeElement)) {
     if (name === "home") finder.focus();

@@ -1,11 +1,11 @@
-// A failure told where the answer would stand: in clear words, with the seconds to wait
-// counted down, and a way on.
+// The notice of a failure, shown in place of the answer: its message, a countdown of the seconds
+// to wait, and a button to try again.
 
 import { el, fill, say, duration } from "./dom.js";
 
 /**
- * The notice of a Failure. With seconds to wait it tries again by itself when they are
- * over; otherwise it offers a button. It stops when it leaves the page.
+ * The notice of a Failure. After a request limit it waits and then tries again by itself, unless
+ * it has left the page; after other failures it offers a button.
  */
 export function notice(failure, retry) {
   const clock = el("span", { class: "clock", "aria-hidden": "true" });
@@ -13,9 +13,9 @@ export function notice(failure, retry) {
   const again = (label) => el("button", { type: "button", on: { click: () => retry() } }, label);
   if (failure.kind === "limit") {
     countdown(failure.wait, box, (left) => {
-      fill(clock, `It opens again in ${duration(left)}; this page then goes on by itself.`);
+      fill(clock, `This page tries again in ${duration(left)}.`);
     }, retry);
-    say(`${failure.message} It opens again in ${duration(failure.wait)}. This page then goes on by itself.`);
+    say(`${failure.message} This page tries again in ${duration(failure.wait)}.`);
   } else {
     say(failure.message);
     if (["away", "busy", "broken", "request"].includes(failure.kind)) box.append(again("Try again"));
@@ -23,7 +23,7 @@ export function notice(failure, retry) {
   return box;
 }
 
-/** Calls `tick` with the seconds left, and `done` at the end while `element` is on the page. */
+/** Calls `tick` with the seconds left, then `done`. Stops when `element` leaves the page. */
 export function countdown(seconds, element, tick, done) {
   const end = Date.now() + seconds * 1000;
   let wasShown = false;

@@ -1,7 +1,7 @@
-// A searchable list of values of which several may be chosen: a button that says what is
-// chosen, and under it a text field over a listbox. Lists can have thousands of entries:
-// at most `SHOWN` stand on the page, and typing narrows them. What was chosen is told
-// once, when the list is closed, since every change costs a request.
+// A searchable list of values of which several may be chosen: a button that names the chosen ones,
+// and under it a text field with a listbox. Lists can have thousands of entries: at most `SHOWN` are
+// on the page, and typing narrows them. `onChange` is called once, when the list closes, because
+// every change costs a request.
 
 import { el, fill, icon, say, count } from "./dom.js";
 
@@ -56,8 +56,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
       all = [...picked, ...known.filter((value) => !first.has(value))];
       if (open) list();
     } catch (failure) {
-      fill(foot, failure.told, " ", el("button", { type: "button", class: "link", on: { mousedown: (event) => event.preventDefault(), click: show } }, "Try again"));
-      say(failure.told);
+      fill(foot, failure.text, " ", el("button", { type: "button", class: "link", on: { mousedown: (event) => event.preventDefault(), click: show } }, "Try again"));
+      say(failure.text);
     }
   }
 
@@ -71,7 +71,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
     if (changed) { chosen = [...picked]; onChange([...picked]); }
   }
 
-  // The values that fit: those that start with the text first, then those that hold it.
+  // The matching values: those that start with the text, then those that contain it.
   function list() {
     const text = field.value.trim().toLowerCase();
     if (!text) shown = all;
@@ -95,7 +95,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
     if (active >= 0) field.setAttribute("aria-activedescendant", `${id}-${active}`);
     else field.removeAttribute("aria-activedescendant");
     const more = shown.length - SHOWN;
-    fill(foot, !shown.length ? (all.length ? "No value fits." : "The server has no values for this filter.")
+    fill(foot, !shown.length ? (all.length ? "No value matches." : "The server has no values for this filter.")
       : more > 0 ? `${count(more)} more: type to narrow` : `${count(shown.length)} values`,
     several && picked.length ? el("button", { type: "button", class: "link", on: { mousedown: (event) => event.preventDefault(), click: () => { picked = []; describe(); list(); } } }, "Clear") : null);
   }

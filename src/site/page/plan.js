@@ -1,9 +1,9 @@
-// What will be asked: each row with its reading, alike rows in groups whose reading is
-// set together, and the distinct jobs that they make.
+// The plan of a mapping: each row with its kind, groups of similar rows whose kind is set together,
+// and the distinct jobs to send.
 
 import { identify, faultAs } from "./identify.js";
 
-/** A plan of a column of values. */
+/** The plan of a column of values. */
 export function plan(values) {
   const groups = new Map();
   const rows = values.map((text, place) => {
@@ -16,20 +16,20 @@ export function plan(values) {
   return { rows, groups: [...groups.values()].sort((a, b) => Number(a.sure) - Number(b.sure) || b.count - a.count) };
 }
 
-/** How a row is read: as set for itself, or as its group. */
+/** The kind of a row: as set for the row, or else for its group. */
 export const kindOf = (row) => row.own || row.group.kind;
 
-/** What is wrong with a row as it is read, or "". Rounded numbers are wrong as any kind. */
+/** The fault of a row as its kind, or "". Rounded numbers are wrong as any kind. */
 export function faultOf(row) {
   return faultAs(kindOf(row), row.value) || (row.group.form === "Rounded by a spreadsheet" ? row.group.fault : "");
 }
 
-/** Whether some rows bring an exchange code of their own: an unknown one fails a whole batch. */
+/** Whether some rows have their own exchange code, which fails the whole batch if unknown. */
 export const hasOwnCodes = (rows) => rows.some((row) => row.narrowed?.filter.exchCode && kindOf(row) === "TICKER");
 
 /**
- * The distinct jobs: `{job, rows}`. Rows with a fault are asked of nobody; with the list
- * of exchange codes at hand, that is so for unknown ones too.
+ * The distinct jobs: `{job, rows}`. Rows with a fault get no job; when the list of exchange codes
+ * is given, neither do rows with an unknown one.
  */
 export function jobs(rows, filter, exchCodes = null) {
   const byKey = new Map();

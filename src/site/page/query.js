@@ -1,5 +1,5 @@
-// What is asked: key words and filters, as they stand in the address of the page, in
-// the fields of the panel and in the body of a request. The rules of intervals live here.
+// A question: key words and filters, as they appear in the address of the page, in the fields of
+// the panel and in the body of a request. It also checks intervals.
 
 import { href } from "./router.js";
 
@@ -18,7 +18,7 @@ export const NUMBERS = { strike: "Strike", contractSize: "Contract size", coupon
 export const DATES = { expiration: "Expiration", maturity: "Maturity" };
 const INTERVALS = { ...NUMBERS, ...DATES };
 
-/** The question that an address holds: `{query, lists, intervals, unlisted}`. */
+/** The question in an address: `{query, lists, intervals, unlisted}`. */
 export function read(parameters) {
   const question = { query: (parameters.get("query") ?? "").trim(), lists: {}, intervals: {}, unlisted: false };
   for (const name of Object.keys(LISTS)) {
@@ -51,16 +51,16 @@ export function write(question) {
 }
 
 export const isEmpty = (question) => !question.query && !hasFilters(question);
-/** `includeUnlistedEquities` only widens what other filters find. */
+/** Whether a filter is set. `includeUnlistedEquities` counts too, though it only widens results. */
 export const hasFilters = (question) =>
   Object.keys(question.lists).length > 0 || Object.keys(question.intervals).length > 0 || question.unlisted;
 export const filterCount = (question) =>
   Object.keys(question.lists).length + Object.keys(question.intervals).length + (question.unlisted ? 1 : 0);
 
-/** Key words are searched, best first; filters alone list everything in FIGI order. */
+/** The endpoint: search for key words, best match first; filter for filters only, in FIGI order. */
 export const endpoint = (question) => (question.query ? "search" : "filter");
 
-/** The body of a request. One value goes as a string, several as an array. */
+/** The body of a request. One value is a string, several are an array. */
 export function body(question) {
   const body = {};
   if (question.query) body.query = question.query;
@@ -73,7 +73,7 @@ export function body(question) {
   return body;
 }
 
-/** What is wrong with an interval, in words, or null. */
+/** The fault of an interval, as a text, or null. */
 export function fault(name, [from, to]) {
   if (name in NUMBERS) {
     for (const text of [from, to]) {
@@ -102,7 +102,7 @@ export function yearAfter(text) {
   return isDate(moved) ? moved : moved.replace("-29", "-28");
 }
 
-/** What is wrong with a whole question, in words, or null. */
+/** The fault of a question, as a text, or null. */
 export function faultOf(question) {
   for (const [name, interval] of Object.entries(question.intervals)) {
     const words = fault(name, interval);
@@ -114,7 +114,7 @@ export function faultOf(question) {
   return null;
 }
 
-/** Active filters one by one: `{label, value, without}`, the question without it. */
+/** The active filters: `{label, value, without}`, where `without` is the question without it. */
 export function chips(question) {
   const chips = [];
   for (const [name, values] of Object.entries(question.lists)) {

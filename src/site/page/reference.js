@@ -1,5 +1,5 @@
-// The view `#/reference`: the interface for programs, read from `GET /schema`, so that it
-// tells what this server does and nothing else.
+// The view `#/reference`: the interface for programs. It is read from `GET /schema`, and therefore
+// describes exactly what this server does.
 
 import { el, fillView, prose, counted } from "./dom.js";
 import * as api from "./api.js";
@@ -12,7 +12,7 @@ const VALUES_SHOWN = 30;
 
 export async function show(view, route) {
   const wanted = route.rest[0];
-  // A link within the reference does not draw it anew: what was run stays.
+  // A link within the reference does not draw it again: the results of examples stay.
   if (view.querySelector(".reference-body")) return jump(view, wanted);
   fillView(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), el("p", { class: "dim" }, "Loading…")));
   let document_;
@@ -47,16 +47,16 @@ function draw(view, document_) {
   const item = (name, ...words) => el("li", {}, el("a", { href: ref(name) }, ...words));
   fillView(view, el("div", { class: "reference" },
     el("nav", { class: "toc", "aria-label": "Reference" },
-      el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path)), item("beside", el("span", { class: "method" }, "GET"), "/instruments/{figi}")),
+      el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path)), item("further", el("span", { class: "method" }, "GET"), "/instruments/{figi}")),
       el("p", { class: "field-label" }, "For all"), el("ul", {}, item("start", "Address and key"), item("errors", "Errors"), item("limits", "Limits")),
       el("p", { class: "field-label toc-shapes" }, "Shapes"), el("ul", { class: "toc-shapes" }, shapes.map(([name]) => item(name, name)))),
     el("div", { class: "reference-body" },
       el("header", { id: "ref-start" }, el("h1", { id: "title", tabindex: "-1" }, `${document_.info?.title ?? "The interface"} for programs`),
         el("p", {}, prose(document_.info?.description)),
-        el("p", {}, "Base address ", el("code", {}, base.shown), ", version ", document_.info?.version ?? "?", ". The same as a document for machines: ", el("a", { href: api.address("schema") }, "OpenAPI ", document_.openapi), "."),
+        el("p", {}, "Base address ", el("code", {}, base.shown), ", version ", document_.info?.version ?? "?", ". The same for programs: ", el("a", { href: api.address("schema") }, "OpenAPI ", document_.openapi), "."),
         keyField()),
       all.map((one) => operation(document_, one, base)),
-      beside(document_),
+      further(document_),
       errors(document_), limits(document_),
       el("section", { id: "ref-shapes" }, el("h2", { tabindex: "-1" }, "Shapes"), shapes.map(([name, schema]) => shape(document_, name, schema))))));
 }
@@ -84,18 +84,18 @@ function operation(document_, one, base) {
     runner(document_, one, base));
 }
 
-/** What this server has beside the contract, and the document therefore does not tell. */
-function beside(document_) {
+/** The endpoint outside of the contract, which the document does not describe. */
+function further(document_) {
   const own = api.address("").replace(/\/+$/, "");
   const figi = { name: "figi", in: "path", schema: { type: "string" }, example: "BBG000BLNNH6" };
-  return el("section", { id: "ref-beside" }, el("h2", { tabindex: "-1" }, el("span", { class: "method" }, "GET"), el("code", {}, "/instruments/{figi}")),
-    el("p", {}, "Beside the interface of the public service, and without a version: one instrument with all that this server knows of it, and its family, from the share class to the venues. It counts against no limit."),
+  return el("section", { id: "ref-further" }, el("h2", { tabindex: "-1" }, el("span", { class: "method" }, "GET"), el("code", {}, "/instruments/{figi}")),
+    el("p", {}, "One instrument with all that this server knows about it, and its family, from the share class to the venues. This endpoint is not part of the public service's interface; it has no version and counts against no limit."),
     runner(document_, { method: "GET", path: "/instruments/{figi}", examples: [], parameters: [figi], request: null, isFree: true }, { run: own, shown: own }));
 }
 
 const fold = (words, content) => (content ? el("details", { class: "fold" }, el("summary", {}, words), content) : null);
 
-/** The properties of a shape; of an array, of its elements; of a choice, of each reading. */
+/** The properties of a shape, of an array's elements, or of each alternative. */
 function innerTable(document_, of, schema) {
   const whole = resolve(document_, schema);
   if (whole.type === "array") return innerTable(document_, of, whole.items);
@@ -106,7 +106,7 @@ function innerTable(document_, of, schema) {
   return rows.length ? table(document_, of, rows) : null;
 }
 
-/** `of` tells the tables of a page apart for those who go from one to the next. */
+/** A table of properties. Its label begins with `of`, which distinguishes it for screen readers. */
 function table(document_, of, all) {
   const rows = [...all].sort((a, b) => Number(b.isRequired ?? false) - Number(a.isRequired ?? false));
   return el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": `${of}, scrollable` }, el("table", { class: "properties" },
@@ -138,7 +138,7 @@ function shape(document_, name, schema) {
 }
 
 const MEANING = {
-  400: "The request as a whole is wrong. Correct it; the same again fails again.", 401: "Correct the key, or leave it out.",
+  400: "The request as a whole is wrong. Correct it; repeating it fails again.", 401: "Correct the key, or leave it out.",
   404: "The address is wrong.", 405: "The address is right, the method is not.", 406: "Accept JSON.", 413: "Send fewer jobs, or a shorter body.",
   415: "Say that the body is JSON.", 429: "Wait retry-after seconds.", 500: "Try again later, each time after a longer wait.",
   503: "Try again later, each time after a longer wait.",
@@ -148,7 +148,7 @@ function errors(document_) {
   const responses = Object.entries(document_.components?.responses ?? {}).filter(([status]) => /^[45]/.test(status));
   const texts = (response) => Object.values(response.content ?? {}).flatMap((content) => Object.values(content.examples ?? {}).map((example) => resolve(document_, example).value));
   return el("section", { id: "ref-errors" }, el("h2", { tabindex: "-1" }, "Errors"),
-    el("p", {}, "A refused request has one of these statuses and a short text. What is wrong with a single job or field stands in the 200 answer, as ", el("code", {}, "error"), " or ", el("code", {}, "warning"), "."),
+    el("p", {}, "A refused request has one of these statuses and a short text. The fault of a single job or field is in the 200 answer, as ", el("code", {}, "error"), " or ", el("code", {}, "warning"), "."),
     el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Errors, scrollable" }, el("table", { class: "properties" },
       el("thead", {}, el("tr", {}, ["Status", "Text", "What to do"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, responses.map(([status, response]) => el("tr", {}, el("th", { scope: "row" }, status, el("span", { class: "dim small block" }, response.description)),
@@ -159,7 +159,7 @@ function limits(document_) {
   const headers = { ...document_.components?.headers };
   for (const [name, header] of Object.entries(resolve(document_, document_.components?.responses?.[429] ?? {}).headers ?? {})) headers[name] ??= header;
   return el("section", { id: "ref-limits" }, el("h2", { tabindex: "-1" }, "Limits"),
-    el("p", {}, "Each counted answer tells in its headers how much may still be asked. A server without limits sends none."),
+    el("p", {}, "The headers of each counted answer say how many requests are left. A server without limits sends none."),
     table(document_, "Headers", Object.entries(headers).map(([name, header]) => {
       const whole = resolve(document_, header);
       return { name, schema: whole.schema, description: whole.description ?? "", values: [] };

@@ -1,5 +1,5 @@
-// The view `#/search`: filters beside a table of results. Pages are kept for the visit,
-// so that going back shows the same rows at the same place and costs no request.
+// The view `#/search`: filters next to a table of results. Pages are kept while the site is open, so
+// that going back shows the same rows at the same place without a request.
 
 import { el, fill, say, copyable, count, counted } from "./dom.js";
 import * as api from "./api.js";
@@ -14,7 +14,7 @@ const KEPT = 30;
 const kept = new Map(); // address → {rows, next, total}
 let request;
 
-/** Fills `view` with what the route asks for. */
+/** Fills `view` with the results of the route's question. */
 export function show(view, route) {
   request?.abort();
   const question = read(route.parameters);
@@ -30,7 +30,7 @@ export function show(view, route) {
         el("span", { class: "dim" }, label), " ", value, el("span", { class: "chip-cross", "aria-hidden": "true" }, "×"))))) : null,
     body_)));
 
-  // Each change of a filter makes the view anew; the keyboard stays where it was.
+  // Each change of a filter draws the view again; the focus stays where it was.
   if (focused) view.querySelector(`[data-field="${focused}"]`)?.focus({ preventScroll: true });
 
   const fault = faultOf(question);
@@ -39,10 +39,10 @@ export function show(view, route) {
   load(write(question), question, status, body_);
 }
 
-// On a narrow screen the filters are folded under a button; on a wide one they stand beside.
+// On a narrow screen the filters are folded under a button; on a wide one they are at the side.
 let unfolded = false, words = "";
 function side(question, active, ask) {
-  if (question.query !== words) unfolded = false; // new words are for seeing results
+  if (question.query !== words) unfolded = false; // after new words, the results are in view
   words = question.query;
   const panel = filters(question, ask);
   panel.id = "filters";
@@ -78,7 +78,7 @@ async function load(address, question, status, place) {
   render(found, question, status, place);
 }
 
-/** The next page into `found`; on failure a notice, and false. */
+/** Adds the next page to `found`. On failure it shows a notice and returns false. */
 async function fetchMore(found, question, status, place, retry) {
   request = new AbortController();
   try {
@@ -125,7 +125,7 @@ function render(found, question, status, place) {
     fill(foot, found.next
       ? el("button", { type: "button", on: { click: more } }, `Show 100 more${left}`)
       : found.rows.length >= 100 ? el("p", { class: "dim" }, found.total > found.rows.length || found.rows.length >= 15000
-        ? "The server shows no more than 15,000. Narrow the question with filters." : "That is all.") : null);
+        ? "The server returns at most 15,000 rows. Narrow the search with filters." : "End of the results.") : null);
   }
 
   async function more() {
@@ -138,7 +138,7 @@ function render(found, question, status, place) {
     rows.children[before]?.querySelector("a")?.focus({ preventScroll: true });
   }
 
-  // Search does not count; filter does, with the same question.
+  // Search returns no total; filter does, for the same question.
   async function total() {
     fill(status, "Counting…");
     try {
@@ -146,8 +146,8 @@ function render(found, question, status, place) {
       foots();
       say(words());
     } catch (failure) {
-      fill(status, words(), ` · ${failure.told}`);
-      say(failure.told);
+      fill(status, words(), ` · ${failure.text}`);
+      say(failure.text);
     }
   }
 }
@@ -157,7 +157,7 @@ function row(one) {
   const name = one.name ?? "";
   const description = one.securityDescription && one.securityDescription !== one.ticker && one.securityDescription !== name ? one.securityDescription : "";
   return el("tr", { on: { click: (event) => {
-    // The whole row leads there, but a selection of its text is no click.
+    // A click anywhere in the row opens the instrument, unless it selects text.
     if (!event.target.closest("a, button") && !String(getSelection())) go(to);
   } } },
   el("th", { scope: "row" }, el("a", { href: to }, one.ticker ?? one.figi)),
@@ -169,17 +169,17 @@ function row(one) {
   el("td", {}, copyable(one.figi, "FIGI")));
 }
 
-/** Grey rows where the results will stand, of the same height. */
+/** Grey rows in the place of the results, of the same height. */
 const skeleton = () => el("div", { class: "skeleton", "aria-hidden": "true" }, Array.from({ length: 8 }, () => el("span")));
 
 function nothing(question) {
   const { fault, form } = identify(question.query);
   const tips = [];
-  if (fault && /check digit/.test(form)) tips.push(`${question.query} looks like an identifier with a slip. ${fault}`);
+  if (fault && /check digit/.test(form)) tips.push(`${question.query} looks like an identifier with a typo. ${fault}`);
   if (filterCount(question)) tips.push("Filters are exact: exchange code US is the composite of all United States venues, not each of them. Remove a filter to see more.");
   if (question.query) {
-    tips.push("Every word must match a whole word of the ticker, the name or the description: “appl” does not find Apple. The suggestions under the search box guess; the results do not.");
-    tips.push("An identifier (ISIN, CUSIP, SEDOL, FIGI, …) is found when it is typed in full.");
+    tips.push("Every word must match a whole word of the ticker, the name or the description: “appl” does not find Apple. Only the suggestions under the search box complete words.");
+    tips.push("An identifier (ISIN, CUSIP, SEDOL, FIGI, …) must be typed in full.");
   }
   if (!question.unlisted) tips.push("Equities that no exchange lists are hidden unless the filter “Include unlisted equities” is set.");
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), el("ul", {}, tips.map((tip) => el("li", {}, tip))));
@@ -190,7 +190,7 @@ function teaching(ask) {
   const year = new Date().getUTCFullYear();
   return el("div", { class: "empty" },
     el("h2", {}, "Type in the box above, choose filters, or both"),
-    el("p", {}, "With words, the best match comes first. With filters alone, everything that fits is listed in the order of FIGIs, with the total."),
+    el("p", {}, "With words, the best match comes first. With filters only, all matching instruments are listed in the order of FIGIs, with their total."),
     el("ul", {},
       example("All rows named IBM", { query: "ibm" }),
       example("Composites of the United States", { lists: { exchCode: ["US"] } }),

@@ -1,5 +1,5 @@
-// Addresses of views: `#/name/rest?parameters`. The hash is the whole state of what is
-// shown, so back, forward, reload and a link sent to a colleague all show the same.
+// Addresses of views: `#/name/rest?parameters`. The hash is the whole state of the view, so that
+// back, forward, reload and a link sent to a colleague all show the same.
 
 /** The route that the address bar names. */
 export function current() {
@@ -27,16 +27,16 @@ export const href = {
   },
 };
 
-/** Goes there as a link would. */
+/** Goes to an address, as a link would. */
 export function go(to) {
   if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange"));
   else location.hash = to;
 }
 
-/** Calls `show` for the present route and for every later one. */
+/** Calls `show` for the current route and for every later one. */
 export function start(show) {
   addEventListener("hashchange", () => {
-    // `#view` is the skip link's place on the page, not a route.
+    // `#view` is the target of the skip link, not a route.
     if (location.hash === "#view") return;
     show(current());
   });

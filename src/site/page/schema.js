@@ -1,6 +1,6 @@
-// Reading an OpenAPI 3.0 document: references, types in words, properties, examples.
+// Reads an OpenAPI 3.0 document: references, descriptions of types, properties, examples.
 
-/** What `$ref` points to, or the thing itself. */
+/** The target of `$ref`, or `thing` itself when it is not a reference. */
 export function resolve(document, thing) {
   let found = thing, hops = 0;
   while (found?.$ref && hops < 20) {
@@ -10,10 +10,10 @@ export function resolve(document, thing) {
   return found ?? {};
 }
 
-/** The name of a shape that is referred to, or "". */
+/** The name of the shape that `schema` refers to, or "". */
 export const shapeName = (schema) => /^#\/components\/schemas\/(.+)$/.exec(schema?.$ref ?? "")?.[1] ?? "";
 
-/** A type in words, as pieces: texts, and `{shape}` where a named shape is meant. */
+/** The description of a type, in pieces: texts, and `{shape}` for a named shape. */
 export function typeOf(document, schema) {
   if (!schema) return ["any"];
   const name = shapeName(schema);
@@ -28,7 +28,7 @@ export function typeOf(document, schema) {
   return pieces;
 }
 
-/** Several readings of an entry are held together. */
+/** Puts alternatives into parentheses. */
 const inner = (pieces) => (pieces.some((piece) => / or /.test(piece)) ? ["(", ...pieces, ")"] : pieces);
 
 function boundsOf(schema) {
@@ -80,7 +80,7 @@ export function operations(document) {
       out.push({ method: method.toUpperCase(), path, operation, request, examples, parameters, answer: json(resolve(document, good ?? {}).content), responses: operation.responses ?? {} });
     }
   }
-  // What a person needs first comes first; whatever else there is follows.
+  // The most used endpoints come first, then all others.
   const order = ["/mapping", "/search", "/filter", "/mapping/values/{key}"];
   const place = ({ path }) => (order.indexOf(path) + order.length + 1) % (order.length + 1);
   return out.sort((a, b) => place(a) - place(b));

@@ -1,5 +1,5 @@
-// The search box: suggestions while typing, chosen by keyboard or pointer (the ARIA
-// combobox pattern with a listbox). Without a choice Enter shows all results.
+// The search box: suggestions while typing, chosen by keyboard or pointer (the ARIA combobox pattern
+// with a listbox). Without a choice, Enter shows all results.
 
 import { el, fill, say, counted } from "./dom.js";
 import * as api from "./api.js";
@@ -10,14 +10,14 @@ import { go, href } from "./router.js";
 const PAUSE_MS = 110;
 const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", description: "description", guess: "a guess" };
 
-/** Brings the box to life. `searchFor(text)` shows all results; `filters()` are those now set. */
+/** Starts the box. `searchFor(text)` shows all results; `filters()` returns the filters that are set. */
 export function start({ searchFor, filters }) {
   const form = document.getElementById("finder");
   const input = document.getElementById("query");
   const list = document.getElementById("suggestions");
   const hint = document.getElementById("query-hint");
   const clear = document.getElementById("clear");
-  const known = new Map(); // answers of this visit, by question
+  const known = new Map(); // answers since the page was opened, by question
   let timer, request, rows = [], active = -1, quietUntil = 0;
 
   input.addEventListener("input", () => {
@@ -51,7 +51,7 @@ export function start({ searchFor, filters }) {
       if (input.value.trim() === text && document.activeElement === input) show(found, text);
     } catch (failure) {
       if (failure.name === "AbortError") return;
-      // Suggestions are a comfort: without them Enter still searches, and says what is wrong.
+      // Without suggestions, Enter still searches, and shows what is wrong.
       if (failure.kind === "limit") quietUntil = Date.now() + failure.wait * 1000;
       if (failure.kind === "missing") quietUntil = Infinity;
       show([], text, failure);
@@ -71,7 +71,7 @@ export function start({ searchFor, filters }) {
       on: { mousedown: (event) => event.preventDefault(), mousemove: () => activate(place), click: () => { activate(place); choose(); } },
     }, entry.all === undefined ? parts(entry.row, text) : [
       el("span", {}, "All results for ", el("strong", {}, text)),
-      failure ? el("span", { class: "dim" }, failure.kind === "limit" ? `No suggestions for ${failure.wait} s: the limit is reached` : failure.kind === "away" ? "The server cannot be reached" : "")
+      failure ? el("span", { class: "dim" }, failure.kind === "limit" ? `No suggestions for ${failure.wait} s: the request limit is reached` : failure.kind === "away" ? "The server cannot be reached" : "")
         : found.length ? el("kbd", {}, "Enter") : el("span", { class: "dim" }, "No suggestion"),
     ])));
     open();
@@ -135,7 +135,7 @@ export function start({ searchFor, filters }) {
       case "ArrowUp":
         if (isOpen) activate(active <= 0 ? last : active - 1);
         break;
-      // With a suggestion chosen these move in the list, else in the text.
+      // These keys move in the list while a suggestion is chosen, else in the text.
       case "Home": if (!isOpen || active < 0) return; activate(0); break;
       case "End": if (!isOpen || active < 0) return; activate(last); break;
       case "Escape":
@@ -149,11 +149,11 @@ export function start({ searchFor, filters }) {
     event.preventDefault();
   }
 
-  // An identifier with a slip is told while it is typed: no request can find it.
+  // A wrong check digit is reported while typing: no request would find the identifier.
   function teach(text) {
     const { fault, form, kinds } = identify(text);
-    const isSlip = fault && /check digit/.test(form);
-    fill(hint, isSlip ? `This looks like ${kinds[0] === "ID_ISIN" ? "an" : "a"} ${KINDS[kinds[0]]}. ${fault}` : "");
+    const isTypo = fault && /check digit/.test(form);
+    fill(hint, isTypo ? `This looks like ${kinds[0] === "ID_ISIN" ? "an" : "a"} ${KINDS[kinds[0]]}. ${fault}` : "");
   }
 
   function setText(text) {
@@ -166,7 +166,7 @@ export function start({ searchFor, filters }) {
   return { setText, focus: () => input.focus() };
 }
 
-/** The text with its parts that were typed marked: at the starts of words only. */
+/** The text with the typed beginnings of its words marked. */
 export function marked(text, typed) {
   const words = typed.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean).sort((a, b) => b.length - a.length);
   if (!words.length) return text;

@@ -1,17 +1,17 @@
-// Light or dark, before anything is painted: a plain script in the head, so that no
-// page flashes in the wrong colours. Without a choice the system's preference holds.
+// Chooses light or dark before anything is painted: a plain script in the head, so that the page
+// does not flash in the wrong colours. Without a choice, the system's preference holds.
 (function () {
   "use strict";
 
   const KEY = "figdex-theme";
   const root = document.documentElement;
 
-  // A browser may refuse storage; the choice then lasts as long as the page.
+  // When the browser refuses storage, the choice lasts as long as the page.
   function stored() {
     try { return localStorage.getItem(KEY); } catch { return null; }
   }
   function store(theme) {
-    try { localStorage.setItem(KEY, theme); } catch { /* it lasts as long as the page */ }
+    try { localStorage.setItem(KEY, theme); } catch { /* not kept */ }
   }
 
   const system = matchMedia("(prefers-color-scheme: dark)");

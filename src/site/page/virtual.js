@@ -1,9 +1,9 @@
-// A table of any length of which only the rows in sight exist: fixed row height, roles
-// and row numbers for screen readers.
+// A table of any length in which only the visible rows exist as elements. Rows have a fixed height,
+// and roles and row numbers for screen readers.
 
 import { el } from "./dom.js";
 
-/** Browsers cannot scroll further than some millions of pixels. */
+/** The maximum number of rows: browsers cannot scroll further than some millions of pixels. */
 export const VIRTUAL_ROWS_MAX = 100_000;
 const ROW_PIXELS = 32;
 const BEYOND = 6; // rows kept ready above and below
@@ -39,7 +39,7 @@ export function virtual({ label, kind, columns, render }) {
       row.style.top = `${place * ROW_PIXELS}px`;
       out.push(row);
     }
-    // A row whose field has the focus is not pulled away from under it.
+    // The row that has the focus is kept, so that it does not lose it.
     if (space.contains(document.activeElement) && out.length) {
       const focused = document.activeElement.closest("[role=row]").getAttribute("aria-rowindex");
       const place = out.findIndex((row) => row.getAttribute("aria-rowindex") === focused);
