@@ -1,5 +1,4 @@
-//! What came of the cases: a table for people, line by line as they are measured, and the
-//! same as JSON.
+//! The results of the cases: a table, printed line by line as they are measured, and JSON.
 
 use std::fmt;
 use std::path::Path;
@@ -10,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::mixes::{Bound, Ratio};
 
-/// Under what the figures came about.
+/// The conditions of a run.
 pub(crate) struct Conditions {
     pub(crate) instruments: u64,
-    /// Of the generated universe; `None` when the index was given.
+    /// The seed of the generated instruments; `None` when an existing index was measured.
     pub(crate) seed: Option<u64>,
     pub(crate) cores: usize,
     pub(crate) connections: usize,
@@ -21,19 +20,19 @@ pub(crate) struct Conditions {
     pub(crate) seconds: f64,
 }
 
-/// A case that was measured.
+/// The result of a case.
 pub(crate) struct Outcome {
     pub(crate) case: String,
     pub(crate) against: &'static str,
     pub(crate) connections: usize,
-    /// Different requests that were asked.
+    /// The number of different requests.
     pub(crate) requests: usize,
-    /// Mean length of Figdex's answers.
+    /// The mean length of Figdex's answers.
     pub(crate) body_bytes: usize,
     pub(crate) other: Side,
     pub(crate) figdex: Side,
     pub(crate) compared: Ratio,
-    /// Of the median round, and of those furthest from it.
+    /// The ratio of the median round, then the smallest and the largest.
     pub(crate) ratio: f64,
     pub(crate) ratio_least: f64,
     pub(crate) ratio_most: f64,
@@ -41,27 +40,27 @@ pub(crate) struct Outcome {
     pub(crate) bound: Option<Bound>,
 }
 
-/// One side of a case: medians over the rounds.
+/// The figures of one side of a case: medians over the rounds.
 pub(crate) struct Side {
     pub(crate) answers_per_second: f64,
     pub(crate) p50_ms: f64,
     pub(crate) p99_ms: f64,
-    /// Work of the server for an answer.
+    /// Processor time of the server for an answer.
     pub(crate) server_cpu_us: Option<f64>,
-    /// Work of the driver for an answer.
+    /// Processor time of the driver for an answer.
     pub(crate) driver_cpu_us: f64,
-    /// Answers a second of the load beside.
-    pub(crate) beside_per_second: Option<f64>,
+    /// Answers a second of the background load.
+    pub(crate) background_per_second: Option<f64>,
 }
 
-/// The table, as far as it goes.
+/// The table so far.
 pub(crate) struct Table {
     conditions: Conditions,
     outcomes: Vec<Outcome>,
 }
 
 impl Table {
-    /// Prints the head.
+    /// Prints the heading.
     pub(crate) fn begin(conditions: Conditions) -> Self {
         println!("{conditions}\n");
         println!(
@@ -72,7 +71,7 @@ impl Table {
         for width in [7, 7, 7, 6] {
             print!(" {:>width$} {:>width$}", "other", "Figdex");
         }
-        println!("  median (range)     promise");
+        println!("  median (range)     bound");
         Self { conditions, outcomes: Vec::new() }
     }
 
@@ -82,17 +81,19 @@ impl Table {
         self.outcomes.push(outcome);
     }
 
-    /// Prints what the columns mean, and writes the JSON. Other programs had so many
-    /// `cores_of_others`.
+    /// Prints the meaning of the columns, and writes the JSON. `cores_of_others` is the mean number
+    /// of cores that other programs kept busy.
     pub(crate) fn end(self, cores_of_others: f64, json: Option<&Path>) -> anyhow::Result<()> {
         println!("{LEGEND}");
         for outcome in &self.outcomes {
             let [other, figdex] = [&outcome.other, &outcome.figdex];
-            if let Some(beside) = other.beside_per_second.zip(figdex.beside_per_second) {
+            if let Some((other, figdex)) =
+                other.background_per_second.zip(figdex.background_per_second)
+            {
                 println!(
-                    "{}: the load beside had {:.0} answers a second during the other side's turns, \
-                     {:.0} during Figdex's.",
-                    outcome.case, beside.0, beside.1
+                    "{}: the background load got {other:.0} answers a second during the other \
+                     side's turns, {figdex:.0} during Figdex's.",
+                    outcome.case
                 );
             }
         }
@@ -101,7 +102,7 @@ impl Table {
         let is_busy = cores_of_others > BUSY * cores as f64;
         if is_busy {
             print!(
-                ": a single ratio is worth little, see the control and server µs.\nMore and shorter \
+                ": a single ratio is unreliable, compare the control and server µs.\nMore and shorter \
                  turns help, such as --rounds 41 --seconds 0.25"
             );
         }
@@ -133,17 +134,17 @@ impl Table {
     }
 }
 
-/// The share of the cores from which on other programs make a ratio doubtful.
+/// The share of the cores above which other programs make a ratio unreliable.
 const BUSY: f64 = 0.1;
 
 const LEGEND: &str = "
-Ratios are Figdex's figure divided by the other side's, in the two turns of a round: throughput
-is answers a second, cost is time for an answer at full load, p50 is median latency. Counted is
-the median round; all other figures are medians over the rounds too.
+A ratio is Figdex's figure divided by the other side's, in the two turns of a round: throughput
+is answers a second, cost is time for an answer at full load, p50 is median latency. The ratio
+is that of the median round; all other figures are medians over the rounds too.
 floor: a server on the same stack that reads the same requests and answers a constant body of
 the mean length of Figdex's answers, with the same headers.
-server µs: what the threads of that server worked for an answer. One more thread drives both
-sides from this process, on the same cores; its work is in answers/s, not in server µs.
+server µs: processor time of the server's threads for an answer. One more thread drives both
+sides from this process, on the same cores; its time affects answers/s, but not server µs.
 ";
 
 impl Outcome {
@@ -183,7 +184,7 @@ impl Side {
             "p99_ms": self.p99_ms,
             "server_cpu_us": self.server_cpu_us,
             "driver_cpu_us": self.driver_cpu_us,
-            "beside_per_second": self.beside_per_second,
+            "background_per_second": self.background_per_second,
         })
     }
 }
@@ -211,7 +212,7 @@ impl fmt::Display for Conditions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let origin = match self.seed {
             Some(seed) => format!("generated with seed {seed}"),
-            None => "of an index that was given".to_owned(),
+            None => "in an existing index".to_owned(),
         };
         write!(
             f,
@@ -249,9 +250,10 @@ impl fmt::Display for Outcome {
         write!(f, "  {:<6.3} {spread:<11}", self.ratio)?;
         let compared = self.compared.name();
         let (Some(bound), Some(is_kept)) = (self.bound, self.is_kept()) else {
-            return write!(f, " no promise ({compared})");
+            return write!(f, " no bound ({compared})");
         };
-        let promise = self.promise.map(|number| format!("{number}: ")).unwrap_or_default();
+        let promise =
+            self.promise.map(|number| format!("engine 13.{number}: ")).unwrap_or_default();
         let verdict = if is_kept { "kept" } else { "MISSED" };
         write!(f, " {promise}{compared} {bound} {verdict}")
     }

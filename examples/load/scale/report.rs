@@ -1,19 +1,20 @@
-//! What came of the sizes: two tables for people, and the same as JSON.
+//! The results of the sizes, as two tables and as JSON.
 
 use anyhow::Context as _;
 use figdex_ingest::grouped;
 use serde_json::{Value, json};
 
-use super::{Asked, Size};
+use super::{Measured, Size};
 use crate::ScaleFlags;
 use crate::mixes::Kind;
 
 const MEGA: f64 = 1e6;
 
-/// A kind is late when fewer answers came in a second than this share of the rate.
+/// A kind did not keep up when it had fewer answers a second than this share of the rate.
 const IN_TIME: f64 = 0.98;
 
-pub(super) fn tell(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) -> anyhow::Result<()> {
+/// Prints the tables, and writes the JSON file if one was asked for.
+pub(super) fn print(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) -> anyhow::Result<()> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!(
         "Figdex {}: sizes of generated instruments; {cores} cores for server and driver\n",
@@ -54,20 +55,20 @@ fn print_sizes(sizes: &[Size]) {
     }
     println!(
         "\nbuild: from a zstd-compressed CSV dump to a published index, 2 GiB of memory. open: from the \
-         start of\na server process to its first answer. Memory: of the server, after all that is \
-         asked below."
+         start of\na server process to its first answer. Memory: of the server, after all requests \
+         below."
     );
     for size in sizes {
         let instruments = grouped(size.instruments);
-        match (size.cold.is_forgotten, size.cold.from_disk) {
+        match (size.cold.is_dropped, size.cold.from_disk) {
             (false, _) => println!(
-                "{instruments}: the system could not be asked to forget the files: \"cold\" is warm."
+                "{instruments}: the files could not be dropped from memory: \"cold\" is warm."
             ),
             (true, None) => println!(
-                "{instruments}: whether the files were really read from the disk is not known."
+                "{instruments}: it is unknown whether the files were really read from the disk."
             ),
             (true, Some(bytes)) => println!(
-                "{instruments}: when cold, {:.0} MB of {:.0} MB were read from the disk.",
+                "{instruments}: the cold start read {:.0} MB of {:.0} MB from the disk.",
                 bytes as f64 / MEGA,
                 size.bytes as f64 / MEGA
             ),
@@ -78,7 +79,7 @@ fn print_sizes(sizes: &[Size]) {
 fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
     println!(
         "At {} requests a second for {} s each, one kind after the other: latency p50 / p99 in ms. \
-         Then, at full\nload: what the server worked for an answer, in µs.\n",
+         Then, at full\nload: the server's processor time for an answer, in µs.\n",
         flags.rate,
         flags.seconds.as_secs_f64()
     );
@@ -90,15 +91,15 @@ fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
     for (place, kind) in kinds.iter().enumerate() {
         print!("{:<21}", kind.name);
         for size in sizes {
-            let asked = &size.kinds[place];
-            let text =
-                format!("{:.2} / {:.2} {:>5.0} µs", asked.p50_ms, asked.p99_ms, asked.work_us);
+            let Measured { p50_ms, p99_ms, work_us, .. } = size.kinds[place];
+            let text = format!("{p50_ms:.2} / {p99_ms:.2} {work_us:>5.0} µs");
             print!(" {text:>25}");
         }
         let growth = Growth::of(place, sizes);
         print!("   {:.2}, {:.2}", growth.p50, growth.work);
         if let Some(at_most) = kind.at_most {
-            let promise = kind.promise.map(|number| format!("{number}: ")).unwrap_or_default();
+            let promise =
+                kind.promise.map(|number| format!("engine 13.{number}: ")).unwrap_or_default();
             let verdict = if growth.worst() <= at_most { "kept" } else { "MISSED" };
             print!("   {promise}at most {at_most} {verdict}");
         }
@@ -118,7 +119,7 @@ fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
     }
 }
 
-/// What a kind costs at the largest size, for each 1 at the smallest.
+/// The ratios of a kind's costs at the largest size to those at the smallest.
 struct Growth {
     p50: f64,
     work: f64,
@@ -130,7 +131,7 @@ impl Growth {
         Self { p50: largest.p50_ms / smallest.p50_ms, work: largest.work_us / smallest.work_us }
     }
 
-    /// A bound must hold for both: waiting hides work, and work hides waiting.
+    /// The larger ratio, because a bound must hold for both.
     fn worst(&self) -> f64 {
         self.p50.max(self.work)
     }
@@ -143,14 +144,14 @@ impl Size {
 }
 
 fn json(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size], cores: usize) -> Value {
-    let asked = |(kind, asked): (&Kind, &Asked)| {
+    let measured = |(kind, measured): (&Kind, &Measured)| {
         json!({
             "kind": kind.name,
-            "p50_ms": asked.p50_ms,
-            "p99_ms": asked.p99_ms,
-            "answers_per_second": asked.answers_per_second,
-            "full_load_work_us": asked.work_us,
-            "full_load_answers_per_second": asked.full_per_second,
+            "p50_ms": measured.p50_ms,
+            "p99_ms": measured.p99_ms,
+            "answers_per_second": measured.answers_per_second,
+            "full_load_work_us": measured.work_us,
+            "full_load_answers_per_second": measured.full_per_second,
         })
     };
     let size = |size: &Size| {
@@ -160,12 +161,12 @@ fn json(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size], cores: usize) -> Val
             "index_bytes": size.bytes,
             "index_bytes_each": size.bytes_each(),
             "open_cold_s": size.cold.to_first_answer_s,
-            "cold_files_forgotten": size.cold.is_forgotten,
+            "cold_files_dropped": size.cold.is_dropped,
             "cold_bytes_from_disk": size.cold.from_disk,
             "open_warm_s": size.warm_s,
             "anonymous_bytes": size.memory.anonymous,
             "mapped_bytes": size.memory.mapped,
-            "kinds": kinds.iter().zip(&size.kinds).map(asked).collect::<Vec<_>>(),
+            "kinds": kinds.iter().zip(&size.kinds).map(measured).collect::<Vec<_>>(),
         })
     };
     let growth = |(place, kind): (usize, &Kind)| {

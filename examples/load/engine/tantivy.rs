@@ -1,4 +1,4 @@
-//! What one would build with tantivy alone.
+//! An index with tantivy alone, for comparison.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -17,8 +17,8 @@ use tantivy::{Index, ReloadPolicy, Searcher, TantivyDocument, Term};
 
 use super::Strikes;
 
-/// Columns that are identifiers though their names do not begin with `ID_`.
-const IDENTIFIERS_BESIDES: [&str; 7] = [
+/// Columns with identifiers whose names do not begin with `ID_`.
+const OTHER_IDENTIFIERS: [&str; 7] = [
     "ticker",
     "compositeFIGI",
     "shareClassFIGI",
@@ -35,12 +35,12 @@ const WORDS: [&str; 4] = ["ticker", "name", "securityDescription", "alias"];
 /// The memory of the writer's threads together, in bytes.
 const WRITER_BYTES: usize = 1 << 30;
 
-/// What becomes of identifiers.
+/// The treatment of identifiers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Identifiers {
     /// Each is a term.
     Terms,
-    /// They are left out.
+    /// Identifiers are left out.
     None,
 }
 
@@ -50,8 +50,8 @@ pub(super) fn rows(dump: &[u8]) -> impl Iterator<Item = Value> {
     lines.map(|line| serde_json::from_slice(line).expect("a line is JSON"))
 }
 
-/// Builds the same properties and words, and every identifier as a term. Rows, checks and
-/// publishing are left out, to its advantage.
+/// Builds an index of the same properties and words, with every identifier as a term. Rows, checks
+/// and publishing are left out, which favours tantivy.
 pub(super) fn index(dump: &[u8], folder: &Path, with: Identifiers) -> anyhow::Result<()> {
     let mut schema = Schema::builder();
     let figi = schema.add_u64_field("figi", NumericOptions::default().set_fast());
@@ -72,7 +72,7 @@ pub(super) fn index(dump: &[u8], folder: &Path, with: Identifiers) -> anyhow::Re
         sort_by_field: Some(IndexSortByField { field: "figi".into(), order: Order::Asc }),
         ..IndexSettings::default()
     };
-    // What the round before left there.
+    // Removes the index of the previous round.
     std::fs::remove_dir_all(folder)?;
     std::fs::create_dir_all(folder)?;
     let index = Index::builder().schema(schema.build()).settings(settings);
@@ -100,7 +100,7 @@ pub(super) fn index(dump: &[u8], folder: &Path, with: Identifiers) -> anyhow::Re
             }
         }
         let is_identifier =
-            |name: &str| name.starts_with("ID_") || IDENTIFIERS_BESIDES.contains(&name);
+            |name: &str| name.starts_with("ID_") || OTHER_IDENTIFIERS.contains(&name);
         for (name, value) in row.iter().filter(|_| with == Identifiers::Terms) {
             if let Some(value) = value.as_str().filter(|_| is_identifier(name)) {
                 document.add_text(identifiers, format!("{name}\0{value}"));
@@ -117,7 +117,7 @@ pub(super) fn index(dump: &[u8], folder: &Path, with: Identifiers) -> anyhow::Re
     Ok(())
 }
 
-/// The index of a folder.
+/// Opens the index in a folder.
 pub(super) fn searcher(folder: &Path) -> anyhow::Result<Searcher> {
     let reader = Index::open_in_dir(folder)?.reader_builder();
     Ok(reader.reload_policy(ReloadPolicy::Manual).try_into()?.searcher())
@@ -144,7 +144,7 @@ pub(super) fn query(
     Ok(Box::new(BooleanQuery::new(clauses)))
 }
 
-/// How many rows match.
+/// The number of matching rows.
 pub(super) fn count(searcher: &Searcher, query: &dyn Query) -> anyhow::Result<u64> {
     Ok(searcher.search(query, &Count)? as u64)
 }

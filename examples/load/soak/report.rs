@@ -1,4 +1,4 @@
-//! What was noted, as CSV; what holds, for people and as JSON.
+//! The measurements as CSV, and the verdicts as text and as JSON.
 
 use std::fmt::Write as _;
 
@@ -6,30 +6,32 @@ use figdex_ingest::grouped;
 use serde_json::json;
 
 use super::Run;
-use super::judge::{Verdict, totals};
+use super::verdicts::{Verdict, totals};
 
-/// A line for each kind of request at each moment.
+/// The measurements as CSV: a line for each kind of request at each moment.
 pub(super) fn csv(run: &Run) -> String {
     let mut out = "seconds,published,anonymous_bytes,mapped_bytes,kind,answers,p50_ms,p99_ms,\
-                   statuses,broken\n"
+                   statuses,failures\n"
         .to_owned();
     for moment in &run.moments {
         let published = run.published.iter().filter(|at| **at <= moment.seconds).count();
         let names = run.streams.iter().map(|(name, _)| name.as_str());
-        let streams = names.zip(&moment.seen).chain([("the floor", &moment.floor)]);
-        for (name, seen) in streams {
+        let streams = names.zip(&moment.answers).chain([("the floor", &moment.floor)]);
+        for (name, answers) in streams {
             let memory = &moment.memory;
-            let statuses = seen.statuses.iter().map(|(status, count)| format!("{status}:{count}"));
+            let statuses =
+                answers.statuses.iter().map(|(status, count)| format!("{status}:{count}"));
             let statuses = statuses.collect::<Vec<_>>().join(" ");
             let [p50, p99] = [50, 99].map(|percent| {
-                seen.percentile_ms(percent).map_or_else(String::new, |ms| format!("{ms:.3}"))
+                answers.percentile_ms(percent).map_or_else(String::new, |ms| format!("{ms:.3}"))
             });
-            let (seconds, answers, broken) = (moment.seconds, seen.answers(), seen.broken.len());
+            let (seconds, count, failures) =
+                (moment.seconds, answers.count(), answers.failures.len());
             let (anonymous, mapped) = (memory.anonymous, memory.mapped);
             writeln!(
                 out,
-                "{seconds:.1},{published},{anonymous},{mapped},\"{name}\",{answers},{p50},{p99},\
-                 {statuses},{broken}"
+                "{seconds:.1},{published},{anonymous},{mapped},\"{name}\",{count},{p50},{p99},\
+                 {statuses},{failures}"
             )
             .expect("writing into memory does not fail");
         }
@@ -37,7 +39,7 @@ pub(super) fn csv(run: &Run) -> String {
     out
 }
 
-/// For people.
+/// The verdicts as text.
 pub(super) fn text(run: &Run, verdicts: &[Verdict]) -> String {
     let mut out = format!(
         "{} instruments, {} requests a second, {} generations published\n",
@@ -55,15 +57,15 @@ pub(super) fn text(run: &Run, verdicts: &[Verdict]) -> String {
     out
 }
 
-/// For programs.
+/// The verdicts as JSON.
 pub(super) fn json(run: &Run, verdicts: &[Verdict]) -> String {
     let verdicts =
         verdicts.iter().map(|Verdict { found, holds }| json!({ "found": found, "holds": holds }));
-    let told = json!({
+    let json = json!({
         "instruments": run.instruments,
         "requests_per_second": run.rate,
         "published": run.published,
         "verdicts": verdicts.collect::<Vec<_>>(),
     });
-    format!("{told:#}\n")
+    format!("{json:#}\n")
 }

@@ -1,45 +1,42 @@
-//! What must hold of a server that has run for long, and whether it did.
+//! The verdicts over a run: what must hold for a server that has run for long.
 //!
-//! The beginning is left out: caches fill, and the first generations come. Memory is judged
-//! by the slope of the Theil–Sen line through it, the median of the slopes between all pairs
-//! of moments, which the two generations that are open during a swap do not move. Latencies
-//! are judged by the percentiles over all answers of the first and of the last third, each
-//! for 1 of the floor's in the same third: the machine does other work too, builds of the
-//! next generation at least, and what it does to both is not the server's. A kind with few
-//! requests has too few answers in one moment for a p99: it would be their worst.
+//! The beginning is left out, while caches fill. Memory is judged by its Theil–Sen slope, the median
+//! of the slopes between all pairs of moments, because the two generations that are open during a
+//! swap do not change it. Latencies are judged by their percentiles over the first and the last third
+//! of the run, each divided by the floor's: the machine does other work too, at least the builds of
+//! the next generations, which slows both. Thirds are long enough for a p99 of rare kinds of requests,
+//! where that of one moment would be its slowest answer.
 
 use std::collections::BTreeMap;
 
 use super::traffic::percentile_ms;
 use super::{Moment, Run};
 
-/// Seconds from which on memory and latencies are judged: a shorter run tells whether all
-/// of it still works.
+/// The minimum length of a run for verdicts on memory and latencies, in seconds.
 const JUDGED_SECONDS: f64 = 600.0;
 
-/// The share of the moments that is left out.
+/// The share of the moments that is left out at the beginning.
 const BEGINNING: f64 = 0.25;
 
-/// What memory may grow by over the time that is judged, in MiB, or as a share of what it
-/// is. Runs without a leak came to between −6 and +3.
+/// The maximum growth of memory over the judged time, in MiB or as a share of the memory. Runs
+/// without a leak had between −6 and +3 MiB.
 const GROWTH_MIB: f64 = 6.0;
 const GROWTH_SHARE: f64 = 0.1;
 
-/// What the last third's latency may be for each 1 of the first third's, of which each is a
-/// multiple of the floor's.
+/// The maximum ratio of the last third's latency to the first third's, each divided by the floor's.
 const P50_RATIO_MAX: f64 = 1.5;
 const P99_RATIO_MAX: f64 = 2.0;
 
-/// Something that must hold.
+/// Something that must hold, and whether it does.
 pub(super) struct Verdict {
-    /// What was found, in a sentence.
+    /// A sentence with the figures.
     pub(super) found: String,
     pub(super) holds: bool,
 }
 
 /// All verdicts over a run.
-pub(super) fn judge(run: &Run) -> Vec<Verdict> {
-    let mut verdicts = vec![statuses(run), connections(run), generations(run), ended(run)];
+pub(super) fn of(run: &Run) -> Vec<Verdict> {
+    let mut verdicts = vec![statuses(run), unanswered(run), generations(run), ended(run)];
     if run.moments.last().is_none_or(|moment| moment.seconds < JUDGED_SECONDS) {
         return verdicts;
     }
@@ -60,41 +57,42 @@ fn statuses(run: &Run) -> Verdict {
         for (status, count) in totals(run, stream) {
             answers += count;
             if status != *expected {
-                wrong.push(format!("{count} × {status} to \"{name}\", which is {expected}"));
+                wrong.push(format!("{count} × {status} to \"{name}\" instead of {expected}"));
             }
         }
     }
     let other = if wrong.is_empty() { "none" } else { &wrong.join(", ") };
     Verdict {
-        found: format!("{answers} answers; with another status than they should have: {other}"),
+        found: format!("{answers} answers; with a wrong status: {other}"),
         holds: wrong.is_empty() && answers > 0,
     }
 }
 
-/// How many answers of a stream had which status.
+/// The number of answers of a stream by status.
 pub(super) fn totals(run: &Run, stream: usize) -> impl Iterator<Item = (u16, usize)> {
     let mut totals = BTreeMap::<u16, usize>::new();
-    for (status, count) in run.moments.iter().flat_map(|moment| &moment.seen[stream].statuses) {
+    for (status, count) in run.moments.iter().flat_map(|moment| &moment.answers[stream].statuses) {
         *totals.entry(*status).or_default() += count;
     }
     totals.into_iter()
 }
 
-fn connections(run: &Run) -> Verdict {
-    let seen = run.moments.iter().flat_map(|moment| moment.seen.iter().chain([&moment.floor]));
-    let broken: Vec<_> = seen.flat_map(|seen| &seen.broken).collect();
-    let first = broken.first().map_or_else(String::new, |reason| format!(", the first: {reason}"));
+fn unanswered(run: &Run) -> Verdict {
+    let all = run.moments.iter().flat_map(|moment| moment.answers.iter().chain([&moment.floor]));
+    let failures: Vec<_> = all.flat_map(|answers| &answers.failures).collect();
+    let first =
+        failures.first().map_or_else(String::new, |reason| format!(", the first: {reason}"));
     Verdict {
-        found: format!("{} requests without an answer{first}", broken.len()),
-        holds: broken.is_empty(),
+        found: format!("{} requests without an answer{first}", failures.len()),
+        holds: failures.is_empty(),
     }
 }
 
 fn generations(run: &Run) -> Verdict {
-    let (published, taken_up) = (run.published.len(), run.log.taken_up);
+    let (published, reloaded) = (run.published.len(), run.log.reloaded);
     Verdict {
-        found: format!("{taken_up} of {published} new generations were taken up"),
-        holds: taken_up == published,
+        found: format!("{reloaded} of {published} new generations were reloaded"),
+        holds: reloaded == published,
     }
 }
 
@@ -121,8 +119,8 @@ fn memory(moments: &[Moment]) -> Verdict {
     let most = GROWTH_MIB.max(GROWTH_SHARE * level);
     Verdict {
         found: format!(
-            "own memory {level:.1} MiB, slope {:+.2} MiB an hour: {growth:+.2} MiB in {:.1} \
-             minutes, where {most:.0} are the most",
+            "anonymous memory {level:.1} MiB, slope {:+.2} MiB an hour: {growth:+.2} MiB in {:.1} \
+             minutes, at most {most:.0} allowed",
             slope * 3600.0,
             seconds / 60.0
         ),
@@ -133,7 +131,7 @@ fn memory(moments: &[Moment]) -> Verdict {
 fn latency(moments: &[Moment], stream: usize, name: &str, percent: usize, most: f64) -> Verdict {
     let third = moments.len() / 3;
     let of = |moments: &[Moment]| {
-        percentile_ms(moments.iter().map(|moment| &moment.seen[stream]), percent)
+        percentile_ms(moments.iter().map(|moment| &moment.answers[stream]), percent)
     };
     let floor =
         |moments: &[Moment]| percentile_ms(moments.iter().map(|moment| &moment.floor), percent);
@@ -148,7 +146,7 @@ fn latency(moments: &[Moment], stream: usize, name: &str, percent: usize, most: 
     Verdict {
         found: format!(
             "p{percent} of \"{name}\": {first:.2} ms, then {last:.2} ms; the floor's \
-             {floor_first:.2}, then {floor_last:.2}; ratio {ratio:.2}, where {most} is the most"
+             {floor_first:.2}, then {floor_last:.2}; ratio {ratio:.2}, at most {most} allowed"
         ),
         holds: ratio <= most,
     }
