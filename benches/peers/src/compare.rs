@@ -1,4 +1,4 @@
-//! Who answers the same, and how fast.
+//! Compares the answers of all engines, then their times.
 
 use std::time::Duration;
 
@@ -7,23 +7,24 @@ use anyhow::{Context as _, Result, ensure};
 use crate::engine::{Answer, Engine};
 use crate::question::{Kind, Pool, Question};
 
-/// The median time of a question of one kind, for each engine that answers such.
+/// The median times of one kind of question.
 pub(crate) struct Line {
     pub(crate) kind: Kind,
-    /// How many different questions were asked in all.
+    /// The number of different questions.
     pub(crate) questions: usize,
-    /// Rows that a question finds, on average.
+    /// The mean number of rows that a question finds.
     pub(crate) rows: f64,
+    /// The time of each engine; `None` when it does not answer this kind.
     pub(crate) times: Vec<Option<Duration>>,
 }
 
-/// Asks every question of every engine and compares the answers, byte by byte. Of a
-/// ranked answer, of which each engine has its own, and of words in general the
-/// totals are compared too. Tells how many rows a question of the pool finds, on average.
+/// Lets every engine answer every question and compares the answers byte by byte. For questions by
+/// words the totals are compared too; of ranked answers, whose order differs between engines, the
+/// number of rows. Returns the mean number of rows that a question finds.
 ///
 /// # Errors
-/// The first difference.
-pub(crate) fn compare(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<f64> {
+/// When the answers of two engines differ.
+pub(crate) fn answers(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<f64> {
     let mut found = 0;
     for question in &pool.questions {
         let mut answer = agreed(engines, pool.kind, question)?;
@@ -38,8 +39,8 @@ pub(crate) fn compare(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<f6
     Ok(found as f64 / pool.questions.len() as f64)
 }
 
-/// Asks every question once, of which no engine keeps the answers, so that all that
-/// is needed is in memory.
+/// Asks every question once, so that all data it needs are in memory. Counts are left out, because
+/// engines may cache their answers.
 pub(crate) fn warm(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<()> {
     if !pool.kind.is_count() {
         for engine in engines.iter_mut().filter(|engine| engine.answers(pool.kind)) {
@@ -49,7 +50,7 @@ pub(crate) fn warm(engines: &mut [Box<dyn Engine>], pool: &Pool) -> Result<()> {
     Ok(())
 }
 
-/// The answer of all engines.
+/// The answer on which all engines agree.
 fn agreed(engines: &mut [Box<dyn Engine>], kind: Kind, question: &Question) -> Result<Answer> {
     let mut first: Option<(&'static str, Answer)> = None;
     let is_ranked = kind.is_ranked() && matches!(question, Question::Best(_));
@@ -73,12 +74,11 @@ fn agreed(engines: &mut [Box<dyn Engine>], kind: Kind, question: &Question) -> R
             answer.text().escape_ascii()
         );
     }
-    let (_, answer) = first.context("no engine answers such questions")?;
+    let (_, answer) = first.context("no engine answers this kind of question")?;
     Ok(answer)
 }
 
-/// Lets the engines have their turns: every round has other questions, and in a round
-/// every engine has the same.
+/// Times the engines in turns. Every round has other questions, the same for all engines.
 pub(crate) fn measure(
     engines: &mut [Box<dyn Engine>],
     pool: &Pool,
