@@ -205,8 +205,14 @@ fn certificates_that_are_none() {
         (&["--tls-cert", "cert.pem"][..], "tls_cert: it needs its key: tls_key"),
         (&["--tls-key", "key.pem"], "tls_key: it needs its certificate: tls_cert"),
         (&["--tls-cert", "gone.pem", "--tls-key", "key.pem"], "tls_cert: gone.pem: No such file"),
-        (&["--tls-cert", "key.pem", "--tls-key", "key.pem"], "key.pem does not hold a certificate in PEM"),
-        (&["--tls-cert", "cert.pem", "--tls-key", "cert.pem"], "cert.pem does not hold a private key"),
+        (
+            &["--tls-cert", "key.pem", "--tls-key", "key.pem"],
+            "key.pem does not hold a certificate in PEM",
+        ),
+        (
+            &["--tls-cert", "cert.pem", "--tls-key", "cert.pem"],
+            "cert.pem does not hold a private key",
+        ),
         (&["--tls-cert", "cert.pem", "--tls-key", "other.pem"], "cert.pem with the key other.pem"),
     ] {
         let told = start(arguments);
