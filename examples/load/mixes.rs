@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use figdex_index::{IdType, Property};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::client;
 
@@ -71,7 +71,7 @@ pub(crate) struct Stream {
 }
 
 /// The compared figure: Figdex's divided by the other side's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ratio {
     /// Answers a second.
@@ -191,7 +191,8 @@ pub(crate) struct Kinds(pub(crate) IdType);
 pub(crate) struct Known(pub(crate) Property);
 
 /// The bound on a ratio.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Bound {
     AtLeast(f64),
     AtMost(f64),

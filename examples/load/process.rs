@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use rustix::fs::{Advice, fadvise};
+use serde::Serialize;
 
 /// The processor time of the calling thread.
 pub(crate) fn cpu_of_this_thread() -> anyhow::Result<Duration> {
@@ -80,6 +81,7 @@ fn ticks(path: &str, places: &[usize]) -> anyhow::Result<u64> {
 }
 
 /// The memory of a process, in bytes.
+#[derive(Serialize)]
 pub(crate) struct Memory {
     /// Heap and stacks.
     pub(crate) anonymous: u64,

@@ -197,6 +197,7 @@ fn outcome(
         ratio_most: ratios[ratios.len() - 1],
         promise: case.promise,
         bound: case.bound(),
+        is_kept: case.bound().map(|bound| bound.holds(ratio)),
     }
 }
 

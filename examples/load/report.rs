@@ -5,11 +5,13 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use figdex_ingest::grouped;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::mixes::{Bound, Ratio};
 
 /// The conditions of a run.
+#[derive(Serialize)]
 pub(crate) struct Conditions {
     pub(crate) instruments: u64,
     /// The seed of the generated instruments; `None` when an existing index was measured.
@@ -21,6 +23,7 @@ pub(crate) struct Conditions {
 }
 
 /// The result of a case.
+#[derive(Serialize)]
 pub(crate) struct Outcome {
     pub(crate) case: String,
     pub(crate) against: &'static str,
@@ -38,9 +41,11 @@ pub(crate) struct Outcome {
     pub(crate) ratio_most: f64,
     pub(crate) promise: Option<u8>,
     pub(crate) bound: Option<Bound>,
+    pub(crate) is_kept: Option<bool>,
 }
 
 /// The figures of one side of a case: medians over the rounds.
+#[derive(Serialize)]
 pub(crate) struct Side {
     pub(crate) answers_per_second: f64,
     pub(crate) p50_ms: f64,
@@ -107,30 +112,18 @@ impl Table {
             );
         }
         println!(".");
-        let kept = self.outcomes.iter().filter_map(Outcome::is_kept);
+        let kept = self.outcomes.iter().filter_map(|outcome| outcome.is_kept);
         let kept: Vec<bool> = kept.collect();
         let count = kept.iter().filter(|is_kept| **is_kept).count();
         println!("{count} of {} bounds kept.", kept.len());
         let Some(path) = json else { return Ok(()) };
-        let text = serde_json::to_string_pretty(&self.json(cores_of_others))?;
-        std::fs::write(path, text + "\n").with_context(|| path.display().to_string())
-    }
-
-    fn json(&self, cores_of_others: f64) -> Value {
-        let conditions = &self.conditions;
-        json!({
-            "conditions": {
-                "instruments": conditions.instruments,
-                "generated_with_seed": conditions.seed,
-                "cores": conditions.cores,
-                "connections": conditions.connections,
-                "rounds": conditions.rounds,
-                "seconds_a_turn": conditions.seconds,
-                "cores_of_other_programs": cores_of_others,
-                "version": env!("CARGO_PKG_VERSION"),
-            },
-            "cases": self.outcomes.iter().map(Outcome::json).collect::<Vec<_>>(),
-        })
+        let report = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "conditions": self.conditions,
+            "cores_of_other_programs": cores_of_others,
+            "cases": self.outcomes,
+        });
+        std::fs::write(path, format!("{report:#}\n")).with_context(|| path.display().to_string())
     }
 }
 
@@ -147,48 +140,6 @@ server µs: processor time of the server's threads for an answer. One more threa
 sides from this process, on the same cores; its time affects answers/s, but not server µs.
 ";
 
-impl Outcome {
-    fn is_kept(&self) -> Option<bool> {
-        self.bound.map(|bound| bound.holds(self.ratio))
-    }
-
-    fn json(&self) -> Value {
-        let bound = self.bound.map(|bound| match bound {
-            Bound::AtLeast(bound) => json!({ "at_least": bound }),
-            Bound::AtMost(bound) => json!({ "at_most": bound }),
-        });
-        json!({
-            "case": self.case,
-            "against": self.against,
-            "connections": self.connections,
-            "different_requests": self.requests,
-            "answer_bytes": self.body_bytes,
-            "other": self.other.json(),
-            "figdex": self.figdex.json(),
-            "compared": self.compared.name(),
-            "ratio": self.ratio,
-            "ratio_least": self.ratio_least,
-            "ratio_most": self.ratio_most,
-            "promise": self.promise,
-            "bound": bound,
-            "kept": self.is_kept(),
-        })
-    }
-}
-
-impl Side {
-    fn json(&self) -> Value {
-        json!({
-            "answers_per_second": self.answers_per_second,
-            "p50_ms": self.p50_ms,
-            "p99_ms": self.p99_ms,
-            "server_cpu_us": self.server_cpu_us,
-            "driver_cpu_us": self.driver_cpu_us,
-            "background_per_second": self.background_per_second,
-        })
-    }
-}
-
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -198,13 +149,13 @@ impl fmt::Display for Bound {
     }
 }
 
-impl Ratio {
-    fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Throughput => "throughput",
             Self::Cost => "cost",
             Self::P50 => "p50",
-        }
+        })
     }
 }
 
@@ -248,8 +199,8 @@ impl fmt::Display for Outcome {
         }
         let spread = format!("({:.2}-{:.2})", self.ratio_least, self.ratio_most);
         write!(f, "  {:<6.3} {spread:<11}", self.ratio)?;
-        let compared = self.compared.name();
-        let (Some(bound), Some(is_kept)) = (self.bound, self.is_kept()) else {
+        let compared = self.compared;
+        let (Some(bound), Some(is_kept)) = (self.bound, self.is_kept) else {
             return write!(f, " no bound ({compared})");
         };
         let promise =

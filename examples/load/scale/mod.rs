@@ -13,6 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use figdex_index::{Catalogue, Manifest};
+use serde::Serialize;
 
 use self::child::Running;
 use crate::ScaleFlags;
@@ -36,6 +37,7 @@ const VARIED_AT_FULL_LOAD: usize = 50_000;
 const MILLIONS_MAX: f64 = 1_000.0;
 
 /// The figures of a size.
+#[derive(Serialize)]
 struct Size {
     instruments: u64,
     build_s: f64,
@@ -47,6 +49,7 @@ struct Size {
 }
 
 /// A start over files that the system was asked to drop from memory.
+#[derive(Serialize)]
 struct Cold {
     to_first_answer_s: f64,
     /// Whether the system accepted the request.
@@ -56,7 +59,9 @@ struct Cold {
 }
 
 /// The figures of a kind of request.
+#[derive(Serialize)]
 struct Measured {
+    kind: String,
     p50_ms: f64,
     p99_ms: f64,
     answers_per_second: f64,
@@ -148,6 +153,7 @@ fn measure_kind(
     let worked = Cpu::of(&process)?.since(&cpu);
     ensure!(full.answers() > 0, "no answer came in time: increase --seconds");
     Ok(Measured {
+        kind: kind.name.clone(),
         p50_ms: turn.percentile(50).as_secs_f64() * 1e3,
         p99_ms: turn.percentile(99).as_secs_f64() * 1e3,
         answers_per_second: turn.answers_per_second,

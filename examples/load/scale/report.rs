@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use figdex_ingest::grouped;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::{Measured, Size};
 use crate::ScaleFlags;
@@ -24,8 +25,16 @@ pub(super) fn print(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) -> anyho
     println!();
     print_kinds(flags, kinds, sizes);
     let Some(path) = &flags.common.json else { return Ok(()) };
-    let text = serde_json::to_string_pretty(&json(flags, kinds, sizes, cores))?;
-    std::fs::write(path, text + "\n").with_context(|| path.display().to_string())
+    let growth: Vec<_> = (0..kinds.len()).map(|place| Growth::of(place, sizes)).collect();
+    let report = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "cores": cores,
+        "requests_per_second": flags.rate,
+        "seconds_of_a_kind": flags.seconds.as_secs_f64(),
+        "sizes": sizes,
+        "largest_by_smallest": growth,
+    });
+    std::fs::write(path, format!("{report:#}\n")).with_context(|| path.display().to_string())
 }
 
 fn print_sizes(sizes: &[Size]) {
@@ -120,15 +129,22 @@ fn print_kinds(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) {
 }
 
 /// The ratios of a kind's costs at the largest size to those at the smallest.
-struct Growth {
+#[derive(Serialize)]
+struct Growth<'a> {
+    kind: &'a str,
     p50: f64,
     work: f64,
 }
 
-impl Growth {
-    fn of(place: usize, sizes: &[Size]) -> Self {
+impl<'a> Growth<'a> {
+    fn of(place: usize, sizes: &'a [Size]) -> Self {
         let [smallest, largest] = [0, sizes.len() - 1].map(|size| &sizes[size].kinds[place]);
-        Self { p50: largest.p50_ms / smallest.p50_ms, work: largest.work_us / smallest.work_us }
+        let kind = smallest.kind.as_str();
+        Self {
+            kind,
+            p50: largest.p50_ms / smallest.p50_ms,
+            work: largest.work_us / smallest.work_us,
+        }
     }
 
     /// The larger ratio, because a bound must hold for both.
@@ -141,53 +157,4 @@ impl Size {
     fn bytes_each(&self) -> f64 {
         self.bytes as f64 / self.instruments as f64
     }
-}
-
-fn json(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size], cores: usize) -> Value {
-    let measured = |(kind, measured): (&Kind, &Measured)| {
-        json!({
-            "kind": kind.name,
-            "p50_ms": measured.p50_ms,
-            "p99_ms": measured.p99_ms,
-            "answers_per_second": measured.answers_per_second,
-            "full_load_work_us": measured.work_us,
-            "full_load_answers_per_second": measured.full_per_second,
-        })
-    };
-    let size = |size: &Size| {
-        json!({
-            "instruments": size.instruments,
-            "build_s": size.build_s,
-            "index_bytes": size.bytes,
-            "index_bytes_each": size.bytes_each(),
-            "open_cold_s": size.cold.to_first_answer_s,
-            "cold_files_dropped": size.cold.is_dropped,
-            "cold_bytes_from_disk": size.cold.from_disk,
-            "open_warm_s": size.warm_s,
-            "anonymous_bytes": size.memory.anonymous,
-            "mapped_bytes": size.memory.mapped,
-            "kinds": kinds.iter().zip(&size.kinds).map(measured).collect::<Vec<_>>(),
-        })
-    };
-    let growth = |(place, kind): (usize, &Kind)| {
-        let growth = Growth::of(place, sizes);
-        json!({
-            "kind": kind.name,
-            "p50": growth.p50,
-            "work": growth.work,
-            "promise": kind.promise,
-            "at_most": kind.at_most,
-            "kept": kind.at_most.map(|at_most| growth.worst() <= at_most),
-        })
-    };
-    json!({
-        "conditions": {
-            "version": env!("CARGO_PKG_VERSION"),
-            "cores": cores,
-            "requests_per_second": flags.rate,
-            "seconds_a_kind": flags.seconds.as_secs_f64(),
-        },
-        "sizes": sizes.iter().map(size).collect::<Vec<_>>(),
-        "largest_by_smallest": kinds.iter().enumerate().map(growth).collect::<Vec<_>>(),
-    })
 }

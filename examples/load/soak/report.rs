@@ -59,13 +59,11 @@ pub(super) fn text(run: &Run, verdicts: &[Verdict]) -> String {
 
 /// The verdicts as JSON.
 pub(super) fn json(run: &Run, verdicts: &[Verdict]) -> String {
-    let verdicts =
-        verdicts.iter().map(|Verdict { found, holds }| json!({ "found": found, "holds": holds }));
     let json = json!({
         "instruments": run.instruments,
         "requests_per_second": run.rate,
         "published": run.published,
-        "verdicts": verdicts.collect::<Vec<_>>(),
+        "verdicts": verdicts,
     });
     format!("{json:#}\n")
 }

@@ -9,6 +9,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::traffic::percentile_ms;
 use super::{Moment, Run};
 
@@ -28,6 +30,7 @@ const P50_RATIO_MAX: f64 = 1.5;
 const P99_RATIO_MAX: f64 = 2.0;
 
 /// Something that must hold, and whether it does.
+#[derive(Serialize)]
 pub(super) struct Verdict {
     /// A sentence with the figures.
     pub(super) found: String,
