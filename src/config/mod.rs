@@ -31,7 +31,7 @@ use crate::limits::{
 };
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
-use crate::serve::bounds::Connections;
+use crate::serve::bounds::ConnectionBounds;
 use crate::serve::tls::Tls;
 
 /// The folder of the index, unless `--index` names another.
@@ -46,7 +46,8 @@ const RELOAD_PERIOD: Duration = Duration::from_secs(1);
 /// The bounds on connections to the operators' address. They are counted apart from those of
 /// clients, so that a flood of clients does not lock operators out. Few are enough: for a
 /// scraper and some people.
-pub const ADMIN_CONNECTIONS: Connections = Connections { max: 64, ..Connections::DEFAULT };
+pub const ADMIN_CONNECTIONS: ConnectionBounds =
+    ConnectionBounds { max: 64, ..ConnectionBounds::DEFAULT };
 
 /// The configuration of `figdex serve`. A field is named as its flag.
 #[derive(Debug)]
@@ -106,7 +107,7 @@ pub struct Settings {
     pub body_bytes_max: usize,
     /// The bounds on connections: `--connections`, `--connections-per-address`,
     /// `--head-timeout` and `--idle-timeout`.
-    pub connections: Connections,
+    pub connections: ConnectionBounds,
     /// Whether each request is logged. On by default: without its line, nobody can find out
     /// afterwards which requests were refused or slow; and no request waits for its line to be
     /// written.
@@ -151,7 +152,7 @@ impl Default for Settings {
             jobs_per_request: JOBS_MAX,
             jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
             body_bytes_max: BODY_BYTES_MAX,
-            connections: Connections::default(),
+            connections: ConnectionBounds::default(),
             access_log: true,
             body_timeout: BODY_TIMEOUT,
             bodies_bytes_max: BODIES_BYTES_MAX,
@@ -211,7 +212,7 @@ impl Config {
             in_force.clone_from(rates);
         }
         // The time for an answer includes that for the rest of its request's body.
-        settings.connections.answer_wait += settings.body_timeout.saturating_sub(BODY_TIMEOUT);
+        settings.connections.answer_timeout += settings.body_timeout.saturating_sub(BODY_TIMEOUT);
 
         let mut derive = |name: &str, reason: String| {
             let is_given = provenance.contains_key(name);

@@ -191,7 +191,7 @@ fn all_errors_are_reported_together() {
 #[test]
 fn connections_and_their_times() {
     let default = with_file("").settings;
-    assert_eq!(default.connections, Connections::default());
+    assert_eq!(default.connections, ConnectionBounds::default());
     assert_eq!(default.connections.per_address, Some(1_000));
     let of_proxy = with_file("trust_proxy = true").settings;
     assert_eq!(of_proxy.connections.per_address, None);
@@ -203,14 +203,14 @@ fn connections_and_their_times() {
         idle_timeout = "1h"
     "#;
     let settings = with_file(text).settings;
-    let connections = Connections {
+    let connections = ConnectionBounds {
         max: 50,
         per_address: Some(7),
         head_timeout: Duration::from_millis(1_500),
         idle_timeout: Duration::from_secs(3_600),
         // A body may take 90 s more than by default.
-        answer_wait: Connections::DEFAULT.answer_wait + Duration::from_secs(90),
-        ..Connections::DEFAULT
+        answer_timeout: ConnectionBounds::DEFAULT.answer_timeout + Duration::from_secs(90),
+        ..ConnectionBounds::DEFAULT
     };
     assert_eq!(settings.connections, connections);
     assert_eq!(settings.body_timeout, Duration::from_secs(120));

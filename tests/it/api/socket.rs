@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use figdex::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::limits::Rates;
-use figdex::{Connections, Observer, State};
+use figdex::{ConnectionBounds, Observer, State};
 use tokio::sync::oneshot;
 use warp::Filter as _;
 use warp::reply::Response;
@@ -52,7 +52,7 @@ fn serving_keys(
 /// As [`serving_with`], but with answers of the test's.
 pub(crate) fn serving_service(
     service: Service,
-    connections: Connections,
+    connections: ConnectionBounds,
     test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
 ) {
     serving_on(service, Observer::none(), connections, test);
@@ -61,7 +61,7 @@ pub(crate) fn serving_service(
 fn serving_on(
     service: Service,
     observer: Observer,
-    connections: Connections,
+    connections: ConnectionBounds,
     test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
 ) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -204,7 +204,7 @@ fn a_panic_is_an_answer() {
     });
     let service = at_once.or(later).unify().or(server.service.clone()).unify().boxed();
     let observer = server.observer.clone();
-    serving_on(service, observer, Connections::default(), |address, _stop| {
+    serving_on(service, observer, ConnectionBounds::default(), |address, _stop| {
         let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: 7\r\n\r\n");
         let body = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
         let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -323,11 +323,11 @@ fn exchange_some(address: SocketAddr, head: &str, body: &str) -> String {
 fn answers_have_a_least_pace() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let connections = Connections {
+    let connections = ConnectionBounds {
         idle_timeout: Duration::from_secs(2),
         // The answer of some 30 MB is given three seconds more.
         answer_bytes_per_second: 10 << 20,
-        ..Connections::default()
+        ..ConnectionBounds::default()
     };
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
     let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
@@ -451,8 +451,11 @@ const LONG_WAIT: Duration = Duration::from_secs(20);
 /// contract 14.20: a head has a bound of its own, apart from the bound of a silence.
 #[test]
 fn heads_have_a_bound() {
-    let connections =
-        Connections { head_timeout: SHORT_WAIT, idle_timeout: LONG_WAIT, ..Connections::default() };
+    let connections = ConnectionBounds {
+        head_timeout: SHORT_WAIT,
+        idle_timeout: LONG_WAIT,
+        ..ConnectionBounds::default()
+    };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         for head in ["", "POST /v3/mapping HTTP/1.1\r\n"] {
             let started = Instant::now();
@@ -467,11 +470,11 @@ fn heads_have_a_bound() {
 /// of all waits for one that ends.
 #[test]
 fn silences_have_a_bound() {
-    let connections = Connections {
+    let connections = ConnectionBounds {
         max: 1,
         head_timeout: LONG_WAIT,
         idle_timeout: SHORT_WAIT,
-        ..Connections::default()
+        ..ConnectionBounds::default()
     };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         let get = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
