@@ -171,7 +171,7 @@ mod tests {
         assert!(answered.headers().contains_key(REQUEST_ID));
 
         let mut gone = Box::pin(begin().answering(async {
-            request::takes(Route::Suggest);
+            request::set_route(Route::Suggest);
             pending::<Reply>().await
         }));
         assert!((&mut gone).now_or_never().is_none());

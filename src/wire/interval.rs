@@ -1,11 +1,13 @@
-//! "Interval rules": arrays of two entries become intervals that cannot be wrong.
+//! Intervals of numbers and dates: arrays of two entries, checked by the rules of contract 6.11 to
+//! 6.17.
 
 use figdex_index::{Date, DateInterval, IntervalError, NumberInterval};
 
 use super::Fault;
 use super::json::{Raw, elements, is_null, text};
 
-/// A number interval, `[number or null, number or null]`.
+/// Reads an interval of numbers, `[number or null, number or null]`. `name` is the property's, for
+/// the fault.
 pub(super) fn numbers(name: &str, raw: Raw<'_>) -> Result<NumberInterval, Fault> {
     let shape = || -> Fault {
         format!("{name} must be an array of two entries, each a number or null.").into()
@@ -18,7 +20,7 @@ pub(super) fn numbers(name: &str, raw: Raw<'_>) -> Result<NumberInterval, Fault>
     NumberInterval::new(entry(low)?, entry(high)?).map_err(|error| rule(name, error))
 }
 
-/// A date interval, `[YYYY-MM-DD or null, YYYY-MM-DD or null]`.
+/// Reads an interval of dates, `[YYYY-MM-DD or null, YYYY-MM-DD or null]`.
 pub(super) fn dates(name: &str, raw: Raw<'_>) -> Result<DateInterval, Fault> {
     let shape = || -> Fault {
         format!("{name} must be an array of two entries, each a date YYYY-MM-DD or null.").into()
@@ -46,9 +48,9 @@ fn rule(name: &str, error: IntervalError) -> Fault {
 mod tests {
     use super::*;
 
-    /// A row's number was read exactly, and an interval that ends with it holds it.
+    /// contract 6.12: both ends belong to the interval, also those that no double holds exactly.
     #[test]
-    fn a_number_is_the_nearest_that_there_is() {
+    fn an_interval_contains_its_ends() {
         for text in ["449.49106478873813", "21.489705265908874", "0.1", "3e67", "1e-320"] {
             let raw = format!("[{text},{text}]");
             let interval = numbers("strike", serde_json::from_str(&raw).unwrap()).unwrap();
