@@ -1,5 +1,5 @@
 //! Cross-origin requests: the web pages that may call this server from a browser, `--cors ORIGIN`
-//! (contract 15). Without the flag no answer has a header of this chapter.
+//! (contract, chapter 15). Without the flag no answer has a header of this chapter.
 
 use std::fmt;
 use std::str::FromStr;

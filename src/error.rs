@@ -1,6 +1,6 @@
-//! The errors that refuse a whole request: the table of statuses and texts (contract 13). Every 4xx
-//! and 5xx that this program sends is spelled here and nowhere else. A fault of one field is not an
-//! error of this kind: `wire` writes it into a 200.
+//! The errors that refuse a whole request: the table of statuses and texts (contract, chapter 13).
+//! Every 4xx and 5xx that this program sends is spelled here and nowhere else. A fault of one field
+//! is not an error of this kind: `wire` writes it into a 200.
 
 use std::borrow::Cow;
 

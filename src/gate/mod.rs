@@ -186,14 +186,14 @@ pub(crate) async fn open(
     answer: impl Future<Output = Result<Vec<u8>, OpenError>>,
 ) -> Response {
     let Head { peer, method, headers } = head;
-    let is_read = read_only(route, &method);
+    let readable = read_only(route, &method);
     let cors = &state.settings().cors;
     let mut reply = match cors.preflight(&method, &headers, &Method::GET) {
         Some(reply) => reply,
         None => {
             let mut counted = None;
             let answered = async {
-                is_read?;
+                readable?;
                 let who = caller(peer, &headers, state.settings().trust_proxy);
                 if let Some(span) = span {
                     // The windows of these routes are kept among those of v3.
@@ -218,7 +218,7 @@ pub(crate) async fn open(
     reply
 }
 
-/// Takes a request for a route outside of the contract, which is only read (contract 16).
+/// Takes a request for a route outside of the contract, which is only read (contract, chapter 16).
 ///
 /// # Errors
 /// [`ApiError::InvalidMethod`] unless the method is GET or HEAD.

@@ -1,5 +1,5 @@
-//! The route table: the endpoints of the contract (contract 1) and the routes outside of it
-//! (contract 16), a file for each or for two that differ little.
+//! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
+//! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
 mod health;
 mod instruments;
@@ -46,9 +46,7 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .unify()
         .or(schema::route(state.clone()))
         .unify()
-        .or(search::search(state.clone()))
-        .unify()
-        .or(search::filter(state.clone()))
+        .or(search::route(state.clone()))
         .unify()
         .or(instruments::route(state.clone()))
         .unify()

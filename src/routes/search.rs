@@ -1,5 +1,5 @@
-//! `POST /{version}/search` and `POST /{version}/filter` (contract 8): words and properties to
-//! FIGIs, a page at a time. Both find the same rows. A search gives first those that a person
+//! `POST /{version}/search` and `POST /{version}/filter` (contract, chapter 8): words and properties
+//! to FIGIs, a page at a time. Both find the same rows. A search gives first those that a person
 //! would want first; a filter gives them in FIGI order, with the count of all.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::config::{Settings, UnknownEnum};
+use crate::config::{SearchEnvelope, Settings, UnknownEnum};
 use crate::error::ApiError;
 use crate::gate::call::{Incoming, incoming};
 use crate::gate::{Action, Body};
@@ -19,9 +19,9 @@ use crate::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{
-    Checked, Cursor, Fault, INVALID_START, QueryDigest, SearchRequest, SearchResult,
+    Checked, Cursor, Fault, INVALID_START, QueryDigest, SearchRequest, SearchResult, Several,
+    search_result,
 };
-use crate::wire::{Several, search_result};
 use crate::{gate, request};
 
 /// One of the two endpoints.
@@ -31,37 +31,27 @@ enum Endpoint {
     Filter,
 }
 
-/// `POST /{version}/search`
-pub(super) fn search(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    version(Version::has_search)
-        .and(warp::path!("search"))
-        .and(incoming())
-        .and(with(state))
-        .then(|version, request, state| handle(Endpoint::Search, version, request, state))
-        .boxed()
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let search = path("search", Endpoint::Search, Version::has_search);
+    let filter = path("filter", Endpoint::Filter, Version::has_filter);
+    search.or(filter).unify().and(incoming()).and(with(state)).then(handle).boxed()
 }
 
-/// `POST /{version}/filter`
-pub(super) fn filter(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    version(Version::has_filter)
-        .and(warp::path!("filter"))
-        .and(incoming())
-        .and(with(state))
-        .then(|version, request, state| handle(Endpoint::Filter, version, request, state))
-        .boxed()
-}
-
-/// The version of a path, if it has the endpoint.
-fn version(has: fn(Version) -> bool) -> BoxedFilter<(Version,)> {
+/// The path of an endpoint, in the versions that have it.
+fn path(
+    segment: &'static str,
+    endpoint: Endpoint,
+    has: fn(Version) -> bool,
+) -> BoxedFilter<((Endpoint, Version),)> {
     let check = move |version: Version| async move {
-        if has(version) { Ok(version) } else { Err(warp::reject::not_found()) }
+        if has(version) { Ok((endpoint, version)) } else { Err(warp::reject::not_found()) }
     };
-    warp::path::param().and_then(check).boxed()
+    let version = warp::path::param().and_then(check);
+    version.and(warp::path(segment)).and(warp::path::end()).boxed()
 }
 
 async fn handle(
-    endpoint: Endpoint,
-    version: Version,
+    (endpoint, version): (Endpoint, Version),
     request: Incoming,
     state: Arc<State>,
 ) -> Response {
@@ -80,23 +70,22 @@ async fn answer(
     state: &Arc<State>,
 ) -> Result<Vec<u8>, ApiError> {
     let catalogue = state.catalogue();
-    let settings = state.settings();
-    if body.len() > INLINE_BODY_BYTES_MAX {
-        let settings = settings.clone();
-        let answer = move |meter: &Meter| {
-            let question = Question::read(endpoint, version, &body, catalogue, &settings)?;
-            question.answer(&settings, meter)
+    let answer = if body.len() > INLINE_BODY_BYTES_MAX {
+        let shared = state.clone();
+        let read_and_answer = move |meter: &Meter| {
+            let settings = shared.settings();
+            Question::read(endpoint, version, &body, catalogue, settings)?.answer(meter)
         };
-        return state.looking_up(answer).await??.ok_or(ApiError::Unavailable);
-    }
-    let question = Question::read(endpoint, version, &body, catalogue, settings)?;
-    drop(body);
-    if let Some(answer) = question.answer(settings, &Meter::of(endpoint.inline_units()))? {
-        return Ok(answer);
-    }
-    let settings = settings.clone();
-    let answer = state.looking_up(move |meter| question.answer(&settings, meter)).await??;
-    // It has no bound there, and ends early only when the client has gone.
+        state.looking_up(read_and_answer).await??
+    } else {
+        let question = Question::read(endpoint, version, &body, catalogue, state.settings())?;
+        drop(body);
+        match question.answer(&Meter::of(endpoint.inline_units()))? {
+            Some(answer) => Some(answer),
+            None => state.looking_up(move |meter| question.answer(meter)).await??,
+        }
+    };
+    // In a turn it has no bound, and ends early only when the client has gone.
     answer.ok_or(ApiError::Unavailable)
 }
 
@@ -107,6 +96,7 @@ struct Question {
     /// The search, or `None` when no row can match it, and the text of the cursor that it goes on
     /// from; or the fault for the answer.
     asked: Result<(Option<Search>, Option<String>), Fault>,
+    envelope: SearchEnvelope,
     catalogue: Arc<Catalogue>,
 }
 
@@ -125,15 +115,14 @@ impl Question {
             return Err(ApiError::InvalidEnumField);
         }
         let asked = question.and_then(|search| Ok((search, request.start()?.map(Cow::into_owned))));
-        Ok(Self { endpoint, version, asked, catalogue })
+        Ok(Self { endpoint, version, asked, envelope: settings.search_envelope, catalogue })
     }
 
     /// The answer; `None` when it takes more work than the meter allows.
-    fn answer(&self, settings: &Settings, meter: &Meter) -> Result<Option<Vec<u8>>, ApiError> {
+    fn answer(&self, meter: &Meter) -> Result<Option<Vec<u8>>, ApiError> {
         let Some(answer) = self.find(meter)? else { return Ok(None) };
         let mut out = Vec::new();
-        let envelope = settings.search_envelope;
-        search_result::write(&mut out, self.version, envelope, &self.catalogue, &answer);
+        search_result::write(&mut out, self.version, self.envelope, &self.catalogue, &answer);
         Ok(Some(out))
     }
 

@@ -1,5 +1,5 @@
 //! `GET /{version}/mapping/values/{key}`: the values that an enum-like property may have now
-//! (contract 7).
+//! (contract, chapter 7).
 
 use std::sync::Arc;
 

@@ -1,7 +1,16 @@
-//! The JSON of requests and answers, a file for each shape of the contract: `job` and `job_result`
-//! (contract 4), `properties` and `interval` (contract 6), `values` (contract 7), `search` and
-//! `search_result` (contract 8), `cursor` (contract 11) and `row` (contract 12). `suggest` and
-//! `instrument` are shapes outside of the contract (contract 16), and `json` is what all share.
+//! The JSON of requests and answers, a file for each shape of the contract:
+//!
+//! | chapter | files |
+//! |---|---|
+//! | 4 Mapping jobs | `job`, `job_result` |
+//! | 6 Properties | `properties`, `interval` |
+//! | 7 Values | `values` |
+//! | 8 Search and filter | `search`, `search_result` |
+//! | 11 Paging | `cursor` |
+//! | 12 Answers and rows | `row` |
+//! | 16 Outside the contract | `suggest`, `instrument` |
+//!
+//! `json` reads and writes the parts that all shapes have in common.
 //!
 //! A request is first read into a permissive shape. Checked, it is a question of `figdex_index`,
 //! whose types cannot hold an invalid one.

@@ -1,4 +1,4 @@
-//! The properties that narrow an answer, of mapping jobs, searches and filters (contract 6).
+//! The properties that narrow an answer, of mapping jobs, searches and filters (contract, chapter 6).
 
 use std::borrow::Cow;
 
