@@ -42,7 +42,7 @@ impl FromStr for Origin {
         if text == "*" {
             return Ok(Self::Any);
         }
-        // Origins are compared byte for byte, so a spelling that no browser sends would never match.
+        // Origins are compared byte for byte: a spelling that no browser sends would never match.
         let is_origin = text.parse::<Uri>().is_ok_and(|uri| {
             let whole = uri.scheme_str().zip(uri.authority());
             whole.is_some_and(|(scheme, authority)| {

@@ -19,7 +19,7 @@
 //! | `auth` | API keys |
 //! | `observe` | the log and the metrics |
 //! | `error` | the errors that refuse a whole request, with their statuses |
-//! | `encoding`, `pieces`, `weighted` | gzip, answers in pieces, and lists with qualities in headers |
+//! | `encoding`, `pieces`, `weighted` | gzip, answers in pieces, lists with qualities in headers |
 //! | `request`, `limits` | the request that is being answered; rates and bounds |
 //! | `version`, `cors`, `stamp`, `caller` | versions, other origins, changes of a file, who calls |
 

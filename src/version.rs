@@ -1,5 +1,5 @@
-//! The versions of the interface and the differences between them (contract, chapter 1). One handler
-//! serves all versions and asks here where they differ.
+//! The versions of the interface and their differences (contract, chapter 1). One handler serves all
+//! versions and asks here where they differ.
 
 use std::str::FromStr;
 

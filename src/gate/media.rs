@@ -1,5 +1,5 @@
-//! The media types of a request: those that it accepts (contract 2.4) and that of its body (contract
-//! 2.5).
+//! The media types of a request: those that it accepts (contract 2.4), and that of its body
+//! (contract 2.5).
 
 use warp::http::{HeaderMap, header};
 

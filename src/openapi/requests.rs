@@ -103,8 +103,8 @@ impl PartialSchema for NullableNumberInterval {
     fn schema() -> RefOr<Schema> {
         interval(
             Object::with_type(nullable(Type::Number)),
-            "An interval [a, b] with a <= b. null leaves that side open; at least one entry must not \
-             be null.",
+            "An interval [a, b] with a <= b. null leaves that side open; at least one entry must \
+             not be null.",
         )
     }
 }

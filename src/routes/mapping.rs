@@ -1,4 +1,5 @@
-//! `POST /{version}/mapping`: identifiers to FIGIs, a batch of jobs at a time (contract, chapter 4).
+//! `POST /{version}/mapping`: maps identifiers to FIGIs, a batch of jobs at a time
+//! (contract, chapter 4).
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,6 +1,6 @@
-//! `POST /{version}/search` and `POST /{version}/filter` (contract, chapter 8): words and properties
-//! to FIGIs, a page at a time. Both find the same rows. A search gives first those that a person
-//! would want first; a filter gives them in FIGI order, with the count of all.
+//! `POST /{version}/search` and `POST /{version}/filter` find rows by words and properties, a page
+//! at a time (contract, chapter 8). Both find the same rows. A search gives first those that a
+//! person would want first; a filter gives them in FIGI order, with the count of all.
 
 use std::borrow::Cow;
 use std::sync::Arc;

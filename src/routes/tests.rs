@@ -16,21 +16,26 @@ use crate::limits::INLINE_BODY_BYTES_MAX;
 /// Instruments of one ticker, each of which takes more than 300 bytes of an answer.
 const ROWS: u32 = 400;
 
+/// The FIGI of an instrument.
+fn figi(number: u32) -> String {
+    let body = format!("BBG{number:08}");
+    let digit = figdex_index::check_digit::double_add_double(body.as_bytes()).unwrap();
+    format!("{body}{digit}")
+}
+
 /// A server with one turn for heavy work, and one for packing.
 fn state() -> Arc<State> {
     let folder = tempfile::tempdir().unwrap();
     let index = folder.path().join("index");
     let mut dump = "figi,ticker,name\n".to_owned();
     for number in 0..ROWS {
-        let body = format!("BBG{number:08}");
-        let digit = figdex_index::check_digit::double_add_double(body.as_bytes()).unwrap();
         let ticker = if number < 3 { "FEW" } else { "MANY" };
-        dump.push_str(&format!("{body}{digit},{ticker},{number:0>80}\n"));
+        dump.push_str(&format!("{},{ticker},{number:0>80}\n", figi(number)));
     }
     let dump = Input::Memory("dump", dump.into_bytes().into());
     Build::new(vec![dump], &index).run(&mut |_| {}).unwrap();
     let settings =
-        Settings { turns: Some(1), turn_wait: Duration::from_millis(1), ..Settings::default() };
+        Settings { turns: Some(1), turn_wait: Duration::from_millis(50), ..Settings::default() };
     Arc::new(State::new(Catalogue::open(&index).unwrap(), settings))
 }
 
@@ -67,7 +72,7 @@ async fn bodies_that_are_parsed_inline() {
     assert_eq!(post(&state, "/v3/mapping", "", &body).await.0, 200);
 }
 
-/// contract 12.1: a long answer waits for a turn to be packed, and is sent unpacked when none comes.
+/// contract 12.1: a long answer waits for a turn to be packed, and is sent unpacked without one.
 #[tokio::test]
 async fn answers_that_are_packed_inline() {
     let state = state();
@@ -82,4 +87,30 @@ async fn answers_that_are_packed_inline() {
     assert_eq!(post(&state, "/v3/mapping", "gzip", &job("MANY")).await, (200, true));
     let answers = u64::from(ROWS) * 300;
     assert!(answers > reply::INLINE_BYTES_MAX as u64, "the answer of MANY is long enough");
+}
+
+/// No rate limits `/schema` and `/instruments`, so their turns are separate from those of searches:
+/// neither waits for the other.
+#[tokio::test]
+async fn searches_have_separate_turns() {
+    let state = state();
+    let service = service(state.clone());
+    let ask = async |path: &str| warp::test::request().path(path).reply(&service).await.status();
+    let instrument = format!("/instruments/{}", figi(0));
+
+    let (release, released) = mpsc::channel::<()>();
+    let mut searching = pin!(state.blocking(move || released.recv()));
+    assert!(searching.as_mut().now_or_never().is_none());
+    assert_eq!(ask("/schema").await, 200);
+    assert_eq!(ask(&instrument).await, 200);
+    assert_eq!(state.blocking(|| ()).await, Err(ApiError::Unavailable), "searches are busy");
+    drop(release);
+
+    let (release, released) = mpsc::channel::<()>();
+    let mut describing = pin!(state.describing(move || released.recv()));
+    assert!(describing.as_mut().now_or_never().is_none());
+    assert_eq!(ask("/schema").await, 503);
+    assert_eq!(ask(&instrument).await, 200);
+    while state.blocking(|| ()).await.is_err() {}
+    drop(release);
 }

@@ -50,7 +50,8 @@ enum Given<'a> {
 ///
 /// # Errors
 /// - [`ApiError::BadRequest`] when the body is not JSON, or not an array (contract 2.7).
-/// - [`ApiError::PayloadTooLarge`] when the array has more than `jobs_max` elements (contract 14.1).
+/// - [`ApiError::PayloadTooLarge`] when the array has more than `jobs_max` elements (contract
+///   14.1).
 pub(crate) fn jobs<'a, T>(
     body: &'a [u8],
     version: Version,
@@ -337,8 +338,8 @@ mod tests {
         jobs(body.as_bytes(), Version::V3, JOBS_MAX, |_| ()).map(|jobs| jobs.len())
     }
 
-    /// contract 2.7, 14.1: 400 for a body that is not JSON, 413 for too many jobs, wherever the fault
-    /// is.
+    /// contract 2.7, 14.1: 400 for a body that is not JSON, 413 for too many jobs, wherever the
+    /// fault is.
     #[test]
     fn faults_behind_the_last_job() {
         for (body, expected) in [

@@ -1,4 +1,5 @@
-//! The properties that narrow an answer, of mapping jobs, searches and filters (contract, chapter 6).
+//! The properties that narrow an answer, of mapping jobs, searches and filters (contract,
+//! chapter 6).
 
 use std::borrow::Cow;
 
@@ -130,11 +131,11 @@ impl<'a> Properties<'a> {
             None => false,
         };
         Ok(Filters {
-            strike: number_interval("strike", self.strike)?,
-            contract_size: number_interval("contractSize", self.contract_size)?,
-            coupon: number_interval("coupon", self.coupon)?,
-            expiration: date_interval("expiration", self.expiration)?,
-            maturity: date_interval("maturity", self.maturity)?,
+            strike: interval::numbers("strike", self.strike)?,
+            contract_size: interval::numbers("contractSize", self.contract_size)?,
+            coupon: interval::numbers("coupon", self.coupon)?,
+            expiration: interval::dates("expiration", self.expiration)?,
+            maturity: interval::dates("maturity", self.maturity)?,
             include_unlisted_equities,
             ..filters
         })
@@ -156,18 +157,4 @@ fn texts(raw: Raw<'_>) -> Option<impl Iterator<Item = Cow<'_, str>>> {
 fn not_texts(property: Property) -> Fault {
     let name = property.name();
     format!("{name} must be a string, or an array of 1 to {ENUM_VALUES_MAX} strings.").into()
-}
-
-fn number_interval(
-    name: &str,
-    raw: Option<Raw<'_>>,
-) -> Result<Option<figdex_index::NumberInterval>, Fault> {
-    raw.map(|raw| interval::numbers(name, raw)).transpose()
-}
-
-fn date_interval(
-    name: &str,
-    raw: Option<Raw<'_>>,
-) -> Result<Option<figdex_index::DateInterval>, Fault> {
-    raw.map(|raw| interval::dates(name, raw)).transpose()
 }
