@@ -17,9 +17,9 @@ use crate::version::Version;
 
 /// The head of a request that found its route.
 pub(crate) struct Head {
-    pub(crate) peer: Peer,
-    pub(crate) method: Method,
-    pub(crate) headers: HeaderMap,
+    pub(super) peer: Peer,
+    pub(super) method: Method,
+    pub(super) headers: HeaderMap,
 }
 
 /// A request that found its route: its head, and a body of which nothing was read.
