@@ -5,6 +5,7 @@
 
 mod flags;
 mod listing;
+mod provenance;
 mod sources;
 mod table;
 #[cfg(test)]
@@ -20,7 +21,7 @@ use std::time::Duration;
 pub use self::flags::{Command, ExplainFlags, Flags, KeysCommand, KeysFlags, SettingFlags};
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
-pub use self::sources::Provenance;
+pub use self::provenance::Provenance;
 use self::sources::Sources;
 use self::table::{SETTINGS, Takes};
 use crate::auth::KeyRing;

@@ -2,45 +2,11 @@
 //! and the TOML file.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
 
 use figdex_index::escaped;
 use toml::{Table, Value};
 
-use super::{SettingFlags, values};
-
-/// The origin of a setting's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Provenance {
-    /// It is not set.
-    Default,
-    /// It follows from other settings, for this reason.
-    Derived(String),
-    /// The flag of the setting with this name.
-    Flag(&'static str),
-    /// The environment variable of the setting with this name.
-    Variable(&'static str),
-    /// A key of the file.
-    File {
-        /// The file's name, as given.
-        file: String,
-        /// The key, in dotted form.
-        key: String,
-    },
-}
-
-/// As the operator wrote it: an error begins with it.
-impl Display for Provenance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::Derived(reason) => write!(f, "derived: {reason}"),
-            Self::Flag(name) => write!(f, "--{}", name.replace('_', "-")),
-            Self::Variable(name) => write!(f, "FIGDEX_{}", name.to_uppercase()),
-            Self::File { file, key } => write!(f, "{}: {}", escaped(file), escaped(key)),
-        }
-    }
-}
+use super::{Provenance, SettingFlags, values};
 
 /// The texts of all settings, and the errors found in them so far.
 pub(super) struct Sources<'a> {

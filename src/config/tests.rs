@@ -166,10 +166,8 @@ fn all_errors_are_reported_together() {
         "--public-url: invalid URL `figi.example.com`: expected `http` or `https`, a host and \
          nothing behind `?` or `#`, such as `https://figi.example.com`",
         "FILE: body_bytes_max: expected a single value",
-        "FILE: cors: invalid origin `7`: expected a scheme and host, such as \
-         `https://app.example.com`, or `*`",
-        "FILE: cors: invalid origin `https://a.example/`: expected a scheme and host, such as \
-         `https://app.example.com`, or `*`",
+        "FILE: cors: invalid origin `7`: expected one such as `https://app.example.com`, or `*`",
+        "FILE: cors: invalid origin `https://a.example/`: expected one such as `https://app.example.com`, or `*`",
         "FILE: jobs_per_request: invalid number `0`: expected a whole number of at least 1",
         "FILE: limits.v1: expected a table",
         "FILE: limits.v3.filter: unknown setting",

@@ -91,8 +91,7 @@ fn errors_are_those_of_serve() {
     assert_eq!(
         config.2,
         "figdex: 4 errors in the settings\n  \
-         --cors: invalid origin `x`: expected a scheme and host, such as \
-         `https://app.example.com`, or `*`\n  \
+         --cors: invalid origin `x`: expected one such as `https://app.example.com`, or `*`\n  \
          admin_listen: 127.0.0.1:9 is the address of listen\n  \
          figdex.toml: limits.v4: unknown setting\n  \
          figdex.toml: lisen: unknown setting\n"
