@@ -16,11 +16,11 @@ use crate::search::conditions::Conditions;
 use crate::search::{Hit, TooManyHits};
 
 /// What many lookups find, before their filters are asked.
-pub struct Batch<'a> {
+pub struct Located<'a> {
     catalogue: &'a Catalogue,
     lookups: &'a [Lookup<'a>],
     /// The rows that carry the identifier: part by part, in the order of the lookups.
-    located: Vec<Postings<'a>>,
+    postings: Vec<Postings<'a>>,
     meter: &'a Meter,
     /// What the last lookup asked of the rows of each part, and of which filters that was
     /// made: those of one batch are mostly the same.
@@ -28,24 +28,24 @@ pub struct Batch<'a> {
 }
 
 impl Catalogue {
-    /// Locates what these lookups ask for.
+    /// Finds the rows that carry the identifiers of these lookups, before filters.
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more than the meter allows.
-    pub fn batch<'a>(
+    pub fn locate<'a>(
         &'a self,
         lookups: &'a [Lookup<'a>],
         meter: &'a Meter,
-    ) -> Result<Batch<'a>, TakesMore> {
+    ) -> Result<Located<'a>, TakesMore> {
         let parts = &self.generation.parts;
         meter.charge(LOCATE_UNITS * (parts.len() * lookups.len()) as u64)?;
-        let mut located = Vec::with_capacity(parts.len() * lookups.len());
+        let mut postings = Vec::with_capacity(parts.len() * lookups.len());
         for part in parts {
-            locate(part, lookups, &mut located);
+            locate(part, lookups, &mut postings);
         }
         let unfiltered = Filters::default();
         let conditions = parts.iter().map(|part| (None, Conditions::new(part, &unfiltered)));
-        Ok(Batch { catalogue: self, lookups, located, meter, conditions: conditions.collect() })
+        Ok(Located { catalogue: self, lookups, postings, meter, conditions: conditions.collect() })
     }
 
     /// The rows that carry an identifier and pass the filters, in FIGI order.
@@ -55,17 +55,17 @@ impl Catalogue {
     pub fn lookup(&self, lookup: &Lookup<'_>, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
         let mut hits = Vec::new();
         let meter = Meter::unlimited();
-        let batch = self.batch(slice::from_ref(lookup), &meter);
-        let found = batch.and_then(|mut batch| batch.find(0, hits_max, &mut hits));
+        let located = self.locate(slice::from_ref(lookup), &meter);
+        let found = located.and_then(|mut located| located.find(0, hits_max, &mut hits));
         found.expect("the meter allows any work")?;
         Ok(hits)
     }
 }
 
-impl<'a> Batch<'a> {
+impl<'a> Located<'a> {
     /// How many rows carry the identifier of the first lookup, part by part.
-    pub(crate) fn located(&self) -> impl Iterator<Item = usize> {
-        self.located.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
+    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
+        self.postings.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
     }
 
     /// Appends the rows that answer the lookup at `place`, in FIGI order.
@@ -83,10 +83,10 @@ impl<'a> Batch<'a> {
         hits: &mut Vec<Hit>,
     ) -> Result<Result<(), TooManyHits>, TakesMore> {
         let start = hits.len();
-        let located = self.located.iter().skip(place).step_by(self.lookups.len());
+        let postings = self.postings.iter().skip(place).step_by(self.lookups.len());
         let filters = self.lookups[place].filters();
         let parts = self.catalogue.generation.parts.iter().zip(&mut self.conditions);
-        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(located)) {
+        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(postings)) {
             if docs.len() == 0 {
                 continue;
             }

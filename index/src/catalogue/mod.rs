@@ -10,7 +10,7 @@ use std::path::Path;
 use std::slice;
 
 use self::cache::{Cache, Uses};
-use self::lookup::Batch;
+use self::lookup::Located;
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::generation::folder::Publication;
@@ -142,14 +142,14 @@ impl Catalogue {
     /// # Errors
     /// When the index cannot be read, which a verified one can.
     pub fn count(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
-        self.totals.answer(search.without_words(), || self.count_anew(search, meter))
+        self.totals.answer(search.without_words(), || self.count_uncached(search, meter))
     }
 
     /// The same, whether or not it was counted before: for measurements.
     ///
     /// # Errors
     /// When the index cannot be read, which a verified one can.
-    pub fn count_anew(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
+    pub fn count_uncached(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
         unless_more(self.count_within(search, meter))
     }
 
@@ -192,7 +192,7 @@ impl Catalogue {
             let plan = self.plan(part, search, meter)?;
             let rows = best(part, &plan, search, after, hits_max + 1, meter)?;
             found.extend(
-                rows.into_iter().map(|(standing, doc)| (standing, Hit { part: number, doc })),
+                rows.into_iter().map(|(sort_key, doc)| (sort_key, Hit { part: number, doc })),
             );
         }
         // Each part's are in order already; of equal standing the earlier FIGI is first.
@@ -200,7 +200,7 @@ impl Catalogue {
         let more = found.len() > hits_max;
         found.truncate(hits_max);
         let last = found.last().filter(|_| more);
-        let next = last.map(|&(standing, hit)| Place { standing, figi: self.figi(hit) });
+        let next = last.map(|&(sort_key, hit)| Place { sort_key, figi: self.figi(hit) });
         Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 
@@ -216,17 +216,17 @@ impl Catalogue {
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
         if asked.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
-            return self.suggest_anew(asked, limit, meter);
+            return self.suggest_uncached(asked, limit, meter);
         }
         self.suggested
-            .answer((asked.without_words(), limit), || self.suggest_anew(asked, limit, meter))
+            .answer((asked.without_words(), limit), || self.suggest_uncached(asked, limit, meter))
     }
 
     /// As [`Catalogue::suggest`], without the cache: for measurements.
     ///
     /// # Errors
     /// As [`Catalogue::suggest`].
-    pub fn suggest_anew(
+    pub fn suggest_uncached(
         &self,
         asked: &Suggest,
         limit: usize,
@@ -257,10 +257,10 @@ impl Catalogue {
     pub fn explain_lookup(&self, lookup: &Lookup<'_>) -> String {
         let mut told = String::new();
         let meter = Meter::unlimited();
-        let batch = self.batch(slice::from_ref(lookup), &meter);
-        let located: Vec<usize> = batch.iter().flat_map(Batch::located).collect();
+        let located = self.locate(slice::from_ref(lookup), &meter);
+        let counts: Vec<usize> = located.iter().flat_map(Located::counts).collect();
         for (rows, (part, entry)) in
-            located.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
+            counts.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
         {
             let driver = match lookup.id_value.id_type() {
                 IdType::BbGlobal => "order of FIGIs",

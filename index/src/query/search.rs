@@ -20,13 +20,12 @@ impl Search {
     }
 }
 
-/// Where a row stands in the order of a search: what a person would want first,
-/// then FIGI. Places of one question ascend; they mean the same in the next
-/// generation.
+/// The place of a row in the order of a search (contract 10.2 to 10.6): its sort key, then its
+/// FIGI. Places of one question ascend, and mean the same in the next generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The row's standing for this question; the smaller, the sooner it is shown.
-    pub standing: u32,
+    /// The smaller, the earlier the row is shown. It depends on the question.
+    pub sort_key: u32,
     /// The row's own FIGI.
     pub figi: Figi,
 }

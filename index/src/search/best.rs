@@ -131,8 +131,8 @@ impl Page<'_> {
     fn take(&mut self, tier: Tier, doc: u32) {
         let standing = self.standing(tier, doc);
         let is_new = self.after.is_none_or(|after| {
-            standing > after.standing
-                || standing == after.standing && self.part.rows.figi(doc) > after.figi
+            standing > after.sort_key
+                || standing == after.sort_key && self.part.rows.figi(doc) > after.figi
         });
         if is_new {
             self.found.push((standing, doc));
@@ -207,11 +207,11 @@ impl Page<'_> {
     /// The first position of a tier that was on no page before.
     fn start(&self, tier: Tier, first: u32) -> u32 {
         let Some(after) = self.after else { return first };
-        let before = after.standing / RANK_END;
+        let before = after.sort_key / RANK_END;
         if before != tier as u32 {
             return if before < tier as u32 { first } else { END };
         }
-        let rank = (after.standing % RANK_END) as u16;
+        let rank = (after.sort_key % RANK_END) as u16;
         let ranks = &self.part.ranks;
         first.max(ranks.first_from(rank, self.part.rows.first_after(after.figi)))
     }

@@ -62,7 +62,7 @@ fn with_exch_code(exch_code: &str) -> Filters {
 
 /// Whether a meter allows these jobs.
 fn map(jobs: &[Lookup<'_>], meter: &Meter) -> bool {
-    let Ok(mut batch) = wide().batch(jobs, meter) else { return false };
+    let Ok(mut batch) = wide().locate(jobs, meter) else { return false };
     let mut hits = Vec::new();
     (0..jobs.len()).all(|place| batch.find(place, 15_000, &mut hits).is_ok())
 }
@@ -147,7 +147,7 @@ fn searches_of_common_words_are_not_done_inline() {
         let after = page.next;
         let answer = |meter: &Meter| wide().search(&asked, after, 100, meter).unwrap().is_some();
         is_bounded(&format!("a late page of {text}"), units_min, answer);
-        let count = |meter: &Meter| wide().count_anew(&asked, meter).unwrap().is_some();
+        let count = |meter: &Meter| wide().count_uncached(&asked, meter).unwrap().is_some();
         is_heavy(&format!("count of {text}"), row / 2, count);
     }
 }
@@ -181,12 +181,12 @@ fn many_words_are_not_looked_up_inline() {
             for meter in [Meter::inline(), Meter::unlimited()] {
                 let found = wide().search(&asked, None, 100, &meter).unwrap();
                 assert!(found.is_none_or(|page| page.hits.len() <= 100));
-                wide().count_anew(&asked, &meter).unwrap();
+                wide().count_uncached(&asked, &meter).unwrap();
                 wide().filter(&asked, None, 100, &meter).unwrap();
-                wide().suggest_anew(&typed, 50, &meter).unwrap();
+                wide().suggest_uncached(&typed, 50, &meter).unwrap();
             }
             let meter = Meter::unlimited();
-            assert!(wide().suggest_anew(&typed, 50, &meter).unwrap().is_some(), "{text}");
+            assert!(wide().suggest_uncached(&typed, 50, &meter).unwrap().is_some(), "{text}");
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
         }
     }
@@ -206,21 +206,21 @@ fn suggestions_have_a_bound_of_their_own() {
         for filters in [Filters::default(), with_exch_code("GR")] {
             let asked = suggest(&text, filters);
             let meter = Meter::unlimited();
-            let found = wide().suggest_anew(&asked, 10, &meter).unwrap().unwrap();
+            let found = wide().suggest_uncached(&asked, 10, &meter).unwrap().unwrap();
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
             let inline = Meter::inline();
-            let same = wide().suggest_anew(&asked, 10, &inline).unwrap();
+            let same = wide().suggest_uncached(&asked, 10, &inline).unwrap();
             assert!(same.is_none_or(|same| same == found), "{text}");
         }
     }
     // A typo is looked for in the whole dictionary: that is never done inline.
     let asked = suggest("wied", Filters::default());
     is_heavy("a typo", INLINE_UNITS_MAX, |meter| {
-        wide().suggest_anew(&asked, 10, meter).unwrap().is_some()
+        wide().suggest_uncached(&asked, 10, meter).unwrap().is_some()
     });
     let asked = suggest("wide", with_exch_code("GR"));
     is_heavy("a wide ticker", u64::from(ALIKE), |meter| {
-        wide().suggest_anew(&asked, 10, meter).unwrap().is_some()
+        wide().suggest_uncached(&asked, 10, meter).unwrap().is_some()
     });
 }
 
@@ -235,9 +235,9 @@ fn the_stop_flag_ends_an_answer() {
     let until = || Meter::until(stop.clone());
     assert_eq!(wide().search(&asked, None, 100, &until()).unwrap(), None);
     assert_eq!(wide().filter(&asked, None, 100, &until()).unwrap(), None);
-    assert_eq!(wide().count_anew(&asked, &until()).unwrap(), None);
+    assert_eq!(wide().count_uncached(&asked, &until()).unwrap(), None);
     let asked = suggest("deep", Filters::default());
-    assert_eq!(wide().suggest_anew(&asked, 10, &until()).unwrap(), None);
+    assert_eq!(wide().suggest_uncached(&asked, 10, &until()).unwrap(), None);
 }
 
 /// Whatever a meter allows, an answer is whole or there is none.
@@ -269,14 +269,14 @@ fn an_answer_is_refused_and_never_cut() {
         }
         prop_assert!(within.spent() <= units);
         let within = meter();
-        if let Some(total) = catalogue.count_anew(&asked, &within).unwrap() {
-            prop_assert_eq!(Some(total), catalogue.count_anew(&asked, &unlimited).unwrap());
+        if let Some(total) = catalogue.count_uncached(&asked, &within).unwrap() {
+            prop_assert_eq!(Some(total), catalogue.count_uncached(&asked, &unlimited).unwrap());
         }
         prop_assert!(within.spent() <= units);
         let suggested = Suggest { keywords: Keywords::parse(&typed).unwrap(), filters: asked.filters.clone() };
         let within = meter();
-        if let Some(found) = catalogue.suggest_anew(&suggested, page, &within).unwrap() {
-            prop_assert_eq!(Some(found), catalogue.suggest_anew(&suggested, page, &unlimited).unwrap());
+        if let Some(found) = catalogue.suggest_uncached(&suggested, page, &within).unwrap() {
+            prop_assert_eq!(Some(found), catalogue.suggest_uncached(&suggested, page, &unlimited).unwrap());
         }
         prop_assert!(within.spent() <= units);
     });
@@ -294,7 +294,7 @@ fn jobs_are_refused_and_never_cut() {
             Lookup::new(value, is_narrowed.then(|| with_exch_code("GR")))
         }).collect();
         let meter = Meter::of(units);
-        let Ok(mut batch) = wide().batch(&lookups, &meter) else { return Ok(()) };
+        let Ok(mut batch) = wide().locate(&lookups, &meter) else { return Ok(()) };
         for (place, lookup) in lookups.iter().enumerate() {
             let mut hits: Vec<Hit> = Vec::new();
             match batch.find(place, 11_000, &mut hits) {
