@@ -1,7 +1,6 @@
-//! Many lookups at a time. What a lookup waits for is memory: a place of the radix table,
-//! an entry, a list. A batch takes each of these steps for all lookups before the next
-//! one, so that no read waits for another's. A lookup alone is a
-//! batch of one: there is no second way.
+//! Lookups, many at a time. A lookup mostly waits for memory: the radix table, an entry, a list of
+//! rows. So each of these steps is taken for all lookups before the next step, and the reads of
+//! different lookups overlap (engine 4). A single lookup takes the same path.
 
 use std::slice;
 
@@ -15,15 +14,16 @@ use crate::query::{Filters, Lookup};
 use crate::search::conditions::Conditions;
 use crate::search::{Hit, TooManyHits};
 
-/// What many lookups find, before their filters are asked.
+/// The rows that carry the identifiers of several lookups. Their filters are verified by
+/// [`Located::find`].
 pub struct Located<'a> {
     catalogue: &'a Catalogue,
     lookups: &'a [Lookup<'a>],
-    /// The rows that carry the identifier: part by part, in the order of the lookups.
+    /// The rows that carry each identifier: for each part in turn, in the order of the lookups.
     postings: Vec<Postings<'a>>,
     meter: &'a Meter,
-    /// What the last lookup asked of the rows of each part, and of which filters that was
-    /// made: those of one batch are mostly the same.
+    /// The conditions that the last lookup made for each part, with the filters that they are
+    /// made from. The next lookup mostly has the same filters, and then the same conditions.
     conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
 }
 
@@ -31,7 +31,7 @@ impl Catalogue {
     /// Finds the rows that carry the identifiers of these lookups, before filters.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more than the meter allows.
+    /// [`TakesMore`] when that takes more work than the meter allows.
     pub fn locate<'a>(
         &'a self,
         lookups: &'a [Lookup<'a>],
@@ -63,19 +63,19 @@ impl Catalogue {
 }
 
 impl<'a> Located<'a> {
-    /// How many rows carry the identifier of the first lookup, part by part.
+    /// The number of rows of each part that carry the identifier of the first lookup.
     pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
         self.postings.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
     }
 
-    /// Appends the rows that answer the lookup at `place`, in FIGI order.
+    /// Appends the rows that match the lookup at `place`, in FIGI order.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more than the meter allows; [`TooManyHits`] when
-    /// there are more than `hits_max`. Then none is appended.
+    /// [`TakesMore`] when that takes more work than the meter allows; [`TooManyHits`] when more
+    /// than `hits_max` rows match. In both cases none is appended.
     ///
     /// # Panics
-    /// When the batch has no such place.
+    /// When there is no lookup at `place`.
     pub fn find(
         &mut self,
         place: usize,
@@ -119,7 +119,7 @@ impl<'a> Located<'a> {
     }
 }
 
-/// Units of finding the list of an identifier in a part.
+/// Units of work of finding the list of an identifier in a part.
 const LOCATE_UNITS: u64 = 12;
 
 /// Appends the rows of one part that carry the identifier of each lookup.
@@ -130,7 +130,7 @@ fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings
         value.map(|value| (KeyKind::Id(value.id_type()), value.as_str()))
     });
     part.identifiers.find_all(in_directory, located);
-    // A row's own FIGI needs no directory: the rows are in its order.
+    // A FIGI is found without the directory, since the rows are in FIGI order.
     let mut own: Vec<(usize, Figi)> = Vec::new();
     for (place, lookup) in lookups.iter().enumerate() {
         if lookup.id_value.id_type() == IdType::BbGlobal {

@@ -166,8 +166,8 @@ impl Suggester<'_> {
                 whole_text::identified(part, keywords, meter)?;
             let by_symbol =
                 if whole_text::is_plain(keywords.text()) { by_symbol } else { Vec::new() };
-            let by_number = whole_text::rows_of(part, &by_number, Some(&conditions), meter)?;
-            let by_symbol = whole_text::rows_of(part, &by_symbol, Some(&conditions), meter)?;
+            let by_number = whole_text::rows_of(part, &by_number, &conditions, meter)?;
+            let by_symbol = whole_text::rows_of(part, &by_symbol, &conditions, meter)?;
             let exact = whole_text::exact(part, keywords, self.vocabulary, meter)?;
             for (docs, points) in [(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)] {
                 for position in first_positions(part, &docs, &conditions, meter)? {
