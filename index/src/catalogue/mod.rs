@@ -211,15 +211,16 @@ impl Catalogue {
     /// When a file of the index cannot be read; this does not happen to an index that was opened.
     pub fn suggest(
         &self,
-        asked: &Suggest,
+        question: &Suggest,
         limit: usize,
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
-        if asked.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
-            return self.suggest_uncached(asked, limit, meter);
+        if question.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
+            return self.suggest_uncached(question, limit, meter);
         }
-        self.suggested
-            .answer((asked.without_words(), limit), || self.suggest_uncached(asked, limit, meter))
+        self.suggested.answer((question.without_words(), limit), || {
+            self.suggest_uncached(question, limit, meter)
+        })
     }
 
     /// As [`Catalogue::suggest`], without the cache: for measurements.
@@ -228,11 +229,11 @@ impl Catalogue {
     /// As [`Catalogue::suggest`].
     pub fn suggest_uncached(
         &self,
-        asked: &Suggest,
+        question: &Suggest,
         limit: usize,
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
-        unless_more(suggest(&self.generation.parts, self.vocabulary(), asked, limit, meter))
+        unless_more(suggest(&self.generation.parts, self.vocabulary(), question, limit, meter))
     }
 
     /// The plan of each part for a search, as text for people.

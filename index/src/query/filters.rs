@@ -85,7 +85,7 @@ impl KnownValues {
 
     /// Whether a row with this value passes: the value is asked for, or none of its property is.
     pub fn allows(&self, known: Known) -> bool {
-        self.of(known.property()).is_none_or(|asked| asked.values().any(|value| value == known))
+        self.of(known.property()).is_none_or(|one_of| one_of.values().any(|value| value == known))
     }
 
     /// The values of each property of which values are asked for.

@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use crate::instrument::date::Date;
 
-/// The numbers from `low` to `high`, both included; `None` is no bound on that side. At least one
-/// bound is given, both are finite, and `low <= high` (contract 6.11 to 6.15).
+/// The numbers from `low` to `high`, both included; `None` leaves that side open. At least one
+/// bound is given, bounds are finite, and `low <= high` (contract 6.11 to 6.15).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberInterval {
     low: Option<f64>,

@@ -29,8 +29,8 @@ impl<'a> Conditions<'a> {
         let mut is_impossible = false;
         // These allocate nothing for most questions, which ask for no values.
         let (mut demanded, mut any_of) = (Vec::new(), Vec::new());
-        for asked in filters.known.iter() {
-            let mut bitmaps = asked.values().filter_map(|known| part.bitmaps.of(known));
+        for one_of in filters.known.iter() {
+            let mut bitmaps = one_of.values().filter_map(|known| part.bitmaps.of(known));
             match (bitmaps.next(), bitmaps.next()) {
                 (None, _) => is_impossible = true,
                 (Some(bitmap), None) => demanded.push(bitmap),

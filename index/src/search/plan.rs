@@ -150,12 +150,12 @@ impl Plan {
         let excluded = part.bitmaps.unlisted_equities().map(Bitmap::rows);
         let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
         let mut demanded = Vec::new();
-        for asked in filters.known.iter() {
+        for one_of in filters.known.iter() {
             // A row has one value of a property at most, so no row is counted twice.
-            match asked.values().filter_map(|known| part.bitmaps.of(known)).map(Bitmap::rows).sum()
+            match one_of.values().filter_map(|known| part.bitmaps.of(known)).map(Bitmap::rows).sum()
             {
                 0 => return Self::without_words(Driver::Nothing, Counter::Statistics(0)),
-                rows => demanded.push((asked.property(), rows)),
+                rows => demanded.push((one_of.property(), rows)),
             }
         }
         demanded.sort_by_key(|(_, rows)| *rows);
@@ -246,9 +246,9 @@ impl Driver {
                 write!(f, "  drives: ")?;
                 for (place, (property, rows)) in demanded.iter().enumerate() {
                     let and = if place == 0 { "" } else { " + " };
-                    let asked = filters.known.of(*property);
-                    let asked = asked.expect("the plan is made of these filters");
-                    write!(f, "{and}{} ({rows} rows)", display_values(asked, vocabulary))?;
+                    let one_of = filters.known.of(*property);
+                    let one_of = one_of.expect("the plan is made of these filters");
+                    write!(f, "{and}{} ({rows} rows)", display_values(one_of, vocabulary))?;
                 }
                 if demanded.is_empty() {
                     write!(f, "all rows")?;
@@ -295,8 +295,8 @@ pub(crate) fn display_verified<'a>(
     vocabulary: &'a Vocabulary,
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
-        for asked in filters.known.iter() {
-            writeln!(f, "    verifies: {}", display_values(asked, vocabulary))?;
+        for one_of in filters.known.iter() {
+            writeln!(f, "    verifies: {}", display_values(one_of, vocabulary))?;
         }
         for name in interval_names(filters) {
             writeln!(f, "    verifies: ordinal of {name}")?;
@@ -309,19 +309,19 @@ pub(crate) fn display_verified<'a>(
 }
 
 /// The bitmaps of the values of which a row must have one, as text for people.
-fn display_values(asked: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
-    let values: Vec<&str> = asked.values().map(|known| vocabulary.text(known)).collect();
-    let bitmaps = if asked.is_alone() { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {} {}", asked.property().name(), escaped(values.join(" | ")))
+fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
+    let values: Vec<&str> = one_of.values().map(|known| vocabulary.text(known)).collect();
+    let bitmaps = if one_of.is_alone() { "bitmap" } else { "bitmaps" };
+    format!("{bitmaps} of {} {}", one_of.property().name(), escaped(values.join(" | ")))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {
-    let asked = [
+    let intervals = [
         ("strike", filters.strike.is_some()),
         ("contractSize", filters.contract_size.is_some()),
         ("coupon", filters.coupon.is_some()),
         ("expiration", filters.expiration.is_some()),
         ("maturity", filters.maturity.is_some()),
     ];
-    asked.into_iter().filter_map(|(name, is_asked)| is_asked.then_some(name))
+    intervals.into_iter().filter_map(|(name, is_given)| is_given.then_some(name))
 }
