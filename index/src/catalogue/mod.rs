@@ -96,7 +96,7 @@ impl Catalogue {
     /// `None` when that takes more work than the meter allows.
     ///
     /// # Errors
-    /// When a file of the index cannot be read; this does not happen to an index that was opened.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn filter(
         &self,
         search: &Search,
@@ -140,7 +140,7 @@ impl Catalogue {
     /// allows. Counts are cached (engine 2).
     ///
     /// # Errors
-    /// When a file of the index cannot be read; this does not happen to an index that was opened.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn count(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
         self.totals.answer(search.without_words(), || self.count_uncached(search, meter))
     }
@@ -148,7 +148,7 @@ impl Catalogue {
     /// As [`Catalogue::count`], without the cache: for measurements.
     ///
     /// # Errors
-    /// When a file of the index cannot be read; this does not happen to an index that was opened.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn count_uncached(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
         unless_more(self.count_within(search, meter))
     }
@@ -168,7 +168,7 @@ impl Catalogue {
     /// allows.
     ///
     /// # Errors
-    /// When a file of the index cannot be read; this does not happen to an index that was opened.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn search(
         &self,
         search: &Search,
@@ -208,7 +208,7 @@ impl Catalogue {
     /// `None` when that takes more work than the meter allows. Suggestions are cached.
     ///
     /// # Errors
-    /// When a file of the index cannot be read; this does not happen to an index that was opened.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn suggest(
         &self,
         question: &Suggest,
@@ -239,7 +239,7 @@ impl Catalogue {
     /// The plan of each part for a search, as text for people.
     ///
     /// # Errors
-    /// When a file of the index cannot be read; this does not happen to an index that was opened.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn explain(&self, search: &Search) -> Result<String> {
         let mut text = String::new();
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {

@@ -56,8 +56,8 @@ const FEW_ROWS: u64 = 256;
 const FOUND_UNITS: u64 = 16;
 
 /// Reading in the order of ranks may take one in this many of the units that are left. When few
-/// are left, the page is mostly not filled, and the work is done again when it has its turn. So
-/// little should be done in vain.
+/// are left, the page is mostly not filled, and the work is done again when it has its turn. A
+/// small share keeps the wasted work small.
 const RANKED_SHARE: u64 = 8;
 
 /// Units of work of comparing a row with those that were found before.
@@ -125,7 +125,7 @@ pub(crate) fn best(
 }
 
 /// The rows whose ticker, name or symbol is the whole text. Those that match are of
-/// [`Tier::Exact`], unless they are of the tier before; the others need not match.
+/// [`Tier::Exact`], or of [`Tier::Identifier`]; the others must not be shown.
 pub(crate) fn exact(
     part: &Part,
     plan: &Plan,
