@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Batch as Located, Catalogue, Hit, Lookup, Meter, TakesMore, TooManyHits};
+use figdex_index::{Catalogue, Hit, Located, Lookup, Meter, TakesMore, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -140,7 +140,7 @@ impl Batch {
     fn look_up(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Found> {
         let (lookups, catalogue) = (&jobs.lookups[..], &*self.catalogue);
         // A fault that is not in one job's own work: then each is looked up alone.
-        let mut batch = match contained(|| catalogue.batch(lookups, meter)) {
+        let mut batch = match contained(|| catalogue.locate(lookups, meter)) {
             Ok(Err(TakesMore)) => return None,
             Ok(Ok(batch)) => Some(batch),
             Err(_fault) => None,
@@ -152,7 +152,7 @@ impl Batch {
             let ended = contained(|| match &mut batch {
                 Some(batch) => find(batch, place, &mut hits),
                 None => {
-                    let mut alone = catalogue.batch(slice::from_ref(lookup), meter)?;
+                    let mut alone = catalogue.locate(slice::from_ref(lookup), meter)?;
                     find(&mut alone, 0, &mut hits)
                 }
             });
