@@ -168,7 +168,7 @@ mod tests {
         assert!(answered.headers().contains_key(REQUEST_ID));
 
         let mut abandoned = Box::pin(begin().answering(async {
-            request::takes(Route::Suggest);
+            request::set_route(Route::Suggest);
             pending::<Reply>().await
         }));
         assert!((&mut abandoned).now_or_never().is_none());

@@ -1,15 +1,14 @@
-//! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). The routes have no
-//! version, pass no gate and count against no limit; the page's calls of the endpoints count
-//! like those of any client.
+//! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). Its files count against
+//! no limit; its requests to the endpoints count as those of any client.
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderMap, HeaderValue, Method, Response as HttpResponse, StatusCode, header};
+use warp::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
 use crate::encoding::accepts_gzip;
 use crate::error::ApiError;
-use crate::request;
+use crate::gate;
 use crate::request::Route;
 use crate::site::File;
 
@@ -28,25 +27,24 @@ pub(super) fn route() -> BoxedFilter<(Response,)> {
         .unify()
         .and(warp::method())
         .and(warp::header::headers_cloned())
-        .map(answer)
+        .map(|name: String, method, request| {
+            answer(&name, &method, &request).unwrap_or_else(Response::from)
+        })
         .boxed()
 }
 
-fn answer(name: String, method: Method, request: HeaderMap) -> Response {
-    let Some(file) = File::named(&name) else { return ApiError::InvalidUrl.into() };
-    request::takes(Route::Page);
-    if !matches!(method, Method::GET | Method::HEAD) {
-        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
-    }
-    let is_gzip = accepts_gzip(&request);
+fn answer(name: &str, method: &Method, request: &HeaderMap) -> Result<Response, ApiError> {
+    let file = File::named(name).ok_or(ApiError::InvalidUrl)?;
+    gate::read_only(Route::Page, method)?;
+    let is_gzip = accepts_gzip(request);
     let sent = file.encoded(is_gzip);
-    let is_known = is_known(&request, &sent.tag);
+    let is_known = is_known(request, &sent.tag);
     let mut reply = if is_known {
         let mut reply = Response::default();
         *reply.status_mut() = StatusCode::NOT_MODIFIED;
         reply
     } else {
-        HttpResponse::new(sent.bytes.clone().into())
+        Response::new(sent.bytes.clone().into())
     };
     let headers = reply.headers_mut();
     if !is_known {
@@ -71,7 +69,7 @@ fn answer(name: String, method: Method, request: HeaderMap) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    reply
+    Ok(reply)
 }
 
 /// Whether the client already has this representation (RFC 9110, 13.1.2).

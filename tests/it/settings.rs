@@ -91,7 +91,7 @@ fn faults_of_settings_that_nobody_serves() {
         config.2,
         "figdex: 4 faults in the settings\n  \
          figdex.toml: limits.v4: there is no such setting\n  \
-         --cors: `x` is no origin such as `https://app.example.com`, nor `*`\n  \
+         --cors: invalid origin `x`: expected one such as `https://app.example.com`, or `*`\n  \
          admin_listen: 127.0.0.1:9 is the address of `listen`\n  \
          figdex.toml: lisen: there is no such setting\n"
     );

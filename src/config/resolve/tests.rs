@@ -132,8 +132,8 @@ fn all_faults_together() {
         "--public-url: `figi.example.com` is no address such as \
          `https://figi.example.com`",
         "FILE: body_bytes_max: must be one value",
-        "FILE: cors: `7` is no origin such as `https://app.example.com`, nor `*`",
-        "FILE: cors: `https://a.example/` is no origin such as `https://app.example.com`, nor `*`",
+        "FILE: cors: invalid origin `7`: expected one such as `https://app.example.com`, or `*`",
+        "FILE: cors: invalid origin `https://a.example/`: expected one such as `https://app.example.com`, or `*`",
         "FILE: jobs_per_request: `0` is no whole number of at least 1",
         "FILE: limits.v3.filter: there is no such setting",
         "FILE: limits.v3.search.with_keys: there is no such setting",

@@ -12,8 +12,7 @@ use warp::http::{HeaderValue, Method, Response as HttpResponse, header};
 use warp::reply::Response;
 
 use super::with;
-use crate::error::ApiError;
-use crate::request;
+use crate::gate;
 use crate::request::Route;
 use crate::state::State;
 
@@ -26,9 +25,8 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn answer(method: Method, state: Arc<State>) -> Response {
-    request::takes(Route::Metrics);
-    if !matches!(method, Method::GET | Method::HEAD) {
-        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
+    if let Err(error) = gate::read_only(Route::Metrics, &method) {
+        return error.into();
     }
     // Not on a serving thread: reading `/proc` is slow for a process with many open files.
     let shared = state.clone();

@@ -1,15 +1,14 @@
-//! "FIGI result": an element of a `data` array.
+//! A row of a result: an element of a `data` array (contract 12.3 to 12.6).
 
 use figdex_index::{FIGI_CHARS, Figi, Row, Text};
 
 use crate::version::Version;
 
-/// What a row takes, in bytes, about: for who makes room for many.
+/// The usual size of a row in bytes, to allocate memory for many.
 pub(crate) const ROW_BYTES: usize = 320;
 
-/// Writes a result row: ten keys in the decided order, always all of them, null
-/// where unknown; v2 and v1 add the unique IDs in their places; `metadata` only
-/// where the attributes are not available.
+/// Writes a row: always the ten members of contract 12.3 in their order, null where unknown; in v2
+/// and v1 the unique IDs in their places; `metadata` only on a row that has it.
 pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
     out.extend_from_slice(b"{\"figi\":\"");
     out.extend_from_slice(&row.figi().to_chars());
@@ -34,8 +33,8 @@ pub(super) fn write(out: &mut Vec<u8>, version: Version, row: Row<'_>) {
     out.push(b'}');
 }
 
-/// A text, which the index holds as JSON wants it. The length of a key is part of its
-/// type: so it is copied in a register or two, without a call.
+/// Writes a text, which the index holds escaped for JSON. The length of a key is part of its type,
+/// so that it is copied in a register or two, without a call.
 #[inline]
 fn text<const KEY: usize>(out: &mut Vec<u8>, key: &[u8; KEY], value: Option<Text<'_>>) {
     out.extend_from_slice(key);
@@ -45,7 +44,7 @@ fn text<const KEY: usize>(out: &mut Vec<u8>, key: &[u8; KEY], value: Option<Text
     out.push(b'"');
 }
 
-/// A FIGI, whose characters need no escape.
+/// Writes a FIGI, whose characters need no escape.
 #[inline]
 fn figi<const KEY: usize>(out: &mut Vec<u8>, key: &[u8; KEY], value: Option<Figi>) {
     out.extend_from_slice(key);
