@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::Ipv4Addr;
 
-use crate::process::Process;
+use crate::support::process::Process;
 
 /// A million where that is quick.
 const ADDRESSES: u32 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
@@ -76,7 +76,7 @@ fn addresses_that_a_client_makes_up() {
                  application/json\r\nX-Forwarded-For: 198.51.100.{number}\r\nContent-Length: \
                  2\r\n\r\n[]"
             ));
-            crate::process::status(&answer)
+            crate::support::process::status(&answer)
         })
         .collect();
     assert_eq!(statuses, [[200; 25].as_slice(), &[429; 5]].concat());

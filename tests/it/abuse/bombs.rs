@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::process::skip_memory;
+use crate::support::process::skip_memory;
 use crate::support::{ingest, program};
 
 /// What a bomb unpacks to.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use figdex::limits::BODIES_BYTES_MAX;
 use tokio::net::TcpSocket;
 
-use crate::process::{PATIENCE, Process, REQUEST, may_open, read_to_close, status};
+use crate::support::process::{PATIENCE, Process, REQUEST, may_open, read_to_close, status};
 
 const CONNECTIONS: usize = 10_000;
 

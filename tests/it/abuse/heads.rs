@@ -1,7 +1,7 @@
 //! Heads that are too large or have too many headers, and bytes that are not HTTP.
 
 use super::{MEMORY_MAX, assert_tells_nothing};
-use crate::process::{Process, REQUEST, status};
+use crate::support::process::{Process, REQUEST, status};
 
 /// contract 13.16: the bytes of a head are bounded, wherever in it they are, and so are its
 /// headers.

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::{MEMORY_MAX, assert_tells_nothing};
-use crate::process::{Process, status};
+use crate::support::process::{Process, status};
 
 /// contract 13.15: deep nesting, huge numbers, long texts, many members: each body gets its
 /// answer.

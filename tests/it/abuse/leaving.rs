@@ -14,9 +14,9 @@ use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use crate::api::socket::serving_service;
-use crate::process::{PATIENCE, Process, REQUEST, metric, read_to_close};
-use crate::tls::Certificate;
+use crate::support::certificate::Certificate;
+use crate::support::listening::serving_service;
+use crate::support::process::{PATIENCE, Process, REQUEST, metric, read_to_close};
 
 /// How often each kind of client comes: none of them may miss its answer once.
 const TIMES: usize = 20;

@@ -11,11 +11,12 @@ mod leaving;
 mod memory;
 mod smuggling;
 mod stopping;
+mod terminal;
 mod unread;
 mod waiting;
 mod work;
 
-use crate::process::Process;
+use crate::support::process::Process;
 
 /// What a server over a small index takes with everything that a test sends it, where
 /// no line of its own is said.

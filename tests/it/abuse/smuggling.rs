@@ -2,7 +2,7 @@
 //! a proxy in front must never take for one request what the server takes for two.
 
 use super::assert_tells_nothing;
-use crate::process::{Process, status};
+use crate::support::process::{Process, status};
 
 /// What is smuggled: only it is answered so.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -10,8 +10,8 @@ use warp::Filter as _;
 use warp::reply::Response;
 
 use super::unread::{EXPECTING, SCHEMA, fill, kept_by_the_kernel, narrow};
-use crate::api::socket::serving_service;
-use crate::process::{PATIENCE, Process, REQUEST};
+use crate::support::listening::serving_service;
+use crate::support::process::{PATIENCE, Process, REQUEST};
 
 /// The drain time of the program.
 const DRAIN_WAIT: Duration = Connections::DEFAULT.drain_wait;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use tokio::net::TcpSocket;
 
-use crate::process::{PATIENCE, Process, REQUEST, metric};
-use crate::tls::Certificate;
+use crate::support::certificate::Certificate;
+use crate::support::process::{PATIENCE, Process, REQUEST, metric};
 
 /// All that the servers here take at a time.
 const CONNECTIONS: usize = 10;

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::MEMORY_MAX;
-use crate::process::{PATIENCE, Process, REQUEST, read_to_close, status};
+use crate::support::process::{PATIENCE, Process, REQUEST, read_to_close, status};
 
 const CLIENTS: usize = 200;
 

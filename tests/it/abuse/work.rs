@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use figdex_ingest::Input;
 
-use crate::api::figi;
-use crate::process::{PATIENCE, Process, exchange, figdex, get, skip_memory};
 use crate::support::build_of;
+use crate::support::figi;
+use crate::support::process::{PATIENCE, Process, exchange, figdex, get, skip_memory};
 
 /// What a request may add to the memory of a server, whose answer is below a megabyte.
 const ADDED_MAX: u64 = 16 << 20;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use figdex::State;
 use figdex::config::Settings;
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");

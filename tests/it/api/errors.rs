@@ -8,7 +8,7 @@ use figdex::error::ApiError;
 use figdex::limits::Standing;
 use figdex::limits::{Rate, Rates};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Answer, Server, Service, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");

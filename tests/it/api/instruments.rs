@@ -4,7 +4,7 @@ use figdex::config::Settings;
 use figdex_index::FAMILY_ROWS_MAX;
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Answer, Server};
 
 /// A share with two composites and rows that belong to neither, an option, and a row of

@@ -2,23 +2,14 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Arc;
 
 use figdex::State;
 use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
 
-use crate::support::Server;
+use crate::support::{Server, one_key};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
-
-/// A ring with one key, and the key.
-pub(super) fn one_key() -> (Arc<KeyRing>, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "desk").unwrap();
-    (Arc::new(KeyRing::open(&keys).unwrap()), key)
-}
 
 /// Runs `figdex keys` with nothing in its environment that a flag could come from.
 fn keys(arguments: &[&str], environment: &[(&str, &Path)]) -> Output {

@@ -8,7 +8,7 @@ use figdex::config::Settings;
 use figdex::limits::{Rate, Rates};
 use serde_json::json;
 
-use super::keys::one_key;
+use crate::support::one_key;
 use crate::support::{Answer, Server};
 
 const DUMP: &str = "figi,ticker\nBBG000BLNNH6,IBM\n";

@@ -9,7 +9,7 @@ use figdex_index::IdType;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
 /// One instrument a kind of question; the numbers of [`figi`] are its name here.

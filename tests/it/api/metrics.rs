@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use figdex::config::Settings;
 use figdex::limits::Rates;
 
-use super::socket::{exchange, serving_with};
+use crate::support::listening::{exchange, serving_with};
 
 /// How long the server may take to notice that a client has gone.
 const PATIENCE: Duration = Duration::from_secs(20);

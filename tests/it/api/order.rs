@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
 /// Rows from the one that is wanted first to the last. Their FIGIs are given so that FIGI

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
 /// Two instruments, numbered as [`figi`] does.

@@ -9,9 +9,9 @@ use figdex::config::{SearchEnvelope, Settings};
 use figdex_index::IdType;
 use serde_json::{Value, json};
 
-use super::figi;
-use super::openapi::Document;
-use super::socket::{exchange, serving_with};
+use crate::support::figi;
+use crate::support::listening::{exchange, serving_with};
+use crate::support::openapi::Document;
 use crate::support::{Answer, Server};
 
 const JSON: (&str, &str) = ("content-type", "application/json");

@@ -4,7 +4,7 @@
 use figdex::config::{SearchEnvelope, Settings, UnknownEnum};
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
 /// A small market. The first cell is the number that `figi` makes a FIGI of; so

@@ -4,8 +4,9 @@
 use figdex::config::{Settings, UnknownEnum};
 use serde_json::{Value, json};
 
-use super::openapi::Document;
-use super::{figi, search};
+use super::search;
+use crate::support::figi;
+use crate::support::openapi::Document;
 use crate::support::{Server, figis};
 
 const PATHS: [&str; 3] = ["/v3/search", "/v3/filter", "/v2/search"];

@@ -2,91 +2,20 @@
 //! clients, the peer's address; and a clean stop.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use figdex::auth::KeyRing;
+use figdex::Connections;
 use figdex::config::Settings;
 use figdex::limits::Rates;
-use figdex::{Connections, Observer, State};
-use tokio::sync::oneshot;
 use warp::Filter as _;
 use warp::reply::Response;
 
-use super::keys::one_key;
-use crate::support::{Server, Service};
-
-/// Serves on a free port while `test` runs, then stops and waits for the end.
-fn serving(test: impl FnOnce(SocketAddr)) {
-    serving_with(Settings::default(), |address, _stop| test(address));
-}
-
-/// As [`serving`]; `test` may stop the server itself.
-pub(super) fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
-    serving_dump("figi,ticker\nBBG000BLNNH6,IBM\n", settings, test);
-}
-
-/// As [`serving_with`], over a dump of the test's.
-fn serving_dump(
-    dump: &str,
-    settings: Settings,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    serving_keys(dump, settings, Arc::default(), test);
-}
-
-/// As [`serving_dump`], for callers with those keys too.
-fn serving_keys(
-    dump: &str,
-    settings: Settings,
-    keys: Arc<KeyRing>,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    let connections = settings.connections;
-    let server = Server::with(dump, |catalogue| State::new(catalogue, settings).with_keys(keys));
-    let (service, observer) = (server.service.clone(), server.observer.clone());
-    serving_on(service, observer, connections, test);
-}
-
-/// As [`serving_with`], but with answers of the test's.
-pub(crate) fn serving_service(
-    service: Service,
-    connections: Connections,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    serving_on(service, Observer::none(), connections, test);
-}
-
-fn serving_on(
-    service: Service,
-    observer: Observer,
-    connections: Connections,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = runtime.spawn(figdex::serve(listener, service, observer, connections, async {
-        // Stopped by the test, or by its end, which drops the sender.
-        stopped.await.ok();
-    }));
-    test(address, stop);
-    runtime.block_on(serving).unwrap();
-    assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
-    // As the program does: nothing waits for work that blocks a thread.
-    runtime.shutdown_background();
-}
-
-/// Sends bytes and reads until the server closes.
-pub(super) fn exchange(address: SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
+use crate::support::listening::{
+    exchange, serving, serving_dump, serving_keys, serving_on, serving_with,
+};
+use crate::support::process;
+use crate::support::{Server, figi, one_key};
 
 const HEAD: &str = "POST /v3/mapping HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\
                     Content-Type: application/json\r\n";
@@ -230,7 +159,7 @@ fn a_panic_is_an_answer() {
 /// beyond it is a 503; small ones, other addresses and keys are answered.
 #[test]
 fn answers_that_nobody_reads() {
-    let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
+    let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
     // One answer fits into the eighth that an address may have, and is more than the
     // system's own buffers hold; two do not fit.
@@ -293,7 +222,10 @@ fn a_key_has_no_bound_of_its_own() {
             while used_bytes() < BODY_BYTES {
                 assert!(started.elapsed() < Duration::from_secs(20), "the body is not read");
             }
-            let answer = exchange_some(address, &head, &body);
+            let length = body.len();
+            let request = format!("{head}Content-Length: {length}\r\n\r\n{body}");
+            // The answer comes while the body is still being sent, and a reset may follow it.
+            let answer = process::exchange(address, request);
             assert!(answer.starts_with(status), "{header} {answer}");
             held.write_all(b" ").unwrap();
             let mut answer = String::new();
@@ -303,25 +235,11 @@ fn a_key_has_no_bound_of_its_own() {
     });
 }
 
-/// Sends a request of which the server may not read all before it answers and closes.
-fn exchange_some(address: SocketAddr, head: &str, body: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
-    // The answer comes while the rest is still being sent, and a reset may follow it.
-    stream.write_all(body.as_bytes()).ok();
-    let mut answer = Vec::new();
-    let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = stream.read(&mut buffer) {
-        answer.extend_from_slice(&buffer[..read]);
-    }
-    String::from_utf8(answer).unwrap()
-}
-
 /// contract 14.20: a client that takes an answer too slowly loses the connection, although it is
 /// never silent.
 #[test]
 fn answers_have_a_least_pace() {
-    let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
+    let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
     let connections = Connections {
         idle_wait: Duration::from_secs(2),

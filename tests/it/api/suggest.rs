@@ -5,9 +5,9 @@ use figdex::config::{Settings, UnknownEnum};
 use figdex::limits::Rates;
 use serde_json::Value;
 
-use super::figi;
-use super::keys::one_key;
 use super::search::dump;
+use crate::support::figi;
+use crate::support::one_key;
 use crate::support::{Answer, Server, figis};
 
 fn server() -> Server {

@@ -129,7 +129,7 @@ pub(super) fn paths() -> Vec<String> {
     for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page")).unwrap() {
         paths.push(format!("/page/{}", file.unwrap().file_name().to_str().unwrap()));
     }
-    paths.push(format!("/instruments/{}", crate::api::figi(7)));
+    paths.push(format!("/instruments/{}", crate::support::figi(7)));
     paths.push("/instruments/BBG000000000".to_owned());
     paths
 }

@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 
 use super::bodies::{Body, paths};
 use super::{LONG_BYTES, LONG_MAX, MB, SHORT_MAX};
-use crate::process::{self, PATIENCE, Process, figdex, skip_memory};
+use crate::support::process::{self, PATIENCE, Process, figdex, skip_memory};
 
 /// The memory that an idle server may hold above its level at the start, and that a request
 /// may use without adding it.

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::process::{PATIENCE, figdex, run};
+use crate::support::process::{PATIENCE, figdex, run};
 use crate::support::{ingest, program};
 
 /// One row is an instrument, the other is rejected.

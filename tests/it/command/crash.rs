@@ -11,7 +11,7 @@ use figdex_index::Catalogue;
 use figdex_ingest::generate::Format;
 use rustix::process::Signal;
 
-use crate::process::{Process, REQUEST, figdex, run};
+use crate::support::process::{Process, REQUEST, figdex, run};
 use crate::support::{generated, ingest, program};
 
 const OLD: &str = "figi,ticker\nBBG000BPH459,OLD\n";

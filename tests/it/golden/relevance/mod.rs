@@ -22,8 +22,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Server, build_of, real_data};
 
-const QUERIES: &str = include_str!("relevance/queries.txt");
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/relevance/relevance.golden");
+const QUERIES: &str = include_str!("queries.txt");
+const GOLDEN: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/relevance/relevance.golden");
 
 /// Kinds that only guessing can answer, and how well it must; all others are exact.
 const GUESSED: [&str; 2] = ["half a name", "typo"];

@@ -6,21 +6,21 @@ use figdex_index::Date;
 use serde_json::{Map, Value};
 
 /// A document.
-pub(super) struct Document(pub(super) Value);
+pub(crate) struct Document(pub(crate) Value);
 
 impl Document {
     /// The schema of a component.
-    pub(super) fn component(&self, name: &str) -> &Value {
+    pub(crate) fn component(&self, name: &str) -> &Value {
         self.0["components"]["schemas"].get(name).unwrap_or_else(|| panic!("no schema {name}"))
     }
 
     /// The names of a component's properties.
-    pub(super) fn properties(&self, name: &str) -> Vec<&str> {
+    pub(crate) fn properties(&self, name: &str) -> Vec<&str> {
         self.component(name)["properties"].as_object().unwrap().keys().map(String::as_str).collect()
     }
 
     /// The operations: path, method in capitals, and what stands there.
-    pub(super) fn operations(&self) -> Vec<(&str, String, &Value)> {
+    pub(crate) fn operations(&self) -> Vec<(&str, String, &Value)> {
         let paths = self.0["paths"].as_object().unwrap().iter();
         let operations = paths.flat_map(|(path, item)| {
             let methods = item.as_object().unwrap().iter();
@@ -30,7 +30,7 @@ impl Document {
     }
 
     /// What an operation says of a status.
-    pub(super) fn response<'a>(&'a self, operation: &'a Value, status: u16) -> &'a Value {
+    pub(crate) fn response<'a>(&'a self, operation: &'a Value, status: u16) -> &'a Value {
         let response = operation["responses"].get(status.to_string());
         self.resolve(response.unwrap_or_else(|| panic!("status {status} is not documented")))
     }
@@ -44,7 +44,7 @@ impl Document {
     }
 
     /// Asserts that `value` is as `schema` says.
-    pub(super) fn assert_valid(&self, schema: &Value, value: &Value) {
+    pub(crate) fn assert_valid(&self, schema: &Value, value: &Value) {
         if let Err(fault) = self.check(schema, value) {
             panic!("{fault}\n{value:#}");
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::process::{Process, build_index, figdex};
+use crate::support::process::{Process, build_index, figdex};
 
 /// The value of an answer's header.
 fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {

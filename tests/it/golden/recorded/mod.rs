@@ -21,7 +21,8 @@ use serde_json::Value;
 
 use crate::support::{Server, build_of, real_data};
 
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/recorded/recorded.golden");
+const GOLDEN: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/recorded/recorded.golden");
 
 /// The result fields whose values the recordings may contradict.
 const FIELDS: [&str; 9] = [

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::process::{Process, build_index, figdex};
+use crate::support::process::{Process, build_index, figdex};
 use crate::support::program;
 
 /// Renames the window, clears the screen in both encodings, overwrites the line, turns the

@@ -54,7 +54,7 @@ fn plans_are_as_they_were_read() {
     for question in QUESTIONS {
         text += &format!("{question}\n{}\n", explain(&catalogue, question).unwrap());
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/plans.golden");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/plans.golden");
     if std::env::var_os("FIGDEX_BLESS").is_some() {
         fs::write(path, &text).unwrap();
     }

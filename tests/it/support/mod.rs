@@ -1,5 +1,10 @@
 //! What the tests have in common: an index built from a dump, and a server over it.
 
+pub(crate) mod certificate;
+pub(crate) mod listening;
+pub(crate) mod openapi;
+pub(crate) mod process;
+
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
@@ -7,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, mpsc};
 
+use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
 use figdex::{Observer, Peer, State, service};
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, MaxRejects, Report, generate};
 use flate2::read::GzDecoder;
@@ -230,4 +236,18 @@ pub(crate) fn real_data() -> Option<PathBuf> {
         eprintln!("skipped: FIGDEX_REAL_DATA names no folder of real data");
     }
     folder
+}
+
+/// A ring with one key, and the key.
+pub(crate) fn one_key() -> (Arc<KeyRing>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    let key = file::add(&keys, "desk").unwrap();
+    (Arc::new(KeyRing::open(&keys).unwrap()), key)
+}
+
+/// A FIGI with a right check digit.
+pub(crate) fn figi(number: u32) -> String {
+    let body = format!("BBG{number:08}");
+    format!("{body}{}", check_digit::double_add_double(body.as_bytes()).unwrap())
 }

@@ -11,9 +11,9 @@ use figdex::config::Flags;
 use rcgen::CertifiedKey;
 use toml::{Table, Value};
 
-use crate::process::{Process, build_index, figdex, get, run};
+use crate::support::process::{Process, build_index, figdex, get, run};
 
-const EXAMPLE: &str = include_str!("../../packaging/figdex.toml");
+const EXAMPLE: &str = include_str!("../../../packaging/figdex.toml");
 
 /// What `figdex config` prints in a folder, given a file.
 fn listed(folder: &Path, text: &str) -> String {

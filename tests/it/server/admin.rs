@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Process, figdex, get, read_to_close, run};
+use crate::support::process::{PATIENCE, Process, figdex, get, read_to_close, run};
 use crate::support::{Server, ingest, program};
 
 /// The names of an object's members.

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::process::{PATIENCE, Process, build_index, figdex};
+use crate::support::process::{PATIENCE, Process, build_index, figdex};
 
 /// contract 14.15: a flag wins over the environment, and the environment over the file, also for
 /// rates; `serve` may be left out.

@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
 
-use crate::process::{PATIENCE, Process, REQUEST, read_to_close};
+use crate::support::process::{PATIENCE, Process, REQUEST, read_to_close};
 
 fn ask(socket: &Path, headers: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();

@@ -3,109 +3,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::net::TcpStream;
-use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rcgen::CertifiedKey;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-use tokio_rustls::rustls::{
-    ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned, version,
-};
+use tokio_rustls::rustls::{ProtocolVersion, version};
 
-use crate::process::{PATIENCE, Process, REQUEST, read_to_close};
-
-/// A certificate that vouches for itself, in PEM with its key, and as clients know it.
-pub(crate) struct Certificate {
-    certificate: String,
-    key: String,
-    known: CertificateDer<'static>,
-}
-
-impl Certificate {
-    pub(crate) fn new() -> Self {
-        let made = rcgen::generate_simple_self_signed(["figdex.test".to_owned()]).unwrap();
-        let CertifiedKey { cert, signing_key } = made;
-        let key = signing_key.serialize_pem();
-        Self { certificate: cert.pem(), key, known: cert.der().clone() }
-    }
-
-    /// Writes it into a folder; the flags with which a server shows it.
-    pub(crate) fn write_into(&self, folder: &Path) -> [String; 4] {
-        let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
-        self.write(&certificate, &key);
-        let [certificate, key] = [certificate, key].map(|file| file.to_str().unwrap().to_owned());
-        ["--tls-cert".to_owned(), certificate, "--tls-key".to_owned(), key]
-    }
-
-    /// Whether a server answers, and shows this certificate.
-    pub(crate) fn is_served_by(&self, figdex: &Process) -> bool {
-        is_answer(&self.ask(figdex))
-    }
-
-    /// A client of TLS over a connection, which trusts this certificate alone.
-    pub(crate) fn connect_over(
-        &self,
-        stream: TcpStream,
-    ) -> StreamOwned<ClientConnection, TcpStream> {
-        let versions = &[&version::TLS13, &version::TLS12];
-        self.connect(stream, &[b"http/1.1"], versions)
-    }
-
-    fn write(&self, certificate: &Path, key: &Path) {
-        // As a renewal does: each file in one step.
-        for (file, text) in [(key, &self.key), (certificate, &self.certificate)] {
-            let beside = file.with_extension("new");
-            fs::write(&beside, text).unwrap();
-            fs::rename(beside, file).unwrap();
-        }
-    }
-
-    /// An answer over TLS by a client that trusts this certificate alone.
-    fn ask(&self, figdex: &Process) -> Result<String, String> {
-        self.ask_with(figdex, &[b"http/1.1"]).map(|(answer, _)| answer)
-    }
-
-    fn ask_with(
-        &self,
-        figdex: &Process,
-        protocols: &[&[u8]],
-    ) -> Result<(String, Option<Vec<u8>>), String> {
-        let versions = &[&version::TLS13, &version::TLS12];
-        let mut stream = self.connect(figdex.connect(), protocols, versions);
-        stream.write_all(REQUEST.as_bytes()).map_err(|error| error.to_string())?;
-        let answer = read_to_close(&mut stream);
-        Ok((answer, stream.conn.alpn_protocol().map(<[u8]>::to_vec)))
-    }
-
-    fn connect(
-        &self,
-        stream: TcpStream,
-        protocols: &[&[u8]],
-        versions: &[&'static tokio_rustls::rustls::SupportedProtocolVersion],
-    ) -> StreamOwned<ClientConnection, TcpStream> {
-        let mut roots = RootCertStore::empty();
-        roots.add(self.known.clone()).unwrap();
-        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_protocol_versions(versions)
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
-        let name = ServerName::try_from("figdex.test").unwrap();
-        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-        StreamOwned::new(connection, stream)
-    }
-}
-
-fn is_answer(answer: &Result<String, String>) -> bool {
-    answer
-        .as_ref()
-        .is_ok_and(|answer| answer.starts_with("HTTP/1.1 200 ") && answer.contains("BBG000BLNNH6"))
-}
+use crate::support::certificate::Certificate;
+use crate::support::process::{PATIENCE, Process, REQUEST, read_to_close};
 
 #[test]
 fn a_certificate_and_its_renewal() {
@@ -116,7 +20,7 @@ fn a_certificate_and_its_renewal() {
     let [cert_text, key_text] = [&cert, &key].map(|file| file.to_str().unwrap());
     let figdex = Process::of_one(&["--tls-cert", cert_text, "--tls-key", key_text]);
     assert!(figdex.place.starts_with("https://127.0.0.1:"), "{}", figdex.place);
-    assert!(is_answer(&first.ask(&figdex)));
+    assert!(first.is_served_by(&figdex));
     assert!(second.ask(&figdex).unwrap_err().contains("certificate"), "it is not yet shown");
 
     // HTTP/1.1, whoever else is offered or nobody; nothing but HTTP/2 is no way.
@@ -140,24 +44,24 @@ fn a_certificate_and_its_renewal() {
     let before = figdex.count("certificate taken up");
     second.write(&cert, &key);
     figdex.wait_for("certificate taken up", before + 1);
-    assert!(is_answer(&second.ask(&figdex)));
+    assert!(second.is_served_by(&figdex));
     assert!(first.ask(&figdex).is_err());
 
     // A key of another certificate, no certificate, no file: the one before stays.
     let before = figdex.count("certificate not taken up");
     fs::write(&key, &third.key).unwrap();
     figdex.wait_for("certificate not taken up", before + 1);
-    assert!(is_answer(&second.ask(&figdex)));
+    assert!(second.is_served_by(&figdex));
     fs::write(&cert, "no certificate").unwrap();
     figdex.wait_for("holds no certificate in PEM", 1);
     fs::remove_file(&key).unwrap();
     figdex.signal("-HUP");
     figdex.wait_for("certificate not taken up", before + 3);
-    assert!(is_answer(&second.ask(&figdex)));
+    assert!(second.is_served_by(&figdex));
     third.write(&cert, &key);
     figdex.signal("-HUP");
     let start = Instant::now();
-    while !is_answer(&third.ask(&figdex)) {
+    while !third.is_served_by(&figdex) {
         assert!(start.elapsed() < PATIENCE, "the third is not taken up");
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -181,7 +85,7 @@ fn a_slow_handshake() {
         assert_eq!(read_to_close(&mut client), "");
         let lived = start.elapsed();
         assert!(lived >= Duration::from_millis(900) && lived < PATIENCE / 2, "{lived:?}");
-        assert!(is_answer(&certificate.ask(&figdex)));
+        assert!(certificate.is_served_by(&figdex));
     }
     figdex.stop();
 }

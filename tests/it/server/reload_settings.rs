@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use figdex::auth::{HEADERS, file};
 
-use crate::process::{Process, build_index, figdex, get, status};
+use crate::support::process::{Process, build_index, figdex, get, status};
 
 const FILE: &str = "listen = '127.0.0.1:0'\nindex = 'index'\ntrust_proxy = true\n";
 

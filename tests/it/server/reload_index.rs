@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::process::{PATIENCE, Process, figdex};
+use crate::support::process::{PATIENCE, Process, figdex};
 use crate::support::{build_of, ingest};
 
 const INSTRUMENTS: u32 = 250;

@@ -17,8 +17,8 @@ use figdex_ingest::Input;
 use self::bodies::{adversaries, jobs, paths, queries};
 use self::measured::{Kind, LEVEL_SLACK, Measured, get, post};
 use self::random::Random;
-use crate::process::build_index;
 use crate::support::build_of;
+use crate::support::process::build_index;
 
 const MB: u64 = 1 << 20;
 
@@ -57,7 +57,7 @@ fn build(index: &Path) {
     let mut random = Random::new(1);
     let tickers = TICKERS.map(|(ticker, count)| std::iter::repeat_n(ticker, count as usize));
     for (number, ticker) in tickers.into_iter().flatten().enumerate() {
-        let figi = crate::api::figi(number as u32);
+        let figi = crate::support::figi(number as u32);
         let exchange = ["US", "LN", "GR", "JP"][number % 4];
         let (name, kind) = (random.word(16), random.word(14));
         writeln!(

@@ -1,0 +1,7 @@
+//! The program `figdex-ingest`.
+
+mod build;
+mod crash;
+mod formats;
+mod operate;
+mod outputs;
