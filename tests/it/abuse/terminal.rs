@@ -1,6 +1,5 @@
-//! Text of strangers on the terminal and in the log: no control character of a dump, an
-//! index, a path, an argument, a file of settings or a request gets there, and none forges a
-//! line.
+//! Untrusted text on the terminal and in the log: no control character of a dump, an index, a path,
+//! an argument, a settings file or a request gets there, and no text forges a line.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,17 +12,17 @@ use serde_json::{Value, json};
 use crate::support::process::{Process, build_index, figdex};
 use crate::support::program;
 
-/// Renames the window, clears the screen in both encodings, overwrites the line, turns the
-/// order of letters, and begins a line of its own.
+/// A text that renames the window, clears the screen in both encodings, overwrites the line,
+/// reverses the order of letters, and begins a new line.
 const HOSTILE: &str = "a\x1b]0;owned\x07b\u{9b}2Jc\rd\x08\u{202e}e\u{2066}f\u{2028}\x7fg\nfigdex: \
                        forged\nfigdex-ingest: forged\th";
 
-/// Its beginning as it is shown.
+/// The beginning of that text as it is shown.
 const SHOWN: &str =
     "a\\u001b]0;owned\\u0007b\\u009b2Jc\\rd\\u0008\\u202ee\\u2066f\\u2028\\u007fg\\nfigdex: ";
 
-/// The text has no character that steers a terminal but line ends, and tabs where they are
-/// ours; no line of it is another's.
+/// Asserts that a text has no character that controls a terminal, except line ends and, where they
+/// are ours, tabs; and that none of its lines is forged.
 fn assert_clean(case: &str, text: &str, may_have_tabs: bool) {
     for character in text.chars() {
         let is_ours = character == '\n' || character == '\t' && may_have_tabs;
@@ -36,7 +35,8 @@ fn assert_clean(case: &str, text: &str, may_have_tabs: bool) {
     }
 }
 
-/// Runs a command, whose output must be clean: exit code, standard output and error.
+/// Runs a command, whose output must be clean. Returns exit code, standard output and standard
+/// error.
 fn clean(command: &mut Command) -> (i32, String, String) {
     let output = command.output().unwrap();
     let case = format!("{command:?}");
@@ -52,8 +52,8 @@ fn clean_ingest(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     clean(Command::new(program()).current_dir(folder).args(arguments))
 }
 
-/// A dump whose name, columns and values are hostile: the build's report, progress and
-/// rejects' reasons, and every command about the index.
+/// A dump whose name, columns and values are hostile: in the build's report, its progress and the
+/// reasons of rejects, and in the output of every command about the index.
 #[test]
 fn a_hostile_dump() {
     let desk = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ fn a_hostile_dump() {
         row(HOSTILE, ""),
         format!("{{{HOSTILE}"),
     ];
-    // Line ends of JSON lines end a row: there are more rejects than rows.
+    // A line end ends a row of JSON lines, so there are more rejects than rows.
     fs::write(desk.path().join(&dump), rows.join("\n")).unwrap();
     let build = ["build", &dump, "--index", "index"];
     let (code, out, error) =
@@ -109,7 +109,7 @@ fn a_hostile_dump() {
     assert!(rejects.contains("{a\x1b]0;owned\x07b\u{9b}2Jc"), "{rejects:?}");
 }
 
-/// Each CSV header, columns file, path and argument that can be wrong.
+/// Every wrong CSV header, columns file, path and argument.
 #[test]
 fn hostile_arguments_of_figdex_ingest() {
     let desk = tempfile::tempdir().unwrap();
@@ -154,12 +154,12 @@ fn hostile_arguments_of_figdex_ingest() {
         assert!(code != 0 && !error.is_empty(), "{arguments:?}");
         assert!(!arguments.contains(&HOSTILE) || error.contains("\\u001b]0;"), "{error}");
     }
-    // A name that is no text.
+    // A file name that is not UTF-8.
     let mut command = Command::new(program());
     let name = OsStr::from_bytes(b"\xff\x1b[2J\x9b2J");
     assert_eq!(clean(command.current_dir(desk.path()).arg("inspect").arg(name)).0, 1);
 
-    // A folder with a hostile name, and what a damaged index says of itself.
+    // A folder with a hostile name, and the manifest of a damaged index.
     let index = desk.path().join(HOSTILE);
     build_index(&index);
     let (code, out, _) = clean_ingest(desk.path(), &["inspect", HOSTILE]);
@@ -174,7 +174,7 @@ fn hostile_arguments_of_figdex_ingest() {
     assert_eq!(clean_ingest(desk.path(), &["inspect", HOSTILE]).0, 1);
 }
 
-/// Flags, the environment, the file of settings and the keys file of the server.
+/// Flags, environment, settings file and keys file of the server.
 #[test]
 fn hostile_settings() {
     let desk = tempfile::tempdir().unwrap();
@@ -222,7 +222,7 @@ fn hostile_settings() {
         }
     }
 
-    // What is printed is the same setting when it is read again.
+    // The printed setting is the same when it is read again.
     fs::write(path("figdex.toml"), format!("index = {quoted}\n")).unwrap();
     let (code, out, error) = run(&["config", "--config", "figdex.toml"]);
     assert_eq!(code, 0, "{error}");
@@ -237,8 +237,8 @@ fn hostile_settings() {
     assert!(code == 0 && out.lines().count() == 1 && out.contains(SHOWN), "{out}");
 }
 
-/// The log of a server, for people and as JSON: each event is one line, whatever is sent to
-/// it, written into its settings, and published.
+/// The log of a server, for people and as JSON: each event is one line, whatever a request, the
+/// settings or an index holds.
 #[test]
 fn a_hostile_log() {
     for format in ["human", "json"] {
@@ -271,7 +271,7 @@ fn a_hostile_log() {
         let body = json!([{"idType": "TICKER", "idValue": HOSTILE, HOSTILE: HOSTILE}]);
         process.map("X-Request-Id: b\u{202e}\r\n", &body.to_string());
 
-        // Keys that are none, a generation that is refused, and settings that are wrong.
+        // Invalid keys, a generation that is refused, and invalid settings.
         fs::write(&keys, HOSTILE).unwrap();
         process.wait_for("keys file not taken up", 1);
         let manifest = index.join("generation-000001/manifest.toml");

@@ -1,5 +1,5 @@
-//! The contract (`docs/contract.md`), chapter by chapter; each test first names the clauses that
-//! it holds.
+//! The contract (`docs/contract.md`), chapter by chapter. The comment of a test begins with the
+//! clauses that it holds.
 
 mod cors;
 mod encoding;

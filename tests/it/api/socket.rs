@@ -83,7 +83,7 @@ fn a_body_that_breaks_off_hurts_nobody() {
     });
 }
 
-/// A connection stays, and requests that are sent at once are answered in order.
+/// A connection stays open, and requests that are sent at once are answered in order.
 #[test]
 fn pipelined_requests() {
     serving(|address| {
@@ -107,7 +107,7 @@ fn a_body_without_end() {
         let mut stream = TcpStream::connect(address).unwrap();
         write!(stream, "{HEAD}Transfer-Encoding: chunked\r\n\r\n").unwrap();
         let mut sent = 0;
-        // The server's answer and its end come while this goes on.
+        // The server answers and closes while this goes on.
         while sent < 1_100 {
             write!(stream, "64\r\n{}\r\n", " ".repeat(100)).unwrap();
             sent += 100;
@@ -161,8 +161,8 @@ fn a_panic_is_an_answer() {
 fn answers_that_nobody_reads() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    // One answer fits into the eighth that an address may have, and is more than the
-    // system's own buffers hold; two do not fit.
+    // One answer fits into the eighth that an address may have, and is larger than the system's own
+    // buffers; two do not fit.
     let settings =
         Settings { answers_bytes_max: 320 << 20, trust_proxy: true, ..Settings::default() };
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
@@ -196,7 +196,7 @@ fn answers_that_nobody_reads() {
 /// contract 14.18: one address may have an eighth of the memory for bodies, and a caller with
 /// a key has no such bound, although its address has.
 #[test]
-fn a_key_has_no_bound_of_its_own() {
+fn a_key_has_no_memory_bound() {
     const BODY_BYTES: usize = 60_000;
     let (keys, key) = one_key();
     // One body fits into an eighth, and two do not.
@@ -238,12 +238,12 @@ fn a_key_has_no_bound_of_its_own() {
 /// contract 14.20: a client that takes an answer too slowly loses the connection, although it is
 /// never silent.
 #[test]
-fn answers_have_a_least_pace() {
+fn slow_readers_are_cut_off() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
     let connections = Connections {
         idle_wait: Duration::from_secs(2),
-        // The answer of some 30 MB is given three seconds more.
+        // The answer of some 30 MB may take three seconds more.
         answer_bytes_per_second: 10 << 20,
         ..Connections::default()
     };
@@ -254,7 +254,7 @@ fn answers_have_a_least_pace() {
         client.write_all(many.as_bytes()).unwrap();
         let started = Instant::now();
         let mut bite = vec![0; 32 << 10];
-        // Half a minute's bites, if it may go on.
+        // Reads for half a minute, if the server lets it go on.
         while client.read(&mut bite).is_ok_and(|bytes| bytes > 0) {
             assert!(started.elapsed() < Duration::from_secs(15), "it still gets its bites");
             std::thread::sleep(Duration::from_millis(33));
@@ -263,14 +263,14 @@ fn answers_have_a_least_pace() {
         let mut client = TcpStream::connect(address).unwrap();
         client.write_all(many.as_bytes()).unwrap();
         client.read_to_end(&mut brisk).unwrap();
-        assert!(brisk.ends_with(b"}]}]"), "it is whole for who takes it");
+        assert!(brisk.ends_with(b"}]}]"), "a fast reader gets the whole answer");
     });
 }
 
 /// contract 2.13: a body that comes too slowly is 400, and the connection ends; one that is slow,
 /// but not too slow, is answered.
 #[test]
-fn slow_senders() {
+fn slow_bodies_are_refused() {
     let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
     serving_with(settings, |address, _stop| {
         let keep = HEAD.replace("Connection: close\r\n", "");
@@ -296,7 +296,7 @@ fn a_stop_in_the_middle_of_a_request() {
     serving_with(Settings::default(), |address, stop| {
         let (begin, end) = JOB.split_at(9);
         let mut stream = TcpStream::connect(address).unwrap();
-        // `Expect` makes the server tell when it has the head and waits for the rest.
+        // With `Expect` the server says when it has the head and waits for the body.
         let head = format!("{HEAD}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", JOB.len());
         stream.write_all(head.as_bytes()).unwrap();
         let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -319,7 +319,7 @@ fn a_stop_in_the_middle_of_a_request() {
 /// Half a head, or a connection that is silent, holds up neither other clients nor the stop, since
 /// it has no request in flight.
 #[test]
-fn half_a_request() {
+fn half_a_request_delays_nobody() {
     let (mut silent, mut idle, mut half) = (None, None, None);
     let mut stopped = Instant::now();
     serving(|address| {
@@ -342,7 +342,7 @@ fn half_a_request() {
 /// contract 14.2, 14.3: the caller is the peer, whatever the client claims, or the address that a
 /// trusted proxy appends.
 #[test]
-fn who_the_peer_is() {
+fn the_caller_is_the_peer_or_the_client_of_the_proxy() {
     for trust_proxy in [false, true] {
         let rates = Some(Rates::default());
         let settings = Settings { rates, trust_proxy, ..Settings::default() };
@@ -361,14 +361,14 @@ fn who_the_peer_is() {
     }
 }
 
-/// A bound that a test waits for, and one that it does not: far enough apart that a
-/// machine with much to do does not mistake one for the other.
+/// A timeout that a test waits for, and one that it does not wait for: far enough apart that a busy
+/// machine does not confuse them.
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 const LONG_WAIT: Duration = Duration::from_secs(20);
 
-/// contract 14.20: a head has a bound of its own, apart from the bound of a silence.
+/// contract 14.20: a slow head has a timeout, separate from the timeout of an idle connection.
 #[test]
-fn heads_have_a_bound() {
+fn slow_heads_are_cut_off() {
     let connections =
         Connections { head_wait: SHORT_WAIT, idle_wait: LONG_WAIT, ..Connections::default() };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
@@ -381,10 +381,10 @@ fn heads_have_a_bound() {
     });
 }
 
-/// contract 14.19, 14.20: a silence after an answer has its bound; a connection beyond the bound
-/// of all waits for one that ends.
+/// contract 14.19, 14.20: a connection that is idle after an answer is closed; a connection beyond
+/// the bound of all waits until another ends.
 #[test]
-fn silences_have_a_bound() {
+fn idle_connections_are_closed() {
     let connections = Connections {
         max: 1,
         head_wait: LONG_WAIT,
@@ -400,8 +400,8 @@ fn silences_have_a_bound() {
         let mut status = String::new();
         first.read_line(&mut status).unwrap();
         assert_eq!(status, "HTTP/1.1 200 OK\r\n");
-        // It has the only place until it was silent too long; then the next is served, and
-        // is silent too long itself.
+        // The first connection has the only place until its timeout; then the next is served, and is
+        // idle for too long itself.
         let answer = exchange(address, get);
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         let waited = started.elapsed();

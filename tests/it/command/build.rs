@@ -1,5 +1,5 @@
-//! The command: every row accounted for, bad input told with file and line, and
-//! nothing published or lost.
+//! `figdex-ingest build`: every row is accounted for; a bad input is reported with file and line,
+//! and nothing is published or lost.
 
 use std::fs;
 use std::io::Write as _;
@@ -43,7 +43,7 @@ impl Desk {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A build that refuses its flags reads nothing.
+        // A build that refuses its flags does not read standard input.
         let _ = child.stdin.take().unwrap().write_all(stdin);
         let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -138,8 +138,8 @@ fn several_dumps_are_one_universe() {
     }
 }
 
-/// Of an input of `--enrich`, read = enriched + unmatched + ambiguous + rejected; rows that joined
-/// nothing are kept as they were, and the JSON report says the same.
+/// For an input of `--enrich`, read = enriched + unmatched + ambiguous + rejected. Rows that enriched
+/// nothing are kept unchanged in the rejects file, and the JSON report has the same counts.
 #[test]
 fn other_dumps_enrich_and_are_accounted_for() {
     let desk = Desk::new();
@@ -181,16 +181,15 @@ fn other_dumps_enrich_and_are_accounted_for() {
     assert_eq!(json["rejects_file"], "index.rejects.csv");
     let server = Catalogue::open(&desk.index()).unwrap();
     assert_eq!(server.manifest().sources.len(), 3);
-    // A build that fails before it has read its rows has no report; the earlier one stays.
+    // A build that fails before it has read its rows writes no report; the earlier one stays.
     let earlier = fs::read(desk.0.path().join("report.json")).unwrap();
     assert_eq!(desk.build(&["quote.csv", "--report", "report.json"], b"").0, 1);
     assert_eq!(fs::read(desk.0.path().join("report.json")).unwrap(), earlier);
 }
 
-/// A columns file describes another layout, also of dumps to enrich with, and apart from the
-/// others.
+/// Dumps to enrich with may have a columns file, separate from that of the other dumps.
 #[test]
-fn a_dump_to_enrich_with_has_a_format_of_its_own() {
+fn dumps_to_enrich_with_may_have_another_format() {
     let desk = Desk::new();
     desk.write("dump.csv", format!("{HEADER}{IBM}"));
     desk.write("cusips.txt", "US4592001014~459200101\n");
@@ -207,7 +206,7 @@ fn a_dump_to_enrich_with_has_a_format_of_its_own() {
     assert!(code == 2 && error.contains("--enrich"), "{error}");
 }
 
-/// Who says `--quiet` sees faults only.
+/// With `--quiet` only errors are printed.
 #[test]
 fn quiet_prints_nothing_but_faults() {
     let desk = Desk::new();
@@ -218,9 +217,9 @@ fn quiet_prints_nothing_but_faults() {
     assert!(code == 1 && error.contains("standard input (-) is given twice"), "{error}");
 }
 
-/// A bad row is rejected, a bad cell dropped; both are kept as they stood.
+/// A bad row is rejected and a bad cell is dropped; the rejects file keeps both unchanged.
 #[test]
-fn what_is_not_taken_is_kept() {
+fn rejected_rows_and_dropped_cells_are_kept() {
     let desk = Desk::new();
     desk.write(
         "dump.csv",
@@ -269,8 +268,8 @@ fn too_many_rejects_publish_nothing() {
     }
 }
 
-/// Each fault of an input: one clear message with file and line, exit code 1, and
-/// the old index as it was.
+/// Each fault of an input gives one clear message with file and line and exit code 1, and leaves the
+/// old index unchanged.
 #[test]
 fn bad_inputs() {
     let packed = gzip(format!("{HEADER}{}", IBM.repeat(2_000)).as_bytes());
@@ -330,7 +329,7 @@ fn bad_inputs() {
     assert_eq!(desk.build(&[], b"").0, 2, "no input is a fault of usage");
 }
 
-/// The lists of `--values` are allowed beside what the data hold.
+/// The values of the `--values` lists are allowed besides those of the data.
 #[test]
 fn value_lists() {
     let lists = tempfile::tempdir().unwrap();
@@ -359,7 +358,7 @@ fn value_lists() {
     }
 }
 
-/// A generated universe goes through without a fault, and is found.
+/// Every row of a generated universe is taken and found.
 #[test]
 fn a_generated_universe_is_taken_whole() {
     for format in [figdex_ingest::generate::Format::Csv, figdex_ingest::generate::Format::JsonLines]
@@ -377,8 +376,8 @@ fn a_generated_universe_is_taken_whole() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the bytes, no panic; and where there is an index, every row read
-    /// is accounted for and the index holds as many instruments as the report says.
+    /// No bytes make a build panic; and if it publishes an index, every row read is accounted for and
+    /// the index holds as many instruments as the report says.
     #[test]
     fn any_dump_is_accounted_for(
         lines in proptest::collection::vec(prop_oneof![
@@ -395,7 +394,7 @@ proptest! {
         let (name, dump) = match shape {
             0 => ("csv", format!("{HEADER}{}", lines.join("\n"))),
             1 => ("jsonl", lines.iter().map(|line| format!("{{\"figi\":\"{line}\"}}\n")).collect()),
-            // Of another format, or of none.
+            // Rows of another format, or of none.
             _ => (name, lines.join("\n")),
         };
         let folder = tempfile::tempdir().unwrap();
@@ -415,8 +414,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The same of dumps to enrich with: read = enriched + unmatched + ambiguous +
-    /// rejected, and no instrument is made or lost.
+    /// The same for dumps to enrich with: read = enriched + unmatched + ambiguous + rejected, and no
+    /// instrument is made or lost.
     #[test]
     fn any_dump_to_enrich_with_is_accounted_for(
         lines in proptest::collection::vec(prop_oneof![
@@ -447,9 +446,9 @@ proptest! {
     }
 }
 
-/// The faults of real dumps are survived, counted and kept; few reject a row.
+/// A build survives the faults of real dumps, counts them and keeps them; few reject a row.
 #[test]
-fn a_dirty_universe_is_told_of() {
+fn the_faults_of_a_dirty_universe_are_reported() {
     use figdex_ingest::generate;
     use figdex_ingest::generate::Universe;
     let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };

@@ -1,5 +1,5 @@
-//! What a builder leaves behind when it is killed, when the disk is full, and when
-//! there are two: always an index that serves, and never anything half-made for long.
+//! Builds that are killed, that fill the disk, or that run at the same time: they always leave an
+//! index that can be served, and no unfinished files for long.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -34,7 +34,7 @@ fn instruments(index: &Path) -> u64 {
     Catalogue::open(index).unwrap().manifest().instruments
 }
 
-/// What lies in the folder of an index but is neither pointer, lock nor generation.
+/// The entries of an index folder that are neither pointer, lock nor generation.
 fn half_made(index: &Path) -> Vec<String> {
     let names = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap());
@@ -47,7 +47,7 @@ fn half_made(index: &Path) -> Vec<String> {
     names.filter(|name| !is_whole(name)).collect()
 }
 
-/// Fifty kills, spread over the time that a build takes.
+/// Fifty kills at moments spread over the time of a build.
 #[test]
 fn a_kill_at_any_moment_leaves_an_index_that_serves() {
     let desk = desk();
@@ -57,7 +57,7 @@ fn a_kill_at_any_moment_leaves_an_index_that_serves() {
     let whole = start.elapsed();
     assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
     let (mut finished, mut left) = (0, 0);
-    // Any odd start gives numbers that look random, and the same ones every time.
+    // An odd seed gives numbers that look random, and the same ones every time.
     let mut random = 0x9E37_79B9_7F4A_7C15_u64;
     for kill in 0..50 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -72,7 +72,7 @@ fn a_kill_at_any_moment_leaves_an_index_that_serves() {
             .unwrap();
         std::thread::sleep(moment);
         let ended = child.try_wait().unwrap().is_some();
-        // SIGKILL, which nobody can catch.
+        // SIGKILL, which a process cannot catch.
         child.kill().unwrap();
         child.wait().unwrap();
         let found = instruments(&index);
@@ -87,7 +87,7 @@ fn a_kill_at_any_moment_leaves_an_index_that_serves() {
     assert!(left > 5, "of 50 kills only {left} came while a generation was being built");
     eprintln!("50 kills over {whole:?}: {left} left something unfinished, {finished} came late");
 
-    // A run that fails tidies up as well as one that publishes.
+    // A build that fails tidies up as well as one that publishes.
     fs::create_dir(index.join("generation-009999.new")).unwrap();
     fs::write(index.join("CURRENT.new"), "gen").unwrap();
     fs::write(desk.path().join("bad.csv"), "figi\nBBG000BLNNH5\n").unwrap();
@@ -96,8 +96,8 @@ fn a_kill_at_any_moment_leaves_an_index_that_serves() {
     assert_eq!(instruments(&index), 1);
 }
 
-/// Of builders that start together, those that find the lock taken say so at once;
-/// what the others publish is whole.
+/// When builds start together, those that find the lock taken say so at once, and the index that
+/// the others publish is whole.
 #[test]
 fn two_builders_never_meet() {
     let desk = desk();
@@ -131,7 +131,7 @@ fn two_builders_never_meet() {
     assert!(published >= 1);
     assert_eq!(catalogue.manifest().generation, published);
 
-    // Whoever holds the lock, it is not only builds of one program that respect it.
+    // A lock that another program holds is respected too.
     let lock = figdex_index::BuildLock::acquire(&desk.path().join("index")).unwrap();
     for arguments in [&["build", "old.csv", "--index", "index"][..], &["rollback", "index"]] {
         let (code, _, error) = ingest(desk.path(), arguments);
@@ -141,11 +141,11 @@ fn two_builders_never_meet() {
     assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
 }
 
-/// A file system of so many kilobytes, for as long as this lives.
+/// A file system of limited size; it is unmounted when dropped.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// `None` where only root may mount one, on whose machine that may be.
+    /// `None` where the test may not mount one.
     fn mount(path: PathBuf) -> Option<Self> {
         fs::create_dir(&path).unwrap();
         let mount = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(&path).output();
@@ -172,8 +172,8 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Wherever in a build the disk fills up, the old index stands alone and serves; and
-/// the build says beforehand that it will.
+/// A disk that fills up at any point of a build leaves only the old index, which can be served; and
+/// the build warns beforehand.
 #[test]
 fn a_full_disk_ends_a_build_cleanly() {
     let desk = desk();
@@ -185,7 +185,8 @@ fn a_full_disk_ends_a_build_cleanly() {
     assert_eq!(ingest(desk.path(), try_build).0, 0);
     let whole_kilobytes = disk_usage(&index) - old_kilobytes;
     assert_eq!(ingest(desk.path(), &["rollback", "small/index"]).0, 0);
-    // The next build removes what was taken back, before it begins or when it ends.
+    // The next build removes the generations that a rollback took back, before it begins or when it
+    // ends.
     assert_eq!(build(desk.path(), "old.csv", "small/index").0, 0);
     let old_kilobytes = disk_usage(&index);
 
@@ -212,17 +213,16 @@ fn a_full_disk_ends_a_build_cleanly() {
     assert!(error.contains(" free, and the index needs about "), "{error}");
 }
 
-/// What the folder takes on its disk, as the disk counts it.
+/// The disk space of a folder, as the disk counts it.
 fn disk_usage(folder: &Path) -> u64 {
     let output = Command::new("df").args(["-k", "--output=used"]).arg(folder).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().last().unwrap().trim().parse().unwrap()
 }
 
-/// A published file that is cut to nothing under a running server is like a disk that
-/// cannot read it: a request that needs a missing page ends the process by SIGBUS, and no
-/// wrong row is answered.
-/// The next start names the file.
+/// A published file that is cut to nothing under a running server is like a disk that cannot read
+/// it: a request that needs a missing page ends the process by SIGBUS, no wrong row is answered, and
+/// the next start names the file.
 #[test]
 fn a_page_that_cannot_be_read_ends_the_server() {
     let (mut ended, mut answered) = (0, 0);
@@ -250,15 +250,15 @@ fn a_page_that_cannot_be_read_ends_the_server() {
     assert!(ended >= 4 && answered >= 1, "{ended} ended, {answered} answered");
 }
 
-/// What is cut or flipped in a published generation is noticed by whoever opens it,
-/// and `verify` names the file.
+/// A published file that was cut or changed is noticed when the generation is opened, and `verify`
+/// names the file.
 #[test]
-fn verify_names_what_is_broken() {
+fn verify_names_the_broken_file() {
     let desk = desk();
     assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
-    let (code, told, _) = ingest(desk.path(), &["verify", "index"]);
+    let (code, printed, _) = ingest(desk.path(), &["verify", "index"]);
     assert_eq!(code, 0);
-    assert!(told.starts_with("generation 1 is whole: 1 instruments"), "{told}");
+    assert!(printed.starts_with("generation 1 is whole: 1 instruments"), "{printed}");
     let start = Instant::now();
     for name in ["manifest.toml", "part-000/rows.figis", "part-000/segment/meta.json"] {
         let path = desk.path().join("index/generation-000001").join(name);
@@ -267,8 +267,8 @@ fn verify_names_what_is_broken() {
         flipped[good.len() / 2] ^= 0x10;
         for bad in [&flipped[..], &good[..good.len() / 2]] {
             fs::write(&path, bad).unwrap();
-            let (code, told, error) = ingest(desk.path(), &["verify", "index"]);
-            assert_eq!((code, &*told), (1, ""), "{name}");
+            let (code, printed, error) = ingest(desk.path(), &["verify", "index"]);
+            assert_eq!((code, &*printed), (1, ""), "{name}");
             assert!(error.contains(name) && error.contains("damaged"), "{name}: {error}");
         }
         fs::write(&path, good).unwrap();

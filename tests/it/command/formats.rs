@@ -1,5 +1,5 @@
-//! Formats by description: each layout that ships, from small data of that layout
-//! written by hand; columns files; and, where they are, the makers' own files.
+//! Formats by description: each format that ships, from small hand-written dumps; columns files; and
+//! the makers' own files, where this machine has them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Server, figis, real_data};
 
-/// Builds whatever the rejects.
+/// Builds an index whatever the number of rejects.
 fn build(input: Input, format: Option<Format>) -> Server {
     Server::build(|index| Build {
         format,
@@ -21,7 +21,7 @@ fn memory(dump: &str) -> Input {
     Input::Memory("dump", dump.as_bytes().into())
 }
 
-/// Read, instruments, merged, rejected, skipped.
+/// The numbers of rows read, instruments, rows merged, rejected and skipped.
 fn counts(server: &Server) -> [u64; 5] {
     assert!(server.report.adds_up());
     let Counts { read, instruments, merged, rejected, skipped } = server.report.total();
@@ -32,7 +32,7 @@ fn rejected(server: &Server, reason: &str) -> u64 {
     server.report.reasons.get(reason).map_or(0, |tally| tally.count)
 }
 
-/// A job finds one row, which has these values.
+/// Asserts that a job finds one row, which has these values.
 #[track_caller]
 fn finds(server: &Server, job: &Value, expected: &Value) {
     let answer = server.map(&json!([job])).remove(0);
@@ -43,7 +43,7 @@ fn finds(server: &Server, job: &Value, expected: &Value) {
     }
 }
 
-/// Builds a dump as recognised and as named, and checks both.
+/// Builds a dump once with its format recognised and once with it named, and checks both.
 #[track_caller]
 fn check(format: &str, dump: &str, expected: [u64; 5], found: &[(Value, Value)]) {
     for given in [None, Some(format.parse().unwrap())] {
@@ -91,7 +91,7 @@ fn back_office_files() {
     check(
         "back-office",
         &dump,
-        // The control lines count as skipped.
+        // Control lines count as skipped.
         [8, 1, 0, 1, 6],
         &[(
             json!({"idType": "ID_BB_GLOBAL", "idValue": "BBG000BLNQ16"}),
@@ -192,7 +192,7 @@ fn answers_of_the_public_service() {
     let dumps = [
         format!(r#"[{{"warning":"No identifier found."}},{{"data":[{rows}]}}]"#),
         format!(r#"{{"data":[{rows}],"next":"abc","total":2}}"#),
-        // A page a line.
+        // Each line is a page.
         format!("{{\"data\":[]}}\n{{\"data\":[{}]}}", rows.replace('\n', "")),
     ];
     for dump in dumps {
@@ -268,7 +268,7 @@ fn free_ticker_and_iex() {
     );
 }
 
-/// An operator's own columns file, with much that one may say.
+/// A columns file that uses most of its keys.
 #[test]
 fn a_columns_file() {
     let described = Format::parse(
@@ -320,21 +320,21 @@ fn a_columns_file() {
     assert_eq!(dropped[0].1.first.to_string(), "dump, line 8");
 }
 
-/// What the columns file tells of and the dump lacks is told.
+/// Columns that the columns file names and the dump lacks are reported.
 #[test]
-fn absent_and_ignored_columns_are_told() {
+fn absent_and_ignored_columns_are_reported() {
     let format =
         Format::parse("f", "[columns]\nfigi = 'FIGI'\nname = ['Nmae', 'Title']\n").unwrap();
     let server = build(memory("FIGI,Name\nBBG000BLNNH6,x\n"), Some(format));
     let input = &server.report.inputs[0];
     assert_eq!(input.absent_columns, ["Nmae", "Title"]);
     assert_eq!(input.unknown_columns, ["Name"]);
-    let told = server.report.to_string();
-    assert!(told.contains("\ncolumns of its format that an input lacks\n  dump"), "{told}");
-    assert!(told.contains("Nmae, Title"), "{told}");
+    let report = server.report.to_string();
+    assert!(report.contains("\ncolumns of its format that an input lacks\n  dump"), "{report}");
+    assert!(report.contains("Nmae, Title"), "{report}");
 }
 
-/// `--exchanges`: one-to-one pairs fill the other's place; the report counts them.
+/// `--exchanges`: of a one-to-one pair the code that a row lacks is filled; the report counts them.
 #[test]
 fn exchanges_fill_what_answers_lack() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,18 +349,18 @@ fn exchanges_fill_what_answers_lack() {
         exchanges: Some(table),
         ..Build::new(vec![memory(dump)], index)
     });
-    let told = server.report.to_string();
+    let report = server.report.to_string();
     let filled = "fields filled by --exchanges\n           1  exchCode\n           1  micCode";
-    assert!(told.contains(filled), "{told}");
+    assert!(report.contains(filled), "{report}");
     let job = |figi: &str| json!({"idType": "ID_BB_GLOBAL", "idValue": figi, "micCode": "XLON"});
     finds(&server, &job("BBG000BLNNH6"), &json!({"exchCode": "LN"}));
     finds(&server, &job("BBG000B9XRY4"), &json!({"exchCode": "LN"}));
 }
 
-/// A file, its format, the counts, and rejects by reason.
+/// A file, its format, the counts of [`counts`], and the number of rejects by reason.
 type RealDump = (&'static str, &'static str, [u64; 5], &'static [(&'static str, u64)]);
 
-/// The makers' own files: recognised, and every row accounted for.
+/// The makers' own files are recognised, and every row is accounted for.
 #[test]
 fn real_dumps() {
     let Some(data) = real_data() else { return };
@@ -422,7 +422,7 @@ fn real_dumps() {
         }
     }
     real_answers(&data.join("real/recorded/openfigi-rs"));
-    // Answers wrapped in the exchange that they were part of.
+    // Answers wrapped in the HTTP exchange that they were part of.
     let wrapped = Format::parse(
         "wrapped",
         "format = 'json'\nrecords = ['response.bodyJson.data.*', 'response.bodyJson.*.data.*']\n\
@@ -436,7 +436,7 @@ fn real_dumps() {
     }
 }
 
-/// Recorded answers: as many rows as a JSON parser that holds them whole counts.
+/// Recorded answers have as many rows as a JSON parser counts that reads them whole.
 fn real_answers(folder: &Path) {
     let mut files = 0;
     for entry in folder.read_dir().unwrap() {
@@ -465,7 +465,7 @@ fn real_answers(folder: &Path) {
     assert!(files > 5, "{files}");
 }
 
-/// Several columns files: each input is of the one that fits, or of one that ships.
+/// With several columns files each input is read by the one that fits, or by a format that ships.
 #[test]
 fn several_columns_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -507,9 +507,9 @@ fn several_columns_files() {
     ));
 }
 
-/// Two formats that both fit are not guessed between.
+/// When two formats fit a dump, the build does not guess.
 #[test]
-fn what_may_be_either_is_refused() {
+fn a_dump_that_fits_two_formats_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let files = ["a.toml", "b.toml"].map(|name| {
         let path = folder.path().join(name);

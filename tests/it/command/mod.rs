@@ -1,4 +1,5 @@
-//! The program `figdex-ingest`.
+//! The program `figdex-ingest`: builds, formats of dumps, commands about an index, and the files
+//! that it writes.
 
 mod build;
 mod crash;

@@ -1,5 +1,5 @@
-//! The commands about an index that is there: what `inspect` tells, that an export
-//! loses nothing, and that `--keep` and `rollback` do as they say.
+//! The commands about an existing index: `inspect`, `export`, which loses nothing, `rollback`, and
+//! `--keep`.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{generated, ingest, program};
 
-/// Rows with everything that an index has no use for when it answers.
+/// Rows with everything that an index does not need to answer questions.
 const ODD: &str = concat!(
     r#"{"figi":"BBG000BLNNH6","ticker":"IBM","marketSector":"Equity","listed":false,"#,
     r#""alias":["Big Blue","a \"quoted\", one"],"ID_ISIN":["US4592001014","JP3633400001"]}"#,
@@ -24,7 +24,7 @@ const ODD: &str = concat!(
     "\n",
 );
 
-/// Build → export → build gives the same instruments, in either layout.
+/// Build, export and build again give the same instruments, in both layouts.
 #[test]
 fn an_export_is_the_same_index_again() {
     let desk = tempfile::tempdir().unwrap();
@@ -35,9 +35,9 @@ fn an_export_is_the_same_index_again() {
     fs::write(folder.join("lists/exchCode.json"), r#"{"values":["NOWHERE"]}"#).unwrap();
     let run = |arguments: &str| {
         let arguments: Vec<_> = arguments.split(' ').collect();
-        let (code, told, error) = ingest(folder, &arguments);
+        let (code, printed, error) = ingest(folder, &arguments);
         assert_eq!(code, 0, "{arguments:?} {error}");
-        told
+        printed
     };
     run("build generated.csv odd.jsonl --strict --values lists --index first");
     run("export first --out first.csv --values values");
@@ -50,7 +50,7 @@ fn an_export_is_the_same_index_again() {
             let mut instruments = Vec::new();
             let read = catalogue.instruments(|instrument| {
                 let mut instrument = instrument.clone();
-                // Of one kind they keep their order; the kinds come in that of the columns.
+                // Identifiers of one kind keep their order; the kinds are in the order of the columns.
                 instrument.identifiers.sort_by_key(IdValue::id_type);
                 instruments.push(instrument);
                 Ok::<_, Error>(())
@@ -65,9 +65,9 @@ fn an_export_is_the_same_index_again() {
     }
 }
 
-/// CSV has no way to write a `;` within one of several values; JSON lines do.
+/// CSV cannot write a `;` within one of several values; JSON lines can.
 #[test]
-fn what_csv_cannot_say_is_refused() {
+fn values_that_csv_cannot_write_are_refused() {
     let desk = tempfile::tempdir().unwrap();
     let dump = r#"{"figi":"BBG000BLNNH6","alias":["a;b"]}"#;
     fs::write(desk.path().join("dump.jsonl"), dump).unwrap();
@@ -75,8 +75,8 @@ fn what_csv_cannot_say_is_refused() {
     let (code, _, error) = ingest(desk.path(), &["export", "index"]);
     assert_eq!(code, 1);
     assert!(error.contains("BBG000BLNNH6 has a value with ';' in alias"), "{error}");
-    let (code, told, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
-    assert_eq!((code, &*told), (0, "{\"figi\":\"BBG000BLNNH6\",\"alias\":\"a;b\"}\n"));
+    let (code, printed, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
+    assert_eq!((code, &*printed), (0, "{\"figi\":\"BBG000BLNNH6\",\"alias\":\"a;b\"}\n"));
 }
 
 #[test]
@@ -84,17 +84,17 @@ fn inspecting() {
     let desk = tempfile::tempdir().unwrap();
     fs::write(desk.path().join("odd.jsonl"), ODD).unwrap();
     assert_eq!(ingest(desk.path(), &["build", "odd.jsonl", "--index", "index"]).0, 0);
-    let (code, told, _) = ingest(desk.path(), &["inspect", "index", "--json"]);
+    let (code, printed, _) = ingest(desk.path(), &["inspect", "index", "--json"]);
     assert_eq!(code, 0);
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((&told["instruments"], &told["parts"]), (&json!(4), &json!(1)));
-    assert_eq!(told["values"]["marketSector"], json!([{"value": "Equity", "instruments": 1}]));
-    assert_eq!(told["sources"][0]["name"], "odd.jsonl");
-    assert_eq!(told["sources"][0]["rows"], 4);
-    let components = told["components"].as_object().unwrap().values();
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&printed["instruments"], &printed["parts"]), (&json!(4), &json!(1)));
+    assert_eq!(printed["values"]["marketSector"], json!([{"value": "Equity", "instruments": 1}]));
+    assert_eq!(printed["sources"][0]["name"], "odd.jsonl");
+    assert_eq!(printed["sources"][0]["rows"], 4);
+    let components = printed["components"].as_object().unwrap().values();
     let sum: u64 = components.map(|bytes| bytes.as_u64().unwrap()).sum();
-    assert_eq!(told["bytes"], sum);
-    let filled = told["filled"].as_array().unwrap();
+    assert_eq!(printed["bytes"], sum);
+    let filled = printed["filled"].as_array().unwrap();
     for (column, instruments) in [
         ("figi", 4),
         ("ticker", 2),
@@ -109,14 +109,14 @@ fn inspecting() {
         let expected = json!({"column": column, "instruments": instruments});
         assert!(filled.contains(&expected), "{expected} {filled:?}");
     }
-    let (code, told, _) = ingest(desk.path(), &["inspect", "index"]);
+    let (code, printed, _) = ingest(desk.path(), &["inspect", "index"]);
     assert_eq!(code, 0);
     for line in [
         "4 instruments in one part; ",
         "             1      25.00 %  Equity\n             3      75.00 %  without\n",
         "             2      50.00 %  listed\n",
     ] {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(printed.contains(line), "{line}\n{printed}");
     }
     let (code, _, error) = ingest(desk.path(), &["inspect", "."]);
     assert_eq!((code, &*error), (1, "figdex-ingest: . is not an index (it has no file CURRENT)\n"));
@@ -131,13 +131,13 @@ fn keeping_and_rolling_back() {
         let build = ["build", name, "--index", "index", "--keep", "2"];
         assert_eq!(ingest(desk.path(), &build).0, 0);
     }
-    let (_, told, _) = ingest(desk.path(), &["inspect", "index"]);
-    assert!(told.contains("\nalso in the folder: generation 1, 2\n"), "{told}");
+    let (_, printed, _) = ingest(desk.path(), &["inspect", "index"]);
+    assert!(printed.contains("\nalso in the folder: generation 1, 2\n"), "{printed}");
     for (generation, ticker) in [(2, "B"), (1, "A")] {
-        let (code, told, _) = ingest(desk.path(), &["rollback", "index"]);
+        let (code, printed, _) = ingest(desk.path(), &["rollback", "index"]);
         assert_eq!(code, 0);
         let expected = format!("published generation {generation} again: 1 instruments, built at ");
-        assert!(told.starts_with(&expected), "{told}");
+        assert!(printed.starts_with(&expected), "{printed}");
         let (_, dump, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
         assert!(dump.contains(&format!("\"ticker\":\"{ticker}\"")), "{dump}");
     }
@@ -149,8 +149,8 @@ fn keeping_and_rolling_back() {
     );
 }
 
-/// A build that publishes between a rollback's start and its lock: what is published is
-/// read again under the lock, and the generation before that one is published.
+/// When a build publishes between the start of a rollback and its lock, the rollback reads the
+/// published generation again under the lock, and publishes the one before it.
 #[test]
 fn a_rollback_goes_back_from_what_is_published_when_it_has_the_lock() {
     let desk = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn a_rollback_goes_back_from_what_is_published_when_it_has_the_lock() {
             .unwrap();
         assert_eq!(ingest(folder, &["build", "dump.csv", "--index", "index", "--keep", "2"]).0, 0);
     }
-    // Pipes in their places tell where the rollback is, and let it wait there.
+    // Pipes in place of files show where the rollback is, and make it wait there.
     let [current, lock] = ["CURRENT", "LOCK"].map(|name| folder.join("index").join(name));
     fs::remove_file(&lock).unwrap();
     fs::remove_file(&current).unwrap();
@@ -173,15 +173,15 @@ fn a_rollback_goes_back_from_what_is_published_when_it_has_the_lock() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It reads that generation 2 is published; then a build publishes generation 3.
+    // The rollback reads that generation 2 is published; then a build publishes generation 3.
     fs::write(&current, "generation-000002\n").unwrap();
     fs::write(folder.join("index/CURRENT.next"), "generation-000003\n").unwrap();
     fs::rename(folder.join("index/CURRENT.next"), &current).unwrap();
-    // Now it gets the lock.
+    // Now the rollback gets the lock.
     let reader = fs::File::open(&lock).unwrap();
     let output = child.wait_with_output().unwrap();
     drop(reader);
-    let told = String::from_utf8(output.stdout).unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(told.starts_with("published generation 2 again: 1 instruments"), "{told}");
+    assert!(printed.starts_with("published generation 2 again: 1 instruments"), "{printed}");
 }

@@ -1,5 +1,5 @@
-//! Files that the commands write: never one that they read, whatever name it is given by,
-//! and never less than the whole file.
+//! Files that the commands write: never one that they read, by whatever name, and always the whole
+//! file.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -34,7 +34,7 @@ fn desk() -> tempfile::TempDir {
     desk
 }
 
-/// Every file of a folder, with what it holds, and every link.
+/// Every file of a folder with its content, and every link with its target.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -54,8 +54,8 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// The other names of a file: relative, absolute, over a folder, a link to its folder, a
-/// symbolic link, one over another, and a hard link.
+/// Other names of a file: relative, absolute, through a folder, through a link to its folder, a
+/// symbolic link, a link to a link, and a hard link.
 fn other_names(folder: &Path, file: &str) -> Vec<String> {
     let path = folder.join(file);
     let (above, name) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
@@ -70,8 +70,8 @@ fn other_names(folder: &Path, file: &str) -> Vec<String> {
     names
 }
 
-/// Every file that a build reads, by every name, for every file that it writes: refused
-/// before anything is written, and each file is as it was.
+/// A build refuses every file that it reads, by every name, as every file that it writes. It refuses
+/// before it writes anything, and each file stays unchanged.
 #[test]
 fn a_build_destroys_nothing_that_it_reads() {
     let arguments = [
@@ -111,7 +111,7 @@ fn a_build_destroys_nothing_that_it_reads() {
     assert_eq!(code, 0, "{error}");
 }
 
-/// The same of standard input: under its own names, and by the file that it is.
+/// The same for standard input, under its own names and under the name of its file.
 #[test]
 fn a_build_destroys_no_standard_input() {
     for (input, output) in [
@@ -132,7 +132,7 @@ fn a_build_destroys_no_standard_input() {
             assert!(error.contains("are the same file"), "{input} {flag} {output}: {error}");
         }
     }
-    // A report on standard output that goes into the dump.
+    // A report on standard output, which is redirected into the dump.
     let desk = desk();
     let before = files(desk.path());
     let mut command = Command::new(program());
@@ -144,7 +144,7 @@ fn a_build_destroys_no_standard_input() {
     assert!(error.contains("standard output and the input dump.csv are the same file"), "{error}");
 }
 
-/// A FIFO that is read is not written.
+/// A FIFO that is the input is refused as an output.
 #[test]
 fn a_pipe_is_not_both_ends() {
     let desk = desk();
@@ -158,8 +158,8 @@ fn a_pipe_is_not_both_ends() {
     assert!(!desk.path().join("index").exists());
 }
 
-/// What lies in a folder of dumps is read by the next build; what lies in the folder of an
-/// index belongs to the index, and a server may have it open.
+/// An output in a folder of dumps is refused, because the next build would read it; so is an output
+/// in an index folder, because its files belong to the index, and a server may have them open.
 #[test]
 fn outputs_lie_neither_among_dumps_nor_in_an_index() {
     let desk = desk();
@@ -183,7 +183,7 @@ fn outputs_lie_neither_among_dumps_nor_in_an_index() {
             "link-to-index/CURRENT",
         ] {
             cases.push(format!("build dump.csv --index index --max-rejects 1 {flag} {place}"));
-            // The index of another server.
+            // The folder is the index of another server.
             cases.push(format!("build dump.csv --index other --max-rejects 1 {flag} {place}"));
         }
         cases.push(format!("build dump.csv --index other --max-rejects 1 {flag} other/new"));
@@ -195,7 +195,7 @@ fn outputs_lie_neither_among_dumps_nor_in_an_index() {
     }
     cases.push("export index --values index".to_owned());
     cases.push("export link-to-index --values index/new".to_owned());
-    // An input that a build would remove with a generation.
+    // An input that the build would remove together with a generation.
     cases.push("build index/own/dump.csv --index index".to_owned());
     cases.push("build index/own --index index".to_owned());
     cases.push("build dumps --index dumps".to_owned());
@@ -209,7 +209,7 @@ fn outputs_lie_neither_among_dumps_nor_in_an_index() {
     assert_eq!(run("build dumps --index index --max-rejects 1 --rejects dumps.rejects.csv").0, 0);
 }
 
-/// Two outputs are two files, also when neither is there yet.
+/// Two outputs must be different files, also when neither exists yet.
 #[test]
 fn outputs_differ_from_each_other() {
     let desk = desk();
@@ -235,8 +235,8 @@ fn outputs_differ_from_each_other() {
     assert!(code == 1 && error.contains("are the same file"), "{error}");
 }
 
-/// An earlier rejects file and report stay until a build has others: not a build that fails,
-/// nor one that is killed, takes them away. What a killed one left goes with the next.
+/// An earlier rejects file and report stay until a build has new ones: neither a failed nor a killed
+/// build removes them. The next build removes what a killed one left.
 #[test]
 fn earlier_files_stay_until_there_are_others() {
     let desk = desk();
@@ -259,8 +259,8 @@ fn earlier_files_stay_until_there_are_others() {
     let mut command = Command::new(program());
     command.current_dir(folder).args(["build", "pipe"]).args(flags).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    // Opened for both, so that it waits for no reader; more than is read ahead to find the
-    // format, of which every row is rejected.
+    // The pipe is opened for reading and writing, so that opening does not wait for a reader. It
+    // gets more rows than the build reads ahead to recognise the format, and all are rejected.
     let mut pipe = File::options().read(true).write(true).open(&pipe).unwrap();
     let new = folder.join(".r.csv.new");
     let start = Instant::now();
@@ -274,7 +274,7 @@ fn earlier_files_stay_until_there_are_others() {
     assert!(both() == first, "a build that is killed");
     assert!(new.exists());
 
-    // It ends because of its rows: it has others.
+    // This build fails because of its rows, so it writes a new rejects file and report.
     assert_eq!(build("dump.csv", &["--strict"]), 1);
     let [rejects, report] = both();
     assert_eq!(rejects, first[0]);
@@ -285,12 +285,12 @@ fn earlier_files_stay_until_there_are_others() {
     fs::write(folder.join("good.csv"), GOOD).unwrap();
     assert_eq!(build("good.csv", &[]), 0);
     let [rejects, report] = both();
-    assert_eq!(rejects, None, "it would tell of another build's rows");
+    assert_eq!(rejects, None, "it would hold another build's rows");
     let report: Value = serde_json::from_slice(&report.unwrap()).unwrap();
     assert_eq!(report["published"]["generation"], 2);
 }
 
-/// A link keeps pointing at what is written, whose mode stays; a pipe is written as it is.
+/// A link still points to the written file, whose mode stays; a pipe is written into.
 #[test]
 fn links_and_pipes_stay() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -306,12 +306,12 @@ fn links_and_pipes_stay() {
     assert!(fs::read_to_string(&kept).unwrap().starts_with("{\n"));
     assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o604);
 
-    let (code, told, error) =
+    let (code, printed, error) =
         ingest(folder, &[&build[..], &["/proc/self/fd/1", "--quiet"]].concat());
     assert_eq!(code, 0, "{error}");
-    let report: Value = serde_json::from_str(&told).unwrap();
+    let report: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(report["published"]["generation"], 2);
-    // A file that standard output goes into stays that file, and nothing of it is lost.
+    // The file that standard output is redirected into stays that file, and loses nothing.
     let printed = folder.join("printed");
     fs::write(&printed, "before\n").unwrap();
     let mut command = Command::new(program());
@@ -321,7 +321,7 @@ fn links_and_pipes_stay() {
     let text = fs::read_to_string(&printed).unwrap();
     assert!(text.starts_with("before\n{\n") && text.contains("published generation 3"), "{text}");
 
-    // Nothing of an export that fails is left, and the earlier file is.
+    // A failed export leaves no new file, and the earlier file stays.
     fs::write(folder.join("alias.jsonl"), r#"{"figi":"BBG000BLNNH6","alias":["a;b"]}"#).unwrap();
     assert_eq!(ingest(folder, &["build", "alias.jsonl", "--index", "index"]).0, 0);
     fs::write(folder.join("elsewhere/export.csv"), "earlier").unwrap();
@@ -331,7 +331,7 @@ fn links_and_pipes_stay() {
     assert_eq!(fs::read_dir(folder.join("elsewhere")).unwrap().count(), 2);
 }
 
-/// `figdex keys` replaces no file of settings, and writes nothing into an index.
+/// `figdex keys` replaces no settings file, and writes nothing into an index.
 #[test]
 fn keys_destroy_no_settings() {
     let desk = desk();
@@ -340,7 +340,7 @@ fn keys_destroy_no_settings() {
         ingest(folder, &["build", "dump.csv", "--index", "index", "--max-rejects", "1"]).0,
         0
     );
-    // As it is installed: all of it is comments, so that it reads as a file without keys.
+    // As installed, the settings file is only comments, so it reads as a keys file without keys.
     fs::write(folder.join("figdex.toml"), "# Settings.\n#listen = \"0.0.0.0:80\"\n").unwrap();
     fs::write(folder.join("keys.toml.new"), "# Settings.\n").unwrap();
     let names = other_names(folder, "figdex.toml");
@@ -362,8 +362,8 @@ fn keys_destroy_no_settings() {
     }
 }
 
-/// A pipe, a link to standard output, and the file that standard output goes into stay where
-/// they are when no row was rejected, and no keys file takes the place of a pipe.
+/// A pipe, a link to standard output, and the file that standard output is redirected into are not
+/// removed when no row was rejected, and a keys file does not replace a pipe.
 #[test]
 fn pipes_and_standard_output_are_not_removed() {
     let desk = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Golden plans: how typical questions are answered over the bundled sample, in
-//! `plans.golden`. `FIGDEX_BLESS=1 cargo test --test it plans` writes it.
+//! Golden plans: `plans.golden` holds how typical questions are carried out over the bundled sample.
+//! `FIGDEX_BLESS=1 cargo test --test it plans` writes it.
 
 use std::fs;
 
@@ -45,7 +45,7 @@ const QUESTIONS: [&str; 29] = [
 ];
 
 #[test]
-fn plans_are_as_they_were_read() {
+fn plans_are_as_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let index = folder.path().join("index");
     figdex_ingest::sample::build(&index).unwrap();
@@ -61,10 +61,10 @@ fn plans_are_as_they_were_read() {
     let golden = fs::read_to_string(path).unwrap();
     assert!(text == golden, "other plans; FIGDEX_BLESS=1 writes them to {path}\n{text}");
 
-    // The command tells the same, and says what it cannot explain.
+    // The command prints the same, and says what it cannot explain.
     fs::write(folder.path().join("query.json"), QUESTIONS[8]).unwrap();
-    let (code, told, error) = ingest(folder.path(), &["explain", "index", "query.json"]);
-    assert!(code == 0 && golden.contains(&told), "{told}{error}");
+    let (code, printed, error) = ingest(folder.path(), &["explain", "index", "query.json"]);
+    assert!(code == 0 && golden.contains(&printed), "{printed}{error}");
     for (question, what) in [
         ("[]", "the question is no JSON object: a search, a filter or a mapping job"),
         (r#"{"exchCode":"us"}"#, r#"exchCode: "us" is no value that the index knows"#),

@@ -1,12 +1,11 @@
-//! Citations: the clauses and decisions that code and papers name are there, every clause of
-//! the contract has a test that names it, and no comment names a paper that is not in the
-//! repository.
+//! Citations: the clauses and decisions that code and documents cite exist, every clause of the
+//! contract is cited by a test, and no comment cites a paper that is not in the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders whose files may cite, and the root's own files.
+/// The folders whose files may cite, besides the files of the root.
 const CITING: [&str; 11] = [
     ".ci",
     "benches",
@@ -21,18 +20,19 @@ const CITING: [&str; 11] = [
     "tests",
 ];
 
-/// The kinds of files that may cite. Scripts have no ending.
+/// The endings of files that may cite. Scripts have none.
 const ENDINGS: [&str; 6] = ["", "js", "md", "py", "rs", "toml"];
 
-/// The folders whose comments are searched for papers that are not there.
+/// The folders whose comments are searched for papers that are not in the repository.
 const SEARCHED_FOR_PAPERS: [&str; 2] = ["index/tests", "tests"];
 
-/// The names of such papers, as comments used to write them; `#` is any digit.
-const PAPERS: [&str; 9] = [
+/// The ways in which comments used to name such papers; `#` is any digit.
+const PAPERS: [&str; 10] = [
     "(decisions",
     "commands, \"",
     "commands.md",
     "contract, \"",
+    "contract: \"",
     "decisions,",
     "decisions:",
     "decisions.md",
@@ -50,8 +50,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The text of a paper.
-fn paper(name: &str) -> String {
+/// The text of a document of `docs/`.
+fn document(name: &str) -> String {
     fs::read_to_string(root().join("docs").join(name)).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn files() -> Vec<File> {
     let mut files = Vec::new();
     while let Some(path) = paths.pop() {
         if path.is_dir() {
-            // What cargo builds is not the repository's.
+            // The build folder is not part of the repository.
             if path.file_name().is_some_and(|name| name != "target") {
                 paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
             }
@@ -82,10 +82,10 @@ fn files() -> Vec<File> {
     files
 }
 
-/// The clauses of a paper: those that begin an entry of a list or a line of a table.
-fn clauses(paper: &str) -> BTreeSet<String> {
+/// The clauses of a document: their numbers begin an entry of a list or a line of a table.
+fn clauses(document: &str) -> BTreeSet<String> {
     let mut clauses = BTreeSet::new();
-    for line in paper.lines() {
+    for line in document.lines() {
         let entry = line.strip_prefix("- **").or_else(|| line.strip_prefix("| **"));
         let Some((number, _)) = entry.and_then(|entry| entry.split_once("**")) else { continue };
         if number
@@ -98,9 +98,9 @@ fn clauses(paper: &str) -> BTreeSet<String> {
     clauses
 }
 
-/// The chapters of a paper, by their numbers.
-fn chapters(paper: &str) -> BTreeSet<String> {
-    let titles = paper.lines().filter_map(|line| line.strip_prefix("## "));
+/// The numbers of the chapters of a document.
+fn chapters(document: &str) -> BTreeSet<String> {
+    let titles = document.lines().filter_map(|line| line.strip_prefix("## "));
     let numbers = titles.filter_map(|title| title.split_once(' '));
     numbers.map(|(number, _)| number.to_owned()).filter(|number| is_number(number)).collect()
 }
@@ -109,8 +109,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The text with comments of several lines made one line each, so that a citation may go on in
-/// the next line. Offsets stay the same.
+/// The text with each comment of several lines joined to one line, so that a citation may continue
+/// in the next line. Offsets stay the same.
 fn joined(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut start = 0;
@@ -160,7 +160,7 @@ fn cited(text: &str, word: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The rest after a separator; a blank in it is any number of blanks.
+/// The rest after a separator, in which a blank stands for one or more blanks.
 fn after<'a>(rest: &'a str, separator: &str) -> Option<&'a str> {
     let mut rest = rest;
     for (place, word) in separator.split(' ').enumerate() {
@@ -176,7 +176,7 @@ fn after<'a>(rest: &'a str, separator: &str) -> Option<&'a str> {
     Some(rest)
 }
 
-/// The number that a text begins with: digits, and perhaps a point and digits.
+/// The number at the beginning of a text: digits, and perhaps a point and more digits.
 fn number(text: &str) -> Option<&str> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = digits(text);
@@ -185,7 +185,7 @@ fn number(text: &str) -> Option<&str> {
     (whole > 0).then(|| &text[..length])
 }
 
-/// The clauses after `from` up to `to`, which are of one chapter.
+/// The clauses after `from` up to `to`, if both are of one chapter.
 fn between(from: &str, to: &str) -> Option<impl Iterator<Item = String> + use<>> {
     let ((chapter, first), (other, last)) = (from.split_once('.')?, to.split_once('.')?);
     let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
@@ -193,7 +193,7 @@ fn between(from: &str, to: &str) -> Option<impl Iterator<Item = String> + use<>>
     Some((first + 1..=last).map(move |place| format!("{chapter}.{place}")))
 }
 
-/// The part of a file that is tests: all of it, or the module that only tests have.
+/// The tests in a file: the whole file, or its module `tests`.
 fn tests(file: &File) -> &str {
     let File { path, text } = file;
     let is_test = path.starts_with("tests/") || path.starts_with("index/tests/");
@@ -206,12 +206,12 @@ fn tests(file: &File) -> &str {
     text.find("#[cfg(test)]\nmod tests {").map_or("", |at| &text[at..])
 }
 
-/// Fails with all faults, one a line.
+/// Fails with a list of all faults, if there are any.
 fn assert_none(faults: &[String], title: &str) {
     assert!(faults.is_empty(), "{title}\n{}", faults.join("\n"));
 }
 
-/// The citations that lead nowhere.
+/// The citations of clauses that do not exist.
 fn broken(files: &[File], contract: &BTreeSet<String>, engine: &BTreeSet<String>) -> Vec<String> {
     let mut broken = Vec::new();
     for File { path, text } in files {
@@ -229,42 +229,49 @@ fn broken(files: &[File], contract: &BTreeSet<String>, engine: &BTreeSet<String>
     broken
 }
 
-/// The comments that name a paper which is not in the repository.
+/// The comments that cite a paper which is not in the repository.
 fn absent_papers(path: &str, text: &str) -> Vec<String> {
-    let mut absent = Vec::new();
+    // Each comment on one line, without its marks, and the places where its lines begin.
+    let (mut comments, mut starts) = (String::new(), Vec::new());
     for (line, number) in text.lines().zip(1..) {
-        let comment = match line.trim_start() {
-            line if line.starts_with("#[") || line.starts_with("#!") => continue,
-            line if line.starts_with("//") || line.starts_with('#') => line.to_lowercase(),
-            _ => continue,
-        };
-        let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
-        let numbered: String = comment.chars().map(digits).collect();
-        if let Some(paper) = PAPERS.iter().find(|paper| numbered.contains(**paper)) {
-            absent.push(format!("{path}:{number}: {paper} in {}", line.trim()));
+        let line = line.trim_start();
+        let mark = ["///", "//!", "//", "#"].into_iter().find(|mark| line.starts_with(mark));
+        match mark.filter(|_| !line.starts_with("#[") && !line.starts_with("#!")) {
+            Some(mark) => {
+                starts.push((comments.len(), number));
+                let comment = line[mark.len()..].trim().to_lowercase();
+                let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
+                comments.extend(comment.chars().map(digits).chain([' ']));
+            }
+            None => comments.push('\n'),
         }
     }
-    absent
+    let cited = PAPERS.iter().flat_map(|paper| comments.match_indices(paper));
+    let absent = cited.map(|(at, paper)| {
+        let line = starts.partition_point(|(start, _)| *start <= at) - 1;
+        format!("{path}:{}: {paper}", starts[line].1)
+    });
+    absent.collect()
 }
 
-/// Every `contract N.M` and `engine N` is there.
+/// Every cited `contract N.M` and `engine N` exists.
 #[test]
 fn every_citation_leads_to_a_clause() {
-    let (contract, engine) = (clauses(&paper("contract.md")), paper("engine.md"));
+    let (contract, engine) = (clauses(&document("contract.md")), document("engine.md"));
     assert!(contract.len() > 150, "{} clauses", contract.len());
     let engine: BTreeSet<_> = clauses(&engine).into_iter().chain(chapters(&engine)).collect();
     assert!(engine.len() > 20, "{} decisions", engine.len());
     let files = files();
     let citations: usize = files.iter().map(|file| cited(&file.text, "contract").len()).sum();
     assert!(citations > 300, "{citations} citations of the contract");
-    assert_none(&broken(&files, &contract, &engine), "citations that lead nowhere:");
+    assert_none(&broken(&files, &contract, &engine), "citations of clauses that do not exist:");
 }
 
-/// Every clause of the contract is named by a test.
+/// Every clause of the contract is cited by a test.
 #[test]
 fn every_clause_has_a_test() {
     let mut tested: BTreeMap<_, _> =
-        clauses(&paper("contract.md")).into_iter().map(|clause| (clause, false)).collect();
+        clauses(&document("contract.md")).into_iter().map(|clause| (clause, false)).collect();
     for file in files() {
         for (_, clause) in cited(tests(&file), "contract") {
             if let Some(is_tested) = tested.get_mut(&clause) {
@@ -274,17 +281,17 @@ fn every_clause_has_a_test() {
     }
     let untested = tested.into_iter().filter(|(_, is_tested)| !is_tested);
     let untested: Vec<_> = untested.map(|(clause, _)| format!("contract {clause}")).collect();
-    assert_none(&untested, "clauses that no test names:");
+    assert_none(&untested, "clauses that no test cites:");
 }
 
-/// Where the contract refers to its own clauses, they are there.
+/// The clauses to which the contract itself refers exist.
 #[test]
-fn the_contract_refers_to_clauses_that_it_has() {
-    let contract = paper("contract.md");
+fn the_contract_refers_to_its_clauses() {
+    let contract = document("contract.md");
     let known = clauses(&contract);
     let mut broken = Vec::new();
     for (line, at) in contract.lines().zip(1..) {
-        // Texts in code style are no references, nor is the version of a standard.
+        // Texts in code style, and the version of a standard, are not references.
         let plain: String = line.split('`').step_by(2).collect();
         let plain = plain.replace("OpenAPI 3.0", "");
         for word in plain.split(|c: char| !c.is_ascii_digit() && c != '.') {
@@ -294,12 +301,12 @@ fn the_contract_refers_to_clauses_that_it_has() {
             }
         }
     }
-    assert_none(&broken, "references that lead nowhere:");
+    assert_none(&broken, "references to clauses that do not exist:");
 }
 
-/// No comment names a paper that is not in the repository.
+/// No comment cites a paper that is not in the repository.
 #[test]
-fn no_comment_names_an_absent_paper() {
+fn no_comment_cites_an_absent_paper() {
     let files = files();
     let searched = files.iter().filter(|File { path, .. }| {
         let is_own = path == file!();
@@ -307,12 +314,12 @@ fn no_comment_names_an_absent_paper() {
     });
     let absent: Vec<_> =
         searched.flat_map(|File { path, text }| absent_papers(path, text)).collect();
-    assert_none(&absent, "comments that name a paper which is not in the repository:");
+    assert_none(&absent, "comments that cite a paper which is not in the repository:");
 }
 
-/// The checks find what they look for.
+/// The checks find the faults that they are for.
 #[test]
-fn faults_are_found() {
+fn the_checks_find_faults() {
     let numbers = |text: &str| -> Vec<_> {
         cited(text, "law").into_iter().map(|(line, number)| format!("{line}: {number}")).collect()
     };
@@ -332,7 +339,12 @@ fn faults_are_found() {
     let file = file("// law 1.1\n#[cfg(test)]\nmod tests {\n/// law 1.2\n}");
     assert_eq!(cited(tests(&file), "law").len(), 1, "outside of tests nothing is held");
 
-    for comment in ["/// Decisions, \"x\".", "  // (engine, decision 4)", "# promise 11"] {
+    for comment in [
+        "/// Decisions, \"x\".",
+        "  // (engine, decision 4)",
+        "# promise 11",
+        "// (engine,\n// decision 4)",
+    ] {
         assert_eq!(absent_papers("a", &format!("\n{comment}\n")).len(), 1, "{comment}");
     }
     for line in ["commands, faults = [], []", "/// a promise of 3", "#[doc = \"decisions,\"]"] {

@@ -1,4 +1,4 @@
-//! `packaging/`: the units name what there is, and their commands work.
+//! `packaging/`: the units name commands, flags and files that exist, and their commands work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::support::{ingest, program};
 
 const UNITS: [&str; 3] = ["figdex.service", "figdex-rebuild.service", "figdex-rebuild.timer"];
 
-/// What `systemd-analyze security` may find exposed, in tenths: a server that listens
+/// The highest exposure that `systemd-analyze security` may report, in tenths: a server that listens
 /// is exposed a little, a build hardly.
 const EXPOSURE_MAX: [(&str, &str); 2] =
     [("figdex.service", "20"), ("figdex-rebuild.service", "10")];
@@ -51,7 +51,8 @@ fn the_service_runs_what_there_is() {
     let index = value("figdex.service", "Environment");
     assert_eq!(index, "FIGDEX_INDEX=/var/lib/figdex/index");
     assert_eq!(value("figdex.service", "ExecReload"), "/bin/kill -HUP $MAINPID");
-    // Without an index it ends, and is tried again until there is one, wherever that is.
+    // Without an index the server ends, and systemd starts it again until there is one, whichever
+    // folder is set.
     assert_eq!(value("figdex.service", "Restart"), "on-failure");
     assert_eq!(value("figdex.service", "StartLimitIntervalSec"), "0");
     assert!(values("figdex.service", "ConditionPathExists").is_empty());
@@ -59,8 +60,8 @@ fn the_service_runs_what_there_is() {
     assert!(open_files > figdex::Connections::default().max + 256);
 }
 
-/// The command of the nightly rebuild, run in a folder that stands for the machine's:
-/// it publishes where the service reads, and writes nowhere else than its unit lets it.
+/// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes
+/// where the service reads, and writes only where its unit allows.
 #[test]
 fn the_rebuild_publishes_what_the_service_reads() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +72,7 @@ fn the_rebuild_publishes_what_the_service_reads() {
     let words = command("figdex-rebuild.service");
     assert_eq!(words[0], "/usr/bin/figdex-ingest");
     assert_eq!(value("figdex-rebuild.service", "ReadWritePaths"), "/var/lib/figdex");
-    // What an operator says of the index holds for both units, and so does what none says.
+    // An index set in the environment file holds for both units, and so does the default.
     for key in ["Environment", "EnvironmentFile"] {
         assert_eq!(value("figdex-rebuild.service", key), value("figdex.service", key));
     }
@@ -86,8 +87,8 @@ fn the_rebuild_publishes_what_the_service_reads() {
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     assert!(words.iter().all(|word| !word.starts_with('/') || word.starts_with(folder.path().to_str().unwrap())));
     for _ in 0..2 {
-        let (code, told, error) = ingest(folder.path(), &words);
-        assert_eq!(code, 0, "{told}{error}");
+        let (code, printed, error) = ingest(folder.path(), &words);
+        assert_eq!(code, 0, "{printed}{error}");
     }
     let index = here(&value("figdex.service", "Environment"));
     let index = Path::new(index.strip_prefix("FIGDEX_INDEX=").unwrap());
@@ -98,9 +99,9 @@ fn the_rebuild_publishes_what_the_service_reads() {
     assert_eq!(others.len(), 2, "{others:?}");
 }
 
-/// The build parses files from elsewhere: it is another user than the server, whose keys it
-/// can neither read nor make its own, and it does not see the settings and certificates. Both
-/// users are made, in one group, by which the server reads the index.
+/// The build parses files from elsewhere, so it runs as another user than the server: it can neither
+/// read nor replace the server's keys, and does not see the settings and certificates. Both users
+/// are made, in one group, through which the server reads the index.
 #[test]
 fn the_rebuild_is_kept_from_the_keys() {
     let (server, build) = ("figdex.service", "figdex-rebuild.service");
@@ -110,14 +111,14 @@ fn the_rebuild_is_kept_from_the_keys() {
     for line in ["\nu figdex - ", "\nu figdex-ingest -:figdex "] {
         assert!(users.contains(line), "{line}");
     }
-    // systemd makes a state folder, and all that is in it, the unit's user's.
+    // With `StateDirectory` systemd would give the folder and its files to the unit's user.
     assert!(values(build, "StateDirectory").is_empty());
     assert_eq!(value(build, "InaccessiblePaths"), "-/etc/figdex");
     assert_eq!(value(server, "ReadOnlyPaths"), "/var/lib/figdex");
 }
 
-/// Memory has a bound, and the bound is a share of the machine's: pages of the mapped index
-/// count, and a small figure would have the server read them from the disk again and again.
+/// Memory is bounded by a share of the machine's memory. Pages of the mapped index count, so a small
+/// bound would make the server read them from the disk again and again.
 #[test]
 fn memory_has_a_bound_that_leaves_room_for_the_index() {
     for unit in ["figdex.service", "figdex-rebuild.service"] {
@@ -127,7 +128,7 @@ fn memory_has_a_bound_that_leaves_room_for_the_index() {
     }
 }
 
-/// systemd's own opinion of the units.
+/// systemd's own checks of the units.
 #[test]
 fn systemd_finds_no_fault() {
     if Process::new("systemd-analyze").arg("--version").output().is_err() {
@@ -136,7 +137,7 @@ fn systemd_finds_no_fault() {
         eprintln!("skipped: systemd-analyze is not installed");
         return;
     }
-    // The programs are not installed where the units look for them.
+    // The programs are not installed at the paths in the units.
     let folder = tempfile::tempdir().unwrap();
     let units = UNITS.map(|unit| {
         let text = fs::read_to_string(packaging().join(unit)).unwrap();
@@ -151,15 +152,15 @@ fn systemd_finds_no_fault() {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
-    let (is_good, _, told) = run(&["verify"], &units);
-    let ours: Vec<_> = told.lines().filter(|line| line.contains("figdex")).collect();
-    assert!(is_good && ours.is_empty(), "{told}");
+    let (is_good, _, errors) = run(&["verify"], &units);
+    let ours: Vec<_> = errors.lines().filter(|line| line.contains("figdex")).collect();
+    assert!(is_good && ours.is_empty(), "{errors}");
     for (unit, exposure_max) in EXPOSURE_MAX {
         let threshold = format!("--threshold={exposure_max}");
-        let (is_safe, table, told) = run(
+        let (is_safe, table, errors) = run(
             &["security", "--offline=true", "--no-pager", &threshold],
             &[folder.path().join(unit)],
         );
-        assert!(is_safe, "{table}{told}");
+        assert!(is_safe, "{table}{errors}");
     }
 }

@@ -1,5 +1,5 @@
-//! `--admin-listen`: what is for operators has an address of its own, and strangers are
-//! told little; and how a program was built.
+//! `--admin-listen`: health, readiness and metrics have a separate address, and the public address
+//! reveals little; and the build information of both programs.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,7 +17,7 @@ fn names(object: &Value) -> BTreeSet<&str> {
     object.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// The operators' address, as the program says it.
+/// The operators' address, from the program's log.
 fn operators_of(process: &Process) -> SocketAddr {
     process.place_after("for operators on http://").parse().unwrap()
 }
@@ -31,7 +31,7 @@ const SERVED: [&str; 7] =
 /// contract 16.9: with `--admin-listen` health, readiness and metrics are on that address, and
 /// strangers see only status and version.
 #[test]
-fn operators_have_an_address_of_their_own() {
+fn operators_have_a_separate_address() {
     let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
     let operators = operators_of(&process);
     assert_ne!(operators, process.address());
@@ -44,7 +44,7 @@ fn operators_have_an_address_of_their_own() {
     assert_eq!((status, names(&health)), (200, BTreeSet::from(BUILD)));
     let (status, ready) = get(operators, "/readyz");
     assert_eq!((status, names(&ready)), (200, BTreeSet::from(SERVED)));
-    // Each address has its own routes, and no other's.
+    // Each address has only its own routes.
     for path in ["/", "/v3/mapping/values/exchCode", "/schema", "/instruments/BBG000BLNNH6"] {
         assert_eq!((get(process.address(), path).0, get(operators, path).0), (200, 404), "{path}");
     }
@@ -52,16 +52,16 @@ fn operators_have_an_address_of_their_own() {
     process.stop();
 }
 
-/// What watches the server is none of its clients, of whom there are only so many.
+/// Connections for operators are not counted among the clients', whose number is bounded.
 #[test]
-fn operators_are_no_clients() {
+fn operators_are_not_counted_as_clients() {
     let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
     let _client = process.connect();
     let start = Instant::now();
     loop {
         let mut operator = TcpStream::connect(operators_of(&process)).unwrap();
         write!(operator, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
-        // The client counts as soon as it is accepted, which may be a moment later.
+        // A client is counted when it is accepted, which may be a moment later.
         if read_to_close(&mut operator).contains("\nfigdex_connections_accepted_total 1\n") {
             break;
         }
@@ -70,14 +70,14 @@ fn operators_are_no_clients() {
     process.stop();
 }
 
-/// A stop ends both: neither accepts any more while a request is still in flight, and
-/// the program waits for it.
+/// A stop closes both addresses: neither accepts connections while a request is still in flight, and
+/// the program waits for that request.
 #[test]
-fn a_stop_is_for_both_addresses() {
+fn a_stop_closes_both_addresses() {
     let process = Process::of_one(&["--admin-listen", "127.0.0.1:0"]);
     let operators = operators_of(&process);
     let mut stream = TcpStream::connect(process.address()).unwrap();
-    // `Expect` makes the server tell when it has the head and waits for the rest.
+    // With `Expect` the server says when it has the head and waits for the body.
     let head = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
                 Expect: 100-continue\r\nContent-Length: 2\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
@@ -99,7 +99,7 @@ fn a_stop_is_for_both_addresses() {
     process.ended();
 }
 
-/// contract 16.8: without `--admin-listen` operators ask where everyone asks.
+/// contract 16.8: without `--admin-listen` operators use the public address.
 #[test]
 fn one_address_for_all() {
     let server = Server::of_dump("figi\nBBG000BLNNH6\nBBG000B9XRY4\n");
@@ -116,28 +116,28 @@ fn one_address_for_all() {
     assert!((0..600).contains(&ready["age_seconds"].as_i64().unwrap()), "{ready}");
 }
 
-/// Both programs tell the same of their build, `-V` on one line; and an index tells which
-/// program built it.
+/// Both programs print the same build information, `-V` on one line; and an index names the program
+/// that built it.
 #[test]
 fn how_a_program_was_built() {
-    let (_, told, _) = run(figdex().arg("--version"));
-    let lines: Vec<_> = told.lines().collect();
+    let (_, printed, _) = run(figdex().arg("--version"));
+    let lines: Vec<_> = printed.lines().collect();
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(lines[0], format!("figdex {version}"));
     let starts = ["commit:  ", "rustc:   rustc ", "target:  ", "profile: "];
-    assert_eq!(lines.len(), 1 + starts.len(), "{told}");
+    assert_eq!(lines.len(), 1 + starts.len(), "{printed}");
     for (line, start) in lines[1..].iter().zip(starts) {
         assert!(line.strip_prefix(start).is_some_and(|rest| !rest.is_empty()), "{line}");
     }
     assert_eq!(run(figdex().arg("-V")).1, format!("figdex {version}\n"));
-    let (_, ingest_told, _) = run(Command::new(program()).arg("--version"));
-    assert_eq!(ingest_told, told.replacen("figdex", "figdex-ingest", 1));
+    let (_, ingest_printed, _) = run(Command::new(program()).arg("--version"));
+    assert_eq!(ingest_printed, printed.replacen("figdex", "figdex-ingest", 1));
 
     let desk = tempfile::tempdir().unwrap();
     std::fs::write(desk.path().join("dump.csv"), "figi\nBBG000BLNNH6\n").unwrap();
     assert_eq!(ingest(desk.path(), &["build", "dump.csv", "--index", "index"]).0, 0);
     let commit = lines[1].strip_prefix(starts[0]).unwrap();
-    let (_, told, _) = ingest(desk.path(), &["inspect", "index"]);
+    let (_, printed, _) = ingest(desk.path(), &["inspect", "index"]);
     let expected = format!("\nbuilt by figdex-ingest {version} (commit {commit})\n");
-    assert!(told.contains(&expected), "{expected}\n{told}");
+    assert!(printed.contains(&expected), "{expected}\n{printed}");
 }

@@ -1,5 +1,5 @@
-//! The program itself, with flags, environment and file. The rules of each setting are tested with
-//! their code, in `src/config/resolve`.
+//! The program with flags, environment and configuration file. The rules of each setting are tested
+//! with their code, in `src/config`.
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ fn flag_beats_environment_beats_file() {
 
 /// All faults are reported together, on standard error, and nothing is served.
 #[test]
-fn faults_are_told_together() {
+fn faults_are_reported_together() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("figdex.toml");
     std::fs::write(&config, "lisen = 1\n[limits.v3.mapping]\nwith_key = '25'\n").unwrap();
@@ -59,8 +59,8 @@ fn faults_are_told_together() {
     }
 }
 
-/// contract 3.6: a key that is added is valid within seconds, and refused within seconds when it
-/// is revoked. No key is logged.
+/// contract 3.6: an added key is valid within seconds, and a revoked one is refused within seconds.
+/// No key is logged.
 #[test]
 fn keys_come_and_go() {
     let folder = tempfile::tempdir().unwrap();

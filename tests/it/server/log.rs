@@ -1,5 +1,5 @@
-//! The log of the program itself: a line for each request, with its id and without what
-//! is nobody's business, for people or as JSON.
+//! The log of the program: a line for each request, with its id and without secrets, as text or
+//! JSON.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
     fields.find(|(field, _)| *field == name).map(|(_, value)| value)
 }
 
-/// What must never be in the log.
+/// A text that must never be in the log.
 const SECRET: &str = "SECRET4711";
 
-/// contract 2.14: each line is JSON with the id of its request, and has neither a key, a body, a
-/// query text nor a path.
+/// contract 2.14: with `--log-format json` each line is JSON with the id of its request, and holds
+/// no key, body, query text or path.
 #[test]
 fn a_line_for_each_request() {
     let folder = tempfile::tempdir().unwrap();
@@ -93,25 +93,25 @@ fn a_line_for_each_request() {
     }
 }
 
-/// Text for people unless told otherwise, and requests in it as long as they are wanted.
+/// The log is text by default, and has a line for each request unless that is turned off.
 #[test]
 fn for_people_and_without_requests() {
     let folder = tempfile::tempdir().unwrap();
     let index = folder.path().join("index");
     build_index(&index);
-    for (told, requests) in
+    for (flags, requests) in
         [(None, 1), (Some("--access-log=true"), 1), (Some("--access-log=false"), 0)]
     {
         let mut command = figdex();
-        command.args(["--listen", "127.0.0.1:0"]).arg("--index").arg(&index).args(told);
+        command.args(["--listen", "127.0.0.1:0"]).arg("--index").arg(&index).args(flags);
         let process = Process::start(&mut command);
         let answer = process.map("X-Request-Id: a-b_c.1\r\n", "[]");
-        assert_eq!(header(&answer, "x-request-id"), Some("a-b_c.1"), "{told:?}");
+        assert_eq!(header(&answer, "x-request-id"), Some("a-b_c.1"), "{flags:?}");
         let log = process.stop();
         let line = "INFO figdex::access: answered method=POST route=/v3/mapping status=200 rows=0 \
                     elapsed_us=";
-        assert_eq!(log.matches(line).count(), requests, "{told:?}: {log}");
-        assert_eq!(log.matches("request_id=a-b_c.1").count(), requests, "{told:?}: {log}");
+        assert_eq!(log.matches(line).count(), requests, "{flags:?}: {log}");
+        assert_eq!(log.matches("request_id=a-b_c.1").count(), requests, "{flags:?}: {log}");
         assert!(log.contains("stopping: answering what is in flight"), "{log}");
     }
 }

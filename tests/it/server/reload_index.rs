@@ -1,6 +1,5 @@
-//! New generations under load, over real TCP: no request fails, no answer is of two
-//! generations, no old one stays in memory; and what the program itself does with a
-//! broken one, with SIGHUP and after a rollback.
+//! New generations under load, over real TCP: no request fails, no answer mixes two generations, and
+//! no old one stays in memory. Then broken generations, SIGHUP and rollback, with the program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +25,7 @@ use crate::support::{build_of, ingest};
 const INSTRUMENTS: u32 = 250;
 const GENERATIONS: u64 = 10;
 
-/// A dump whose every name tells its generation, as one exchange code does.
+/// A dump whose names, and one of whose exchange codes, name the generation.
 fn dump(generation: u64) -> String {
     let rows = (0..INSTRUMENTS).map(|number| {
         let body = format!("BBG{number:08}");
@@ -43,7 +42,7 @@ fn publish(index: &Path, generation: u64) {
     assert_eq!(report.published.unwrap().generation, generation);
 }
 
-/// A connection that stays.
+/// A client that keeps its connection.
 struct Client(BufReader<TcpStream>);
 
 impl Client {
@@ -54,7 +53,7 @@ impl Client {
         Self(BufReader::new(stream))
     }
 
-    /// The answer's body; anything but a 200 is a failure.
+    /// The body of the answer; any status but 200 fails the test.
     fn ask(&mut self, method: &str, path: &str, body: &str) -> Value {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
@@ -82,7 +81,7 @@ impl Client {
     }
 }
 
-/// The generation that all rows of an answer are of.
+/// The generation of all rows of an answer.
 fn mark(rows: &Value) -> u64 {
     let rows = rows["data"].as_array().unwrap_or_else(|| panic!("{rows}"));
     let names: BTreeSet<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
@@ -90,7 +89,7 @@ fn mark(rows: &Value) -> u64 {
     names.first().unwrap().strip_prefix("MARK ").unwrap().parse().unwrap()
 }
 
-/// Maps: two jobs of one request are of one generation too.
+/// Maps two jobs in one request, which must be answered from one generation too.
 fn map(client: &mut Client) -> u64 {
     let job = json!({"idType": "TICKER", "idValue": "T"});
     let answers = client.post("/v3/mapping", &json!([job, job]));
@@ -100,8 +99,8 @@ fn map(client: &mut Client) -> u64 {
     mark(&answers[0])
 }
 
-/// Pages through all of it: cursors survive a reload, so that the pages make up the
-/// whole although a new generation may come between any two.
+/// Reads all pages. Cursors survive a reload, so the pages make up the whole although a new
+/// generation may come between any two.
 fn page(client: &mut Client, path: &str) -> u64 {
     let mut body = json!({"query": "mark"});
     let mut figis = Vec::new();
@@ -118,7 +117,7 @@ fn page(client: &mut Client, path: &str) -> u64 {
             Some(next) => body["start"] = next.clone(),
             None => {
                 assert_eq!(figis.len(), INSTRUMENTS as usize);
-                // Searched, the one row of the smaller market is the last.
+                // In a search the one row of the smaller market is the last.
                 let of_one_rank = figis.iter().filter(|figi| !figi.starts_with("BBG00000000"));
                 assert!(of_one_rank.is_sorted(), "rows of one rank are in FIGI order");
                 return generation;
@@ -127,7 +126,7 @@ fn page(client: &mut Client, path: &str) -> u64 {
     }
 }
 
-/// The values that are served follow, and the server is ready throughout.
+/// Reads the values, which follow the generation, while the server stays ready.
 fn values(client: &mut Client) -> u64 {
     let marks = |list: &Value| {
         let values = list.as_array().unwrap().iter().map(|value| value.as_str().unwrap());
@@ -188,7 +187,7 @@ fn ten_generations_under_load() {
             for generation in 2..=GENERATIONS + 1 {
                 old.lock().push(Arc::downgrade(&state.catalogue()));
                 publish(&index, generation);
-                // Every client meets it before the next one comes.
+                // Every client sees a generation before the next one is published.
                 let start = Instant::now();
                 while last.iter().any(|last| last.load(Ordering::Relaxed) != generation) {
                     assert!(start.elapsed() < PATIENCE, "generation {generation}: {last:?}");
@@ -207,7 +206,7 @@ fn ten_generations_under_load() {
         assert!(start.elapsed() < PATIENCE, "an old generation is still in memory");
         std::thread::sleep(Duration::from_millis(5));
     }
-    // The system's own account, where it gives one: nothing old is mapped.
+    // The system's list of mapped files, where it has one: no old generation is mapped.
     if let Ok(maps) = fs::read_to_string("/proc/self/maps") {
         let index = index.to_str().unwrap();
         let current = format!("generation-{:06}/", GENERATIONS + 1);
@@ -227,7 +226,8 @@ fn generation(program: &Process) -> u64 {
     map(&mut client)
 }
 
-/// What `/metrics` says of the publication: refused now, and how often of each result.
+/// The reload figures of `/metrics`: whether a generation is refused now, and the count of each
+/// result.
 fn reloads(program: &Process) -> [u64; 3] {
     let page = Client::connect(program.address()).ask("GET", "/metrics", "");
     let page = page.as_str().unwrap();
@@ -256,7 +256,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
+fn whole_generations_are_served_and_broken_ones_refused() {
     let folder = tempfile::tempdir().unwrap();
     let [index, staging] = ["index", "staging"].map(|name| folder.path().join(name));
     publish(&index, 1);
@@ -268,7 +268,7 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     program.wait_for("took up a new generation", 1);
     assert_eq!(generation(&program), 2);
 
-    // The third is built elsewhere, broken on the way, and published as a copy.
+    // The third generation is built elsewhere, damaged on the way, and published as a copy.
     copy(&index, &staging);
     publish(&staging, 3);
     let third = Path::new("generation-000003");
@@ -278,12 +278,12 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     fs::write(index.join(third).join(names), &good[1..]).unwrap();
     fs::rename(staging.join("CURRENT"), index.join("CURRENT")).unwrap();
     let refusal = "the new generation is refused";
-    let told = program.wait_for(refusal, 1);
-    assert!(told.contains("rows.figis is damaged: it has "), "{told}");
+    let line = program.wait_for(refusal, 1);
+    assert!(line.contains("rows.figis is damaged: it has "), "{line}");
     assert_eq!(generation(&program), 2);
     program.signal("-HUP");
     program.wait_for(refusal, 2);
-    // It is told once each time somebody asks, and not at every look.
+    // The refusal is logged once for each SIGHUP, and not at every check.
     std::thread::sleep(Duration::from_millis(2_300));
     assert_eq!(program.count(refusal), 2);
     assert_eq!(reloads(&program), [1, 2, 1]);
@@ -305,7 +305,7 @@ fn the_program_takes_up_what_is_whole_and_refuses_what_is_not() {
     program.wait_for("took up a new generation", 3);
     assert_eq!(generation(&program), 2);
 
-    // A folder that is emptied serves on, and one that is built anew is a new index.
+    // After its folder is emptied the server still serves; an index built there again is a new one.
     fs::remove_file(index.join("CURRENT")).unwrap();
     program.wait_for("no published generation is found", 1);
     assert_eq!(generation(&program), 2);

@@ -1,4 +1,4 @@
-//! SIGHUP and the settings: limits and keys change under way, other settings wait for a
+//! SIGHUP and the settings: limits and keys change while the server runs, other settings need a
 //! restart, and a faulty file changes nothing. No request is dropped.
 
 use std::fs;
@@ -13,7 +13,7 @@ const FILE: &str = "listen = '127.0.0.1:0'\nindex = 'index'\ntrust_proxy = true\
 
 const JOB: &str = r#"{"idType":"TICKER","idValue":"IBM"}"#;
 
-/// What the mapping requests of one address have left; `None` when nothing limits them.
+/// The mapping requests that an address has left; `None` when nothing limits them.
 fn remaining(process: &Process, address: &str) -> Option<u32> {
     let answer = process.map(&format!("X-Forwarded-For: {address}\r\n"), "[]");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
@@ -24,7 +24,7 @@ fn remaining(process: &Process, address: &str) -> Option<u32> {
 /// contract 1.9, 14.1, 14.17: the jobs and bytes of one request change while the server runs, and
 /// the schema follows.
 #[test]
-fn the_limits_of_one_request_change_under_way() {
+fn the_limits_of_one_request_change_while_serving() {
     let desk = tempfile::tempdir().unwrap();
     build_index(&desk.path().join("index"));
     let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
@@ -51,13 +51,13 @@ fn the_limits_of_one_request_change_under_way() {
 
     write("jobs_per_request = 2\njobs_per_request_with_key = 4\nbody_bytes_max = 200\n");
     process.signal("-HUP");
-    let told = process.wait_for("settings read again", 1);
+    let line = process.wait_for("settings read again", 1);
     let names = ["jobs_per_request", "jobs_per_request_with_key", "body_bytes_max"].join(", ");
-    assert!(told.contains(&format!("{names:?}")), "{told}");
+    assert!(line.contains(&format!("{names:?}")), "{line}");
     assert!(is_most("", 2) && is_most(&with_key, 4));
     assert_eq!((bytes(200), bytes(201), described()), (200, 413, Some(4)));
 
-    // What can never be is told, and nothing changes.
+    // Impossible settings are reported, and nothing changes.
     write("jobs_per_request = 5\njobs_per_request_with_key = 3\n");
     process.signal("-HUP");
     process.wait_for("the settings are not taken up", 1);
@@ -75,7 +75,7 @@ fn the_limits_of_one_request_change_under_way() {
 /// contract 3.6, 14.15, 14.17: rates and keys change while the server runs; a request that was
 /// counted stays counted.
 #[test]
-fn limits_and_keys_change_under_way() {
+fn limits_and_keys_change_while_serving() {
     let desk = tempfile::tempdir().unwrap();
     build_index(&desk.path().join("index"));
     let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
@@ -108,16 +108,16 @@ fn limits_and_keys_change_under_way() {
              without_key = '5/1h'\n[limits.v3.search]\nwithout_key = 'none'\n"
             ));
             process.signal("-HUP");
-            let told = process.wait_for("settings read again", 1);
+            let line = process.wait_for("settings read again", 1);
             for name in ["keys", "limits.v3.mapping.without_key", "limits.v3.search.without_key"] {
-                assert!(told.contains(name), "{told}");
+                assert!(line.contains(name), "{line}");
             }
-            let told = process.wait_for("changed settings that need a restart", 1);
-            assert!(told.contains("\"connections\""), "{told}");
+            let line = process.wait_for("changed settings that need a restart", 1);
+            assert!(line.contains("\"connections\""), "{line}");
             assert_eq!(remaining(&process, asker), Some(1), "three of now five were used");
             assert_eq!(status(), 200);
 
-            // A file with faults: each is told, and nothing changes, not even what is right.
+            // A file with faults: each is reported, and nothing changes, not even the valid settings.
             write(&format!(
                 "{FILE}no_limits = true\nlisten_ = 1\n[limits.v3.mapping]\nwith_key = 7\n"
             ));
@@ -135,7 +135,7 @@ fn limits_and_keys_change_under_way() {
             assert_eq!(remaining(&process, asker), None);
             assert_eq!(status(), 401, "the file of the keys is named no more");
 
-            // Nobody was counted meanwhile.
+            // Meanwhile requests were not counted.
             write(&format!("{FILE}[limits.v3.mapping]\nwithout_key = '10/1h'\n"));
             process.signal("-HUP");
             process.wait_for("settings read again", 3);

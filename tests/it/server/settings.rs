@@ -1,5 +1,5 @@
-//! `figdex config`: every setting in force, and where it comes from; the example file;
-//! and what follows from the address.
+//! `figdex config`: every setting in force and where it comes from; the example file; and the
+//! settings that follow from the address.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use crate::support::process::{Process, build_index, figdex, get, run};
 
 const EXAMPLE: &str = include_str!("../../../packaging/figdex.toml");
 
-/// What `figdex config` prints in a folder, given a file.
+/// The output of `figdex config` for a configuration file, run in a folder.
 fn listed(folder: &Path, text: &str) -> String {
     let path = folder.join("figdex.toml");
     fs::write(&path, text).unwrap();
     let mut command = figdex();
-    let (code, told, faults) =
+    let (code, printed, faults) =
         run(command.current_dir(folder).args(["config", "--config", "figdex.toml"]));
     assert_eq!(code, Some(0), "{faults}\n{text}");
-    told
+    printed
 }
 
 /// The settings of a TOML text, by their names in dots.
@@ -41,8 +41,8 @@ fn flat(text: &str) -> Vec<(String, Value)> {
     settings
 }
 
-/// Each value comes from a flag, a variable, the file or nobody; what is printed gives
-/// the same when it is fed back; and of the keys, it tells their file and nothing else.
+/// Each value is listed with its source: a flag, a variable, the file or the default. The output
+/// used as a configuration file gives the same output. Of the keys only their file is printed.
 #[test]
 fn where_settings_come_from() {
     let desk = tempfile::tempdir().unwrap();
@@ -55,7 +55,8 @@ fn where_settings_come_from() {
     let mut command = figdex();
     command.current_dir(desk.path()).env("FIGDEX_CONFIG", "figdex.toml");
     command.env("FIGDEX_LISTEN", "127.0.0.1:2").env("FIGDEX_CONNECTIONS", "8");
-    let (code, told, _) = run(command.args(["config", "--listen", "127.0.0.1:3", "--no-limits"]));
+    let (code, printed, _) =
+        run(command.args(["config", "--listen", "127.0.0.1:3", "--no-limits"]));
     assert_eq!(code, Some(0));
     for line in [
         "listen = \"127.0.0.1:3\"  # --listen\n",
@@ -68,15 +69,15 @@ fn where_settings_come_from() {
         "without_key = \"7/30s\"  # figdex.toml: limits.v3.mapping.without_key; lifted by \
          no_limits\n",
     ] {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(printed.contains(line), "{line}\n{printed}");
     }
-    assert!(!told.contains(&key) && !told.contains(hash), "{told}");
-    assert_eq!(flat(&listed(desk.path(), &told)), flat(&told));
+    assert!(!printed.contains(&key) && !printed.contains(hash), "{printed}");
+    assert_eq!(flat(&listed(desk.path(), &printed)), flat(&printed));
 }
 
-/// Its faults are those of `serve`: all of them, and exit code 1.
+/// `figdex config` reports the same faults as `serve`, all of them, with exit code 1.
 #[test]
-fn faults_of_settings_that_nobody_serves() {
+fn the_command_reports_all_faults() {
     let desk = tempfile::tempdir().unwrap();
     fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v4]\n").unwrap();
     let [config, serve] = ["config", "serve"].map(|name| {
@@ -97,8 +98,8 @@ fn faults_of_settings_that_nobody_serves() {
     );
 }
 
-/// The file that a package installs changes nothing as it is. With every key taken out
-/// of its comment it says what holds without it, and it has every flag.
+/// The configuration file that the package installs changes nothing. With every key taken out of its
+/// comment it states the defaults, and it has a key for every flag.
 #[test]
 fn the_example_file_is_the_defaults() {
     let desk = tempfile::tempdir().unwrap();
@@ -107,7 +108,7 @@ fn the_example_file_is_the_defaults() {
     let defaults = listed(desk.path(), EXAMPLE);
     assert_eq!(defaults, listed(desk.path(), ""));
 
-    // Sentences have a blank after their `#`.
+    // Comments that are sentences have a blank after their `#`.
     let is_setting = |rest: &str| rest.starts_with(|c: char| c == '[' || c.is_ascii_lowercase());
     let uncomment = |line: &str| match line.strip_prefix('#').filter(|rest| is_setting(rest)) {
         Some(setting) => format!("{setting}\n"),
@@ -119,10 +120,10 @@ fn the_example_file_is_the_defaults() {
     fs::write(desk.path().join("cert.pem"), cert.pem()).unwrap();
     fs::write(desk.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
     let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/var/lib/figdex/", "\"");
-    let told = listed(desk.path(), &text);
-    assert!(!told.contains("# default"), "{told}");
+    let printed = listed(desk.path(), &text);
+    assert!(!printed.contains("# default"), "{printed}");
     let examples = ["index", "admin_listen", "tls_cert", "tls_key", "keys", "public_url"];
-    let mut settings = flat(&told);
+    let mut settings = flat(&printed);
     settings.retain(|(name, _)| !examples.contains(&&**name));
     assert_eq!(settings, flat(&defaults), "where there is a default, it is that");
     assert!(text.contains("\nindex = \"data/index\"\n"), "the one that may be missing");
@@ -139,7 +140,7 @@ fn the_example_file_is_the_defaults() {
 /// contract 16.7: a server that listens beyond this machine, or behind a proxy, hides identifiers
 /// unless its settings say otherwise.
 #[test]
-fn strangers_see_no_identifiers() {
+fn identifiers_are_hidden_beyond_loopback() {
     let desk = tempfile::tempdir().unwrap();
     let index = desk.path().join("index");
     build_index(&index);
@@ -164,10 +165,10 @@ fn strangers_see_no_identifiers() {
             command.envs(trust_proxy.then_some(("FIGDEX_TRUST_PROXY", "true")));
             command
         };
-        let (_, told, _) = run(&mut command(&["config"]));
-        assert!(told.contains(listing), "{told}");
+        let (_, printed, _) = run(&mut command(&["config"]));
+        assert!(printed.contains(listing), "{printed}");
         if listen.starts_with('[') {
-            // Not every machine has IPv6.
+            // Some machines have no IPv6.
             continue;
         }
         let process = Process::start(&mut command(&[]));

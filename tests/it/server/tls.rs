@@ -1,5 +1,4 @@
-//! `--tls-cert` and `--tls-key`: what is served, and what becomes of a certificate that
-//! is renewed, well or badly.
+//! `--tls-cert` and `--tls-key`: protocols and versions, renewed certificates, and invalid ones.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +22,7 @@ fn a_certificate_and_its_renewal() {
     assert!(first.is_served_by(&figdex));
     assert!(second.ask(&figdex).unwrap_err().contains("certificate"), "it is not yet shown");
 
-    // HTTP/1.1, whoever else is offered or nobody; nothing but HTTP/2 is no way.
+    // The protocol is HTTP/1.1, whatever else a client offers; an offer of only HTTP/2 is refused.
     let (answer, protocol) = first.ask_with(&figdex, &[b"h2", b"http/1.1"]).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "));
     assert_eq!(protocol.as_deref(), Some(b"http/1.1".as_slice()));
@@ -37,7 +36,7 @@ fn a_certificate_and_its_renewal() {
         assert!(read_to_close(&mut stream).contains("BBG000BLNNH6"));
         assert_eq!(stream.conn.protocol_version(), Some(expected));
     }
-    // Without TLS there is no answer, and no harm.
+    // A client without TLS gets no answer, and does no harm.
     let plain = figdex.exchange(REQUEST);
     assert!(!plain.contains("HTTP/1.1"), "{plain:?}");
 
@@ -47,7 +46,7 @@ fn a_certificate_and_its_renewal() {
     assert!(second.is_served_by(&figdex));
     assert!(first.ask(&figdex).is_err());
 
-    // A key of another certificate, no certificate, no file: the one before stays.
+    // The key of another certificate, an invalid certificate, a missing file: the old pair stays.
     let before = figdex.count("certificate not taken up");
     fs::write(&key, &third.key).unwrap();
     figdex.wait_for("certificate not taken up", before + 1);
@@ -68,7 +67,7 @@ fn a_certificate_and_its_renewal() {
     figdex.stop();
 }
 
-/// Who is silent in the handshake, or slow, is given up after the time of a head.
+/// A client that is silent or slow in the handshake is cut off after `--head-timeout`.
 #[test]
 fn a_slow_handshake() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,9 +89,9 @@ fn a_slow_handshake() {
     figdex.stop();
 }
 
-/// What is wrong is told at the start, with the file's name and all of it together.
+/// All faults of certificate and key are reported at the start, with the names of the files.
 #[test]
-fn certificates_that_are_none() {
+fn invalid_certificates() {
     let folder = tempfile::tempdir().unwrap();
     let [cert, key, other] =
         ["cert.pem", "key.pem", "other.pem"].map(|name| folder.path().join(name));
@@ -113,7 +112,7 @@ fn certificates_that_are_none() {
         (&["--tls-cert", "cert.pem", "--tls-key", "cert.pem"], "cert.pem holds no private key"),
         (&["--tls-cert", "cert.pem", "--tls-key", "other.pem"], "cert.pem with the key other.pem"),
     ] {
-        let told = start(arguments);
-        assert!(told.contains(expected), "{arguments:?}: {told}");
+        let errors = start(arguments);
+        assert!(errors.contains(expected), "{arguments:?}: {errors}");
     }
 }

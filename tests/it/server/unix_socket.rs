@@ -1,5 +1,4 @@
-//! `--listen unix:PATH`: who may connect, what becomes of the file, who its callers
-//! are.
+//! `--listen unix:PATH`: the socket file, its permissions, and the callers' limits.
 
 use std::fs;
 use std::io::Write as _;
@@ -25,13 +24,13 @@ fn remaining(answer: &str) -> &str {
     rest.split("\r\n").next().unwrap()
 }
 
-/// The socket is there while the server is, for its owner and its group.
+/// The socket exists while the server runs, and is open to its owner and its group.
 #[test]
 fn a_socket_comes_and_goes() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("figdex.sock");
     let listen = format!("unix:{}", socket.display());
-    // One that a killed server left behind is in nobody's way.
+    // A socket that a killed server left behind is replaced.
     drop(UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
     let figdex = Process::of_one(&["--listen", &listen]);
@@ -42,23 +41,23 @@ fn a_socket_comes_and_goes() {
     let answer = ask(&socket, "");
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("BBG000BLNNH6"), "{answer}");
 
-    // A second server does not take it away from the first.
+    // A second server does not replace the socket of the first.
     let index = figdex.index().to_str().unwrap().to_owned();
     let second = |listen: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
         let output = command.args(["--index", &index, "--listen", listen]).output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
-    let (code, told) = second(&listen);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("another server listens there"), "{told}");
+    let (code, error) = second(&listen);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("another server listens there"), "{error}");
     assert!(ask(&socket, "").starts_with("HTTP/1.1 200 "));
-    // A file that is none is the operator's, and stays.
+    // A file that is not a socket belongs to the operator, and stays.
     let precious = folder.path().join("precious");
     fs::write(&precious, "precious").unwrap();
-    let (code, told) = second(&format!("unix:{}", precious.display()));
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("which is no socket"), "{told}");
+    let (code, error) = second(&format!("unix:{}", precious.display()));
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("which is no socket"), "{error}");
     assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
 
     figdex.stop();
@@ -66,9 +65,9 @@ fn a_socket_comes_and_goes() {
 }
 
 /// contract 14.2: callers over the socket have no address: without a key they are one caller,
-/// unless a trusted proxy tells them apart.
+/// unless a trusted proxy names their addresses.
 #[test]
-fn who_calls_over_a_socket() {
+fn callers_over_a_unix_socket() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("figdex.sock");
     let listen = format!("unix:{}", socket.display());

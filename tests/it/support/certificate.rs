@@ -15,7 +15,7 @@ use tokio_rustls::rustls::{
 
 use super::process::{Process, REQUEST, read_to_close};
 
-/// A certificate that vouches for itself, in PEM with its key, and as clients know it.
+/// A self-signed certificate with its key, in PEM, and in DER as clients trust it.
 pub(crate) struct Certificate {
     certificate: String,
     pub(crate) key: String,
@@ -30,7 +30,7 @@ impl Certificate {
         Self { certificate: cert.pem(), key, known: cert.der().clone() }
     }
 
-    /// Writes it into a folder; the flags with which a server shows it.
+    /// Writes it into a folder. Returns the flags with which a server uses it.
     pub(crate) fn write_into(&self, folder: &Path) -> [String; 4] {
         let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
         self.write(&certificate, &key);
@@ -38,12 +38,12 @@ impl Certificate {
         ["--tls-cert".to_owned(), certificate, "--tls-key".to_owned(), key]
     }
 
-    /// Whether a server answers, and shows this certificate.
+    /// Whether a server answers and shows this certificate.
     pub(crate) fn is_served_by(&self, figdex: &Process) -> bool {
         is_answer(&self.ask(figdex))
     }
 
-    /// A client of TLS over a connection, which trusts this certificate alone.
+    /// A TLS client over a connection; it trusts only this certificate.
     pub(crate) fn connect_over(
         &self,
         stream: TcpStream,
@@ -53,7 +53,7 @@ impl Certificate {
     }
 
     pub(crate) fn write(&self, certificate: &Path, key: &Path) {
-        // As a renewal does: each file in one step.
+        // As in a renewal, each file is replaced in one step.
         for (file, text) in [(key, &self.key), (certificate, &self.certificate)] {
             let beside = file.with_extension("new");
             fs::write(&beside, text).unwrap();
@@ -61,7 +61,7 @@ impl Certificate {
         }
     }
 
-    /// An answer over TLS by a client that trusts this certificate alone.
+    /// The answer to a TLS client that trusts only this certificate.
     pub(crate) fn ask(&self, figdex: &Process) -> Result<String, String> {
         self.ask_with(figdex, &[b"http/1.1"]).map(|(answer, _)| answer)
     }

@@ -21,7 +21,7 @@ pub(crate) fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, one
     serving_dump("figi,ticker\nBBG000BLNNH6,IBM\n", settings, test);
 }
 
-/// As [`serving_with`], over a dump of the test's.
+/// As [`serving_with`], over the test's dump.
 pub(crate) fn serving_dump(
     dump: &str,
     settings: Settings,
@@ -30,7 +30,7 @@ pub(crate) fn serving_dump(
     serving_keys(dump, settings, Arc::default(), test);
 }
 
-/// As [`serving_dump`], for callers with those keys too.
+/// As [`serving_dump`], and accepts those keys.
 pub(crate) fn serving_keys(
     dump: &str,
     settings: Settings,
@@ -43,7 +43,7 @@ pub(crate) fn serving_keys(
     serving_on(service, observer, connections, test);
 }
 
-/// As [`serving_with`], but with answers of the test's.
+/// As [`serving_with`], with the test's own routes.
 pub(crate) fn serving_service(
     service: Service,
     connections: Connections,
@@ -69,7 +69,7 @@ pub(crate) fn serving_on(
     test(address, stop);
     runtime.block_on(serving).unwrap();
     assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
-    // As the program does: nothing waits for work that blocks a thread.
+    // As in the program, the end does not wait for work that blocks a thread.
     runtime.shutdown_background();
 }
 

@@ -1,4 +1,5 @@
-//! What the tests have in common: an index built from a dump, and a server over it.
+//! The helpers that tests share: servers in this process (here and in `listening`), the programs as
+//! processes, and clients.
 
 pub(crate) mod certificate;
 pub(crate) mod listening;
@@ -27,7 +28,7 @@ use warp::test::RequestBuilder;
 
 pub(crate) type Service = BoxedFilter<(Reply,)>;
 
-/// A server over an index of its own.
+/// A server over a separate index, which is asked without a socket.
 pub(crate) struct Server {
     pub(crate) service: Service,
     pub(crate) observer: Observer,
@@ -41,7 +42,7 @@ pub(crate) struct Answer {
     pub(crate) content_type: String,
     pub(crate) allow: Option<String>,
     pub(crate) headers: HeaderMap,
-    /// The text, unpacked if it came packed.
+    /// The text, unpacked if it was sent with gzip.
     pub(crate) body: String,
 }
 
@@ -52,7 +53,7 @@ impl Answer {
     }
 }
 
-/// A build that takes no rejects: a test's dump is as it should be.
+/// A build that allows no rejects, since a test's dump has no faults.
 pub(crate) fn build_of(inputs: Vec<Input>, index: &Path) -> Build {
     Build { max_rejects: MaxRejects::NONE, ..Build::new(inputs, index) }
 }
@@ -68,7 +69,7 @@ impl Server {
         Self::build_with(build, |catalogue| State::new(catalogue, Settings::default()))
     }
 
-    /// As [`Self::of_dump`], with a state of the test's making.
+    /// As [`Self::of_dump`], with a state that the test makes.
     pub(crate) fn with(dump: &str, state: impl FnOnce(Catalogue) -> State) -> Self {
         let input = Input::Memory("dump", dump.as_bytes().into());
         Self::build_with(|index| build_of(vec![input], index), state)
@@ -97,7 +98,7 @@ impl Server {
         Self { service, observer, report, _folder: folder }
     }
 
-    /// Its index, opened anew.
+    /// Its index, opened again.
     pub(crate) fn catalogue(&self) -> Catalogue {
         Catalogue::open(&self._folder.path().join("index")).unwrap()
     }
@@ -179,9 +180,8 @@ impl Server {
     }
 }
 
-/// Runs `test` on a clock that stands still, while the only thread for heavy work is
-/// occupied until the test drops what it is given: a request that has its turn keeps it, and
-/// the others wait.
+/// Runs `test` with a stopped clock, while the only thread for heavy work is occupied until the test
+/// drops the sender that it gets: a request that has its turn keeps it, and the others wait.
 pub(crate) fn while_heavy_work_waits(test: impl AsyncFnOnce(mpsc::Sender<()>)) {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().start_paused(true).max_blocking_threads(1).build().unwrap();
@@ -193,14 +193,14 @@ pub(crate) fn while_heavy_work_waits(test: impl AsyncFnOnce(mpsc::Sender<()>)) {
     });
 }
 
-/// Lets all tasks go on until they wait for something.
+/// Runs all tasks until they wait for something.
 pub(crate) async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
 }
 
-/// `figdex-ingest`, which cargo builds beside the test's.
+/// `figdex-ingest`, which cargo puts next to the test's own program.
 pub(crate) fn program() -> PathBuf {
     let deps = std::env::current_exe().unwrap();
     let folder = deps.parent().and_then(Path::parent).unwrap();
@@ -209,7 +209,7 @@ pub(crate) fn program() -> PathBuf {
     program
 }
 
-/// Runs `figdex-ingest` in a folder: exit code, standard output, standard error.
+/// Runs `figdex-ingest` in a folder. Returns exit code, standard output and standard error.
 pub(crate) fn ingest(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(program()).current_dir(folder).args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -229,7 +229,7 @@ pub(crate) fn figis(answer: &Value) -> Vec<String> {
     rows.iter().map(|row| row["figi"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Where the real data lie, if this machine has them.
+/// The folder of the real data, if this machine has them.
 pub(crate) fn real_data() -> Option<PathBuf> {
     let folder = std::env::var_os("FIGDEX_REAL_DATA").map(PathBuf::from);
     if folder.is_none() {
@@ -238,7 +238,7 @@ pub(crate) fn real_data() -> Option<PathBuf> {
     folder
 }
 
-/// A ring with one key, and the key.
+/// A key ring with one key, and that key.
 pub(crate) fn one_key() -> (Arc<KeyRing>, String) {
     let folder = tempfile::tempdir().unwrap();
     let keys = folder.path().join("keys.toml");

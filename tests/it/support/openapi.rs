@@ -1,6 +1,6 @@
-//! A reader of OpenAPI 3.0 documents that is stricter than the standard: it knows
-//! the keywords that our document uses and stumbles over any other, and a key that
-//! an object's schema does not name is a fault.
+//! A validator of OpenAPI 3.0 documents that is stricter than the standard: it knows only the
+//! keywords that our document uses and fails on any other, and an object may have no key that its
+//! schema does not name.
 
 use figdex_index::Date;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ impl Document {
         self.component(name)["properties"].as_object().unwrap().keys().map(String::as_str).collect()
     }
 
-    /// The operations: path, method in capitals, and what stands there.
+    /// The operations: path, method in capitals, and the operation object.
     pub(crate) fn operations(&self) -> Vec<(&str, String, &Value)> {
         let paths = self.0["paths"].as_object().unwrap().iter();
         let operations = paths.flat_map(|(path, item)| {
@@ -29,13 +29,13 @@ impl Document {
         operations.collect()
     }
 
-    /// What an operation says of a status.
+    /// The response that an operation documents for a status.
     pub(crate) fn response<'a>(&'a self, operation: &'a Value, status: u16) -> &'a Value {
         let response = operation["responses"].get(status.to_string());
         self.resolve(response.unwrap_or_else(|| panic!("status {status} is not documented")))
     }
 
-    /// What a reference points to; anything else is itself.
+    /// The target of a reference; any other value unchanged.
     fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         match value.get("$ref").and_then(Value::as_str) {
             Some(path) => self.0.pointer(path.strip_prefix('#').unwrap()).expect(path),

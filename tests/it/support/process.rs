@@ -1,5 +1,5 @@
-//! The program itself as a process of its own: what it says, what memory it takes, and
-//! clients that speak to it in bytes.
+//! The program `figdex` as a separate process: its log, its memory, and clients that exchange bytes
+//! with it.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -17,15 +17,15 @@ use serde_json::Value;
 
 use crate::support::build_of;
 
-/// How long anything may take before a test gives up.
+/// The time after which a test gives up waiting.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a well-behaved client may wait, whatever others do meanwhile. A machine
-/// that runs other tests at the same time is slow, but not as slow as this.
+/// The longest that a well-behaved client may wait, whatever others do meanwhile. A machine that
+/// runs other tests at the same time is slow, but not as slow as this.
 const OTHERS_WAIT: Duration = Duration::from_secs(5);
 
-/// Files that the clients of all tests together may need, but for those of the one
-/// with ten thousand.
+/// The open files that the clients of all tests together may need, except for the test with ten
+/// thousand connections.
 const FILES: u64 = 4_000;
 
 /// A mapping request that finds the one instrument, and closes.
@@ -33,14 +33,14 @@ pub(crate) const REQUEST: &str = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nConnec
      Content-Type: application/json\r\nContent-Length: 37\r\n\r\n\
      [{\"idType\":\"TICKER\",\"idValue\":\"IBM\"}]";
 
-/// `figdex`, in no environment but what a test gives it.
+/// `figdex` with an empty environment.
 pub(crate) fn figdex() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
     command.env_clear();
     command
 }
 
-/// Exit code, standard output and standard error.
+/// Runs a command. Returns exit code, standard output and standard error.
 pub(crate) fn run(command: &mut Command) -> (Option<i32>, String, String) {
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -53,7 +53,7 @@ pub(crate) fn build_index(index: &Path) {
     build_of(vec![dump], index).run(&mut |_| {}).unwrap();
 }
 
-/// Lets this process open so many files; `false` where the system does not.
+/// Lets this process open `files` files; `false` where the system does not.
 pub(crate) fn may_open(files: u64) -> bool {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let is_enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= files);
@@ -65,18 +65,18 @@ pub(crate) fn may_open(files: u64) -> bool {
 /// A server process.
 pub(crate) struct Process {
     pub(crate) child: Child,
-    /// Where it serves, as it says: `http://…`, `https://…`, `unix:…`.
+    /// The address that it logged: `http://…`, `https://…`, `unix:…`.
     pub(crate) place: String,
     log: Arc<Mutex<Vec<String>>>,
     reader: Option<JoinHandle<()>>,
-    /// The folder of its index, if it has one of its own.
+    /// The folder of its index, if the index was made for this process.
     desk: Option<tempfile::TempDir>,
 }
 
 impl Process {
     /// Starts it and waits until it serves.
     pub(crate) fn start(command: &mut Command) -> Self {
-        // Its clients are files of this process, which other tests need as well.
+        // Its clients take open files of this process, which other tests need too.
         may_open(FILES);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -96,8 +96,8 @@ impl Process {
         Self::of_one_from(figdex(), arguments)
     }
 
-    /// As [`Self::of_one`], by a shell that allows it so many open files until it asks
-    /// for more.
+    /// As [`Self::of_one`], from a shell that allows `open_files` open files until the program
+    /// raises its limit.
     pub(crate) fn of_one_with_few_files(open_files: u32, arguments: &[&str]) -> Self {
         let mut command = Command::new("sh");
         let script = format!("ulimit -Sn {open_files} && exec \"$0\" \"$@\"");
@@ -131,23 +131,23 @@ impl Process {
         self.place_after("for operators on http://").parse().unwrap()
     }
 
-    /// What a line of the log ends with.
+    /// The rest of the log line that contains `text`, after it.
     pub(crate) fn place_after(&self, text: &str) -> String {
         let line = self.wait_for(text, 1);
-        // In a line of JSON, more follows.
+        // In a JSON line, more members follow.
         line.split_once(text).unwrap().1.split('"').next().unwrap().to_owned()
     }
 
-    /// How many lines with `text` were logged.
+    /// The number of logged lines that contain `text`.
     pub(crate) fn count(&self, text: &str) -> usize {
         self.log.lock().iter().filter(|line| line.contains(text)).count()
     }
 
-    /// Waits until so many lines with `text` were logged; the last of them.
+    /// Waits until `count` lines that contain `text` were logged. Returns the last of them.
     pub(crate) fn wait_for(&self, text: &str, count: usize) -> String {
         let start = Instant::now();
         loop {
-            // Looked at first: what it logs at its end is not missed.
+            // Read before the log, so that its last lines are not missed.
             let has_ended = self.reader.as_ref().is_none_or(JoinHandle::is_finished);
             let log = self.log.lock();
             let mut lines = log.iter().filter(|line| line.contains(text));
@@ -165,7 +165,7 @@ impl Process {
         connect(self.address())
     }
 
-    /// Sends bytes, and reads until the server closes, or resets what it does not read.
+    /// Sends bytes, and reads until the server closes or resets the connection.
     pub(crate) fn exchange(&self, request: impl AsRef<[u8]>) -> String {
         exchange(self.address(), request)
     }
@@ -179,7 +179,7 @@ impl Process {
         ))
     }
 
-    /// Another client is answered meanwhile, and soon.
+    /// Asserts that another client is answered soon.
     pub(crate) fn assert_serves(&self) {
         let start = Instant::now();
         let answer = self.exchange(REQUEST);
@@ -188,8 +188,8 @@ impl Process {
         assert!(start.elapsed() < OTHERS_WAIT, "it waited {:?}", start.elapsed());
     }
 
-    /// The memory that it holds and that no file backs, in bytes; `None` where the
-    /// system does not tell.
+    /// Its anonymous memory (not backed by a file), in bytes; `None` where the system does not
+    /// report it.
     pub(crate) fn anonymous_bytes(&self) -> Option<u64> {
         let rollup = format!("/proc/{}/smaps_rollup", self.child.id());
         let rollup = fs::read_to_string(rollup).ok()?;
@@ -198,7 +198,7 @@ impl Process {
         Some(kilobytes << 10)
     }
 
-    /// Its memory is below a line, now.
+    /// Asserts that its anonymous memory is below a bound now.
     pub(crate) fn assert_memory_below(&self, bytes_max: u64) {
         match self.anonymous_bytes() {
             Some(bytes) => {
@@ -222,7 +222,7 @@ impl Process {
         self.ended()
     }
 
-    /// Waits for its end, which must be a good one. Returns the log.
+    /// Waits for its end, which must be a success. Returns the log.
     pub(crate) fn ended(mut self) -> String {
         assert_eq!(self.child.wait().unwrap().code(), Some(0), "{:#?}", self.log.lock());
         self.reader.take().unwrap().join().unwrap();
@@ -233,17 +233,17 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A test that failed leaves nothing running; one that stopped it has no child.
+        // A failed test leaves nothing running; after `stop` there is no child any more.
         self.child.kill().ok();
         self.child.wait().ok();
     }
 }
 
-/// Without the memory of another process a test has judged nothing of it. Linux tells it;
-/// elsewhere the rest of the test is still worth its while.
+/// Notes that a test could not judge the memory of a process. On Linux that is a failure; elsewhere
+/// the rest of the test is still useful.
 pub(crate) fn skip_memory() {
     assert_ne!(std::env::consts::OS, "linux", "the memory of a process cannot be read");
-    eprintln!("skipped: the system does not tell a process's memory");
+    eprintln!("skipped: the system does not report the memory of a process");
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
@@ -255,12 +255,12 @@ fn connect(address: SocketAddr) -> TcpStream {
 
 pub(crate) fn exchange(address: SocketAddr, request: impl AsRef<[u8]>) -> String {
     let mut stream = connect(address);
-    // A server that has heard enough need not listen to the rest.
+    // A server may answer and close before it has read everything.
     stream.write_all(request.as_ref()).ok();
     read_to_close(&mut stream)
 }
 
-/// The status and the JSON of an answer to a GET, over a connection of its own.
+/// The status and the JSON of an answer to a GET over a new connection.
 pub(crate) fn get(address: SocketAddr, path: &str) -> (u16, Value) {
     let answer = exchange(
         address,
@@ -281,8 +281,8 @@ pub(crate) fn metric(operators: SocketAddr, name: &str) -> f64 {
     values.sum()
 }
 
-/// What comes until the server closes, or resets a connection that it has not read to
-/// the end of; a server that does neither in time fails the test.
+/// Reads until the server closes the connection, or resets one that it has not read to the end. A
+/// server that does neither in time fails the test.
 pub(crate) fn read_to_close(stream: &mut impl Read) -> String {
     let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);
     loop {

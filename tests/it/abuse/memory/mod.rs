@@ -2,8 +2,8 @@
 //! included, and 16 MB where the answer is under 1 MB; and three times its size for a body
 //! that an operator allows beyond 1 MB.
 //!
-//! Judged is the anonymous memory of a server process at its peak, over the level before
-//! the request. The kernel keeps the peak; nothing is sampled, and no clock is looked at.
+//! The tests judge the peak of the anonymous memory of a server process, less its level before the
+//! request. The kernel records the peak; nothing is sampled, and no clock is read.
 
 mod bodies;
 mod measured;
@@ -22,19 +22,19 @@ use crate::support::process::build_index;
 
 const MB: u64 = 1 << 20;
 
-/// The memory that a request may add whose answer is long.
+/// The memory that a request with a long answer may add.
 const LONG_MAX: u64 = 96 * MB;
 
 /// The memory that any other request may add.
 const SHORT_MAX: u64 = 16 * MB;
 
-/// The memory that reading a body of default settings may add, whatever is in it.
+/// The memory that reading a body may add at default settings, whatever the body holds.
 const BODY_MAX: u64 = 8 * MB;
 
-/// The answers that count as long.
+/// The length from which an answer counts as long.
 const LONG_BYTES: usize = 1 << 20;
 
-/// The body that default settings allow.
+/// The largest body that default settings allow.
 const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// Instruments that a job may find.
@@ -43,12 +43,12 @@ const JOB_ROWS_MAX: u32 = 15_000;
 /// Rows that a request may find.
 const ROWS_MAX: usize = 200_000;
 
-/// Tickers, and the instruments that share each: as many as a job may find, the rest up to
+/// Tickers, and the number of instruments that share each: as many as a job may find, the rest of
 /// what a request may find, and one more than a job may find.
 const TICKERS: [(&str, u32); 3] =
     [("MANY", JOB_ROWS_MAX), ("SOME", 5_000), ("TOOMANY", JOB_ROWS_MAX + 1)];
 
-/// An index where answers are as long as they may be.
+/// Builds an index whose answers are as long as possible.
 fn build(index: &Path) {
     let mut dump = String::from(
         "figi,ticker,name,exchCode,compositeFIGI,shareClassFIGI,securityType,marketSector,\
@@ -73,7 +73,7 @@ fn build(index: &Path) {
         .unwrap();
 }
 
-/// Default settings; every endpoint, and the largest request and answer that there may be.
+/// At default settings: every endpoint, with the largest possible requests and answers.
 #[test]
 fn a_request_takes_little_memory() {
     let folder = tempfile::tempdir().unwrap();
@@ -102,8 +102,8 @@ fn a_request_takes_little_memory() {
     figdex.process.stop();
 }
 
-/// Bodies beyond 1 MB, and as many jobs as an operator may allow: three times its size, or
-/// what the default body may take where that is more.
+/// Bodies beyond 1 MB, with as many jobs as an operator may allow: a body may take three times its
+/// size, or what a default body may take where that is more.
 #[test]
 fn a_large_body_takes_three_times_its_size() {
     const BYTES_MAX: usize = 32 << 20;
@@ -140,7 +140,7 @@ fn a_large_body_takes_three_times_its_size() {
 }
 
 impl Measured {
-    /// Questions that make work for the index.
+    /// Judges questions that make work for the index.
     fn questions(&mut self, key: &str) {
         let wide = r#"{"idType":"TICKER","idValue":"TOOMANY"}"#;
         let none = r#"{"idType":"TICKER","idValue":"TOOMANY","strike":[1,2]}"#;
@@ -172,7 +172,7 @@ impl Measured {
         }
     }
 
-    /// The longest answers, plain and packed.
+    /// Judges the longest answers, plain and packed.
     fn long_answers(&mut self, key: &str) {
         let job = |ticker: &str| format!(r#"{{"idType":"TICKER","idValue":"{ticker}"}}"#);
         let many = vec![job("MANY"); ROWS_MAX / JOB_ROWS_MAX as usize].join(",");
@@ -184,14 +184,14 @@ impl Measured {
             let request = post(&path, &format!("{key}{headers}"), jobs.as_bytes());
             let added = self.judge(&name, &request);
             assert!(added.answer_bytes > ROWS_MAX * 320, "{name}: {}", added.answer_bytes);
-            // The measure sees what it judges.
+            // The measurement sees the memory that it judges.
             let seen = added.bytes > added.answer_bytes as u64 * 9 / 10;
             assert!(seen, "{name}: {} bytes are seen", added.bytes);
         }
     }
 }
 
-/// Queries of a person who types what nobody types.
+/// Hostile texts in `GET /suggest`.
 #[test]
 fn a_suggestion_takes_little_memory() {
     let folder = tempfile::tempdir().unwrap();

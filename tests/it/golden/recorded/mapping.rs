@@ -11,7 +11,7 @@ use super::{
 };
 use crate::support::{Server, figis};
 
-/// A mapping job and what the public service answered.
+/// A mapping job, and the answer of the public service.
 struct Recording {
     path: String,
     job: Value,
@@ -30,8 +30,7 @@ pub(super) fn replay_all(
     recordings.iter().map(|recording| replay(server, instruments, recording, differences)).sum()
 }
 
-/// Replays one job; counts what differs and returns how many recorded rows were
-/// found again.
+/// Replays one job. Counts the differences, and returns how many recorded rows were found again.
 fn replay(
     server: &Server,
     instruments: &Instruments,
@@ -82,7 +81,7 @@ fn replay(
     found_again
 }
 
-/// Why the data do not let this job find this instrument, if they do not.
+/// The reason why this job cannot find this instrument in the data, if there is one.
 fn why_not(job: &Value, instrument: &Instrument) -> Option<String> {
     let id_type = job["idType"].as_str().unwrap();
     let column = match id_type {

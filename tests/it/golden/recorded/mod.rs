@@ -1,11 +1,11 @@
-//! The real instruments, and the answers that the public service gave over the
-//! years: whatever the data hold must be found as it was.
+//! Recorded answers of the public service, replayed over real instruments: every recorded row that
+//! the data hold must be found again.
 //!
-//! The recordings are of 2017 to 2026 and the data are a sample, so an answer
-//! cannot be equal. Each difference has a reason that the data themselves show;
-//! a row that the data say should be found and is not has none, and fails. The
-//! reasons and their counts are in `recorded.golden`, which may only shrink:
-//! `FIGDEX_BLESS=1 cargo test --test it recorded` writes it, and refuses more.
+//! The recordings are from 2017 to 2026 and the data are a sample, so the answers cannot be equal.
+//! Each difference needs a reason that the data themselves show; a row that should be found by the
+//! data and is not has no such reason, and the test fails. `recorded.golden` holds the reasons and
+//! their counts, which may only shrink: `FIGDEX_BLESS=1 cargo test --test it recorded` writes the
+//! file, and refuses larger counts.
 
 mod mapping;
 mod search;
@@ -40,10 +40,10 @@ const FIELDS: [&str; 9] = [
 /// A row of the data, by column.
 type Instrument = HashMap<String, String>;
 
-/// By FIGI.
+/// The instruments by their FIGIs.
 type Instruments = HashMap<String, Instrument>;
 
-/// What differs from the recordings, and how often.
+/// The kinds of differences from the recordings, with their counts.
 type Differences = BTreeMap<String, usize>;
 
 #[test]
@@ -68,7 +68,7 @@ fn recorded_answers_are_found_again() {
     compare(&differences);
 }
 
-/// A request with a body and what the public service answered.
+/// A request with a body, and the answer of the public service.
 struct Exchange {
     path: String,
     request: Value,
@@ -86,7 +86,7 @@ fn exchanges(folder: &Path) -> Vec<Exchange> {
         }
     }
     for entry in read(&folder.join("real/recorded/index.json")).as_array().unwrap() {
-        // Such as `POST /v3/mapping [{…}], with status and headers`.
+        // A note such as `POST /v3/mapping [{…}], with status and headers`.
         let request = entry["request"].as_str().unwrap().strip_prefix("POST ");
         let Some((path, body)) = request.and_then(|request| request.split_once(' ')) else {
             continue;
@@ -103,7 +103,7 @@ fn exchanges(folder: &Path) -> Vec<Exchange> {
     exchanges
 }
 
-/// Whether the answer tells of a passing fault of the service, and so of nothing.
+/// Whether the answer reports a temporary fault of the service, and so says nothing about the data.
 fn is_transient(answer: &Value) -> bool {
     answer["error"].as_str().is_some_and(|text| text.starts_with("There was"))
 }
@@ -171,7 +171,8 @@ fn instruments(dump: &Path) -> Instruments {
     rows.map(|row| row.unwrap()).map(|row| (row["figi"].clone(), row)).collect()
 }
 
-/// Compares with the golden file; more of anything is a fault, less must be told.
+/// Compares the differences with the golden file. A larger count is a failure; a smaller one must be
+/// written with `FIGDEX_BLESS=1`.
 fn compare(differences: &Differences) {
     let mut text = String::new();
     for (what, count) in differences {
@@ -192,6 +193,6 @@ fn compare(differences: &Differences) {
     if std::env::var_os("FIGDEX_BLESS").is_some() {
         fs::write(GOLDEN, &text).unwrap();
     } else {
-        assert_eq!(golden, text, "fewer differences: FIGDEX_BLESS=1 writes recorded.golden anew");
+        assert_eq!(golden, text, "fewer differences: FIGDEX_BLESS=1 writes recorded.golden again");
     }
 }

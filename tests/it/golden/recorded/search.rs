@@ -1,7 +1,7 @@
 //! Recorded search and filter requests.
 //!
-//! The service's order is its own affair and its universe is a thousand times
-//! larger, so this asks of each recorded row that the data hold: is it found?
+//! The service's order is undocumented and its universe is a thousand times larger. So this asks
+//! only whether each recorded row that the data hold is found.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -80,7 +80,7 @@ fn replay(
         found_again += 1;
         differing_fields(row, ours, instrument).for_each(&mut differ);
     }
-    // A recorded filter answer on one page is the whole one.
+    // A recorded filter answer of one page is complete.
     if recorded["total"].as_u64() == Some(rows.len() as u64) {
         let known: BTreeSet<_> = rows.iter().map(|row| row["figi"].as_str().unwrap()).collect();
         let unknown = ours.keys().filter(|figi| !known.contains(figi.as_str()));
@@ -89,8 +89,7 @@ fn replay(
     found_again
 }
 
-/// Every row that answers the request, page by page until the page where `last` is
-/// or would be.
+/// The rows that answer the request, page by page up to the page where `last` is or would be.
 fn pages_until(server: &Server, request: &Value, last: &str) -> HashMap<String, Value> {
     let mut body = request.clone();
     let mut all = HashMap::new();
@@ -107,7 +106,7 @@ fn pages_until(server: &Server, request: &Value, last: &str) -> HashMap<String, 
     }
 }
 
-/// Why the data do not let this request find this instrument, if they do not.
+/// The reason why this request cannot find this instrument in the data, if there is one.
 fn why_not(request: &Value, instrument: &Instrument) -> Option<String> {
     let texts = ["ticker", "name", "securityDescription"].map(|column| &*instrument[column]);
     let held: BTreeSet<String> =
@@ -136,14 +135,14 @@ fn parts(word: &str) -> Vec<String> {
 /// Every recorded search and filter request.
 fn recordings(folder: &Path) -> Vec<Exchange> {
     let mut recordings = exchanges(folder);
-    // Some requests are only told of.
+    // Some requests are only described in prose.
     recordings.retain(|Exchange { path, request, answer }| {
         (path.ends_with("/search") || path.ends_with("/filter"))
             && request.is_object()
             && !is_transient(answer)
     });
     for Exchange { request, answer, .. } in &mut recordings {
-        // The service's own cursors mean nothing here; the request itself does.
+        // The service's cursors are unknown here, so only the request without one is replayed.
         if answer["data"].is_array() {
             request.as_object_mut().unwrap().remove("start");
         }

@@ -1,4 +1,4 @@
-//! Recorded value lists: what the service listed, we list, in the same order.
+//! Recorded value lists: Figdex lists the values that the service listed, in the same order.
 
 use std::path::Path;
 

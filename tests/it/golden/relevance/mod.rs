@@ -1,16 +1,15 @@
-//! Relevance, recorded: do people find what they mean?
+//! Relevance: do people find the instrument that they mean?
 //!
-//! `relevance/queries.txt` says what is typed and which instrument is meant by it, decided
-//! by what everyone knows of it and not by what is found. A row is right when it is what
-//! is meant, another listing of its composite, or, unless the text names an exchange,
-//! another listing of its share class. Guesses are asked of `/suggest`, all else of
-//! `/v3/search`.
+//! `queries.txt` holds texts that people type and the instrument that each means, chosen by common
+//! knowledge and not by what the search finds. A row is right when it is the meant instrument,
+//! another listing of its composite, or, unless the text names an exchange, another listing of its
+//! share class. Texts that need guessing are sent to `/suggest`, all others to `/v3/search`.
 //!
-//! `relevance/relevance.golden` holds, for each kind of query, how often the first row was
-//! right, how often one of the first ten, and the mean of 1 / place of the first right
-//! row: over the bundled sample, and over the real instruments where they are. Where they
-//! are not, their part stays as it is. `FIGDEX_BLESS=1 cargo test --test it relevance`
-//! writes it.
+//! `relevance.golden` holds, for each kind of query, how often the first row was right, how often
+//! one of the first ten, and the mean reciprocal rank (the mean of 1 / place of the first right
+//! row): over the bundled sample, and over the real instruments on a machine that has them. On other
+//! machines the part of the real instruments stays unchanged.
+//! `FIGDEX_BLESS=1 cargo test --test it relevance` writes the file.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -26,21 +25,22 @@ const QUERIES: &str = include_str!("queries.txt");
 const GOLDEN: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/relevance/relevance.golden");
 
-/// Kinds that only guessing can answer, and how well it must; all others are exact.
+/// The kinds of queries that only guessing can answer, and the least mean reciprocal rank of these
+/// and of all other kinds.
 const GUESSED: [&str; 2] = ["half a name", "typo"];
 const GUESSED_MRR_MIN: f64 = 0.85;
 const EXACT_MRR_MIN: f64 = 0.95;
 
 const PLACES: usize = 10;
 
-/// What is typed, and what is meant.
+/// A typed text, and the instrument that it means.
 struct Query<'a> {
     kind: &'a str,
     text: &'a str,
     meant: Vec<Vec<(&'a str, &'a str)>>,
 }
 
-/// What is right.
+/// The right answers to a query.
 #[derive(Default)]
 struct Right {
     figis: HashSet<Figi>,
@@ -73,7 +73,7 @@ fn holds(instrument: &Instrument, column: &str, value: &str) -> bool {
     }
 }
 
-/// What is right for each query, among the instruments of a server.
+/// The right answers to each query, among the instruments of a server.
 fn rights(server: &Server, queries: &[Query<'_>]) -> Vec<Right> {
     let mut rights: Vec<Right> = queries.iter().map(|_| Right::default()).collect();
     let all = server.catalogue().instruments(|instrument| {
@@ -95,7 +95,7 @@ fn rights(server: &Server, queries: &[Query<'_>]) -> Vec<Right> {
     rights
 }
 
-/// The place of the first right row, from 1 on.
+/// The place of the first right row, starting at 1.
 fn place(server: &Server, query: &Query<'_>, right: &Right) -> Option<usize> {
     let answer = if GUESSED.contains(&query.kind) {
         let encoded = form_urlencoded::byte_serialize(query.text.as_bytes()).collect::<String>();
@@ -117,7 +117,7 @@ fn place(server: &Server, query: &Query<'_>, right: &Right) -> Option<usize> {
     rows.iter().take(PLACES).position(is_right).map(|place| place + 1)
 }
 
-/// The table of a universe, and the kinds that fall short.
+/// The table of a universe, and the kinds of queries that miss their least rank.
 fn measure(title: &str, server: &Server, queries: &[Query<'_>]) -> (String, Vec<String>) {
     let rights = rights(server, queries);
     let mut table =
@@ -164,7 +164,7 @@ fn measure(title: &str, server: &Server, queries: &[Query<'_>]) -> (String, Vec<
     (table, short)
 }
 
-/// contract 10.2: the recorded questions find what was meant, as well as before.
+/// contract 10.2: the recorded queries find the meant instruments as well as before.
 #[test]
 fn people_find_what_they_mean() {
     let queries = queries();
