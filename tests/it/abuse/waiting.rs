@@ -28,7 +28,7 @@ fn drip(clients: &mut [TcpStream], bytes: &[u8]) -> Vec<String> {
                 let mut buffer = [0; 1024];
                 match client.read(&mut buffer) {
                     Ok(read) => {
-                        *received = Some(String::from_utf8_lossy(&buffer[..read]).into_owned())
+                        *received = Some(String::from_utf8_lossy(&buffer[..read]).into_owned());
                     }
                     Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                     Err(_reset) => *received = Some(String::new()),
