@@ -38,6 +38,6 @@ pub use crate::caller::Peer;
 pub use crate::observe::log::{Log, LogFormat};
 pub use crate::observe::{Observed, Observer};
 pub use crate::routes::{admin, public, service};
-pub use crate::serve::bounds::Connections;
+pub use crate::serve::bounds::ConnectionBounds;
 pub use crate::serve::{Listen, Listener, serve, serve_connection};
 pub use crate::state::State;

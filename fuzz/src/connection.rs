@@ -5,7 +5,7 @@ use std::io;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use figdex::{Connections, serve_connection};
+use figdex::{ConnectionBounds, serve_connection};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -51,7 +51,7 @@ pub fn converse(bytes: &[u8], ways: Ways) -> Vec<u8> {
             socket,
             server::service(),
             server::observer(),
-            Connections::DEFAULT,
+            ConnectionBounds::DEFAULT,
             async {
                 if stopped.await.is_err() {
                     std::future::pending::<()>().await;

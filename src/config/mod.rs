@@ -24,7 +24,7 @@ use crate::limits::{
 };
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
-use crate::serve::bounds::Connections;
+use crate::serve::bounds::ConnectionBounds;
 use crate::serve::tls::Tls;
 
 /// Where the index lies when no flag says so.
@@ -35,7 +35,8 @@ const RELOAD_PERIOD: Duration = Duration::from_secs(1);
 
 /// The connections to the operators' own address. They have places of their own, so
 /// that a flood of clients does not lock them out, and few: a scraper and some people.
-pub const ADMIN_CONNECTIONS: Connections = Connections { max: 64, ..Connections::DEFAULT };
+pub const ADMIN_CONNECTIONS: ConnectionBounds =
+    ConnectionBounds { max: 64, ..ConnectionBounds::DEFAULT };
 
 /// Everything that `figdex serve` was told.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ pub struct Settings {
     /// `--body-bytes-max`
     pub body_bytes_max: usize,
     /// `--connections`, and how slow they may be.
-    pub connections: Connections,
+    pub connections: ConnectionBounds,
     /// `--access-log`: a line for each request. It is on unless told otherwise, since
     /// without one nobody can tell afterwards what was refused and what was slow; and no
     /// request waits for its line to be written.
@@ -135,7 +136,7 @@ impl Default for Settings {
             jobs_per_request: JOBS_MAX,
             jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
             body_bytes_max: BODY_BYTES_MAX,
-            connections: Connections::default(),
+            connections: ConnectionBounds::default(),
             access_log: true,
             body_wait: BODY_WAIT,
             bodies_bytes_max: BODIES_BYTES_MAX,

@@ -1,6 +1,6 @@
-//! `GET /` and `GET /page/{file}`: the page for people. Unversioned, and no business of
-//! the contract: it passes no gate and counts against no limit; what it asks of the
-//! endpoints counts as anyone's.
+//! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). The routes have no
+//! version, pass no gate and count against no limit; the page's calls of the endpoints count
+//! like those of any client.
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -13,8 +13,8 @@ use crate::request;
 use crate::request::Route;
 use crate::site::File;
 
-/// The page is its own files and calls of this server, and nothing else: no code, style
-/// or image of another origin or of the document's own text, in no other page's frame.
+/// The content security policy: only files of this server, and only calls to it. No inline code
+/// or style, nothing from another origin, and no display in another page's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -39,7 +39,7 @@ fn answer(name: String, method: Method, request: HeaderMap) -> Response {
         return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
     }
     let is_gzip = accepts_gzip(&request);
-    let sent = file.sent(is_gzip);
+    let sent = file.encoded(is_gzip);
     let is_known = is_known(&request, &sent.tag);
     let mut reply = if is_known {
         let mut reply = Response::default();
@@ -57,8 +57,8 @@ fn answer(name: String, method: Method, request: HeaderMap) -> Response {
     }
     let tag = HeaderValue::from_str(&sent.tag).expect("a tag is hexadecimal text in quotes");
     headers.insert(header::ETAG, tag);
-    // The files of one release belong together: each is asked for again, and is answered
-    // with 304 as long as it is the same.
+    // The files of one release belong together: the browser asks for each again, and gets 304
+    // while it is unchanged.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
@@ -74,7 +74,7 @@ fn answer(name: String, method: Method, request: HeaderMap) -> Response {
     reply
 }
 
-/// Whether the caller has this representation already (RFC 9110, 13.1.2).
+/// Whether the client already has this representation (RFC 9110, 13.1.2).
 fn is_known(request: &HeaderMap, tag: &str) -> bool {
     let lines = request.get_all(header::IF_NONE_MATCH).iter();
     let tags = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));

@@ -8,7 +8,7 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
 use crate::part::identifiers::keys;
-use crate::part::ranks::Universe;
+use crate::part::ranks::Securities;
 use crate::part::ranks::rank::Facts;
 
 /// Of a key with more DocIds than this it is checked that it is there and how many
@@ -43,7 +43,7 @@ impl Catalogue {
     /// [`Error::Damaged`] for the first contradiction.
     pub fn verify(&self) -> Result<()> {
         self.generation.verify()?;
-        let universe = Universe::of(|each| {
+        let securities = Securities::of(|each| {
             self.instruments(|instrument| {
                 each(instrument.figi, &Facts::of(instrument));
                 Ok(())
@@ -56,7 +56,7 @@ impl Catalogue {
             part.for_each(&path, |doc, instrument| {
                 let damaged = |what| Error::damaged(&path, format!("{}: {what}", instrument.figi));
                 keys += agree(part, doc, &instrument, self.vocabulary()).map_err(damaged)?;
-                let rank = universe.rank(instrument.figi, &Facts::of(&instrument));
+                let rank = securities.rank(instrument.figi, &Facts::of(&instrument));
                 if part.ranks.rank(doc) != rank {
                     return Err(damaged("its rank is another's".into()));
                 }

@@ -16,7 +16,7 @@ use super::plan::{Driver, Plan, TERM_UNITS, Way};
 use super::positions::{END, POSITION_UNITS, Positions, STEP_UNITS};
 use super::row_set::RowSet;
 use crate::error::{Error, Result};
-use crate::instrument::kind;
+use crate::instrument::kind::Kind;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::ranks::rank::RANK_END;
@@ -254,7 +254,7 @@ impl<'a> Tiers<'a> {
         tiers.elsewhere.sort();
         if let words @ [_, _, ..] = keywords.words() {
             let mut kinds: Vec<_> =
-                words.iter().filter_map(|word| kind::said(&word.squeezed)).collect();
+                words.iter().filter_map(|word| Kind::named_by(&word.squeezed)).collect();
             kinds.sort_unstable();
             kinds.dedup();
             tiers.said = kinds.into_iter().map(|kind| part.ranks.of_kind(kind)).collect();

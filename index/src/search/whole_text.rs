@@ -16,7 +16,7 @@ use crate::part::Part;
 use crate::part::identifiers::keys::{is_identifier, spelling};
 use crate::part::identifiers::{KeyKind, Postings};
 use crate::query::{Filters, Keywords};
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 use crate::words::squeeze;
 
 /// Units of asking the directory for a text under all kinds of keys.
@@ -161,7 +161,7 @@ fn with_text<'a>(
         }
     }
     lists.extend(find(part, KeyKind::SqueezedTicker, squeezed));
-    let name = said_name(text);
+    let name = common_name(text);
     for name in [&*name, squeezed] {
         if !name.is_empty() {
             lists.extend(find(part, KeyKind::Name, name));

@@ -20,7 +20,7 @@ use self::ways::{Way, rows};
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
-use crate::instrument::kind;
+use crate::instrument::kind::Kind;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
@@ -30,7 +30,7 @@ use crate::search::conditions::Conditions;
 use crate::search::positions::POSITION_UNITS;
 use crate::search::row_set::RowSet;
 use crate::search::{Hit, whole_text};
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 
 /// Rows that are read of each way in which words may be meant.
 const READ_MAX: usize = 32;
@@ -157,7 +157,7 @@ impl Suggester<'_> {
         let texts: Vec<(String, String)> = [Some(keywords.text()), before]
             .into_iter()
             .flatten()
-            .map(|text| (crate::words::squeeze(text), said_name(text)))
+            .map(|text| (crate::words::squeeze(text), common_name(text)))
             .collect();
         for (number, part) in (0..).zip(self.parts) {
             meter.charge(filters.units())?;
@@ -222,7 +222,7 @@ impl Suggester<'_> {
     fn best(&self, gathered: Gathered) -> Vec<Suggestion> {
         let said: Vec<_> = match self.asked.keywords.words() {
             words @ [_, _, ..] => {
-                words.iter().filter_map(|word| kind::said(&word.squeezed)).collect()
+                words.iter().filter_map(|word| Kind::named_by(&word.squeezed)).collect()
             }
             _ => Vec::new(),
         };

@@ -5,7 +5,7 @@ use super::typo::{begins_close, is_close};
 use crate::instrument::kind::Kind;
 use crate::part::rows::Row;
 use crate::query::Word;
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 use crate::words::{Folded, for_each_word};
 
 /// A word that is looked for.
@@ -149,7 +149,7 @@ impl Reading {
         // What people say begins as the name does, unless that is an article alone.
         let words = &self.text[self.ticker..];
         let may_be = words.is_empty() || words.starts_with(said);
-        may_be && !said.is_empty() && said_name(&self.name) == said
+        may_be && !said.is_empty() && common_name(&self.name) == said
     }
 
     /// How well the asked words fit; `None` when one of them is not found.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry, chain};
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chain};
 
 use self::derive::derive;
 use self::enrich::Enrichment;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Property, Source, escaped};
+use figdex_index::{Catalogue, Property, SourceEntry, escaped};
 use serde::Serialize;
 
 use crate::report::size::Size;
@@ -46,7 +46,7 @@ pub struct Inspection {
     /// The same by component; of the segment by the kind of its files.
     pub components: BTreeMap<String, u64>,
     /// What it was built from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceEntry>,
     /// How many instruments have each value of each enum-like property, under the
     /// column's name; the value that most have comes first.
     pub values: BTreeMap<&'static str, Vec<Counted>>,
@@ -147,7 +147,7 @@ impl fmt::Display for Inspection {
         }
 
         writeln!(f, "\n{:>14} {:>12}  source (SHA-256 of its bytes)", "bytes", "rows")?;
-        for Source { name, bytes, rows, sha256 } in &self.sources {
+        for SourceEntry { name, bytes, rows, sha256 } in &self.sources {
             writeln!(f, "{bytes:>14} {rows:>12}  {} ({})", escaped(name), escaped(sha256))?;
         }
         writeln!(f, "\n{:>14} {:>12}  component", "bytes", "each")?;

@@ -17,7 +17,7 @@ use crate::cors::{Cors, Origin};
 use crate::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rate, Rates, Span};
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
-use crate::serve::bounds::Connections;
+use crate::serve::bounds::ConnectionBounds;
 use crate::serve::tls::Tls;
 use crate::version::Version;
 
@@ -95,7 +95,7 @@ impl Config {
         };
         // The wait for an answer includes that for the rest of its request's body.
         let more = settings.body_wait.saturating_sub(default.body_wait);
-        settings.connections.answer_wait += more;
+        settings.connections.answer_timeout += more;
         if settings.jobs_per_request > settings.jobs_per_request_with_key {
             sources.faults.push(format!(
                 "jobs_per_request: {} would be more than with a key, {}",
@@ -150,8 +150,8 @@ fn tls(sources: &mut Sources, flags: &ServeFlags) -> Option<Arc<Tls>> {
     None
 }
 
-fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> Connections {
-    let default = Connections::default();
+fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> ConnectionBounds {
+    let default = ConnectionBounds::default();
     let per_address =
         sources.one("connections_per_address", flags.connections_per_address.as_ref(), |text| {
             match text {
@@ -164,7 +164,7 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
             "connections_per_address: with trust_proxy all connections are the proxy's".into(),
         );
     }
-    Connections {
+    ConnectionBounds {
         max: sources
             .one("connections", flags.connections.as_ref(), |text| {
                 count_up_to(text, CONNECTIONS_MAX, "the most that there may be")
@@ -180,12 +180,12 @@ fn connections(sources: &mut Sources, flags: &ServeFlags, trust_proxy: bool) -> 
             }
             None => default.per_address,
         },
-        head_wait: sources
+        head_timeout: sources
             .one("head_timeout", flags.head_timeout.as_ref(), time)
-            .unwrap_or(default.head_wait),
-        idle_wait: sources
+            .unwrap_or(default.head_timeout),
+        idle_timeout: sources
             .one("idle_timeout", flags.idle_timeout.as_ref(), time)
-            .unwrap_or(default.idle_wait),
+            .unwrap_or(default.idle_timeout),
         ..default
     }
 }

@@ -154,7 +154,7 @@ fn all_faults_together() {
 fn connections_and_their_times() {
     let resolve = |text: &str| with_file(text, ServeFlags::default());
     let default = resolve("").unwrap().settings;
-    assert_eq!(default.connections, Connections::default());
+    assert_eq!(default.connections, ConnectionBounds::default());
     assert_eq!(default.connections.per_address, Some(1_000));
     let of_proxy = resolve("trust_proxy = true").unwrap().settings;
     assert_eq!(of_proxy.connections.per_address, None);
@@ -168,14 +168,14 @@ fn connections_and_their_times() {
         "#,
     );
     let told = told.unwrap().settings;
-    let connections = Connections {
+    let connections = ConnectionBounds {
         max: 50,
         per_address: Some(7),
-        head_wait: Duration::from_millis(1_500),
-        idle_wait: Duration::from_secs(3_600),
+        head_timeout: Duration::from_millis(1_500),
+        idle_timeout: Duration::from_secs(3_600),
         // A body may take 90 s more than unless told otherwise.
-        answer_wait: Connections::DEFAULT.answer_wait + Duration::from_secs(90),
-        ..Connections::DEFAULT
+        answer_timeout: ConnectionBounds::DEFAULT.answer_timeout + Duration::from_secs(90),
+        ..ConnectionBounds::DEFAULT
     };
     assert_eq!((told.connections, told.body_wait), (connections, Duration::from_secs(120)));
     let any = resolve("connections_per_address = \"none\"").unwrap().settings;

@@ -1,5 +1,5 @@
-//! `GET /metrics`: what the server counts of itself, for Prometheus. Unversioned, and no
-//! business of the contract: it passes no gate and counts against no limit.
+//! `GET /metrics`: the metrics for Prometheus (contract 16.8). The route has no version, passes
+//! no gate and counts against no limit.
 
 mod process;
 pub(crate) mod text;
@@ -17,7 +17,7 @@ use crate::request;
 use crate::request::Route;
 use crate::state::State;
 
-/// What Prometheus has read since its version 2.5, and asks for first.
+/// The OpenMetrics text format, which Prometheus prefers since version 2.5.
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
@@ -30,9 +30,9 @@ async fn answer(method: Method, state: Arc<State>) -> Response {
     if !matches!(method, Method::GET | Method::HEAD) {
         return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
     }
-    // Reading `/proc` takes a while for a process with many files.
-    let of = state.clone();
-    let text = match state.telling(move || text::text(&of)).await {
+    // Not on a serving thread: reading `/proc` is slow for a process with many open files.
+    let shared = state.clone();
+    let text = match state.telling(move || text::render(&shared)).await {
         Ok(text) => text,
         Err(error) => return error.into(),
     };

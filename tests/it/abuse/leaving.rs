@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use figdex::Connections;
+use figdex::ConnectionBounds;
 use rustix::net::sockopt::set_socket_linger;
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
@@ -140,11 +140,11 @@ const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 fn a_reset_ends_the_request() {
     let count = Arc::default();
     let forever = 10 * PATIENCE;
-    let connections = Connections {
-        head_wait: forever,
-        idle_wait: forever,
-        answer_wait: forever,
-        ..Connections::default()
+    let connections = ConnectionBounds {
+        head_timeout: forever,
+        idle_timeout: forever,
+        answer_timeout: forever,
+        ..ConnectionBounds::default()
     };
     serving_service(endless(&count), connections, |address: SocketAddr, _stop| {
         for (name, requests, is_half_closed) in [
@@ -171,10 +171,10 @@ fn a_reset_ends_the_request() {
 #[test]
 fn an_answer_that_never_comes_is_a_503() {
     let count = Arc::default();
-    let connections = Connections {
-        head_wait: Duration::from_millis(400),
-        answer_wait: Duration::from_millis(500),
-        ..Connections::default()
+    let connections = ConnectionBounds {
+        head_timeout: Duration::from_millis(400),
+        answer_timeout: Duration::from_millis(500),
+        ..ConnectionBounds::default()
     };
     serving_service(endless(&count), connections, |address: SocketAddr, _stop| {
         for is_half_closed in [false, true] {

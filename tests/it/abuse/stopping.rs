@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use figdex::Connections;
+use figdex::ConnectionBounds;
 use warp::Filter as _;
 use warp::reply::Response;
 
@@ -14,7 +14,7 @@ use crate::support::listening::serving_service;
 use crate::support::process::{PATIENCE, Process, REQUEST};
 
 /// The drain time of the program.
-const DRAIN_WAIT: Duration = Connections::DEFAULT.drain_wait;
+const DRAIN_WAIT: Duration = ConnectionBounds::DEFAULT.drain_timeout;
 
 /// Unsent bytes of a client that does not read.
 const STUCK_BYTES: u64 = 64 << 10;
@@ -71,7 +71,8 @@ fn idle_and_stuck_clients_do_not_hold_the_end_up() {
 /// Requests whose work never ends, and endless bodies, are cut off when the drain time is up.
 #[test]
 fn the_drain_time_ends() {
-    let connections = Connections { drain_wait: Duration::from_secs(2), ..Connections::default() };
+    let connections =
+        ConnectionBounds { drain_timeout: Duration::from_secs(2), ..ConnectionBounds::default() };
     let never = warp::path("never").then(|| async { std::future::pending::<Response>().await });
     let blocked = warp::path("blocked").then(|| async {
         let work = tokio::task::spawn_blocking(|| std::thread::sleep(PATIENCE));
@@ -103,8 +104,8 @@ fn the_drain_time_ends() {
         stopped = Instant::now();
     });
     let took = stopped.elapsed();
-    assert!(took >= connections.drain_wait, "they were waited for: {took:?}");
-    assert!(took < connections.drain_wait + Duration::from_secs(1), "{took:?}");
+    assert!(took >= connections.drain_timeout, "they were waited for: {took:?}");
+    assert!(took < connections.drain_timeout + Duration::from_secs(1), "{took:?}");
     for client in &mut clients {
         // The answer is cut off; it does not end as if it were complete.
         assert!(client.read(&mut [0; 64]).is_err(), "an end looks like one in order");

@@ -10,7 +10,7 @@ fn server() -> Server {
 }
 
 fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/page")
 }
 
 /// contract 16.10: every file is served as it is in the folder, plain and packed, with its type.

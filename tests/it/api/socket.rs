@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use figdex::Connections;
+use figdex::ConnectionBounds;
 use figdex::config::Settings;
 use figdex::limits::Rates;
 use warp::Filter as _;
@@ -133,7 +133,7 @@ fn a_panic_is_an_answer() {
     });
     let service = at_once.or(later).unify().or(server.service.clone()).unify().boxed();
     let observer = server.observer.clone();
-    serving_on(service, observer, Connections::default(), |address, _stop| {
+    serving_on(service, observer, ConnectionBounds::default(), |address, _stop| {
         let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: 7\r\n\r\n");
         let body = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
         let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -241,11 +241,11 @@ fn a_key_has_no_memory_bound() {
 fn slow_readers_are_cut_off() {
     let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let connections = Connections {
-        idle_wait: Duration::from_secs(2),
+    let connections = ConnectionBounds {
+        idle_timeout: Duration::from_secs(2),
         // The answer of some 30 MB may take three seconds more.
         answer_bytes_per_second: 10 << 20,
-        ..Connections::default()
+        ..ConnectionBounds::default()
     };
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
     let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
@@ -369,8 +369,11 @@ const LONG_WAIT: Duration = Duration::from_secs(20);
 /// contract 14.20: a slow head has a timeout, separate from the timeout of an idle connection.
 #[test]
 fn slow_heads_are_cut_off() {
-    let connections =
-        Connections { head_wait: SHORT_WAIT, idle_wait: LONG_WAIT, ..Connections::default() };
+    let connections = ConnectionBounds {
+        head_timeout: SHORT_WAIT,
+        idle_timeout: LONG_WAIT,
+        ..ConnectionBounds::default()
+    };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         for head in ["", "POST /v3/mapping HTTP/1.1\r\n"] {
             let started = Instant::now();
@@ -385,11 +388,11 @@ fn slow_heads_are_cut_off() {
 /// the bound of all waits until another ends.
 #[test]
 fn idle_connections_are_closed() {
-    let connections = Connections {
+    let connections = ConnectionBounds {
         max: 1,
-        head_wait: LONG_WAIT,
-        idle_wait: SHORT_WAIT,
-        ..Connections::default()
+        head_timeout: LONG_WAIT,
+        idle_timeout: SHORT_WAIT,
+        ..ConnectionBounds::default()
     };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         let get = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -57,7 +57,7 @@ fn the_service_runs_what_there_is() {
     assert_eq!(value("figdex.service", "StartLimitIntervalSec"), "0");
     assert!(values("figdex.service", "ConditionPathExists").is_empty());
     let open_files: usize = value("figdex.service", "LimitNOFILE").parse().unwrap();
-    assert!(open_files > figdex::Connections::default().max + 256);
+    assert!(open_files > figdex::ConnectionBounds::default().max + 256);
 }
 
 /// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use figdex::config::Settings;
 use figdex::reload;
-use figdex::{Connections, State, serve, service};
+use figdex::{ConnectionBounds, State, serve, service};
 use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::Input;
 use parking_lot::Mutex;
@@ -159,7 +159,7 @@ fn ten_generations_under_load() {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let (service, observer) = (service(state.clone()), state.observer());
     let serving =
-        runtime.spawn(serve(listener, service, observer, Connections::default(), async {
+        runtime.spawn(serve(listener, service, observer, ConnectionBounds::default(), async {
             stopped.await.ok();
         }));
     let hangup = runtime.block_on(async { signal(SignalKind::hangup()) }).unwrap();

@@ -40,28 +40,28 @@ fn a_certificate_and_its_renewal() {
     let plain = figdex.exchange(REQUEST);
     assert!(!plain.contains("HTTP/1.1"), "{plain:?}");
 
-    let before = figdex.count("certificate taken up");
+    let before = figdex.count("certificate reloaded");
     second.write(&cert, &key);
-    figdex.wait_for("certificate taken up", before + 1);
+    figdex.wait_for("certificate reloaded", before + 1);
     assert!(second.is_served_by(&figdex));
     assert!(first.ask(&figdex).is_err());
 
     // The key of another certificate, an invalid certificate, a missing file: the old pair stays.
-    let before = figdex.count("certificate not taken up");
+    let before = figdex.count("certificate not reloaded");
     fs::write(&key, &third.key).unwrap();
-    figdex.wait_for("certificate not taken up", before + 1);
+    figdex.wait_for("certificate not reloaded", before + 1);
     assert!(second.is_served_by(&figdex));
     fs::write(&cert, "no certificate").unwrap();
-    figdex.wait_for("holds no certificate in PEM", 1);
+    figdex.wait_for("does not hold a certificate in PEM", 1);
     fs::remove_file(&key).unwrap();
     figdex.signal("-HUP");
-    figdex.wait_for("certificate not taken up", before + 3);
+    figdex.wait_for("certificate not reloaded", before + 3);
     assert!(second.is_served_by(&figdex));
     third.write(&cert, &key);
     figdex.signal("-HUP");
     let start = Instant::now();
     while !third.is_served_by(&figdex) {
-        assert!(start.elapsed() < PATIENCE, "the third is not taken up");
+        assert!(start.elapsed() < PATIENCE, "the third is not reloaded");
         std::thread::sleep(Duration::from_millis(50));
     }
     figdex.stop();
@@ -108,8 +108,14 @@ fn invalid_certificates() {
         (&["--tls-cert", "cert.pem"][..], "tls_cert: it needs its key: tls_key"),
         (&["--tls-key", "key.pem"], "tls_key: it needs its certificate: tls_cert"),
         (&["--tls-cert", "gone.pem", "--tls-key", "key.pem"], "tls_cert: gone.pem: No such file"),
-        (&["--tls-cert", "key.pem", "--tls-key", "key.pem"], "key.pem holds no certificate in PEM"),
-        (&["--tls-cert", "cert.pem", "--tls-key", "cert.pem"], "cert.pem holds no private key"),
+        (
+            &["--tls-cert", "key.pem", "--tls-key", "key.pem"],
+            "key.pem does not hold a certificate in PEM",
+        ),
+        (
+            &["--tls-cert", "cert.pem", "--tls-key", "cert.pem"],
+            "cert.pem does not hold a private key",
+        ),
         (&["--tls-cert", "cert.pem", "--tls-key", "other.pem"], "cert.pem with the key other.pem"),
     ] {
         let errors = start(arguments);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use figdex::auth::KeyRing;
 use figdex::config::Settings;
-use figdex::{Connections, Observer, State};
+use figdex::{ConnectionBounds, Observer, State};
 use tokio::sync::oneshot;
 
 use super::{Server, Service};
@@ -46,7 +46,7 @@ pub(crate) fn serving_keys(
 /// As [`serving_with`], with the test's own routes.
 pub(crate) fn serving_service(
     service: Service,
-    connections: Connections,
+    connections: ConnectionBounds,
     test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
 ) {
     serving_on(service, Observer::none(), connections, test);
@@ -55,7 +55,7 @@ pub(crate) fn serving_service(
 pub(crate) fn serving_on(
     service: Service,
     observer: Observer,
-    connections: Connections,
+    connections: ConnectionBounds,
     test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
 ) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

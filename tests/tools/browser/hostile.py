@@ -104,5 +104,5 @@ def real_limits(browser, options):
         page.go(f"#/search?query={word}", ".empty, .rows, .notice")
     notice = tab.locator(".notice.limit")
     expect(notice).to_contain_text("request limit is reached (5 requests in 60 s)")
-    expect(notice).to_contain_text(re.compile(r"opens again in (\d\d?|1 min).*; this page then goes on by itself"))
+    expect(notice).to_contain_text(re.compile(r"tries again in (\d\d?|1 min)"))
     page.close()

@@ -126,7 +126,7 @@ pub(super) fn paths() -> Vec<String> {
     for key in ["idType", "exchCode", "micCode", "currency", "marketSecDes", "securityType"] {
         paths.extend(["v1", "v2", "v3"].map(|version| format!("/{version}/mapping/values/{key}")));
     }
-    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page")).unwrap() {
+    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/site/page")).unwrap() {
         paths.push(format!("/page/{}", file.unwrap().file_name().to_str().unwrap()));
     }
     paths.push(format!("/instruments/{}", crate::support::figi(7)));
