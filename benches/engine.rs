@@ -53,7 +53,7 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
                 group.bench_function(format!("{count}_jobs"), |bencher| {
                     bencher.iter(|| {
                         let meter = Meter::inline();
-                        let batch = catalogue.batch(black_box(&jobs[..count]), &meter);
+                        let batch = catalogue.locate(black_box(&jobs[..count]), &meter);
                         let mut batch = batch.expect("few jobs");
                         let mut hits = Vec::new();
                         for place in 0..count {
@@ -132,7 +132,7 @@ fn filters(criterion: &mut Criterion, catalogue: &Catalogue) {
         let mut group = criterion.benchmark_group(format!("filter/{name}"));
         group.bench_function("count", |bencher| {
             bencher.iter(|| {
-                let total = catalogue.count_anew(black_box(&search), &Meter::unlimited());
+                let total = catalogue.count_uncached(black_box(&search), &Meter::unlimited());
                 assert_eq!(total.expect("a verified index"), Some(rows));
             });
         });
@@ -203,7 +203,7 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
         let asked = Suggest { keywords, filters: Filters::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let found = catalogue.suggest_anew(black_box(&asked), 10, &Meter::unlimited());
+                let found = catalogue.suggest_uncached(black_box(&asked), 10, &Meter::unlimited());
                 let found = found.expect("a verified index").expect("any effort is allowed");
                 let best = catalogue.row(found[0].hit).ticker().map(|ticker| ticker.to_string());
                 assert!(text.len() < 3 || best.as_deref() == Some("RQPX"), "{text}: {best:?}");
@@ -242,7 +242,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
             black_box(wide.search(&search, None, PAGE, meter)).is_ok()
         });
         metered(&mut group, &format!("suggest/{name}"), |meter| {
-            black_box(wide.suggest_anew(&asked, 50, meter)).is_ok()
+            black_box(wide.suggest_uncached(&asked, 50, meter)).is_ok()
         });
     }
     for rows in [120, 6_000, 12_000] {
@@ -250,7 +250,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
         for (filter, filters) in narrowings(&wide) {
             let jobs = vec![Lookup::new(value.clone(), filters); 100];
             metered(&mut group, &format!("mapping/{rows}_rows_{filter}"), |meter| {
-                let Ok(mut batch) = wide.batch(black_box(&jobs), meter) else { return false };
+                let Ok(mut batch) = wide.locate(black_box(&jobs), meter) else { return false };
                 let mut hits = Vec::new();
                 (0..100).all(|place| batch.find(place, 15_000, &mut hits).is_ok())
             });
@@ -259,7 +259,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
     for (name, filters) in questions(catalogue).into_iter().chain(narrowings(catalogue)) {
         let search = Search { keywords: None, filters };
         metered(&mut group, &format!("filter/{name}"), |meter| {
-            let total = catalogue.count_anew(black_box(&search), meter);
+            let total = catalogue.count_uncached(black_box(&search), meter);
             total.is_ok() && black_box(catalogue.filter(&search, None, PAGE, meter)).is_ok()
         });
     }

@@ -50,7 +50,7 @@ pub fn ask(catalogue: &Catalogue) {
         let page = page.expect("any effort is allowed");
         let filtered = catalogue.filter(&search, None, HITS_MAX, &Meter::unlimited());
         let filtered = filtered.expect("readable").expect("any effort is allowed");
-        let total = catalogue.count_anew(&search, &Meter::unlimited()).expect("readable");
+        let total = catalogue.count_uncached(&search, &Meter::unlimited()).expect("readable");
         assert_eq!(page.hits.len(), filtered.hits.len());
         assert!(total >= Some(page.hits.len() as u64));
         hits.extend(page.hits.into_iter().chain(filtered.hits));

@@ -88,7 +88,7 @@ pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
-pub use crate::catalogue::lookup::Batch;
+pub use crate::catalogue::lookup::Located;
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
 pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};

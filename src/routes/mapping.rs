@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Batch, Catalogue, Hit, Lookup, Meter, TakesMore, TooManyHits};
+use figdex_index::{Catalogue, Hit, Located, Lookup, Meter, TakesMore, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -146,19 +146,19 @@ impl Mapper {
     fn look_up(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Found> {
         let (lookups, catalogue) = (&jobs.lookups[..], &*self.catalogue);
         // When the steps that the jobs share panic, each job is looked up by itself.
-        let mut batch = match contained(|| catalogue.batch(lookups, meter)) {
+        let mut located = match contained(|| catalogue.locate(lookups, meter)) {
             Ok(Err(TakesMore)) => return None,
-            Ok(Ok(batch)) => Some(batch),
+            Ok(Ok(located)) => Some(located),
             Err(_fault) => None,
         };
         let mut hits = Vec::with_capacity(lookups.len());
         let mut ranges = Vec::with_capacity(lookups.len());
         for (place, lookup) in lookups.iter().enumerate() {
             let start = hits.len();
-            let ended = contained(|| match &mut batch {
-                Some(batch) => find(batch, place, &mut hits),
+            let ended = contained(|| match &mut located {
+                Some(located) => find(located, place, &mut hits),
                 None => {
-                    let mut alone = catalogue.batch(slice::from_ref(lookup), meter)?;
+                    let mut alone = catalogue.locate(slice::from_ref(lookup), meter)?;
                     find(&mut alone, 0, &mut hits)
                 }
             });
@@ -228,14 +228,14 @@ fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     })
 }
 
-/// Appends the hits of one lookup of a batch, unless they exceed a bound (contract 4.16, 4.17).
+/// Appends the hits of one lookup, unless they exceed a bound (contract 4.16, 4.17).
 fn find(
-    batch: &mut Batch<'_>,
+    located: &mut Located<'_>,
     place: usize,
     hits: &mut Vec<Hit>,
 ) -> Result<Result<(), Fault>, TakesMore> {
     let before = hits.len();
-    if let Err(TooManyHits { hits_max }) = batch.find(place, JOB_ROWS_MAX, hits)? {
+    if let Err(TooManyHits { hits_max }) = located.find(place, JOB_ROWS_MAX, hits)? {
         let fault = format!("A job may find {hits_max} FIGIs; this one finds more.");
         return Ok(Err(fault.into()));
     }

@@ -174,7 +174,7 @@ impl Question {
                 let Some(total) = catalogue.count(search, meter)? else { return Ok(None) };
                 let page = catalogue.filter(search, after, PAGE_ROWS_MAX, meter)?;
                 Ok(page.map(|page| {
-                    let next = page.next.map(|figi| Place { standing: 0, figi });
+                    let next = page.next.map(|figi| Place { sort_key: 0, figi });
                     (page.hits, next, Some(total))
                 }))
             }

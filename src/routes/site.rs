@@ -12,9 +12,8 @@ use crate::gate;
 use crate::request::Route;
 use crate::site::File;
 
-/// The policy of the page: it loads its own files and calls this server, and nothing else. Code,
-/// styles and images of other origins are refused, also those in the document's own text, and no
-/// other page may show it in a frame.
+/// The content security policy: only files of this server, and only calls to it. No inline code
+/// or style, nothing from another origin, and no display in another page's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -56,8 +55,8 @@ fn answer(name: &str, method: &Method, request: &HeaderMap) -> Result<Response, 
     }
     let tag = HeaderValue::from_str(&sent.tag).expect("a tag is hexadecimal text in quotes");
     headers.insert(header::ETAG, tag);
-    // The files of one release belong together: a browser asks for each again, and gets a 304
-    // as long as it has not changed.
+    // The files of one release belong together: the browser asks for each again, and gets 304
+    // while it is unchanged.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
@@ -73,7 +72,7 @@ fn answer(name: &str, method: &Method, request: &HeaderMap) -> Result<Response, 
     Ok(reply)
 }
 
-/// Whether the client has this representation already (RFC 9110, 13.1.2).
+/// Whether the client already has this representation (RFC 9110, 13.1.2).
 fn is_known(request: &HeaderMap, tag: &str) -> bool {
     let lines = request.get_all(header::IF_NONE_MATCH).iter();
     let tags = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));

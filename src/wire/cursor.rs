@@ -9,7 +9,7 @@
 //! | 1 | version of this layout |
 //! | 1 | pages that were sent |
 //! | 8 | digest of the endpoint and the query |
-//! | 4 | standing of the last row (search; 0 in filter), big-endian |
+//! | 4 | sort key of the last row (search; 0 in filter), big-endian |
 //! | 12 | FIGI of the last row |
 //! | 8 | checksum of the bytes above |
 //!
@@ -75,7 +75,7 @@ impl Cursor {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.extend_from_slice(&[LAYOUT, self.pages]);
         bytes.extend_from_slice(&query.0);
-        bytes.extend_from_slice(&self.place.standing.to_be_bytes());
+        bytes.extend_from_slice(&self.place.sort_key.to_be_bytes());
         bytes.extend_from_slice(&self.place.figi.to_chars());
         bytes.extend_from_slice(&digest(&bytes));
         debug_assert_eq!(bytes.len(), BYTES);
@@ -90,10 +90,10 @@ impl Cursor {
         let (content, checksum) = bytes.split_at(BYTES - DIGEST_BYTES);
         let ([LAYOUT, pages], content) = content.split_first_chunk()? else { return None };
         let (of_query, content) = content.split_first_chunk()?;
-        let (standing, figi) = content.split_first_chunk()?;
+        let (sort_key, figi) = content.split_first_chunk()?;
         let figi = Figi::parse(str::from_utf8(figi).ok()?).ok()?;
         let cursor =
-            Self { pages: *pages, place: Place { standing: u32::from_be_bytes(*standing), figi } };
+            Self { pages: *pages, place: Place { sort_key: u32::from_be_bytes(*sort_key), figi } };
         let holds = checksum == digest(&bytes[..BYTES - DIGEST_BYTES])
             && *of_query == query.0
             && (1..PAGES_MAX).contains(pages);
@@ -121,7 +121,7 @@ mod tests {
 
     fn cursor() -> Cursor {
         let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        Cursor { pages: 7, place: Place { standing: 0x0002_0304, figi } }
+        Cursor { pages: 7, place: Place { sort_key: 0x0002_0304, figi } }
     }
 
     proptest! {
@@ -142,8 +142,8 @@ mod tests {
         }
 
         #[test]
-        fn a_cursor_is_decoded_as_it_was_encoded(pages in 1..PAGES_MAX, standing in any::<u32>()) {
-            let cursor = Cursor { pages, place: Place { standing, ..cursor().place } };
+        fn a_cursor_is_decoded_as_it_was_encoded(pages in 1..PAGES_MAX, sort_key in any::<u32>()) {
+            let cursor = Cursor { pages, place: Place { sort_key, ..cursor().place } };
             let text = cursor.encode(query("ibm"));
             prop_assert!(text.len() <= 512);
             prop_assert_eq!(Cursor::decode(&text, query("ibm")), Some(cursor));

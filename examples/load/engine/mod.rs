@@ -107,7 +107,7 @@ fn count(rounds: usize, ours: &Path, theirs: &Path) -> anyhow::Result<()> {
                 ("a new count", &mut || {
                     for _ in 0..TIMES {
                         assert_eq!(
-                            catalogue.count_anew(&search, &Meter::unlimited())?,
+                            catalogue.count_uncached(&search, &Meter::unlimited())?,
                             Some(expected)
                         );
                     }
