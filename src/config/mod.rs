@@ -28,7 +28,7 @@ use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
     ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
-    PerRequest, Rate, Rates, Span, TURN_WAIT,
+    POOL_TIMEOUT, PerRequest, Rate, Rates, Span,
 };
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
@@ -120,10 +120,11 @@ pub struct Settings {
     pub bodies_bytes_max: usize,
     /// The bytes that unsent answers may hold together.
     pub answers_bytes_max: usize,
-    /// The number of threads for heavy work; `None` is one fewer than the cores.
-    pub turns: Option<usize>,
+    /// The number of threads for answers that are heavy work, and as many for compression; `None`
+    /// is one fewer than the cores.
+    pub pool_threads: Option<usize>,
     /// The time that heavy work may wait for a thread.
-    pub turn_wait: Duration,
+    pub pool_timeout: Duration,
     /// The time between two looks at the index folder for a new generation.
     pub reload_period: Duration,
 }
@@ -158,8 +159,8 @@ impl Default for Settings {
             body_timeout: BODY_TIMEOUT,
             bodies_bytes_max: BODIES_BYTES_MAX,
             answers_bytes_max: ANSWERS_BYTES_MAX,
-            turns: None,
-            turn_wait: TURN_WAIT,
+            pool_threads: None,
+            pool_timeout: POOL_TIMEOUT,
             reload_period: RELOAD_PERIOD,
         }
     }

@@ -170,7 +170,7 @@ const fn line(version: Version, span: Span, without_key: (u32, u64), with_key: (
 }
 
 /// The time that heavy work may wait for a thread before the answer is a 503.
-pub(crate) const TURN_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The default of the time in which a client must send the body of a request.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);

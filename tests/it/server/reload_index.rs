@@ -149,7 +149,7 @@ fn ten_generations_under_load() {
     publish(&index, 1);
     let settings = Settings {
         reload_period: Duration::from_millis(20),
-        turns: Some(2),
+        pool_threads: Some(2),
         ..Settings::default()
     };
     let state = Arc::new(State::new(Catalogue::open(&index).unwrap(), settings));
