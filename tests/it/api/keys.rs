@@ -122,7 +122,7 @@ fn faults_of_the_command() {
     assert!(keys(&["add", "desk", "--keys", &file], &[]).status.success());
     std::fs::write(&broken, "name = 1").unwrap();
     for (arguments, message) in [
-        (&["add", "desk", "--keys", &file][..], "has a key named \"desk\" already"),
+        (&["add", "desk", "--keys", &file][..], "already has a key named \"desk\""),
         (&["add", "", "--keys", &file], "invalid name of a key \"\""),
         (&["add", "desk", "--keys", &broken], "is not a keys file"),
         (&["add", "desk"], "no keys file is named: use --keys FILE, FIGDEX_KEYS"),

@@ -105,8 +105,8 @@ fn invalid_certificates() {
         String::from_utf8(output.stderr).unwrap()
     };
     for (arguments, expected) in [
-        (&["--tls-cert", "cert.pem"][..], "tls_cert: it needs its key: tls_key"),
-        (&["--tls-key", "key.pem"], "tls_key: it needs its certificate: tls_cert"),
+        (&["--tls-cert", "cert.pem"][..], "tls_cert: its private key, tls_key, is not set"),
+        (&["--tls-key", "key.pem"], "tls_key: its certificate, tls_cert, is not set"),
         (&["--tls-cert", "gone.pem", "--tls-key", "key.pem"], "tls_cert: gone.pem: No such file"),
         (
             &["--tls-cert", "key.pem", "--tls-key", "key.pem"],
