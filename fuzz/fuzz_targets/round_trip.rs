@@ -5,17 +5,17 @@
 
 use figdex_fuzz::{dump, questions};
 use figdex_index::{Catalogue, IdValue, Instrument};
+use figdex_ingest::inspect::export;
+use figdex_ingest::{Build, Error, Format, Input, Layout, MEMORY_BYTES_MIN, MaxRejects};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
-use figdex_ingest::inspect::export;
-use figdex_ingest::{Build, Error, Format, Input, MEMORY_BYTES_MIN, MaxRejects};
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, content)) = input.split_first() else { return };
     let Some((_folder, first)) = build(content, dump::format(*choice)) else { return };
     questions::ask(&first);
     let mut exported = Vec::new();
-    export::write(&first, export::Format::JsonLines, &mut exported).expect("JSON has room for it");
+    export::write(&first, Layout::JsonLines, &mut exported).expect("JSON has room for it");
     let format = "jsonl".parse().expect("a format that ships");
     let (_folder, second) = build(&exported, Some(format)).expect("an export is a dump");
     assert_eq!(instruments(&first), instruments(&second));

@@ -1,6 +1,6 @@
 //! Dumps read to their end, as a build reads them.
 
-use figdex_ingest::{Format, Input, Instruments, Taken};
+use figdex_ingest::{DumpRow, Format, Input, Instruments};
 
 /// The format of a letter: `a` is the first that ships, and so on. With any other byte there
 /// is none, so that the content is recognised.
@@ -16,7 +16,7 @@ pub fn read(content: &[u8], format: Option<&Format>) {
     let input = Input::Memory("input", content.into());
     let Ok(rows) = Instruments::open(&input, format) else { return };
     for row in rows {
-        if let Ok(Taken::Rejected(reason)) = row {
+        if let Ok(DumpRow::Rejected(reason)) = row {
             assert!(!reason.is_empty());
         }
     }

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use figdex_ingest::generate::Universe;
+use figdex_ingest::{Build, Input, Layout, generate};
 use tempfile::TempDir;
-use figdex_ingest::{Build, Input, generate};
-use figdex_ingest::generate::{Format, Universe};
 
 /// Instruments that are generated: enough for words that have a list of their own, for
 /// ordinals of more than one byte, and for two parts.
@@ -35,7 +35,7 @@ const ODD: &str = concat!(
 pub fn build() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for an index");
     let mut dump = Vec::new();
-    generate::write(&Universe::new(GENERATED, 5), Format::JsonLines, &mut dump)
+    generate::write(&Universe::new(GENERATED, 5), Layout::JsonLines, &mut dump)
         .expect("writing into memory does not fail");
     publish(
         vec![Input::Memory("generated", dump.into()), Input::Memory("odd", ODD.as_bytes().into())],

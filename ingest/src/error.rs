@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use figdex_index::{escaped, escaped_path};
 
-use crate::outputs::OutputError;
+use crate::files::OutputError;
 use crate::report::Report;
 use crate::report::size::Size;
 

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::generate::Dirt;
+use crate::generate::{Dirt, Mix};
+use crate::layout::Layout;
 use crate::{Format, MEMORY_BYTES_MIN, MaxRejects};
 
 /// Builds Figdex indexes from dumps of instruments.
@@ -95,7 +96,7 @@ pub struct BuildFlags {
     /// The memory that the build may take, about, such as 2GiB or 800MB; what does
     /// not fit is sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
-    pub memory: Size,
+    pub memory: MemorySize,
     /// How many of the generations published before stay, for `rollback`
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub keep: usize,
@@ -121,7 +122,7 @@ pub struct GenerateFlags {
     pub format: Layout,
     /// The shares of the kinds
     #[arg(long, default_value = "firm")]
-    pub mix: Shares,
+    pub mix: Mix,
     /// How many rows have a fault of the kind that real dumps have: a name that is
     /// missing, a FIGI twice, a wrong check digit and others
     #[arg(long, value_name = "P%", default_value = "0%")]
@@ -184,29 +185,11 @@ pub struct ExportFlags {
     pub values: Option<PathBuf>,
 }
 
-/// The shares that the kinds of instruments have in a universe.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Shares {
-    /// As a firm holds it
-    Firm,
-    /// All that there is: five rows in six are options
-    Full,
-}
-
-/// How a dump is laid out that is written.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Layout {
-    /// Comma-separated values, under a header row
-    Csv,
-    /// A JSON object a line
-    Jsonl,
-}
-
 /// A number of bytes as a person writes it.
 #[derive(Clone, Copy)]
-pub struct Size(pub usize);
+pub struct MemorySize(pub usize);
 
-impl FromStr for Size {
+impl FromStr for MemorySize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

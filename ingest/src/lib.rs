@@ -16,11 +16,13 @@
 mod build;
 mod error;
 pub mod explain;
+pub mod files;
 pub mod flags;
 mod format;
 pub mod generate;
 pub mod inspect;
-pub mod outputs;
+mod instruments;
+mod layout;
 mod report;
 mod row;
 pub mod sample;
@@ -30,10 +32,11 @@ pub mod terminal;
 pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use crate::error::{Error, Result};
 pub use crate::format::Format;
-pub use crate::report::conflicts::{Conflict, Said, Sample};
+pub use crate::instruments::{DumpRow, Instruments};
+pub use crate::layout::Layout;
+pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
 };
 pub use crate::row::Column;
-pub use crate::source::instruments::{Instruments, Taken};
 pub use crate::source::{Input, RECORD_BYTES_MAX};

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::generate;
 use crate::generate::Universe;
+use crate::layout::Layout;
 use crate::report::Report;
 use crate::source::Input;
 
@@ -21,7 +22,7 @@ const UNIVERSE: Universe = Universe::new(20_000, 1);
 /// Builds the sample into an index folder and publishes it.
 pub fn build(index: &Path) -> Result<Report> {
     let mut generated = Vec::new();
-    generate::write(&UNIVERSE, generate::Format::Csv, &mut generated)
+    generate::write(&UNIVERSE, Layout::Csv, &mut generated)
         .map_err(Error::file(&"generated sample"))?;
     let inputs = vec![
         Input::Memory("generated sample", generated.into()),

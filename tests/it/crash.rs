@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use figdex_index::Catalogue;
-use figdex_ingest::generate::Format;
+use figdex_ingest::Layout;
 use rustix::process::Signal;
 
 use crate::process::{Process, REQUEST, figdex, run};
@@ -21,7 +21,7 @@ const NEW_COUNT: u64 = 1_000;
 fn desk() -> tempfile::TempDir {
     let desk = tempfile::tempdir().unwrap();
     fs::write(desk.path().join("old.csv"), OLD).unwrap();
-    fs::write(desk.path().join("new.csv"), generated(NEW_COUNT, Format::Csv)).unwrap();
+    fs::write(desk.path().join("new.csv"), generated(NEW_COUNT, Layout::Csv)).unwrap();
     desk
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use figdex_index::Catalogue;
-use figdex_ingest::{Build, Format, Input};
+use figdex_ingest::{Build, Format, Input, Layout};
 use proptest::prelude::*;
 
 use crate::support::{Server, build_of, figis, program};
@@ -362,11 +362,10 @@ fn value_lists() {
 /// A generated universe goes through without a fault, and is found.
 #[test]
 fn a_generated_universe_is_taken_whole() {
-    for format in [figdex_ingest::generate::Format::Csv, figdex_ingest::generate::Format::JsonLines]
-    {
+    for layout in [Layout::Csv, Layout::JsonLines] {
         let universe = figdex_ingest::generate::Universe::new(3_000, 9);
         let mut dump = Vec::new();
-        figdex_ingest::generate::write(&universe, format, &mut dump).unwrap();
+        figdex_ingest::generate::write(&universe, layout, &mut dump).unwrap();
         let input = Input::Memory("generated", dump.into());
         let server = Server::build(|index| build_of(vec![input], index));
         assert_eq!(server.report.total().instruments, 3_000, "{}", server.report);
@@ -454,7 +453,7 @@ fn a_dirty_universe_is_told_of() {
     use figdex_ingest::generate::Universe;
     let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };
     let mut dump = Vec::new();
-    generate::write(&universe, generate::Format::Csv, &mut dump).unwrap();
+    generate::write(&universe, Layout::Csv, &mut dump).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let input = Input::Memory("generated", dump.into());
     let build = Build {

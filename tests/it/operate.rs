@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use figdex_index::{Catalogue, Error, IdValue};
-use figdex_ingest::generate::Format;
+use figdex_ingest::Layout;
 use serde_json::{Value, json};
 
 use crate::support::{generated, ingest, program};
@@ -29,7 +29,7 @@ const ODD: &str = concat!(
 fn an_export_is_the_same_index_again() {
     let desk = tempfile::tempdir().unwrap();
     let folder = desk.path();
-    fs::write(folder.join("generated.csv"), generated(1_500, Format::Csv)).unwrap();
+    fs::write(folder.join("generated.csv"), generated(1_500, Layout::Csv)).unwrap();
     fs::write(folder.join("odd.jsonl"), ODD).unwrap();
     fs::create_dir(folder.join("lists")).unwrap();
     fs::write(folder.join("lists/exchCode.json"), r#"{"values":["NOWHERE"]}"#).unwrap();

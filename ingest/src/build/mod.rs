@@ -7,14 +7,14 @@ mod exchanges;
 mod merge;
 mod rejects;
 mod space;
-pub(crate) mod values;
+pub(crate) mod value_lists;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source as SourceEntry, chain};
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source, chain};
 
 use self::derive::derive;
 use self::enrich::Enrichment;
@@ -22,15 +22,15 @@ use self::exchanges::Exchanges;
 use self::merge::{Merge, Merged, Sorted};
 use self::rejects::Rejects;
 use crate::error::{Error, Result};
+use crate::files::{Files, Output};
 use crate::format::Format;
-use crate::outputs::{Files, Output};
 use crate::report::conflicts::Conflicts;
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
 use crate::row::reject::Reject;
-use crate::source::fault::Next;
-use crate::source::{Input, Source};
+use crate::source::next::Next;
+use crate::source::{DumpReader, Input};
 
 /// What to build, from what.
 #[derive(Clone, Debug)]
@@ -256,7 +256,7 @@ impl Build {
         }
         if let Some(folder) = &self.values {
             for property in Property::ALL {
-                files.read("--values", &values::list(folder, property));
+                files.read("--values", &value_lists::list(folder, property));
             }
         }
         files.index(&self.index)?;
@@ -271,7 +271,7 @@ impl Build {
     fn publish(&self, rejects: Output, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
         let started = Instant::now();
         let allowed = match &self.values {
-            Some(folder) => values::read(folder)?,
+            Some(folder) => value_lists::read(folder)?,
             None => Vec::new(),
         };
         let exchanges = match &self.exchanges {
@@ -289,7 +289,7 @@ impl Build {
             builder.allow(*property, value);
         }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
-        let Read { sorted, mut enrichment, mut rejects, sources } =
+        let ReadInputs { sorted, mut enrichment, mut rejects, sources } =
             self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
         let (rejected, read) = report.rejected_of_read();
         let total = report.total();
@@ -365,7 +365,7 @@ impl Build {
         rejects: Rejects,
         report: &mut Report,
         clock: &mut Clock<'_>,
-    ) -> Result<Read> {
+    ) -> Result<ReadInputs> {
         let mut reading = Reading {
             rejects,
             sources: Vec::with_capacity(self.inputs.len() + self.enrich.len()),
@@ -377,7 +377,7 @@ impl Build {
         };
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
-            let mut source = Source::open(input, self.format.as_ref())?;
+            let mut source = DumpReader::open(input, self.format.as_ref())?;
             let counts = reading.read(&name, &mut source, |row, dropped| {
                 Ok(normalize(row, dropped).map(|instrument| merge.add(place, instrument)))
             })?;
@@ -392,7 +392,7 @@ impl Build {
         let mut enrichment = Enrichment::new();
         for input in &self.enrich {
             let name = input.name();
-            let mut source = Source::open_without_figi(input, self.enrich_format.as_ref())?;
+            let mut source = DumpReader::open_without_figi(input, self.enrich_format.as_ref())?;
             enrichment.begin(name.clone());
             let Counts { read, rejected, skipped, .. } =
                 reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
@@ -402,7 +402,7 @@ impl Build {
         }
         reading.report.enrich = enrichment.accounts().to_vec();
         let Reading { rejects, sources, .. } = reading;
-        Ok(Read { sorted: merge.finish()?, enrichment, rejects, sources })
+        Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, sources })
     }
 
     fn options(&self) -> BuildOptions {
@@ -427,7 +427,7 @@ fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
 }
 
 /// Of the dumps, so that the same dumps make the same index.
-fn hash_seed(sources: &[SourceEntry]) -> u64 {
+fn hash_seed(sources: &[Source]) -> u64 {
     sources.iter().fold(0, |seed, source| {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);
         digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
@@ -435,17 +435,17 @@ fn hash_seed(sources: &[SourceEntry]) -> u64 {
 }
 
 /// What reading left behind.
-struct Read {
+struct ReadInputs {
     sorted: Sorted,
     enrichment: Enrichment,
     rejects: Rejects,
-    sources: Vec<SourceEntry>,
+    sources: Vec<Source>,
 }
 
 /// Reads inputs, one after the other.
 struct Reading<'a, 'b> {
     rejects: Rejects,
-    sources: Vec<SourceEntry>,
+    sources: Vec<Source>,
     report: &'a mut Report,
     clock: &'a mut Clock<'b>,
     /// Rows so far, over all inputs.
@@ -460,7 +460,7 @@ impl Reading<'_, '_> {
     fn read(
         &mut self,
         name: &str,
-        source: &mut Source,
+        source: &mut DumpReader,
         mut take: impl FnMut(&Row, &mut Vec<Dropped>) -> Result<Result<(), Reject>>,
     ) -> Result<Counts> {
         let (bytes_before, bytes_total) = (self.bytes_before, self.bytes_total);
@@ -500,7 +500,7 @@ impl Reading<'_, '_> {
         let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
         (self.clock.progress)(progress(self.rows, bytes));
         self.bytes_before += bytes;
-        self.sources.push(SourceEntry { name: name.to_owned(), bytes, sha256, rows: counts.read });
+        self.sources.push(Source { name: name.to_owned(), bytes, sha256, rows: counts.read });
         Ok(counts)
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::outputs::{NewFile, Output};
+use crate::files::{NewFile, Output};
 use crate::row::{Column, Row};
 
 /// Writes the rejects file; it is made when there is something to write. The file of an

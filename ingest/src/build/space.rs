@@ -30,7 +30,7 @@ pub(crate) fn check(index: &Path, inputs: &[Input], sorting_bytes: usize) -> Res
         let read = manifest.sources.iter().map(|source| source.bytes).sum();
         Previous { read_bytes: read, index_bytes: manifest.bytes() }
     });
-    let inputs: Vec<_> = inputs.iter().map(measure).collect();
+    let inputs: Vec<_> = inputs.iter().map(input_size).collect();
     let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64);
     let free =
         rustix::fs::statvfs(index).map_err(|error| Error::file(&index.display())(error.into()))?;
@@ -50,12 +50,12 @@ struct Previous {
 
 /// An input's size, where that is known beforehand.
 #[derive(Clone, Copy)]
-struct Measure {
+struct InputSize {
     bytes: Option<u64>,
     is_packed: bool,
 }
 
-fn measure(input: &Input) -> Measure {
+fn input_size(input: &Input) -> InputSize {
     match input {
         Input::File(path) => {
             // What cannot be read is told when it is opened; a pipe has no size.
@@ -63,16 +63,16 @@ fn measure(input: &Input) -> Measure {
             let packed = ["gz", "zst", "bz2"];
             let ending = path.extension().and_then(|ending| ending.to_str());
             let is_packed = ending.is_some_and(|ending| packed.contains(&ending));
-            Measure { bytes: metadata.map(|metadata| metadata.len()), is_packed }
+            InputSize { bytes: metadata.map(|metadata| metadata.len()), is_packed }
         }
-        Input::Stdin => Measure { bytes: None, is_packed: false },
-        Input::Memory(_, bytes) => Measure { bytes: Some(bytes.len() as u64), is_packed: false },
+        Input::Stdin => InputSize { bytes: None, is_packed: false },
+        Input::Memory(_, bytes) => InputSize { bytes: Some(bytes.len() as u64), is_packed: false },
     }
 }
 
 /// The bytes that a build needs: for the index as many an input byte as the last time,
 /// or as dumps usually come to; and all rows once more where they are sorted on disk.
-fn estimate(previous: Option<Previous>, inputs: &[Measure], sorting_bytes: u64) -> u64 {
+fn estimate(previous: Option<Previous>, inputs: &[InputSize], sorting_bytes: u64) -> u64 {
     let known: Option<u64> = inputs.iter().map(|input| input.bytes).sum();
     let unpacked = inputs.iter().filter_map(|input| {
         Some(if input.is_packed { input.bytes? * UNPACKED } else { input.bytes? })
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn estimates() {
         let last = Some(Previous { read_bytes: 1_000, index_bytes: 3_000 });
-        let input = |bytes, is_packed| Measure { bytes, is_packed };
+        let input = |bytes, is_packed| InputSize { bytes, is_packed };
         for (previous, inputs, bytes) in [
             (last, &[input(Some(2_000), true)][..], 12_000),
             (last, &[input(None, false), input(Some(7), false)], 6_000),

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::described::Described;
+use super::columns_file::ColumnsFile;
 
 const CANONICAL: &str = include_str!("../../formats/canonical.toml");
 
@@ -32,9 +32,9 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 
 struct Formats {
-    canonical: Described,
-    containers: Vec<Described>,
-    others: Vec<Described>,
+    canonical: ColumnsFile,
+    containers: Vec<ColumnsFile>,
+    others: Vec<ColumnsFile>,
 }
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
@@ -45,21 +45,21 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
     others: OTHERS.map(|(name, text)| shipped(name, text)).into(),
 });
 
-fn shipped(name: &str, text: &str) -> Described {
-    Described::parse(name, text).expect("a test reads every columns file that ships")
+fn shipped(name: &str, text: &str) -> ColumnsFile {
+    ColumnsFile::parse(name, text).expect("a test reads every columns file that ships")
 }
 
-pub(super) fn all() -> impl Iterator<Item = &'static Described> {
+pub(super) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
     FORMATS.containers.iter().chain(&FORMATS.others)
 }
 
 /// The canonical dump, in whatever container it comes.
-pub(crate) fn canonical() -> &'static Described {
+pub(crate) fn canonical() -> &'static ColumnsFile {
     &FORMATS.canonical
 }
 
 /// Those that a dump may be recognised as, besides the canonical one.
-pub(crate) fn recognisable() -> &'static [Described] {
+pub(crate) fn recognisable() -> &'static [ColumnsFile] {
     &FORMATS.others
 }
 
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn every_shipped_format_is_right_and_can_be_recognised() {
         for (name, text) in OTHERS {
-            let format = Described::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            let format = ColumnsFile::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
             assert!(!format.description.recognise.is_empty(), "{name}");
             assert_eq!(*name.parse::<Format>().unwrap().one().unwrap().name, *name);
         }

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use super::transform::Transform;
 use crate::row::Column;
 
-/// A dump's layout and the meaning of its columns.
+/// A dump's dialect and the meaning of its columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
     /// In what its records are; recognised by name and content when not said.
     pub(crate) container: Option<Container>,
     pub(crate) encoding: Encoding,
-    pub(crate) delimited: DelimitedLayout,
+    pub(crate) dialect: Dialect,
     /// Where the records of a JSON document are.
     pub(crate) records: Option<Vec<Path>>,
     /// Words that mean "unknown" in any column.
@@ -63,7 +63,7 @@ impl Encoding {
 
 /// How delimited text is laid out.
 #[derive(Clone, Debug)]
-pub(crate) struct DelimitedLayout {
+pub(crate) struct Dialect {
     /// Stands between cells; taken from name and header row when not said.
     pub(crate) delimiter: Option<u8>,
     /// Whether `"` quotes a cell (RFC 4180).
@@ -78,7 +78,7 @@ pub(crate) struct DelimitedLayout {
     pub(crate) control_lines: Vec<Wildcard>,
 }
 
-impl Default for DelimitedLayout {
+impl Default for Dialect {
     fn default() -> Self {
         Self {
             delimiter: None,
@@ -122,7 +122,7 @@ impl Wildcard {
     }
 }
 
-/// The way from the root of a JSON document to its records.
+/// The alternative from the root of a JSON document to its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path(pub(crate) Vec<Segment>);
 
@@ -164,24 +164,24 @@ pub(crate) struct Recognise {
 pub(crate) struct Feed {
     pub(crate) column: Column,
     /// The first that gives a value counts.
-    pub(crate) ways: Vec<Way>,
+    pub(crate) alternatives: Vec<Alternative>,
     /// Whether the description names it, or it stands for itself.
     pub(crate) told: bool,
 }
 
-/// One way to a column's value.
+/// One alternative to a column's value.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
-    pub(crate) from: From,
+pub(crate) struct Alternative {
+    pub(crate) from: ValueFrom,
     pub(crate) conditions: Conditions,
     pub(crate) transform: Transform,
 }
 
 /// Where a value comes from.
 #[derive(Clone, Debug)]
-pub(crate) enum From {
+pub(crate) enum ValueFrom {
     /// A column of the dump: its name, its number, or the path to a nested value.
-    Source(String),
+    Column(String),
     /// It is the same in every record.
     Constant(String),
 }
@@ -189,9 +189,13 @@ pub(crate) enum From {
 impl Feed {
     /// The column stands in the dump under its own name.
     pub(crate) fn own(column: Column) -> Self {
-        let from = From::Source(column.name().to_owned());
-        let way = Way { from, conditions: Conditions::default(), transform: Transform::default() };
-        Self { column, ways: vec![way], told: false }
+        let from = ValueFrom::Column(column.name().to_owned());
+        let alternative = Alternative {
+            from,
+            conditions: Conditions::default(),
+            transform: Transform::default(),
+        };
+        Self { column, alternatives: vec![alternative], told: false }
     }
 }
 

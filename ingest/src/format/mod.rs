@@ -3,9 +3,11 @@
 //! the canonical dump is the one whose columns stand for themselves.
 
 mod builtin;
-pub(crate) mod described;
+pub(crate) mod columns_file;
 pub(crate) mod description;
 mod parse;
+pub(crate) mod plan;
+pub(crate) mod record;
 mod transform;
 mod walk;
 
@@ -14,7 +16,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 pub(crate) use self::builtin::{canonical, recognisable};
-use self::described::Described;
+use self::columns_file::ColumnsFile;
 pub(crate) use self::description::Description;
 pub(crate) use self::transform::Transform;
 use crate::error::{Error, Result};
@@ -22,13 +24,13 @@ use crate::error::{Error, Result};
 /// The layout of a dump and the meaning of its columns, or several, of which each
 /// input has one.
 #[derive(Clone)]
-pub struct Format(Kind);
+pub struct Format(Choice);
 
 #[derive(Clone)]
-enum Kind {
-    One(Described),
+enum Choice {
+    One(ColumnsFile),
     /// Each input is of one of these, or of one that ships.
-    Among(Vec<Described>),
+    Among(Vec<ColumnsFile>),
 }
 
 impl Format {
@@ -37,7 +39,7 @@ impl Format {
     /// # Errors
     /// When the file cannot be read; with all its faults when it is none.
     pub fn read(path: &Path) -> Result<Self> {
-        Described::read(path).map(|format| Self(Kind::One(format)))
+        ColumnsFile::read(path).map(|format| Self(Choice::One(format)))
     }
 
     /// The format that several columns files describe: each input is of the one
@@ -50,14 +52,14 @@ impl Format {
         if let [path] = paths {
             return Self::read(path.as_ref());
         }
-        let formats = paths.iter().map(|path| Described::read(path.as_ref()));
+        let formats = paths.iter().map(|path| ColumnsFile::read(path.as_ref()));
         let formats = formats.collect::<Result<Vec<_>>>()?;
         if let Some(format) = formats.iter().find(|format| format.description.recognise.is_empty())
         {
             let what = "one of several columns files must say how its dumps are recognised";
             return Err(Error::input(&format.name, None, what));
         }
-        Ok(Self(Kind::Among(formats)))
+        Ok(Self(Choice::Among(formats)))
     }
 
     /// The format that the text of a columns file describes; `name` is for messages.
@@ -65,7 +67,7 @@ impl Format {
     /// # Errors
     /// All its faults.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        Described::parse(name, text).map(|format| Self(Kind::One(format)))
+        ColumnsFile::parse(name, text).map(|format| Self(Choice::One(format)))
     }
 
     /// The names of the formats that ship with the program.
@@ -75,22 +77,22 @@ impl Format {
 
     /// The canonical dump, in whatever container it comes.
     pub(crate) fn canonical() -> Self {
-        Self(Kind::One(builtin::canonical().clone()))
+        Self(Choice::One(builtin::canonical().clone()))
     }
 
     /// The format itself, unless it is still to be recognised.
-    pub(crate) fn one(&self) -> Option<&Described> {
+    pub(crate) fn one(&self) -> Option<&ColumnsFile> {
         match &self.0 {
-            Kind::One(format) => Some(format),
-            Kind::Among(_) => None,
+            Choice::One(format) => Some(format),
+            Choice::Among(_) => None,
         }
     }
 
     /// Those among which it is to be recognised, before those that ship.
-    pub(crate) fn among(&self) -> &[Described] {
+    pub(crate) fn among(&self) -> &[ColumnsFile] {
         match &self.0 {
-            Kind::One(_) => &[],
-            Kind::Among(formats) => formats,
+            Choice::One(_) => &[],
+            Choice::Among(formats) => formats,
         }
     }
 }
@@ -100,7 +102,7 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> std::result::Result<Self, String> {
         let found = builtin::all().find(|format| *format.name == *name);
-        found.map(|format| Self(Kind::One(format.clone()))).ok_or_else(|| {
+        found.map(|format| Self(Choice::One(format.clone()))).ok_or_else(|| {
             let names: Vec<&str> = Self::names().collect();
             format!("formats are {}", names.join(", "))
         })

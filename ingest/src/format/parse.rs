@@ -7,11 +7,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::description::{
-    Conditions, Container, DelimitedLayout, Description, Encoding, Feed, From, Path, Recognise,
-    Test, TestKind, Way, Wildcard,
+    Alternative, Conditions, Container, Description, Dialect, Encoding, Feed, Path, Recognise,
+    Test, TestKind, ValueFrom, Wildcard,
 };
 use super::transform::{NumberForm, Transform, is_date_form};
-use super::walk::{Fault, Value, Walk, source, unknown};
+use super::walk::{Fault, Value, Walk, dump_column, unknown};
 use crate::row::Column;
 
 /// The highest number of a column that has no name.
@@ -29,10 +29,10 @@ pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
     }
     if !errors.is_empty() {
         // What follows from broken syntax would only confuse.
-        return Err(walk.told());
+        return Err(walk.into_faults());
     }
     let description = walk.description(table.get_ref());
-    let faults = walk.told();
+    let faults = walk.into_faults();
     if faults.is_empty() { Ok(description) } else { Err(faults) }
 }
 
@@ -41,14 +41,14 @@ impl Walk<'_> {
         let mut description = Description {
             container: None,
             encoding: Encoding::default(),
-            delimited: DelimitedLayout::default(),
+            dialect: Dialect::default(),
             records: None,
             blank: Vec::new(),
             recognise: Vec::new(),
             feeds: Vec::new(),
             skip: Vec::new(),
         };
-        let layout = &mut description.delimited;
+        let dialect = &mut description.dialect;
         let mut own_names = false;
         let mut columns = None;
         for (key, value) in table {
@@ -63,16 +63,16 @@ impl Walk<'_> {
                     let encoding = self.word_of(value, "encoding", &ENCODINGS);
                     description.encoding = encoding.unwrap_or_default();
                 }
-                "delimiter" => layout.delimiter = self.delimiter(value),
-                "quotes" => layout.quotes = self.truth_of(value, "quotes"),
-                "header" => layout.header = self.truth_of(value, "header"),
+                "delimiter" => dialect.delimiter = self.delimiter(value),
+                "quotes" => dialect.quotes = self.bool_of(value, "quotes"),
+                "header" => dialect.header = self.bool_of(value, "header"),
                 "trailing-delimiter" => {
-                    layout.trailing_delimiter = self.truth_of(value, "trailing-delimiter");
+                    dialect.trailing_delimiter = self.bool_of(value, "trailing-delimiter");
                 }
-                "skip-lines" => layout.skip_lines = self.count_of(value, "skip-lines"),
+                "skip-lines" => dialect.skip_lines = self.count_of(value, "skip-lines"),
                 "control-lines" => {
                     let lines = self.texts_of(value, "control-lines");
-                    layout.control_lines =
+                    dialect.control_lines =
                         lines.into_iter().map(|line| Wildcard(line.into_bytes())).collect();
                 }
                 "records" => {
@@ -83,7 +83,7 @@ impl Walk<'_> {
                 "blank" => description.blank = self.texts_of(value, "blank"),
                 "recognise" => description.recognise = self.recognise(value),
                 "skip" => description.skip = self.skip(value),
-                "own-names" => own_names = self.truth_of(value, "own-names"),
+                "own-names" => own_names = self.bool_of(value, "own-names"),
                 "columns" => columns = Some(value),
                 other => self.fault(key.span(), unknown(other, &KEYS)),
             }
@@ -101,7 +101,7 @@ impl Walk<'_> {
         if columns.is_none() && !own_names {
             self.fault(0..0, "it has no [columns]");
         }
-        if !description.delimited.header {
+        if !description.dialect.header {
             self.numbered(&description, columns.map_or(0..0, Spanned::span));
         }
         description
@@ -109,12 +109,13 @@ impl Walk<'_> {
 
     /// Without a header row the columns are numbers.
     fn numbered(&mut self, description: &Description, span: Range<usize>) {
-        let ways = description.feeds.iter().flat_map(|feed| &feed.ways);
-        let sources = ways.clone().filter_map(|way| match &way.from {
-            From::Source(source) => Some(source.as_str()),
-            From::Constant(_) => None,
+        let alternatives = description.feeds.iter().flat_map(|feed| &feed.alternatives);
+        let sources = alternatives.clone().filter_map(|alternative| match &alternative.from {
+            ValueFrom::Column(source) => Some(source.as_str()),
+            ValueFrom::Constant(_) => None,
         });
-        let conditions = ways.map(|way| &way.conditions).chain(&description.skip);
+        let conditions =
+            alternatives.map(|alternative| &alternative.conditions).chain(&description.skip);
         let tested = conditions.flat_map(|conditions| &conditions.0).map(|(name, _)| name.as_str());
         let wrong = |name: &&str| {
             let number = name.split('.').next().unwrap_or(name);
@@ -145,21 +146,27 @@ impl Walk<'_> {
                 self.fault(key.span(), what);
                 continue;
             };
-            let ways = match value.get_ref() {
-                DeValue::Array(ways) => ways.iter().filter_map(|way| self.way(way)).collect(),
-                _ => Vec::from_iter(self.way(value)),
+            let alternatives = match value.get_ref() {
+                DeValue::Array(alternatives) => alternatives
+                    .iter()
+                    .filter_map(|alternative| self.alternative(alternative))
+                    .collect(),
+                _ => Vec::from_iter(self.alternative(value)),
             };
-            feeds.push(Feed { column, ways, told: true });
+            feeds.push(Feed { column, alternatives, told: true });
         }
         feeds
     }
 
-    /// One way to a column's value: a name, a number, or a table.
-    fn way(&mut self, value: &Value<'_>) -> Option<Way> {
-        let plain =
-            |from| Way { from, conditions: Conditions::default(), transform: Transform::default() };
-        if let Some(source) = source(value) {
-            return Some(plain(From::Source(source)));
+    /// One alternative to a column's value: a name, a number, or a table.
+    fn alternative(&mut self, value: &Value<'_>) -> Option<Alternative> {
+        let plain = |from| Alternative {
+            from,
+            conditions: Conditions::default(),
+            transform: Transform::default(),
+        };
+        if let Some(source) = dump_column(value) {
+            return Some(plain(ValueFrom::Column(source)));
         }
         let DeValue::Table(table) = value.get_ref() else {
             self.fault(
@@ -173,20 +180,20 @@ impl Walk<'_> {
         let mut transform = Transform::default();
         for (key, value) in table {
             match &**key.get_ref() {
-                "from" => match source(value) {
-                    Some(source) => from = Some(From::Source(source)),
+                "from" => match dump_column(value) {
+                    Some(source) => from = Some(ValueFrom::Column(source)),
                     None => self.fault(value.span(), "`from` is a name or a number"),
                 },
                 "value" => {
                     // Where it is no text, a fault is noted, as above.
                     let text = self.text_of(value, "value").unwrap_or_default();
-                    from = Some(From::Constant(text));
+                    from = Some(ValueFrom::Constant(text));
                 }
                 "where" => conditions = self.conditions(value, "where"),
                 "blank" => transform.blank = self.texts_of(value, "blank"),
                 "until" => transform.until = self.text_of(value, "until"),
                 "replace" => transform.replace = self.replace(value),
-                "upper" => transform.upper = self.truth_of(value, "upper"),
+                "upper" => transform.upper = self.bool_of(value, "upper"),
                 "values" => {
                     for (theirs, ours) in self.table_of(value, "values").into_iter().flatten() {
                         // Here too.
@@ -221,7 +228,7 @@ impl Walk<'_> {
                         self.fault(value.span(), "`separator` is empty");
                     }
                 }
-                other => self.fault(key.span(), unknown(other, &WAY_KEYS)),
+                other => self.fault(key.span(), unknown(other, &ALTERNATIVE_KEYS)),
             }
         }
         let both = table.contains_key("from") && table.contains_key("value");
@@ -231,7 +238,7 @@ impl Walk<'_> {
                 "a column is fed `from` a column or by a `value`: one of them",
             );
         }
-        Some(Way { from: from?, conditions, transform })
+        Some(Alternative { from: from?, conditions, transform })
     }
 
     fn replace(&mut self, value: &Value<'_>) -> Vec<(String, String)> {
@@ -340,7 +347,7 @@ const KEYS: [&str; 15] = [
     "columns",
 ];
 
-const WAY_KEYS: [&str; 12] = [
+const ALTERNATIVE_KEYS: [&str; 12] = [
     "from",
     "value",
     "where",

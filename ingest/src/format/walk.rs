@@ -34,7 +34,7 @@ impl<'a> Walk<'a> {
     }
 
     /// All faults, in the order of their lines.
-    pub(super) fn told(mut self) -> Vec<Fault> {
+    pub(super) fn into_faults(mut self) -> Vec<Fault> {
         self.faults.sort_by_key(|fault| fault.line);
         self.faults
     }
@@ -62,7 +62,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn truth_of(&mut self, value: &Value<'_>, name: &str) -> bool {
+    pub(super) fn bool_of(&mut self, value: &Value<'_>, name: &str) -> bool {
         value.get_ref().as_bool().unwrap_or_else(|| {
             self.fault(value.span(), format!("{name} is true or false, not {}", kind(value)));
             false
@@ -122,7 +122,7 @@ pub(super) fn unknown(key: &str, known: &[&str]) -> String {
 }
 
 /// A source's name, or its number.
-pub(super) fn source(value: &Value<'_>) -> Option<String> {
+pub(super) fn dump_column(value: &Value<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(name) if !name.is_empty() => Some(name.to_string()),
         DeValue::Integer(number) => Some(number.as_str().to_owned()),

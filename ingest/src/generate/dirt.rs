@@ -38,20 +38,20 @@ impl FromStr for Dirt {
 }
 
 /// A fault, and how many of a hundred dirty rows have it.
-const FAULTS: [(Fault, u64); 9] = [
-    (Fault::NoName, 45),
-    (Fault::FigiTwice, 15),
-    (Fault::OtherValues, 10),
-    (Fault::TrailingBlanks, 10),
-    (Fault::Mojibake, 6),
-    (Fault::IsinOfAnother, 5),
-    (Fault::IsinCheckDigit, 4),
-    (Fault::FigiCheckDigit, 3),
-    (Fault::StandIn, 2),
+const DEFECTS: [(Defect, u64); 9] = [
+    (Defect::NoName, 45),
+    (Defect::FigiTwice, 15),
+    (Defect::OtherValues, 10),
+    (Defect::TrailingBlanks, 10),
+    (Defect::Mojibake, 6),
+    (Defect::IsinOfAnother, 5),
+    (Defect::IsinCheckDigit, 4),
+    (Defect::FigiCheckDigit, 3),
+    (Defect::StandIn, 2),
 ];
 
 #[derive(Clone, Copy)]
-enum Fault {
+enum Defect {
     NoName,
     /// The row comes again as it is.
     FigiTwice,
@@ -66,7 +66,7 @@ enum Fault {
 }
 
 /// Makes rows dirty.
-pub(super) struct Soiler {
+pub(super) struct Defects {
     seed: u64,
     dirt: Dirt,
     /// The ISIN of a row before: it is not that of the row at hand.
@@ -74,13 +74,13 @@ pub(super) struct Soiler {
     rows: [Row; 2],
 }
 
-impl Soiler {
+impl Defects {
     pub(super) const fn new(seed: u64, dirt: Dirt) -> Self {
         Self { seed, dirt, isin: String::new(), rows: [Row::new(), Row::new()] }
     }
 
     /// What to write instead of the row with that number; `None` where it is clean.
-    pub(super) fn soil(&mut self, number: u64, row: &Row) -> Option<&[Row]> {
+    pub(super) fn apply(&mut self, number: u64, row: &Row) -> Option<&[Row]> {
         if self.dirt == Dirt::NONE {
             return None;
         }
@@ -95,29 +95,29 @@ impl Soiler {
         self.rows[0].clone_from(row);
         let [first, second] = &mut self.rows;
         match draw(&mut random) {
-            Fault::NoName => first.set(Column::Name, ""),
-            Fault::FigiTwice => {
+            Defect::NoName => first.set(Column::Name, ""),
+            Defect::FigiTwice => {
                 second.clone_from(row);
                 return Some(&self.rows);
             }
-            Fault::OtherValues => {
+            Defect::OtherValues => {
                 second.clone_from(row);
                 append(second, Column::Name, " (OLD)");
                 second.set(Column::Currency, "EUR");
                 return Some(&self.rows);
             }
-            Fault::TrailingBlanks => {
+            Defect::TrailingBlanks => {
                 for column in [Column::Ticker, Column::Name, Column::Isin] {
                     if !first.get(column).is_empty() {
                         append(first, column, "   ");
                     }
                 }
             }
-            Fault::Mojibake => mojibake(first),
-            Fault::IsinOfAnother => first.set(Column::Isin, &self.isin),
-            Fault::IsinCheckDigit => other_check_digit(first, Column::Isin),
-            Fault::FigiCheckDigit => other_check_digit(first, Column::Figi),
-            Fault::StandIn => {
+            Defect::Mojibake => mojibake(first),
+            Defect::IsinOfAnother => first.set(Column::Isin, &self.isin),
+            Defect::IsinCheckDigit => other_check_digit(first, Column::Isin),
+            Defect::FigiCheckDigit => other_check_digit(first, Column::Figi),
+            Defect::StandIn => {
                 let prefix = random.pick(&["TCS", "FUT"]);
                 first.set(Column::Figi, format_args!("{prefix}{}", &row.get(Column::Figi)[3..]));
             }
@@ -126,15 +126,15 @@ impl Soiler {
     }
 }
 
-fn draw(random: &mut Random) -> Fault {
+fn draw(random: &mut Random) -> Defect {
     let mut rest = random.below(100);
-    for (fault, weight) in FAULTS {
+    for (fault, weight) in DEFECTS {
         if rest < weight {
             return fault;
         }
         rest -= weight;
     }
-    Fault::NoName
+    Defect::NoName
 }
 
 fn append(row: &mut Row, column: Column, suffix: &str) {
@@ -173,7 +173,7 @@ mod tests {
         for wrong in ["1", "-1%", "101%", "%", "much"] {
             assert!(wrong.parse::<Dirt>().is_err(), "{wrong}");
         }
-        assert_eq!(FAULTS.iter().map(|(_, weight)| weight).sum::<u64>(), 100);
+        assert_eq!(DEFECTS.iter().map(|(_, weight)| weight).sum::<u64>(), 100);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The dump that the kinds write into, and the issue that one of them is asked for.
 
-use crate::generate::dirt::Soiler;
+use crate::generate::Mix;
+use crate::generate::dirt::Defects;
 use crate::generate::row::Row;
-use crate::generate::{Format, Mix};
+use crate::layout::Layout;
 
 /// Which issue of a kind to make.
 pub(crate) struct Issue {
@@ -16,13 +17,13 @@ pub(crate) struct Issue {
 pub(crate) struct Dump {
     /// Rows that the kinds made, wanted or not.
     pub(super) made: u64,
-    pub(super) soiler: Soiler,
-    pub(super) page: Page,
+    pub(super) defects: Defects,
+    pub(super) buffer: Buffer,
 }
 
 /// Rows as they are written.
-pub(crate) struct Page {
-    pub(super) format: Format,
+pub(crate) struct Buffer {
+    pub(super) format: Layout,
     /// Rows still wanted: what an issue has beyond them is dropped.
     pub(super) remaining: u64,
     pub(super) text: Vec<u8>,
@@ -31,22 +32,22 @@ pub(crate) struct Page {
 impl Dump {
     pub(super) fn push(&mut self, row: &Row) {
         self.made += 1;
-        match self.soiler.soil(self.made, row) {
-            None => self.page.write(row),
-            Some(rows) => rows.iter().for_each(|row| self.page.write(row)),
+        match self.defects.apply(self.made, row) {
+            None => self.buffer.write(row),
+            Some(rows) => rows.iter().for_each(|row| self.buffer.write(row)),
         }
     }
 }
 
-impl Page {
+impl Buffer {
     fn write(&mut self, row: &Row) {
         if self.remaining == 0 {
             return;
         }
         self.remaining -= 1;
         match self.format {
-            Format::Csv => row.write_csv(&mut self.text),
-            Format::JsonLines => row.write_json(&mut self.text),
+            Layout::Csv => row.write_csv(&mut self.text),
+            Layout::JsonLines => row.write_json(&mut self.text),
         }
     }
 }

@@ -30,22 +30,16 @@ mod rng;
 mod row;
 mod terms;
 
-use self::dump::{Dump, Issue, Page};
 use std::io::{self, Write};
 
-pub use self::dirt::Dirt;
-use self::dirt::Soiler;
-use self::kinds::{KINDS, Share};
-use self::row::Row;
+use clap::ValueEnum;
 
-/// The layouts of a canonical dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A header, then a line for each instrument (RFC 4180).
-    Csv,
-    /// A JSON object for each instrument, on a line of its own.
-    JsonLines,
-}
+use self::dirt::Defects;
+pub use self::dirt::Dirt;
+use self::dump::{Buffer, Dump, Issue};
+use self::kinds::{KINDS, Quota};
+use self::row::Row;
+use crate::layout::Layout;
 
 /// Which universe, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,16 +70,16 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// # Errors
 /// Those of `out`; and [`io::ErrorKind::InvalidInput`] when the count is beyond
 /// the FIGIs that the universe has room for, more than a thousand million.
-pub fn write(universe: &Universe, format: Format, out: &mut impl Write) -> io::Result<()> {
-    let page = Page { format, remaining: universe.count, text: Vec::new() };
-    let soiler = Soiler::new(universe.seed, universe.dirt);
-    let mut dump = Dump { made: 0, soiler, page };
-    if format == Format::Csv {
-        row::write_csv_header(&mut dump.page.text);
+pub fn write(universe: &Universe, format: Layout, out: &mut impl Write) -> io::Result<()> {
+    let buffer = Buffer { format, remaining: universe.count, text: Vec::new() };
+    let defects = Defects::new(universe.seed, universe.dirt);
+    let mut dump = Dump { made: 0, defects, buffer };
+    if format == Layout::Csv {
+        row::write_csv_header(&mut dump.buffer.text);
     }
     let mut row = Row::new();
-    let mut shares = KINDS.each_ref().map(|kind| Share::new(kind, universe.mix));
-    while dump.page.remaining > 0 {
+    let mut shares = KINDS.each_ref().map(|kind| Quota::new(kind, universe.mix));
+    while dump.buffer.remaining > 0 {
         let (kind, share) = KINDS
             .iter()
             .zip(&mut shares)
@@ -100,24 +94,23 @@ pub fn write(universe: &Universe, format: Format, out: &mut impl Write) -> io::R
         (kind.write)(&issue, &mut row, &mut dump);
         share.issues += 1;
         share.rows += dump.made - made;
-        if dump.page.text.len() >= BUFFER_BYTES {
-            out.write_all(&dump.page.text)?;
-            dump.page.text.clear();
+        if dump.buffer.text.len() >= BUFFER_BYTES {
+            out.write_all(&dump.buffer.text)?;
+            dump.buffer.text.clear();
         }
     }
-    out.write_all(&dump.page.text)?;
+    out.write_all(&dump.buffer.text)?;
     out.flush()
 }
 
-/// Which shares the kinds have. Both are estimates, of published counts and of
-/// recorded answers of the public service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The proportions of the kinds. Both are estimates from published counts and from recorded
+/// answers of the public service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mix {
-    /// As a firm holds it: half options, and of each contract the composite and
-    /// five venues.
+    /// As a firm holds instruments: half of the rows are options, 6 rows per contract
     #[default]
     Firm,
-    /// All that there is: five rows in six are options, seventeen a contract.
+    /// As the whole market: five rows in six are options, 17 rows per contract
     Full,
 }
 

@@ -12,17 +12,17 @@ fn rows(count: u64, seed: u64) -> Vec<StringRecord> {
 }
 
 fn rows_of(universe: &Universe) -> Vec<StringRecord> {
-    let text = text_of(universe, Format::Csv);
+    let text = text_of(universe, Layout::Csv);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     assert!(reader.headers().unwrap().iter().eq(Column::ALL.iter().map(|column| column.name())));
     reader.records().map(Result::unwrap).collect()
 }
 
-fn text(count: u64, seed: u64, format: Format) -> String {
+fn text(count: u64, seed: u64, format: Layout) -> String {
     text_of(&Universe::new(count, seed), format)
 }
 
-fn text_of(universe: &Universe, format: Format) -> String {
+fn text_of(universe: &Universe, format: Layout) -> String {
     let mut out = Vec::new();
     write(universe, format, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -43,9 +43,9 @@ fn digest(text: &str) -> u64 {
 /// makes that a decision.
 #[test]
 fn a_seed_gives_the_same_bytes_for_ever() {
-    assert_eq!(text(2_000, 1, Format::Csv), text(2_000, 1, Format::Csv));
-    assert_ne!(text(2_000, 1, Format::Csv), text(2_000, 2, Format::Csv));
-    let digests = [Format::Csv, Format::JsonLines].map(|format| digest(&text(2_000, 1, format)));
+    assert_eq!(text(2_000, 1, Layout::Csv), text(2_000, 1, Layout::Csv));
+    assert_ne!(text(2_000, 1, Layout::Csv), text(2_000, 2, Layout::Csv));
+    let digests = [Layout::Csv, Layout::JsonLines].map(|format| digest(&text(2_000, 1, format)));
     assert_eq!(digests, [0xBE79_3ED0_13F0_676F, 0xE8F3_89E9_D49B_496F], "{digests:#X?}");
 }
 
@@ -53,21 +53,21 @@ fn a_seed_gives_the_same_bytes_for_ever() {
 fn the_count_is_exact() {
     for count in [0, 1, 2, 17, 1_000, 50_000] {
         assert_eq!(rows(count, 7).len() as u64, count);
-        assert_eq!(text(count, 7, Format::JsonLines).lines().count() as u64, count);
+        assert_eq!(text(count, 7, Layout::JsonLines).lines().count() as u64, count);
     }
 }
 
 #[test]
 fn a_smaller_dump_is_the_beginning_of_a_larger_one() {
-    let larger = text(5_000, 3, Format::Csv);
+    let larger = text(5_000, 3, Layout::Csv);
     for count in [0, 1, 100, 4_999] {
-        assert!(larger.starts_with(&text(count, 3, Format::Csv)), "{count}");
+        assert!(larger.starts_with(&text(count, 3, Layout::Csv)), "{count}");
     }
 }
 
 #[test]
 fn both_layouts_say_the_same() {
-    let lines = text(5_000, 3, Format::JsonLines);
+    let lines = text(5_000, 3, Layout::JsonLines);
     for (line, row) in lines.lines().zip(rows(5_000, 3)) {
         let mut object: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(line).unwrap();

@@ -11,23 +11,15 @@ use std::path::Path;
 use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-use crate::build::values;
+use crate::build::value_lists;
 use crate::error::Error;
-use crate::outputs::{Files, Output, OutputError};
+use crate::files::{Files, Output, OutputError};
+use crate::layout::Layout;
 use crate::row::Column;
-use crate::row::cells::{Cell, cell, columns};
+use crate::row::cells::{ColumnValue, column_value, columns};
 
 /// What stands between the values of one CSV cell.
 const LIST_SEPARATOR: char = ';';
-
-/// The layout of an exported dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A header row, and a row an instrument.
-    Csv,
-    /// An object a line; what is unknown is left out.
-    JsonLines,
-}
 
 /// Why an index was not written as a dump.
 #[derive(Debug, thiserror::Error)]
@@ -58,11 +50,11 @@ pub enum ExportError {
 /// When `out` takes no more, or an instrument does not fit the format.
 pub fn write(
     catalogue: &Catalogue,
-    format: Format,
+    layout: Layout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    match format {
-        Format::Csv => {
+    match layout {
+        Layout::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             csv.write_record(columns().map(Column::name)).map_err(plain)?;
             catalogue.instruments(|instrument| {
@@ -75,7 +67,7 @@ pub fn write(
             })?;
             csv.flush()?;
         }
-        Format::JsonLines => catalogue.instruments(|instrument| {
+        Layout::JsonLines => catalogue.instruments(|instrument| {
             serde_json::to_writer(&mut *out, &Object(instrument)).map_err(io::Error::from)?;
             out.write_all(b"\n")?;
             Ok::<_, ExportError>(())
@@ -101,7 +93,7 @@ pub fn value_lists(
     files: &mut Files,
 ) -> Result<Vec<(Property, Output)>, OutputError> {
     let list = |property: Property| {
-        Ok((property, files.output("--values", &values::list(folder, property))?))
+        Ok((property, files.output("--values", &value_lists::list(folder, property))?))
     };
     Property::ALL.into_iter().map(list).collect()
 }
@@ -126,12 +118,12 @@ pub fn write_values(
 }
 
 fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, ExportError> {
-    Ok(match cell(instrument, column) {
-        Cell::Nothing => "".into(),
-        Cell::Text(text) => text,
-        Cell::Number(number) => number.to_string().into(),
-        Cell::Truth(truth) => truth.to_string().into(),
-        Cell::List(values) => {
+    Ok(match column_value(instrument, column) {
+        ColumnValue::Nothing => "".into(),
+        ColumnValue::Text(text) => text,
+        ColumnValue::Number(number) => number.to_string().into(),
+        ColumnValue::Bool(truth) => truth.to_string().into(),
+        ColumnValue::List(values) => {
             if values.iter().any(|value| value.contains(LIST_SEPARATOR)) {
                 return Err(ExportError::Separator { figi: instrument.figi, column });
             }
@@ -149,15 +141,12 @@ impl Serialize for Object<'_> {
         let mut object = serializer.serialize_map(None)?;
         for column in columns() {
             let name = column.name();
-            match cell(self.0, column) {
-                Cell::Nothing => {}
-                Cell::Text(text) => object.serialize_entry(name, &text)?,
-                Cell::Number(number) if is_read_exactly(number) => {
-                    object.serialize_entry(name, &number)?;
-                }
-                Cell::Number(number) => object.serialize_entry(name, &number.to_string())?,
-                Cell::Truth(truth) => object.serialize_entry(name, &truth)?,
-                Cell::List(values) => match *values {
+            match column_value(self.0, column) {
+                ColumnValue::Nothing => {}
+                ColumnValue::Text(text) => object.serialize_entry(name, &text)?,
+                ColumnValue::Number(number) => object.serialize_entry(name, &number)?,
+                ColumnValue::Bool(truth) => object.serialize_entry(name, &truth)?,
+                ColumnValue::List(values) => match *values {
                     [only] => object.serialize_entry(name, only)?,
                     _ => object.serialize_entry(name, &values)?,
                 },
@@ -165,12 +154,4 @@ impl Serialize for Object<'_> {
         }
         object.end()
     }
-}
-
-/// Whether our own reader of JSON numbers, which is fast rather than exact in the
-/// last digit, gives this one back. One that it does not is written as text, which it
-/// leaves alone.
-fn is_read_exactly(number: f64) -> bool {
-    let text = serde_json::to_string(&number);
-    text.is_ok_and(|text| serde_json::from_str(&text).ok() == Some(number))
 }

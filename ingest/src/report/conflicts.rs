@@ -32,14 +32,14 @@ pub struct Sample {
     /// The instrument's FIGI.
     pub figi: String,
     /// The value that stands.
-    pub kept: Said,
+    pub kept: InputValue,
     /// The value that was given up.
-    pub lost: Said,
+    pub lost: InputValue,
 }
 
 /// What a source says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct InputValue {
     /// The value; several are joined by `;`. A long one is cut.
     pub value: String,
     /// The input that says so; `None` for what stood when an `--enrich` input
@@ -70,7 +70,7 @@ impl Conflicts {
         let conflict = self.columns.entry(column).or_default();
         conflict.count += 1;
         if conflict.samples.len() < SAMPLES_MAX {
-            let [kept, lost] = [kept, lost].map(|(value, input)| Said {
+            let [kept, lost] = [kept, lost].map(|(value, input)| InputValue {
                 value: cut(&value.to_string()),
                 input: input.map(ToOwned::to_owned),
             });
@@ -148,8 +148,10 @@ mod tests {
         let mut union = Union::new(0, named(None, Some("IBM")));
         union.update(1, named(Some("OLD"), Some("IBM")), &mut conflicts);
         union.update(2, named(Some("NEW"), None), &mut conflicts);
-        let said =
-            |value: &str, input: &str| Said { value: value.into(), input: Some(input.into()) };
+        let said = |value: &str, input: &str| InputValue {
+            value: value.into(),
+            input: Some(input.into()),
+        };
         let columns = conflicts.finish();
         assert_eq!(
             columns.keys().copied().collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use std::fmt;
 
 use figdex_index::{escaped, escaped_path};
 
-use super::conflicts::{Said, Sample};
+use super::conflicts::{InputValue, Sample};
 use super::size::Size;
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 
@@ -103,7 +103,7 @@ impl Report {
         for (column, conflict) in &self.conflicts {
             writeln!(f, "{:>12}  {}", grouped(conflict.count), column.name())?;
             for Sample { figi, kept, lost } in &conflict.samples {
-                let said = |Said { value, input }: &Said| match input {
+                let said = |InputValue { value, input }: &InputValue| match input {
                     Some(input) => format!("{value:?} of {}", end_of(input)),
                     None => format!("{value:?}"),
                 };

@@ -16,16 +16,16 @@ pub(crate) fn columns() -> impl Iterator<Item = Column> {
 }
 
 /// What an instrument has in a column.
-pub(crate) enum Cell<'a> {
+pub(crate) enum ColumnValue<'a> {
     Nothing,
     Text(Cow<'a, str>),
     Number(f64),
-    Truth(bool),
+    Bool(bool),
     List(Vec<&'a str>),
 }
 
 /// What the instrument has in that column.
-pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
+pub(crate) fn column_value(instrument: &Instrument, column: Column) -> ColumnValue<'_> {
     fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
         text.as_deref().map(Cow::Borrowed)
     }
@@ -38,14 +38,18 @@ pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
         Column::Name => text(&instrument.name),
         Column::SecurityDescription => text(&instrument.security_description),
         Column::Property(property) => instrument.property(property).map(Cow::Borrowed),
-        Column::Strike => return instrument.strike.map_or(Cell::Nothing, Cell::Number),
-        Column::ContractSize => {
-            return instrument.contract_size.map_or(Cell::Nothing, Cell::Number);
+        Column::Strike => {
+            return instrument.strike.map_or(ColumnValue::Nothing, ColumnValue::Number);
         }
-        Column::Coupon => return instrument.coupon.map_or(Cell::Nothing, Cell::Number),
+        Column::ContractSize => {
+            return instrument.contract_size.map_or(ColumnValue::Nothing, ColumnValue::Number);
+        }
+        Column::Coupon => {
+            return instrument.coupon.map_or(ColumnValue::Nothing, ColumnValue::Number);
+        }
         Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
         Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
-        Column::Listed => return instrument.listed.map_or(Cell::Nothing, Cell::Truth),
+        Column::Listed => return instrument.listed.map_or(ColumnValue::Nothing, ColumnValue::Bool),
         Column::Metadata => text(&instrument.metadata),
         Column::UniqueId => text(&instrument.unique_id),
         Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
@@ -55,11 +59,11 @@ pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
             return list(own.map(IdValue::as_str).collect());
         }
     };
-    found.map_or(Cell::Nothing, Cell::Text)
+    found.map_or(ColumnValue::Nothing, ColumnValue::Text)
 }
 
-fn list(values: Vec<&str>) -> Cell<'_> {
-    if values.is_empty() { Cell::Nothing } else { Cell::List(values) }
+fn list(values: Vec<&str>) -> ColumnValue<'_> {
+    if values.is_empty() { ColumnValue::Nothing } else { ColumnValue::List(values) }
 }
 
 /// The cells that say what is known of the instrument, except its own FIGI. A
@@ -67,12 +71,12 @@ fn list(values: Vec<&str>) -> Cell<'_> {
 pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
     let mut cells = Vec::new();
     for column in columns().filter(|column| *column != Column::Figi) {
-        match cell(instrument, column) {
-            Cell::Nothing => {}
-            Cell::Text(text) => cells.push((column, text.into_owned())),
-            Cell::Number(number) => cells.push((column, number.to_string())),
-            Cell::Truth(truth) => cells.push((column, truth.to_string())),
-            Cell::List(mut values) => {
+        match column_value(instrument, column) {
+            ColumnValue::Nothing => {}
+            ColumnValue::Text(text) => cells.push((column, text.into_owned())),
+            ColumnValue::Number(number) => cells.push((column, number.to_string())),
+            ColumnValue::Bool(truth) => cells.push((column, truth.to_string())),
+            ColumnValue::List(mut values) => {
                 values.sort_unstable();
                 cells.extend(values.into_iter().map(|value| (column, value.to_owned())));
             }

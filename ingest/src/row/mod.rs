@@ -145,7 +145,7 @@ pub(crate) enum CellKind {
     /// A JSON integer, which has no leading zeros.
     Integer,
     /// Something that no column takes, such as a JSON object, and why.
-    Fault(&'static str),
+    Invalid(&'static str),
 }
 
 /// One value of a row, trimmed, never empty. A cell with several values is

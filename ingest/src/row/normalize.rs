@@ -31,7 +31,7 @@ pub(crate) struct Dropped {
 pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrument, Reject> {
     let mut figis = row.cells().filter(|cell| cell.column == Column::Figi);
     let figi = figis.next().ok_or(Reject::NoFigi)?;
-    if let CellKind::Fault(reason) = figi.kind {
+    if let CellKind::Invalid(reason) = figi.kind {
         return Err(Reject::FigiCell(reason));
     }
     let figi = Figi::parse(figi.value).map_err(Reject::Figi)?;
@@ -43,7 +43,7 @@ pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrum
 pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Instrument {
     let mut instrument = Instrument::new(figi);
     for cell in row.cells() {
-        if let Err(reason) = take(&mut instrument, &cell) {
+        if let Err(reason) = set_cell(&mut instrument, &cell) {
             dropped.push(Dropped { column: cell.column, reason });
         }
     }
@@ -53,8 +53,8 @@ pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Ins
 }
 
 /// Puts a cell into its field.
-pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
-    if let CellKind::Fault(reason) = cell.kind {
+pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
+    if let CellKind::Invalid(reason) = cell.kind {
         return Err(reason);
     }
     let value = cell.value;

@@ -10,11 +10,11 @@ use std::io::{BufRead, Read as _};
 
 use csv_core::ReadRecordResult;
 
-use super::fault::{Fault, Next};
-use super::plan::Plan;
-use super::record::{Names, Record};
-use super::{RECORD_BYTES_MAX, literal};
+use super::next::{DumpError, Next};
+use super::{RECORD_BYTES_MAX, cell_object};
 use crate::format::description::Encoding;
+use crate::format::plan::Plan;
+use crate::format::record::{Names, Record};
 use crate::row::reject::Reject;
 use crate::row::{CellKind, Row};
 
@@ -35,9 +35,9 @@ pub(super) struct Delimited<R> {
 
 impl<R: BufRead> Delimited<R> {
     /// Reads the header row.
-    pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, Fault> {
+    pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, DumpError> {
         plan.of_cells();
-        let header = plan.description().delimited.header;
+        let header = plan.description().dialect.header;
         let (names, text) = self::header(input, delimiter, plan)?;
         let (mut present, mut unknown) = (Vec::new(), Vec::new());
         let mut columns = Vec::with_capacity(names.len());
@@ -58,7 +58,7 @@ impl<R: BufRead> Delimited<R> {
         &self.unknown
     }
 
-    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
         let Some(cells) = self.text.read_record(row)? else {
             return Ok(Next::End);
         };
@@ -82,7 +82,7 @@ impl<R: BufRead> Delimited<R> {
                 self.record.put(slot, &text, CellKind::Text, false);
             }
             if !names.members.is_empty() {
-                literal::take(&text, names, &mut self.record);
+                cell_object::take(&text, names, &mut self.record);
             }
         }
         // A rule may leave out what has not even all its cells, such as a deletion.
@@ -102,16 +102,16 @@ pub(super) fn header<R: BufRead>(
     input: R,
     delimiter: u8,
     plan: &Plan,
-) -> Result<(Vec<String>, Text<R>), Fault> {
+) -> Result<(Vec<String>, Text<R>), DumpError> {
     let mut text = Text::open(input, delimiter, plan)?;
-    if !plan.description().delimited.header {
+    if !plan.description().dialect.header {
         return Ok(((1..=plan.last_number()).map(|number| number.to_string()).collect(), text));
     }
     let mut row = Row::default();
     let cells = loop {
         row.raw.clear();
         let Some(cells) = text.read_record(&mut row)? else {
-            return Err(Fault::new(text.lines_before + 1, "it is empty"));
+            return Err(DumpError::new(text.lines_before + 1, "it is empty"));
         };
         if !is_control_line(plan, &row, delimiter) {
             break cells;
@@ -121,17 +121,17 @@ pub(super) fn header<R: BufRead>(
         let names = (0..cells).map(|cell| Some(found.get(cell)?.trim().to_owned()));
         names.collect::<Option<Vec<String>>>()
     });
-    let names = names.ok_or_else(|| Fault::new(row.line, "the header is not UTF-8"))?;
+    let names = names.ok_or_else(|| DumpError::new(row.line, "the header is not UTF-8"))?;
     for (at, name) in names.iter().enumerate() {
         if plan.names().get(name).is_some() && names[..at].contains(name) {
-            return Err(Fault::new(row.line, format!("the header names {name} twice")));
+            return Err(DumpError::new(row.line, format!("the header names {name} twice")));
         }
     }
     Ok((names, text))
 }
 
 fn is_control_line(plan: &Plan, row: &Row, delimiter: u8) -> bool {
-    let lines = &plan.description().delimited.control_lines;
+    let lines = &plan.description().dialect.control_lines;
     lines.iter().any(|line| line.matches(&row.raw, delimiter))
 }
 
@@ -152,17 +152,17 @@ pub(super) struct Text<R> {
 }
 
 impl<R: BufRead> Text<R> {
-    fn open(mut input: R, delimiter: u8, plan: &Plan) -> Result<Self, Fault> {
-        let layout = &plan.description().delimited;
+    fn open(mut input: R, delimiter: u8, plan: &Plan) -> Result<Self, DumpError> {
+        let dialect = &plan.description().dialect;
         let mut line = Vec::new();
         let mut lines_before = 0;
-        while lines_before < layout.skip_lines {
+        while lines_before < dialect.skip_lines {
             line.clear();
             let number = lines_before + 1;
             let mut bounded = input.by_ref().take(RECORD_BYTES_MAX as u64 + 1);
-            bounded.read_until(b'\n', &mut line).map_err(Fault::read(number))?;
+            bounded.read_until(b'\n', &mut line).map_err(DumpError::read(number))?;
             if line.len() > RECORD_BYTES_MAX {
-                return Err(Fault::too_long(number));
+                return Err(DumpError::too_long(number));
             }
             // There may be fewer lines than are to be left out.
             if line.is_empty() {
@@ -173,9 +173,9 @@ impl<R: BufRead> Text<R> {
         let mut core = csv_core::ReaderBuilder::new();
         Ok(Self {
             input,
-            core: core.delimiter(delimiter).quoting(layout.quotes).build(),
+            core: core.delimiter(delimiter).quoting(dialect.quotes).build(),
             encoding: plan.description().encoding,
-            trailing_delimiter: layout.trailing_delimiter,
+            trailing_delimiter: dialect.trailing_delimiter,
             lines_before,
             closed: false,
             cells: vec![0; 4096],
@@ -196,11 +196,11 @@ impl<R: BufRead> Text<R> {
 
     /// Reads one record; `row` gets its line and its bytes, `self` its cells, of
     /// which the number is returned.
-    fn read_record(&mut self, row: &mut Row) -> Result<Option<usize>, Fault> {
+    fn read_record(&mut self, row: &mut Row) -> Result<Option<usize>, DumpError> {
         let line_before = self.lines_before + self.core.line();
         let (mut written, mut cells) = (0, 0);
         loop {
-            let fault = Fault::read(self.lines_before + self.core.line());
+            let fault = DumpError::read(self.lines_before + self.core.line());
             let input = self.input.fill_buf().map_err(fault)?;
             let at_end = input.is_empty();
             let input = if at_end && !self.closed { LAST_LINE_END } else { input };
@@ -210,7 +210,7 @@ impl<R: BufRead> Text<R> {
                 self.closed |= read > 0;
                 if wrote > 0 {
                     let line = first_line(line_before, &row.raw);
-                    return Err(Fault::new(line, "a quoted cell never ends"));
+                    return Err(DumpError::new(line, "a quoted cell never ends"));
                 }
             } else {
                 row.raw.extend_from_slice(&input[..read]);
@@ -229,7 +229,7 @@ impl<R: BufRead> Text<R> {
                 ReadRecordResult::End => return Ok(None),
             }
             if row.raw.len() > RECORD_BYTES_MAX {
-                return Err(Fault::too_long(first_line(line_before, &row.raw)));
+                return Err(DumpError::too_long(first_line(line_before, &row.raw)));
             }
         }
     }

@@ -8,15 +8,15 @@ use serde::de::{
     Deserialize as _, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::plan::Plan;
-use super::record::{Names, Record, Slot};
+use crate::format::plan::Plan;
+use crate::format::record::{Names, Record, Slot};
 use crate::row::CellKind;
 use crate::row::reject::Reject;
 
 /// So many unknown keys are named; a dump may have any number of them.
 const UNKNOWN_KEYS_MAX: usize = 100;
 
-const NESTED: CellKind = CellKind::Fault("a nested value");
+const NESTED: CellKind = CellKind::Invalid("a nested value");
 
 /// Makes records of JSON objects, and remembers the keys that nobody knows.
 pub(super) struct Objects {

@@ -5,11 +5,11 @@
 use std::io::BufRead;
 
 use super::RECORD_BYTES_MAX;
-use super::fault::{Fault, Next};
 use super::json::Objects;
-use super::plan::Plan;
-use super::record::Slot;
+use super::next::{DumpError, Next};
 use crate::format::description::{Path, Segment};
+use crate::format::plan::Plan;
+use crate::format::record::Slot;
 use crate::row::{CellKind, Row};
 
 /// Where the records are when the description does not say: an array's entries.
@@ -48,7 +48,7 @@ impl<R: BufRead> JsonDocument<R> {
         self.objects.unknown()
     }
 
-    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
         if !self.find(row)? {
             return Ok(Next::End);
         }
@@ -64,7 +64,7 @@ impl<R: BufRead> JsonDocument<R> {
     }
 
     /// Finds the next record and puts its bytes into `row`; `false` at the end.
-    pub(super) fn find(&mut self, row: &mut Row) -> Result<bool, Fault> {
+    pub(super) fn find(&mut self, row: &mut Row) -> Result<bool, DumpError> {
         loop {
             let Some(byte) = self.bytes.peek_after_blanks()? else {
                 return match self.open.is_empty() {
@@ -95,7 +95,7 @@ impl<R: BufRead> JsonDocument<R> {
     }
 
     /// Goes to the next value of what is open; `false` when that ended instead.
-    fn step(&mut self, byte: u8) -> Result<bool, Fault> {
+    fn step(&mut self, byte: u8) -> Result<bool, DumpError> {
         let Some(open) = self.open.last_mut() else {
             return Ok(true);
         };
@@ -163,13 +163,13 @@ struct Bytes<R> {
 }
 
 impl<R: BufRead> Bytes<R> {
-    fn fault(&self, what: impl Into<String>) -> Fault {
-        Fault::new(self.line, what)
+    fn fault(&self, what: impl Into<String>) -> DumpError {
+        DumpError::new(self.line, what)
     }
 
-    fn peek_after_blanks(&mut self) -> Result<Option<u8>, Fault> {
+    fn peek_after_blanks(&mut self) -> Result<Option<u8>, DumpError> {
         loop {
-            let buffer = self.input.fill_buf().map_err(Fault::read(self.line))?;
+            let buffer = self.input.fill_buf().map_err(DumpError::read(self.line))?;
             if buffer.is_empty() {
                 return Ok(None);
             }
@@ -190,7 +190,7 @@ impl<R: BufRead> Bytes<R> {
     }
 
     /// Reads a value of any kind; keeps its bytes where they are asked for.
-    fn value(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), Fault> {
+    fn value(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), DumpError> {
         match self.peek_after_blanks()? {
             Some(b'"') => self.string(kept),
             Some(b'{' | b'[') => {
@@ -222,7 +222,7 @@ impl<R: BufRead> Bytes<R> {
         }
     }
 
-    fn string(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), Fault> {
+    fn string(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), DumpError> {
         let (mut opened, mut escaped) = (false, false);
         self.scan(kept, |byte| {
             let closes = opened && byte == b'"' && !escaped;
@@ -236,10 +236,10 @@ impl<R: BufRead> Bytes<R> {
         &mut self,
         mut kept: Option<&mut Vec<u8>>,
         mut end: impl FnMut(u8) -> Scan,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DumpError> {
         let line = self.line;
         loop {
-            let buffer = self.input.fill_buf().map_err(Fault::read(self.line))?;
+            let buffer = self.input.fill_buf().map_err(DumpError::read(self.line))?;
             let at_end = buffer.is_empty();
             let mut read = 0;
             let mut found = false;
@@ -260,7 +260,7 @@ impl<R: BufRead> Bytes<R> {
             if let Some(kept) = &mut kept {
                 kept.extend_from_slice(&buffer[..read]);
                 if kept.len() > RECORD_BYTES_MAX {
-                    return Err(Fault::too_long(line));
+                    return Err(DumpError::too_long(line));
                 }
             }
             self.input.consume(read);
@@ -268,7 +268,7 @@ impl<R: BufRead> Bytes<R> {
                 () if found => return Ok(()),
                 // A number or a word may be the last of a document.
                 () if at_end && matches!(end(b' '), Scan::After) => return Ok(()),
-                () if at_end => return Err(Fault::new(line, "the JSON ends in the middle")),
+                () if at_end => return Err(DumpError::new(line, "the JSON ends in the middle")),
                 () => {}
             }
         }

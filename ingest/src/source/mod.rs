@@ -6,37 +6,34 @@
 //! affair. Every byte a dump may hold has a bound: [`RECORD_BYTES_MAX`], and what a
 //! compressed one may become has one in `unpack`.
 
+mod cell_object;
 mod delimited;
-pub(crate) mod fault;
 mod input;
-pub(crate) mod instruments;
 mod json;
 mod json_document;
 mod json_lines;
-mod literal;
 mod meter;
+pub(crate) mod next;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod plan;
 mod recognise;
-mod record;
 mod unpack;
 
 use std::io::{self, BufReader, Read};
 
 use self::delimited::Delimited;
-use self::fault::Next;
 pub use self::input::Input;
 use self::json_document::JsonDocument;
 use self::json_lines::JsonLines;
 pub(crate) use self::meter::Meter;
-use self::plan::Plan;
+use self::next::Next;
 use self::recognise::Head;
 use self::unpack::unpack;
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::format::described::Described;
+use crate::format::columns_file::ColumnsFile;
 use crate::format::description::Container;
+use crate::format::plan::Plan;
 use crate::row::{Column, Row};
 
 /// The largest record (a CSV record, a JSON object) in bytes. A larger one is no
@@ -49,17 +46,17 @@ const SNIFF_BYTES: usize = 64 << 10;
 const READ_BUFFER_BYTES: usize = 256 << 10;
 
 /// A dump that is being read.
-pub(crate) struct Source {
+pub(crate) struct DumpReader {
     name: String,
     format: std::sync::Arc<str>,
     meter: Meter,
     plan: Plan,
-    reader: Reader,
+    reader: RecordReader,
 }
 
 type Unpacked = BufReader<Box<dyn Read + Send>>;
 
-enum Reader {
+enum RecordReader {
     Delimited(Box<Delimited<Unpacked>>),
     JsonLines(Box<JsonLines<Unpacked>>),
     Json(Box<JsonDocument<Unpacked>>),
@@ -67,7 +64,7 @@ enum Reader {
     Parquet(Box<parquet::Parquet>),
 }
 
-impl Source {
+impl DumpReader {
     /// Opens a dump: unpacks it by its first bytes, and reads it as `format` or,
     /// without one, as its content and its name say. Its rows are to be
     /// instruments, so that one which has no column for the FIGI is refused.
@@ -101,7 +98,7 @@ impl Source {
             return Self::open_parquet(input, format, meter, unpacked);
         }
         let fault = |what| Error::input(&name, None, what);
-        let Described { name: format, description } = head.recognise(format).map_err(fault)?;
+        let ColumnsFile { name: format, description } = head.recognise(format).map_err(fault)?;
         let container = head.container(&description);
         let delimiter = head.delimiter(&description);
         let mut plan = Plan::new(description);
@@ -110,11 +107,11 @@ impl Source {
         let reader = match container {
             Container::Delimited => {
                 let reader = Delimited::open(whole, delimiter, &mut plan);
-                Reader::Delimited(Box::new(reader.map_err(|fault| fault.of(&name))?))
+                RecordReader::Delimited(Box::new(reader.map_err(|fault| fault.of(&name))?))
             }
-            Container::JsonLines => Reader::JsonLines(Box::new(JsonLines::new(whole, &plan))),
+            Container::JsonLines => RecordReader::JsonLines(Box::new(JsonLines::new(whole, &plan))),
             Container::Json | Container::Parquet => {
-                Reader::Json(Box::new(JsonDocument::new(whole, &plan)))
+                RecordReader::Json(Box::new(JsonDocument::new(whole, &plan)))
             }
         };
         Ok(Self { name, format, meter, plan, reader })
@@ -131,10 +128,10 @@ impl Source {
         let fault = |what: String| Error::input(&name, None, what);
         let file = parquet::open(input, content).map_err(fault)?;
         let found = recognise::of_names(&parquet::names(file.as_ref()), format);
-        let Described { name: format, description } = found.map_err(fault)?;
+        let ColumnsFile { name: format, description } = found.map_err(fault)?;
         let mut plan = Plan::new(description);
         let reader = parquet::Parquet::new(file, &mut plan).map_err(fault)?;
-        let reader = Reader::Parquet(Box::new(reader));
+        let reader = RecordReader::Parquet(Box::new(reader));
         Ok(Self { name, format, meter, plan, reader })
     }
 
@@ -156,11 +153,11 @@ impl Source {
         row.clear_cells();
         let plan = &self.plan;
         let next = match &mut self.reader {
-            Reader::Delimited(reader) => reader.next(plan, row),
-            Reader::JsonLines(reader) => reader.next(plan, row),
-            Reader::Json(reader) => reader.next(plan, row),
+            RecordReader::Delimited(reader) => reader.next(plan, row),
+            RecordReader::JsonLines(reader) => reader.next(plan, row),
+            RecordReader::Json(reader) => reader.next(plan, row),
             #[cfg(feature = "parquet")]
-            Reader::Parquet(reader) => reader.next(plan, row),
+            RecordReader::Parquet(reader) => reader.next(plan, row),
         };
         let next = next.map_err(|fault| fault.of(&self.name))?;
         if !matches!(next, Next::Row) {
@@ -177,11 +174,11 @@ impl Source {
     /// The columns that the dump has and nobody knows.
     pub(crate) fn unknown_columns(&self) -> &[String] {
         match &self.reader {
-            Reader::Delimited(reader) => reader.unknown_columns(),
-            Reader::JsonLines(reader) => reader.unknown_columns(),
-            Reader::Json(reader) => reader.unknown_columns(),
+            RecordReader::Delimited(reader) => reader.unknown_columns(),
+            RecordReader::JsonLines(reader) => reader.unknown_columns(),
+            RecordReader::Json(reader) => reader.unknown_columns(),
             #[cfg(feature = "parquet")]
-            Reader::Parquet(reader) => reader.unknown_columns(),
+            RecordReader::Parquet(reader) => reader.unknown_columns(),
         }
     }
 

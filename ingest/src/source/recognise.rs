@@ -11,9 +11,9 @@ use serde::de::IgnoredAny;
 
 use super::delimited;
 use super::json_document::JsonDocument;
-use super::plan::Plan;
-use crate::format::described::Described;
+use crate::format::columns_file::ColumnsFile;
 use crate::format::description::{Container, Description, Recognise};
+use crate::format::plan::Plan;
 use crate::format::{Format, canonical, recognisable};
 use crate::row::Row;
 
@@ -50,7 +50,7 @@ impl Head<'_> {
 
     /// What stands between cells, if the dump is of that description.
     pub(super) fn delimiter(&self, description: &Description) -> u8 {
-        if let Some(delimiter) = description.delimited.delimiter {
+        if let Some(delimiter) = description.dialect.delimiter {
             return delimiter;
         }
         match self.ending {
@@ -75,19 +75,22 @@ impl Head<'_> {
 
     /// The first line that may hold cells.
     fn first_line(&self, description: &Description) -> &[u8] {
-        let layout = &description.delimited;
-        let skipped = usize::try_from(layout.skip_lines).unwrap_or(usize::MAX);
+        let dialect = &description.dialect;
+        let skipped = usize::try_from(dialect.skip_lines).unwrap_or(usize::MAX);
         let mut lines = self.content.split(|&byte| byte == b'\n').skip(skipped);
         // No line holds a line end, so that a star stands for anything here.
         let is_control = |line: &[u8]| {
-            layout.control_lines.iter().any(|control| control.matches(line.trim_ascii_end(), b'\n'))
+            dialect
+                .control_lines
+                .iter()
+                .any(|control| control.matches(line.trim_ascii_end(), b'\n'))
         };
         lines.find(|line| !is_control(line)).unwrap_or(b"")
     }
 
     /// The one format that the dump is of: `given`, or among those of `given`, or
     /// one that ships.
-    pub(super) fn recognise(&self, given: Option<&Format>) -> Result<Described, String> {
+    pub(super) fn recognise(&self, given: Option<&Format>) -> Result<ColumnsFile, String> {
         if let Some(described) = given.and_then(Format::one) {
             return Ok(described.clone());
         }
@@ -162,7 +165,7 @@ fn members(object: &[u8]) -> Vec<String> {
 
 /// The format of a dump that has these columns and no first bytes to look at.
 #[cfg(feature = "parquet")]
-pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<Described, String> {
+pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<ColumnsFile, String> {
     if let Some(described) = given.and_then(Format::one) {
         return Ok(described.clone());
     }
@@ -176,13 +179,13 @@ pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<Descr
 /// The one format for which it holds, of the operator's own or else of those that
 /// ship.
 fn only(
-    own: &[Described],
-    shipped: &[Described],
+    own: &[ColumnsFile],
+    shipped: &[ColumnsFile],
     holds: impl Fn(&Description) -> bool,
-) -> Result<Option<Described>, String> {
+) -> Result<Option<ColumnsFile>, String> {
     for formats in [own, shipped] {
         let found = formats.iter().filter(|format| holds(&format.description));
-        let found: Vec<&Described> = found.collect();
+        let found: Vec<&ColumnsFile> = found.collect();
         match found[..] {
             [] => {}
             [format] => return Ok(Some(format.clone())),

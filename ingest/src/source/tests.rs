@@ -9,14 +9,14 @@ use crate::format::description::Path;
 /// What was read: rows as `column=value`, and the rest by its name.
 fn read(format: &Format, content: &[u8]) -> Result<Vec<String>> {
     let input = Input::Memory("dump", content.into());
-    let mut source = Source::open_without_figi(&input, Some(format))?;
+    let mut source = DumpReader::open_without_figi(&input, Some(format))?;
     let mut row = Row::default();
     let mut read = Vec::new();
     loop {
         read.push(match source.next(&mut row)? {
             Next::Row => {
                 let cells = row.cells().map(|cell| match cell.kind {
-                    crate::row::CellKind::Fault(reason) => {
+                    crate::row::CellKind::Invalid(reason) => {
                         format!("{}!{reason}", cell.column.name())
                     }
                     _ => format!("{}={}", cell.column.name(), cell.value),
@@ -53,7 +53,7 @@ const COLUMNS: &str = "\n[columns]\nfigi = \"F\"\nticker = \"T\"\n";
 #[test]
 fn a_source_may_be_sent() {
     fn is_send<T: Send>() {}
-    is_send::<Source>();
+    is_send::<DumpReader>();
 }
 
 #[test]
@@ -237,9 +237,9 @@ proptest! {
     fn any_bytes_are_read_or_refused(content in dumps()) {
         for format in formats() {
             let columns: Vec<&str> = format.one().unwrap().description.feeds.iter()
-                .flat_map(|feed| &feed.ways)
-                .filter_map(|way| match &way.from {
-                    crate::format::description::From::Source(name) if feed_is_told(&format) => Some(name.as_str()),
+                .flat_map(|feed| &feed.alternatives)
+                .filter_map(|alternative| match &alternative.from {
+                    crate::format::description::ValueFrom::Column(name) if feed_is_told(&format) => Some(name.as_str()),
                     _ => None,
                 })
                 .collect();
@@ -253,7 +253,7 @@ proptest! {
         }
         let input = Input::Memory("dump", content.into());
         // Recognised or not, but without a panic.
-        let _ = Source::open(&input, None);
+        let _ = DumpReader::open(&input, None);
     }
 
     #[test]

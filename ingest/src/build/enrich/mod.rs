@@ -27,13 +27,13 @@ use crate::error::{Error, Result};
 use crate::report::conflicts::Conflicts;
 use crate::report::{EnrichReport, Tally};
 use crate::row::cells::cells;
-use crate::row::normalize::{Dropped, describe, take};
+use crate::row::normalize::{Dropped, describe, set_cell};
 use crate::row::reject::Reject;
 use crate::row::{Cell, CellKind, Column, Row};
 
 /// An instrument needs a FIGI, also while it is only what a row says of others;
 /// this one is never looked at.
-const NOBODY: &str = "FDG000000009";
+const PLACEHOLDER: &str = "FDG000000009";
 
 /// The rows to enrich with, and what is known of each so far.
 pub(crate) struct Enrichment {
@@ -41,21 +41,21 @@ pub(crate) struct Enrichment {
     inputs: Vec<EnrichReport>,
     rows: Rows<State>,
     filled: BTreeMap<Column, u64>,
-    nobody: Figi,
+    placeholder: Figi,
 }
 
 #[derive(Default)]
 struct State {
     /// What its ISINs and CUSIPs identify.
-    issue: Hit,
+    issue: Match,
     /// What its FIGI, or its exchange code and ticker, identify.
-    listing: Hit,
-    fate: Fate,
+    listing: Match,
+    outcome: Outcome,
 }
 
 /// What keys of a row identify.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Hit {
+enum Match {
     #[default]
     None,
     /// Rows of one security; the first of them.
@@ -66,7 +66,7 @@ enum Hit {
 
 /// What becomes of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Fate {
+enum Outcome {
     /// No instrument has its keys; so it is until one is observed.
     #[default]
     Unmatched,
@@ -77,7 +77,7 @@ enum Fate {
     Contradicted(Column),
 }
 
-impl Fate {
+impl Outcome {
     /// Why the row joined nothing: in general, and with what is particular to it.
     fn reason(self) -> Option<(&'static str, String)> {
         let (reason, particular) = match self {
@@ -96,7 +96,7 @@ impl Fate {
     }
 }
 
-impl Hit {
+impl Match {
     fn add(&mut self, instrument: &Instrument) {
         let found = security(instrument);
         *self = match *self {
@@ -117,7 +117,7 @@ impl Enrichment {
             inputs: Vec::new(),
             rows: Rows::new(bytes_max),
             filled: BTreeMap::new(),
-            nobody: Figi::parse(NOBODY).expect("the constant is of the form"),
+            placeholder: Figi::parse(PLACEHOLDER).expect("the constant is of the form"),
         }
     }
 
@@ -158,7 +158,7 @@ impl Enrichment {
                 None
             }
         });
-        let said = describe(figi.unwrap_or(self.nobody), row, dropped);
+        let said = describe(figi.unwrap_or(self.placeholder), row, dropped);
         let keys: Vec<Key<'_>> = figi.map(Key::Figi).into_iter().chain(keys(&said)).collect();
         if keys.is_empty() {
             return Ok(Err(Reject::NoKey));
@@ -200,19 +200,21 @@ impl Enrichment {
         let mut securities = Vec::new();
         let mut listings = Vec::new();
         for row in 0..self.rows.len() {
-            let State { issue, listing, fate } = self.rows.state_mut(row);
-            *fate = match (*issue, *listing) {
-                (Hit::None, Hit::None) => Fate::Unmatched,
-                (Hit::Several(some), _) | (_, Hit::Several(some)) => Fate::SeveralSecurities(some),
-                (Hit::One { security: a, .. }, Hit::One { security: b, .. }) if a != b => {
-                    Fate::SeveralSecurities([a, b])
+            let State { issue, listing, outcome } = self.rows.state_mut(row);
+            *outcome = match (*issue, *listing) {
+                (Match::None, Match::None) => Outcome::Unmatched,
+                (Match::Several(some), _) | (_, Match::Several(some)) => {
+                    Outcome::SeveralSecurities(some)
                 }
-                (Hit::One { security, .. }, _) | (_, Hit::One { security, .. }) => {
+                (Match::One { security: a, .. }, Match::One { security: b, .. }) if a != b => {
+                    Outcome::SeveralSecurities([a, b])
+                }
+                (Match::One { security, .. }, _) | (_, Match::One { security, .. }) => {
                     securities.push((security, row));
-                    if let Hit::One { figi, .. } = *listing {
+                    if let Match::One { figi, .. } = *listing {
                         listings.push((figi, row));
                     }
-                    Fate::Enriches
+                    Outcome::Enriches
                 }
             };
         }
@@ -222,15 +224,15 @@ impl Enrichment {
             self.contradicted(listings, |c| !of_issue(c)),
         ];
         for (row, column) in contradicted.into_iter().flatten() {
-            self.rows.state_mut(row).fate = Fate::Contradicted(column);
+            self.rows.state_mut(row).outcome = Outcome::Contradicted(column);
         }
         for row in 0..self.rows.len() {
             let (input, ..) = self.rows.origin(row);
             let counts = &mut self.inputs[input].counts;
-            match self.rows.state(row).fate {
-                Fate::Unmatched => counts.unmatched += 1,
-                Fate::Enriches => counts.enriched += 1,
-                Fate::SeveralSecurities(_) | Fate::Contradicted(_) => counts.ambiguous += 1,
+            match self.rows.state(row).outcome {
+                Outcome::Unmatched => counts.unmatched += 1,
+                Outcome::Enriches => counts.enriched += 1,
+                Outcome::SeveralSecurities(_) | Outcome::Contradicted(_) => counts.ambiguous += 1,
             }
         }
     }
@@ -276,7 +278,7 @@ impl Enrichment {
         let mut own = cells(instrument);
         for (place, &(row, level)) in found.iter().enumerate() {
             let again = found.get(place + 1).is_some_and(|&(next, _)| next == row);
-            if again || self.rows.state(row).fate != Fate::Enriches {
+            if again || self.rows.state(row).outcome != Outcome::Enriches {
                 continue;
             }
             for (column, values) in self.rows.columns(row) {
@@ -287,7 +289,7 @@ impl Enrichment {
                 if mine().next().is_none() {
                     for value in &values {
                         let cell = Cell { column, value, kind: CellKind::Text };
-                        take(instrument, &cell).expect("the cell was taken before");
+                        set_cell(instrument, &cell).expect("the cell was taken before");
                         own.push((column, (*value).to_owned()));
                     }
                     *self.filled.entry(column).or_default() += 1;
@@ -314,7 +316,7 @@ impl Enrichment {
         tallies: &mut BTreeMap<&'static str, Tally>,
     ) -> Result<()> {
         for row in 0..self.rows.len() {
-            if let Some((reason, whole)) = self.rows.state(row).fate.reason() {
+            if let Some((reason, whole)) = self.rows.state(row).outcome.reason() {
                 let (input, line, raw) = self.rows.origin(row);
                 let name = &self.inputs[input].name;
                 rejects.keep_raw(name, line, raw, None, &whole)?;

@@ -34,7 +34,7 @@ fn universe() -> Vec<Instrument> {
 }
 
 /// What became of each row, and of the universe.
-fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Fate>, Vec<Instrument>, Conflicts) {
+fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Outcome>, Vec<Instrument>, Conflicts) {
     let mut enrichment = Enrichment::new();
     enrichment.begin("more.csv".into());
     for cells in rows {
@@ -46,16 +46,16 @@ fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Fate>, Vec<Instrument>, Conflicts)
     enrichment.settle();
     let mut conflicts = Conflicts::new(Vec::new());
     universe.iter_mut().for_each(|instrument| enrichment.apply(instrument, &mut conflicts));
-    let fates = (0..rows.len()).map(|row| enrichment.rows.state(row).fate).collect();
+    let outcomes = (0..rows.len()).map(|row| enrichment.rows.state(row).outcome).collect();
     assert!(enrichment.finish().0.iter().all(|input| input.counts.add_up()));
-    (fates, universe, conflicts)
+    (outcomes, universe, conflicts)
 }
 
 /// An ISIN gives what is of the issue to every row that carries it, and nothing
 /// of a venue.
 #[test]
 fn an_isin_enriches_the_issue() {
-    let (fates, universe, conflicts) = enriched(&[&[
+    let (outcomes, universe, conflicts) = enriched(&[&[
         ("ID_ISIN", "us4592001014"),
         ("name", "INTL BUSINESS MACHINES CORP"),
         ("currency", "USD"),
@@ -63,7 +63,7 @@ fn an_isin_enriches_the_issue() {
         ("ID_CUSIP", "459200101"),
         ("ID_SEDOL", "2005973"),
     ]]);
-    assert!(fates == [Fate::Enriches] && conflicts.finish().is_empty());
+    assert!(outcomes == [Outcome::Enriches] && conflicts.finish().is_empty());
     for ibm in &universe[..2] {
         assert_eq!(ibm.name.as_deref(), Some("INTL BUSINESS MACHINES CORP"));
         assert_eq!(ibm.property(Property::Currency), None);
@@ -78,8 +78,8 @@ fn an_isin_enriches_the_issue() {
 fn a_listing_is_enriched_alone() {
     let by_codes = [("exchCode", "LN"), ("ticker", "IBM"), ("currency", "GBp")];
     let by_figi = [("figi", "BBG000BLNQ16"), ("micCode", "XLON")];
-    let (fates, universe, _) = enriched(&[&by_codes, &by_figi]);
-    assert_eq!(fates, [Fate::Enriches; 2]);
+    let (outcomes, universe, _) = enriched(&[&by_codes, &by_figi]);
+    assert_eq!(outcomes, [Outcome::Enriches; 2]);
     assert_eq!(universe[1].property(Property::Currency), Some("GBp"));
     assert_eq!(universe[1].property(Property::MicCode), Some("XLON"));
     assert_eq!(universe[0], self::universe()[0]);
@@ -111,20 +111,20 @@ fn it_fills_and_never_overrides() {
 fn what_identifies_nothing_or_too_much_joins_nothing() {
     let [ibm, aapl, bond] =
         ["BBG001S5S399", "BBG000B9XRY4", "BBG000BPH459"].map(|figi| Figi::parse(figi).unwrap());
-    for (row, fate) in [
-        (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], Fate::Unmatched),
-        (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], Fate::Unmatched),
+    for (row, outcome) in [
+        (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], Outcome::Unmatched),
+        (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], Outcome::Unmatched),
         (
             &[("ID_ISIN", "US4592001014"), ("exchCode", "US"), ("ticker", "AAPL"), ("name", "x")],
-            Fate::SeveralSecurities([ibm, aapl]),
+            Outcome::SeveralSecurities([ibm, aapl]),
         ),
         (
             &[("ID_ISIN", "US4592001014"), ("ID_CUSIP", "037833100"), ("name", "x")],
-            Fate::SeveralSecurities([ibm, bond]),
+            Outcome::SeveralSecurities([ibm, bond]),
         ),
     ] {
-        let (fates, universe, _) = enriched(&[row]);
-        assert_eq!(fates, [fate], "{row:?}");
+        let (outcomes, universe, _) = enriched(&[row]);
+        assert_eq!(outcomes, [outcome], "{row:?}");
         assert_eq!(universe, self::universe());
     }
 }
@@ -133,16 +133,17 @@ fn what_identifies_nothing_or_too_much_joins_nothing() {
 #[test]
 fn rows_that_contradict_each_other_join_nothing() {
     let isin = ("ID_ISIN", "US4592001014");
-    let (fates, universe, _) = enriched(&[
+    let (outcomes, universe, _) = enriched(&[
         &[isin, ("name", "a")],
         &[("exchCode", "LN"), ("ticker", "IBM"), ("name", "b")],
         &[isin, ("securityType", "Common Stock")],
         &[isin, ("micCode", "XNYS")],
         &[isin, ("micCode", "XLON")],
     ]);
-    let contradicted = Fate::Contradicted(Column::Name);
-    let expected = [contradicted, contradicted, Fate::Enriches, Fate::Enriches, Fate::Enriches];
-    assert_eq!(fates, expected, "of a venue, an ISIN says nothing: that is no contradiction");
+    let contradicted = Outcome::Contradicted(Column::Name);
+    let expected =
+        [contradicted, contradicted, Outcome::Enriches, Outcome::Enriches, Outcome::Enriches];
+    assert_eq!(outcomes, expected, "of a venue, an ISIN says nothing: that is no contradiction");
     assert!(universe.iter().take(2).all(|ibm| ibm.name.is_none()));
     assert_eq!(universe[0].property(Property::SecurityType), Some("Common Stock"));
 }

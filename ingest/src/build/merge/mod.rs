@@ -27,15 +27,9 @@ const BATCHES_WAITING: usize = 16;
 
 /// Takes in what is read.
 pub(crate) struct Merge {
-    batch: Vec<Read>,
-    sender: Option<SyncSender<Vec<Read>>>,
+    batch: Vec<(u32, Instrument)>,
+    sender: Option<SyncSender<Vec<(u32, Instrument)>>>,
     sorting: Option<JoinHandle<Result<Sorter>>>,
-}
-
-/// An instrument and the input that it came from, by its place.
-pub(crate) struct Read {
-    input: u32,
-    instrument: Instrument,
 }
 
 /// What became of the rows of one input.
@@ -51,12 +45,12 @@ impl Merge {
     /// A merge that keeps about so many bytes in memory, and what is more in files
     /// in that folder.
     pub(crate) fn start(scratch: PathBuf, memory_bytes: usize) -> Self {
-        let (sender, receiver) = sync_channel::<Vec<Read>>(BATCHES_WAITING);
+        let (sender, receiver) = sync_channel::<Vec<(u32, Instrument)>>(BATCHES_WAITING);
         let sorting = std::thread::spawn(move || {
             let mut sorter = Sorter::new(scratch, memory_bytes);
             for batch in receiver {
-                for read in &batch {
-                    sorter.add(read.input, &read.instrument)?;
+                for (input, instrument) in &batch {
+                    sorter.add(*input, instrument)?;
                 }
             }
             Ok(sorter)
@@ -68,7 +62,7 @@ impl Merge {
     /// fault of the sorting is told by [`Merge::finish`].
     pub(crate) fn add(&mut self, input: usize, instrument: Instrument) {
         let input = u32::try_from(input).expect("so many inputs cannot be named");
-        self.batch.push(Read { input, instrument });
+        self.batch.push((input, instrument));
         if self.batch.len() == BATCH {
             self.send();
         }

@@ -14,14 +14,14 @@ pub(super) struct Sorter {
     scratch: PathBuf,
     memory_bytes: usize,
     bytes: Vec<u8>,
-    rows: Vec<RowPlace>,
+    rows: Vec<RowSpan>,
     runs: Vec<Run>,
 }
 
 /// Where a row's bytes are. Sorted by FIGI; rows of one FIGI stay in the order in
 /// which they were read, because their bytes do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RowPlace {
+pub(crate) struct RowSpan {
     figi: u64,
     start: usize,
     end: usize,
@@ -35,7 +35,7 @@ pub(crate) enum Sorted {
         /// The instruments, one after the other in the order of reading.
         bytes: Vec<u8>,
         /// The places of their bytes, sorted.
-        rows: Vec<RowPlace>,
+        rows: Vec<RowSpan>,
     },
     /// Runs to merge; rows of an earlier run were read earlier.
     Runs(Vec<Run>),
@@ -50,7 +50,7 @@ impl Sorter {
         let start = self.bytes.len();
         instrument.encode(&mut self.bytes);
         let (figi, end) = (instrument.figi.to_u64(), self.bytes.len());
-        self.rows.push(RowPlace { figi, start, end, input });
+        self.rows.push(RowSpan { figi, start, end, input });
         if self.used() >= self.memory_bytes {
             self.spill()?;
         }
@@ -70,7 +70,7 @@ impl Sorter {
     /// What is in the buffers, not what they could hold: after a spill they keep their
     /// room, and pages that were never written take no memory.
     fn used(&self) -> usize {
-        self.bytes.len() + self.rows.len() * size_of::<RowPlace>()
+        self.bytes.len() + self.rows.len() * size_of::<RowSpan>()
     }
 
     fn spill(&mut self) -> Result<()> {

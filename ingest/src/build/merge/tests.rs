@@ -74,7 +74,7 @@ fn runs_are_few() {
         sorter.add(0, &instrument).unwrap();
     }
     let runs = scratch.path().read_dir().unwrap().count();
-    let used = bytes.len() + 5_000 * size_of::<sorter::RowPlace>();
+    let used = bytes.len() + 5_000 * size_of::<sorter::RowSpan>();
     assert!(10 < runs && runs <= used / 20_000 + 1, "{runs} runs of {used} bytes");
     // They are merged few at a time, here two: more would be open at once.
     let Sorted::Runs(left) = sorter.finish().unwrap() else { panic!("it had spilled") };

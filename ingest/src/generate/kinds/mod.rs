@@ -72,13 +72,13 @@ impl Kind {
 }
 
 /// What a kind has of the rows so far.
-pub(super) struct Share {
+pub(super) struct Quota {
     per_mille: u64,
     pub(super) issues: u64,
     pub(super) rows: u64,
 }
 
-impl Share {
+impl Quota {
     pub(super) const fn new(kind: &Kind, mix: Mix) -> Self {
         Self { per_mille: kind.per_mille(mix), issues: 0, rows: 0 }
     }

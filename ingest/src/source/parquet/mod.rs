@@ -23,10 +23,10 @@ use parquet::record::{Field, Row as Fields};
 use parquet::schema::types::Type;
 use serde_json::{Map, Number, Value};
 
-use super::fault::{Fault, Next};
 use super::json::Objects;
-use super::plan::Plan;
+use super::next::{DumpError, Next};
 use super::{Input, RECORD_BYTES_MAX};
+use crate::format::plan::Plan;
 use crate::row::Row;
 
 /// Rows that a file may have for each of its bytes. Rows that are all alike take next to no
@@ -201,11 +201,11 @@ impl Parquet {
         &self.unknown
     }
 
-    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
         self.record += 1;
         row.line = self.record;
         let fault =
-            |what: String| Fault { line: None, what: format!("record {}: {what}", row.line) };
+            |what: String| DumpError { line: None, what: format!("record {}: {what}", row.line) };
         let record = loop {
             match self.batch.next() {
                 Some(record) => break record,

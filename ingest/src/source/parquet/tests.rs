@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::format::Format;
-use crate::source::{Reader, Source};
+use crate::source::{DumpReader, RecordReader};
 
 const SCHEMA: &str = "message master {
     required binary FIGI (UTF8);
@@ -54,7 +54,7 @@ fn format() -> Format {
 }
 
 fn read(bytes: &[u8]) -> crate::error::Result<Vec<String>> {
-    let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
+    let mut source = DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
     assert_eq!(source.unknown_columns(), ["Note"]);
     assert_eq!(source.absent_columns(), ["Name"]);
     let mut row = Row::default();
@@ -102,7 +102,7 @@ fn what_is_no_whole_file_is_told() {
     assert!(error.starts_with("dump: it is no whole Parquet file: "), "{error}");
     let input = Input::Memory("dump", bytes.into());
     let csv = "kaiko".parse().unwrap();
-    let error = Source::open(&input, Some(&csv)).err().unwrap().to_string();
+    let error = DumpReader::open(&input, Some(&csv)).err().unwrap().to_string();
     assert_eq!(error, "dump: it has no column of its format, but FIGI, Coupon, Due, Note");
 }
 
@@ -125,7 +125,7 @@ fn more_rows_than_bytes_can_hold() {
     };
     let open = |rows| {
         let input = Input::Memory("dump", file(rows).into());
-        Source::open(&input, Some(&format())).err().map(|error| error.to_string())
+        DumpReader::open(&input, Some(&format())).err().map(|error| error.to_string())
     };
     assert_eq!(open(65_536), None);
     let told = open(65_537).unwrap();
@@ -181,8 +181,9 @@ fn a_page_that_holds_up_the_library_is_left() {
     let field = bytes.windows(text.len()).position(|bytes| bytes == text).unwrap() - 1;
     let lists = LISTS.concat();
     bytes[field..field + lists.len()].copy_from_slice(&lists);
-    let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format())).unwrap();
-    let Reader::Parquet(reader) = &mut source.reader else { panic!("it is a Parquet file") };
+    let mut source =
+        DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format())).unwrap();
+    let RecordReader::Parquet(reader) = &mut source.reader else { panic!("it is a Parquet file") };
     reader.batches.patience = Duration::from_millis(100);
     let start = Instant::now();
     let told = source.next(&mut Row::default()).err().unwrap().to_string();
@@ -210,7 +211,7 @@ fn waits_are_bounded_in_sum() {
 fn who_reads_no_further_ends_the_thread() {
     let bytes: Arc<[u8]> = column(&["BBG000BLNNH6"; 8 * BATCH_RECORDS]).into();
     let input = Input::Memory("dump", Arc::clone(&bytes));
-    let mut source = Source::open(&input, Some(&format())).unwrap();
+    let mut source = DumpReader::open(&input, Some(&format())).unwrap();
     drop(input);
     assert!(matches!(source.next(&mut Row::default()), Ok(Next::Row)));
     assert!(Arc::strong_count(&bytes) > 1, "the thread has the file");
@@ -227,7 +228,7 @@ fn who_reads_no_further_ends_the_thread() {
 fn many_batches_are_one_dump() {
     let figis = vec!["BBG000BLNNH6"; 2 * BATCH_RECORDS + 1];
     let input = Input::Memory("dump", column(&figis).into());
-    let mut source = Source::open(&input, Some(&format())).unwrap();
+    let mut source = DumpReader::open(&input, Some(&format())).unwrap();
     let mut row = Row::default();
     for line in 1..=figis.len() as u64 {
         assert!(matches!(source.next(&mut row), Ok(Next::Row)));
@@ -246,7 +247,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let input = Input::Memory("dump", bytes.into());
-        if let Ok(mut source) = Source::open(&input, Some(&format())) {
+        if let Ok(mut source) = DumpReader::open(&input, Some(&format())) {
             let mut row = Row::default();
             while let Ok(Next::Row | Next::Skipped | Next::Rejected(_)) = source.next(&mut row) {}
         }

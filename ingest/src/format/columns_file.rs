@@ -9,12 +9,12 @@ use crate::format::description::Description;
 
 /// One format: its name, or its file's, and what it says.
 #[derive(Clone)]
-pub(crate) struct Described {
+pub(crate) struct ColumnsFile {
     pub(crate) name: Arc<str>,
     pub(crate) description: Arc<Description>,
 }
 
-impl Described {
+impl ColumnsFile {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;

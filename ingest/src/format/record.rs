@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use crate::row::CellKind;
 
 /// A value's place among those that a description asks for.
-pub(super) type Slot = usize;
+pub(crate) type Slot = usize;
 
 /// The values of a record, by slot. It is filled anew for each record.
 #[derive(Default)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Words that mean "unknown".
     blank: Vec<String>,
     text: String,
@@ -31,25 +31,25 @@ struct Value {
 
 /// One value of a record, trimmed, never empty.
 #[derive(Clone, Copy)]
-pub(super) struct RecordValue<'a> {
-    pub(super) text: &'a str,
-    pub(super) kind: CellKind,
-    pub(super) entry: bool,
+pub(crate) struct RecordValue<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: CellKind,
+    pub(crate) entry: bool,
 }
 
 impl Record {
-    pub(super) fn new(slots: usize, blank: Vec<String>) -> Self {
+    pub(crate) fn new(slots: usize, blank: Vec<String>) -> Self {
         Self { blank, ends: vec![None; slots], ..Self::default() }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.values.clear();
         self.ends.fill(None);
     }
 
     /// Adds a value; a blank one means "unknown" and is none.
-    pub(super) fn put(&mut self, slot: Slot, text: &str, kind: CellKind, entry: bool) {
+    pub(crate) fn put(&mut self, slot: Slot, text: &str, kind: CellKind, entry: bool) {
         let text = text.trim();
         if text.is_empty() || self.blank.iter().any(|word| word == text) {
             return;
@@ -68,7 +68,7 @@ impl Record {
     }
 
     /// The values of a slot, in the order of the record.
-    pub(super) fn of(&self, slot: Slot) -> impl Iterator<Item = RecordValue<'_>> {
+    pub(crate) fn of(&self, slot: Slot) -> impl Iterator<Item = RecordValue<'_>> {
         let first = self.ends[slot].map(|(first, _)| &self.values[first]);
         let next = |value: &&Value| value.next.map(|place| &self.values[place]);
         std::iter::successors(first, next).map(|value| RecordValue {
@@ -81,15 +81,15 @@ impl Record {
 
 /// The names that a description asks for, nested as the dump nests them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
-    pub(super) slot: Option<Slot>,
-    pub(super) members: BTreeMap<Box<str>, Names>,
+pub(crate) struct Names {
+    pub(crate) slot: Option<Slot>,
+    pub(crate) members: BTreeMap<Box<str>, Names>,
 }
 
 impl Names {
     /// The names of the slots, in their order. `codes.figi` is a column of that
     /// very name, or what is called `figi` inside of `codes`.
-    pub(super) fn new(sources: &[String]) -> Self {
+    pub(crate) fn new(sources: &[String]) -> Self {
         let mut names = Self::default();
         for (slot, source) in sources.iter().enumerate() {
             let mut place = &mut names;
@@ -102,12 +102,12 @@ impl Names {
         names
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.members.get(name)
     }
 
     /// Adds every slot of it to `slots`.
-    pub(super) fn slots(&self, slots: &mut Vec<Slot>) {
+    pub(crate) fn slots(&self, slots: &mut Vec<Slot>) {
         slots.extend(self.slot);
         for member in self.members.values() {
             member.slots(slots);

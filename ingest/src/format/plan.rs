@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::description::{Conditions, Test, ValueFrom};
 use super::record::{Names, Record, RecordValue, Slot};
-use crate::format::description::{Conditions, From, Test};
-use crate::format::{Description, Transform};
+use super::{Description, Transform};
 use crate::row::{CellKind, Column, Row};
 
 /// Separates the values of a delimited cell that may hold several.
@@ -16,57 +16,57 @@ const LIST_SEPARATOR: &str = ";";
 const STARS_MAX: usize = 9;
 
 /// What to do with each record of a dump.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     description: Arc<Description>,
     sources: Vec<String>,
     names: Names,
-    steps: Vec<Step>,
-    skip: Vec<Vec<Asked>>,
+    steps: Vec<PlannedFeed>,
+    skip: Vec<Vec<SlotTest>>,
     separator: Option<&'static str>,
     absent: Vec<String>,
     /// The names of the dump's columns, where they are known beforehand.
     header: Vec<String>,
 }
 
-/// One column; it and its ways stand in the description.
-struct Step {
+/// One column; it and its alternatives stand in the description.
+struct PlannedFeed {
     feed: usize,
-    ways: Vec<Way>,
+    alternatives: Vec<Alternative>,
 }
 
-struct Way {
+struct Alternative {
     /// `None` for a constant.
     slot: Option<Slot>,
-    conditions: Vec<Asked>,
+    conditions: Vec<SlotTest>,
     /// Values are taken as they are, as most are.
     plain: bool,
 }
 
 /// What must hold of a slot's values.
-struct Asked {
+struct SlotTest {
     slot: Slot,
     test: Test,
 }
 
 impl Plan {
-    pub(super) fn new(description: Arc<Description>) -> Self {
-        let mut sources = Sources::default();
+    pub(crate) fn new(description: Arc<Description>) -> Self {
+        let mut sources = Slots::default();
         let steps = description
             .feeds
             .iter()
             .enumerate()
-            .map(|(feed, told)| Step {
+            .map(|(feed, told)| PlannedFeed {
                 feed,
-                ways: told
-                    .ways
+                alternatives: told
+                    .alternatives
                     .iter()
-                    .map(|way| Way {
-                        slot: match &way.from {
-                            From::Source(name) => Some(sources.slot(name)),
-                            From::Constant(_) => None,
+                    .map(|alternative| Alternative {
+                        slot: match &alternative.from {
+                            ValueFrom::Column(name) => Some(sources.slot(name)),
+                            ValueFrom::Constant(_) => None,
                         },
-                        conditions: sources.asked(&way.conditions),
-                        plain: way.transform.is_none(),
+                        conditions: sources.asked(&alternative.conditions),
+                        plain: alternative.transform.is_none(),
                     })
                     .collect(),
             })
@@ -85,22 +85,22 @@ impl Plan {
         }
     }
 
-    pub(super) fn description(&self) -> &Description {
+    pub(crate) fn description(&self) -> &Description {
         &self.description
     }
 
     /// The names under which values are asked for.
-    pub(super) fn names(&self) -> &Names {
+    pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
     /// An empty record with a place for each of them.
-    pub(super) fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         Record::new(self.sources.len(), self.description.blank.clone())
     }
 
     /// The slots of `$1`, `$2`, …: what stands for the stars of a record's path.
-    pub(super) fn stars(&self) -> Vec<(usize, Slot)> {
+    pub(crate) fn stars(&self) -> Vec<(usize, Slot)> {
         (1..=STARS_MAX)
             .filter_map(|star| {
                 let slot = self.sources.iter().position(|name| *name == format!("${star}"));
@@ -110,90 +110,92 @@ impl Plan {
     }
 
     /// The highest of the columns that are asked for by number.
-    pub(super) fn last_number(&self) -> usize {
+    pub(crate) fn last_number(&self) -> usize {
         let numbers = self.sources.iter().filter_map(|name| name.split('.').next()?.parse().ok());
         numbers.max().unwrap_or(0)
     }
 
     /// Cells are texts, and lists in them are separated.
-    pub(super) fn of_cells(&mut self) {
+    pub(crate) fn of_cells(&mut self) {
         self.separator = Some(LIST_SEPARATOR);
     }
 
     /// The dump has the columns of `header`, which are those slots: keeps only what
     /// any of them feeds, and constants.
-    pub(super) fn keep(&mut self, header: Vec<String>, present: &[Slot]) {
+    pub(crate) fn keep(&mut self, header: Vec<String>, present: &[Slot]) {
         self.header = header;
         let told = self.steps.iter().filter(|step| self.description.feeds[step.feed].told);
-        let slots = told.flat_map(|step| &step.ways).filter_map(|way| way.slot);
+        let slots =
+            told.flat_map(|step| &step.alternatives).filter_map(|alternative| alternative.slot);
         let absent = slots.filter(|slot| !present.contains(slot));
         self.absent = absent.map(|slot| self.sources[slot].clone()).collect();
         self.absent.sort_unstable();
         self.absent.dedup();
-        let of_slot = |way: &Way| way.slot.is_none_or(|slot| present.contains(&slot));
-        self.steps.retain(|step| step.ways.iter().any(of_slot));
-        let first = |step: &Step| {
-            let places = step
-                .ways
-                .iter()
-                .filter_map(|way| present.iter().position(|&slot| Some(slot) == way.slot));
+        let of_slot =
+            |alternative: &Alternative| alternative.slot.is_none_or(|slot| present.contains(&slot));
+        self.steps.retain(|step| step.alternatives.iter().any(of_slot));
+        let first = |step: &PlannedFeed| {
+            let places = step.alternatives.iter().filter_map(|alternative| {
+                present.iter().position(|&slot| Some(slot) == alternative.slot)
+            });
             places.min().unwrap_or(usize::MAX)
         };
         self.steps.sort_by_key(first);
     }
 
     /// The names of the dump's columns, where they are known beforehand.
-    pub(super) fn header(&self) -> &[String] {
+    pub(crate) fn header(&self) -> &[String] {
         &self.header
     }
 
     /// What the description tells of and the dump lacks.
-    pub(super) fn absent(&self) -> &[String] {
+    pub(crate) fn absent(&self) -> &[String] {
         &self.absent
     }
 
     /// Whether anything feeds that column.
-    pub(super) fn feeds(&self, column: Column) -> bool {
+    pub(crate) fn feeds(&self, column: Column) -> bool {
         self.steps.iter().any(|step| self.description.feeds[step.feed].column == column)
     }
 
     /// The names of the dump's columns that feed that column of ours.
-    pub(super) fn sources_of(&self, column: Column) -> Vec<&str> {
+    pub(crate) fn sources_of(&self, column: Column) -> Vec<&str> {
         let feeds = self.description.feeds.iter().filter(|feed| feed.column == column);
-        let ways = feeds.flat_map(|feed| &feed.ways);
-        ways.filter_map(|way| match &way.from {
-            From::Source(name) => Some(name.as_str()),
-            From::Constant(_) => None,
-        })
-        .collect()
+        let alternatives = feeds.flat_map(|feed| &feed.alternatives);
+        alternatives
+            .filter_map(|alternative| match &alternative.from {
+                ValueFrom::Column(name) => Some(name.as_str()),
+                ValueFrom::Constant(_) => None,
+            })
+            .collect()
     }
 
     /// Makes a record a row; `false` when a rule says that it is none.
-    pub(super) fn row(&self, record: &Record, row: &mut Row) -> bool {
+    pub(crate) fn row(&self, record: &Record, row: &mut Row) -> bool {
         if self.skip.iter().any(|rule| hold(rule, record)) {
             return false;
         }
         for step in &self.steps {
             let feed = &self.description.feeds[step.feed];
-            for (way, told) in step.ways.iter().zip(&feed.ways) {
-                if !hold(&way.conditions, record) {
+            for (alternative, told) in step.alternatives.iter().zip(&feed.alternatives) {
+                if !hold(&alternative.conditions, record) {
                     continue;
                 }
-                let given = match (way.slot, &told.from) {
-                    (None, From::Constant(text)) => {
+                let given = match (alternative.slot, &told.from) {
+                    (None, ValueFrom::Constant(text)) => {
                         row.push(feed.column, text, CellKind::Text);
                         true
                     }
                     (Some(slot), _) => {
                         let separator = told.transform.separator.as_deref().or(self.separator);
-                        let transform = (!way.plain).then_some(&told.transform);
+                        let transform = (!alternative.plain).then_some(&told.transform);
                         let mut given = false;
                         for value in record.of(slot) {
                             given |= cells(row, feed.column, value, transform, separator);
                         }
                         given
                     }
-                    (None, From::Source(_)) => false,
+                    (None, ValueFrom::Column(_)) => false,
                 };
                 if given {
                     break;
@@ -212,16 +214,16 @@ fn cells(
     transform: Option<&Transform>,
     separator: Option<&str>,
 ) -> bool {
-    if let CellKind::Fault(_) = value.kind {
+    if let CellKind::Invalid(_) = value.kind {
         return row.push(column, value.text, value.kind);
     }
     if value.entry && !column.is_list() {
-        return row.push(column, value.text, CellKind::Fault("a nested value"));
+        return row.push(column, value.text, CellKind::Invalid("a nested value"));
     }
     let cell = |row: &mut Row, text: &str| match transform.map(|steps| steps.apply(text)) {
         None => row.push(column, text, value.kind),
         Some(Ok(cell)) => row.push(column, &cell, value.kind),
-        Some(Err(fault)) => row.push(column, text, CellKind::Fault(fault)),
+        Some(Err(fault)) => row.push(column, text, CellKind::Invalid(fault)),
     };
     match separator.filter(|_| column.is_list()) {
         Some(separator) => {
@@ -235,18 +237,18 @@ fn cells(
     }
 }
 
-fn hold(asked: &[Asked], record: &Record) -> bool {
-    asked.iter().all(|Asked { slot, test }| test.holds(record.of(*slot).map(|value| value.text)))
+fn hold(asked: &[SlotTest], record: &Record) -> bool {
+    asked.iter().all(|SlotTest { slot, test }| test.holds(record.of(*slot).map(|value| value.text)))
 }
 
 /// Names, each once, in the order in which they were asked for.
 #[derive(Default)]
-struct Sources {
+struct Slots {
     names: Vec<String>,
     slots: HashMap<String, Slot>,
 }
 
-impl Sources {
+impl Slots {
     fn slot(&mut self, name: &str) -> Slot {
         if let Some(&slot) = self.slots.get(name) {
             return slot;
@@ -257,8 +259,8 @@ impl Sources {
         slot
     }
 
-    fn asked(&mut self, conditions: &Conditions) -> Vec<Asked> {
+    fn asked(&mut self, conditions: &Conditions) -> Vec<SlotTest> {
         let asked = conditions.0.iter();
-        asked.map(|(name, test)| Asked { slot: self.slot(name), test: test.clone() }).collect()
+        asked.map(|(name, test)| SlotTest { slot: self.slot(name), test: test.clone() }).collect()
     }
 }

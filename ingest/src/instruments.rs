@@ -3,17 +3,17 @@
 
 use figdex_index::Instrument;
 
-use super::fault::Next;
-use super::{Input, Source};
 use crate::error::Result;
 use crate::format::Format;
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
+use crate::source::next::Next;
+use crate::source::{DumpReader, Input};
 
 /// The rows of a dump, each as what it is taken for.
 ///
 /// ```
-/// use figdex_ingest::{Input, Instruments, Taken};
+/// use figdex_ingest::{Input, Instruments, DumpRow};
 ///
 /// # fn main() -> crate::Result<()> {
 /// let dump = b"figi,ticker\nBBG000BLNNH6,IBM\nBBG000BLNNH5,IBN\n";
@@ -21,13 +21,13 @@ use crate::row::normalize::{Dropped, normalize};
 /// let [ibm, other] = &rows.collect::<crate::Result<Vec<_>>>()?[..] else {
 ///     panic!("two rows");
 /// };
-/// assert!(matches!(ibm, Taken::Instrument(ibm) if ibm.ticker.as_deref() == Some("IBM")));
-/// assert_eq!(*other, Taken::Rejected("wrong figi: the check digit is wrong".to_owned()));
+/// assert!(matches!(ibm, DumpRow::Instrument(ibm) if ibm.ticker.as_deref() == Some("IBM")));
+/// assert_eq!(*other, DumpRow::Rejected("wrong figi: the check digit is wrong".to_owned()));
 /// # Ok(())
 /// # }
 /// ```
 pub struct Instruments {
-    source: Source,
+    source: DumpReader,
     row: Row,
     dropped: Vec<Dropped>,
     is_over: bool,
@@ -35,7 +35,7 @@ pub struct Instruments {
 
 /// What a row of a dump is taken for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Taken {
+pub enum DumpRow {
     /// An instrument, without the cells that are not what their column asks for.
     Instrument(Box<Instrument>),
     /// No instrument, and why.
@@ -50,25 +50,25 @@ impl Instruments {
     /// # Errors
     /// When it cannot be read, is of no known format, or has no column for the FIGI.
     pub fn open(input: &Input, format: Option<&Format>) -> Result<Self> {
-        let source = Source::open(input, format)?;
+        let source = DumpReader::open(input, format)?;
         Ok(Self { source, row: Row::default(), dropped: Vec::new(), is_over: false })
     }
 
-    fn take(&mut self) -> Result<Option<Taken>> {
+    fn take(&mut self) -> Result<Option<DumpRow>> {
         let taken = match self.source.next(&mut self.row)? {
             Next::Row => normalize(&self.row, &mut self.dropped).map(Box::new),
             Next::Rejected(reason) => Err(reason),
-            Next::Skipped => return Ok(Some(Taken::Skipped)),
+            Next::Skipped => return Ok(Some(DumpRow::Skipped)),
             Next::End => return Ok(None),
         };
         self.dropped.clear();
-        let rejected = |reason: crate::row::reject::Reject| Taken::Rejected(reason.to_string());
-        Ok(Some(taken.map_or_else(rejected, Taken::Instrument)))
+        let rejected = |reason: crate::row::reject::Reject| DumpRow::Rejected(reason.to_string());
+        Ok(Some(taken.map_or_else(rejected, DumpRow::Instrument)))
     }
 }
 
 impl Iterator for Instruments {
-    type Item = Result<Taken>;
+    type Item = Result<DumpRow>;
 
     /// An error is the last item: the rows after it cannot be told apart.
     fn next(&mut self) -> Option<Self::Item> {

@@ -20,13 +20,13 @@ pub(crate) enum Next {
 
 /// A fault that ends a dump: from here on its rows cannot be told apart.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct DumpError {
     /// The line, from 1, where the dump has lines.
     pub(super) line: Option<u64>,
     pub(super) what: String,
 }
 
-impl Fault {
+impl DumpError {
     pub(super) fn new(line: u64, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }

@@ -2,7 +2,7 @@
 //! (`{'figi': 'BBG000C2V3D6', 'cik': None}`).
 
 use super::json;
-use super::record::{Names, Record};
+use crate::format::record::{Names, Record};
 use crate::row::CellKind;
 
 /// Takes the values of the object in a cell; where there is none, its values are
@@ -30,7 +30,7 @@ type Object = std::collections::HashMap<String, serde::de::IgnoredAny>;
 fn fault(cell: &str, names: &Names, record: &mut Record) {
     for member in names.members.values() {
         if let Some(slot) = member.slot {
-            record.put(slot, cell, CellKind::Fault("inside of a cell that is no object"), false);
+            record.put(slot, cell, CellKind::Invalid("inside of a cell that is no object"), false);
         }
         fault(cell, member, record);
     }
@@ -126,7 +126,7 @@ mod tests {
         for cell in ["x", "{'figi': ", "{'figi': 'BBG'", "{'figi': __import__('os')}", "[1]"] {
             let values = taken(cell);
             assert_eq!(values.len(), 2, "{cell}");
-            assert!(values.iter().all(|(_, kind)| matches!(kind, CellKind::Fault(_))), "{cell}");
+            assert!(values.iter().all(|(_, kind)| matches!(kind, CellKind::Invalid(_))), "{cell}");
         }
     }
 }
