@@ -1,7 +1,7 @@
-//! An index back to the canonical dump: built from it again, it is the same index.
+//! Writes an index back as a canonical dump. An index built from that dump is the same.
 //!
-//! Identifiers that were derived are written too: where a dump gives them, nothing is
-//! derived. Value lists (`build --values`) are no rows, and written beside the dump.
+//! Derived identifiers are written too; a build derives none where the dump has them. Value
+//! lists (`build --values`) are not part of a dump and are written to separate files.
 
 use std::borrow::Cow;
 use std::fs;
@@ -18,10 +18,10 @@ use crate::layout::Layout;
 use crate::row::Column;
 use crate::row::cells::{ColumnValue, column_value, columns};
 
-/// What stands between the values of one CSV cell.
+/// Separates the values in one CSV cell.
 const LIST_SEPARATOR: char = ';';
 
-/// Why an index was not written as a dump.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The index cannot be read.
@@ -30,10 +30,10 @@ pub enum ExportError {
     /// The dump cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// A value that the layout has no way to write.
+    /// CSV cannot represent a value.
     #[error(
-        "{figi} has a value with {LIST_SEPARATOR:?} in {}, which separates values in CSV: \
-         export it as JSON lines",
+        "a value of {} of {figi} contains {LIST_SEPARATOR:?}, which separates values in CSV: \
+         use --format jsonl",
         .column.name()
     )]
     Separator {
@@ -44,10 +44,11 @@ pub enum ExportError {
     },
 }
 
-/// Writes every instrument of a generation, in FIGI order.
+/// Writes every instrument of the generation, in FIGI order.
 ///
 /// # Errors
-/// When `out` takes no more, or an instrument does not fit the format.
+/// [`ExportError`], when the index cannot be read, `out` fails, or a value does not fit the
+/// layout.
 pub fn write(
     catalogue: &Catalogue,
     layout: Layout,
@@ -76,7 +77,7 @@ pub fn write(
     Ok(())
 }
 
-/// The system's own error, by whose kind a closed pipe is known.
+/// The I/O error inside, by whose kind a closed pipe is recognised.
 fn plain(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -84,7 +85,7 @@ fn plain(error: csv::Error) -> io::Error {
     }
 }
 
-/// The value lists of a folder as files that may be written.
+/// The files of the value lists in `folder`, one per enum-like property.
 ///
 /// # Errors
 /// When one of them is another file of the command.
@@ -98,8 +99,8 @@ pub fn value_lists(
     Property::ALL.into_iter().map(list).collect()
 }
 
-/// Writes the values that each enum-like property may have into the lists of a folder, as
-/// `build --values` takes them and the values endpoint answers.
+/// Writes the allowed values of each enum-like property into its list, in the form that
+/// `build --values` reads and the values endpoint returns.
 ///
 /// # Errors
 /// When the folder or a file in it cannot be written.
@@ -133,7 +134,7 @@ fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, Exp
     })
 }
 
-/// An instrument as the object of a JSON line.
+/// An instrument that serializes as the object of a JSON line.
 struct Object<'a>(&'a Instrument);
 
 impl Serialize for Object<'_> {

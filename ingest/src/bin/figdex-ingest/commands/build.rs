@@ -12,7 +12,7 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
     let inputs = resolved(&flags.inputs)?;
     let enrich = resolved(&flags.enrich)?;
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
-        anyhow::bail!("standard input (-) is given twice: it can be read once");
+        anyhow::bail!("standard input (-) is given twice, but can be read only once");
     }
     let arguments = flags.inputs.iter().chain(&flags.enrich).filter(|path| path.is_dir());
     let columns = flags.columns.iter().chain(&flags.enrich_columns);

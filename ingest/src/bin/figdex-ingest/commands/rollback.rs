@@ -16,6 +16,6 @@ pub(crate) fn run(flags: &RollbackFlags) -> anyhow::Result<()> {
     let text = format!(
         "published generation {generation} again: {instruments} instruments, built at {built_at}\n"
     );
-    let printed = terminal::print(&text).context("this cannot be printed");
+    let printed = terminal::print(&text).context("the result cannot be printed");
     printed.with_context(|| format!("generation {generation} is published again"))
 }
