@@ -1,5 +1,5 @@
-//! The instruments of one dump, without an index: what a build takes each row for, before
-//! it merges those of one FIGI.
+//! Reads the instruments of one dump without building an index: each row as a build reads it,
+//! before it merges rows of one FIGI.
 
 use figdex_index::Instrument;
 
@@ -7,10 +7,11 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
+use crate::row::reject::Reject;
 use crate::source::next::Next;
 use crate::source::{DumpReader, Input};
 
-/// The rows of a dump, each as what it is taken for.
+/// An iterator over the rows of a dump.
 ///
 /// ```
 /// use figdex_ingest::{Input, Instruments, DumpRow};
@@ -18,11 +19,11 @@ use crate::source::{DumpReader, Input};
 /// # fn main() -> crate::Result<()> {
 /// let dump = b"figi,ticker\nBBG000BLNNH6,IBM\nBBG000BLNNH5,IBN\n";
 /// let rows = Instruments::open(&Input::Memory("dump", dump[..].into()), None)?;
-/// let [ibm, other] = &rows.collect::<crate::Result<Vec<_>>>()?[..] else {
+/// let [ibm, invalid] = &rows.collect::<crate::Result<Vec<_>>>()?[..] else {
 ///     panic!("two rows");
 /// };
 /// assert!(matches!(ibm, DumpRow::Instrument(ibm) if ibm.ticker.as_deref() == Some("IBM")));
-/// assert_eq!(*other, DumpRow::Rejected("wrong figi: the check digit is wrong".to_owned()));
+/// assert_eq!(*invalid, DumpRow::Rejected("wrong figi: the check digit is wrong".to_owned()));
 /// # Ok(())
 /// # }
 /// ```
@@ -33,50 +34,51 @@ pub struct Instruments {
     is_over: bool,
 }
 
-/// What a row of a dump is taken for.
+/// A row of a dump.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DumpRow {
-    /// An instrument, without the cells that are not what their column asks for.
+    /// An instrument, without invalid cells.
     Instrument(Box<Instrument>),
-    /// No instrument, and why.
+    /// A rejected row, and the reason.
     Rejected(String),
-    /// A row that a rule of its format leaves out.
+    /// A row that the format leaves out.
     Skipped,
 }
 
 impl Instruments {
-    /// Opens a dump, and reads it as `format` or, without one, as what it is recognised as.
+    /// Opens a dump. With `None` its format is recognised.
     ///
     /// # Errors
-    /// When it cannot be read, is of no known format, or has no column for the FIGI.
+    /// [`Error::Input`](crate::Error::Input) when it cannot be read, its format is not
+    /// recognised, or it has no column for the FIGI.
     pub fn open(input: &Input, format: Option<&Format>) -> Result<Self> {
         let source = DumpReader::open(input, format)?;
         Ok(Self { source, row: Row::default(), dropped: Vec::new(), is_over: false })
     }
 
-    fn take(&mut self) -> Result<Option<DumpRow>> {
-        let taken = match self.source.next(&mut self.row)? {
+    fn read(&mut self) -> Result<Option<DumpRow>> {
+        let instrument = match self.source.next(&mut self.row)? {
             Next::Row => normalize(&self.row, &mut self.dropped).map(Box::new),
             Next::Rejected(reason) => Err(reason),
             Next::Skipped => return Ok(Some(DumpRow::Skipped)),
             Next::End => return Ok(None),
         };
         self.dropped.clear();
-        let rejected = |reason: crate::row::reject::Reject| DumpRow::Rejected(reason.to_string());
-        Ok(Some(taken.map_or_else(rejected, DumpRow::Instrument)))
+        let rejected = |reason: Reject| DumpRow::Rejected(reason.to_string());
+        Ok(Some(instrument.map_or_else(rejected, DumpRow::Instrument)))
     }
 }
 
 impl Iterator for Instruments {
     type Item = Result<DumpRow>;
 
-    /// An error is the last item: the rows after it cannot be told apart.
+    /// The next row. An error is the last item, as the rows after it cannot be found.
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
             return None;
         }
-        let taken = self.take().transpose();
-        self.is_over = !matches!(taken, Some(Ok(_)));
-        taken
+        let row = self.read().transpose();
+        self.is_over = !matches!(row, Some(Ok(_)));
+        row
     }
 }

@@ -301,17 +301,17 @@ impl Build {
             });
         }
         let mut enrichment = Enrichment::new();
-        for input in &self.enrich {
-            let name = input.name();
-            let mut source = DumpReader::open_without_figi(input, self.enrich_format.as_ref())?;
+        for dump in &self.enrich {
+            let name = dump.name();
+            let mut source = DumpReader::open_without_figi(dump, self.enrich_format.as_ref())?;
             enrichment.begin(name.clone());
             let Counts { read, rejected, skipped, .. } =
                 reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
-            let account = enrichment.account();
-            account.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
-            account.unknown_columns = source.unknown_columns().to_vec();
+            let input = enrichment.report();
+            input.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
+            input.unknown_columns = source.unknown_columns().to_vec();
         }
-        reading.report.enrich = enrichment.accounts().to_vec();
+        reading.report.enrich = enrichment.reports().to_vec();
         let Reading { rejects, sources, .. } = reading;
         Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, sources })
     }

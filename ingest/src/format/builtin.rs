@@ -1,4 +1,4 @@
-//! The formats that ship with the program: columns files like any other.
+//! The formats that ship with the program. They are ordinary columns files, in `formats/`.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use super::columns_file::ColumnsFile;
 
 const CANONICAL: &str = include_str!("../../formats/canonical.toml");
 
-/// The containers of a canonical dump, by the names that operators know.
+/// The names of the canonical format in a specific container, and the keys that select it.
 const CONTAINERS: [(&str, &str); 6] = [
     ("csv", "format = \"delimited\"\ndelimiter = \",\"\n"),
     ("tsv", "format = \"delimited\"\ndelimiter = \"\\t\"\n"),
@@ -16,6 +16,7 @@ const CONTAINERS: [(&str, &str); 6] = [
     ("parquet", "format = \"parquet\"\n"),
 ];
 
+/// The other formats, by name.
 const OTHERS: [(&str, &str); 12] = [
     ("answers", include_str!("../../formats/answers.toml")),
     ("back-office", include_str!("../../formats/back-office.toml")),
@@ -46,19 +47,20 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
 });
 
 fn shipped(name: &str, text: &str) -> ColumnsFile {
-    ColumnsFile::parse(name, text).expect("a test reads every columns file that ships")
+    ColumnsFile::parse(name, text).expect("a test checks every shipped columns file")
 }
 
+/// All formats that have a name for `--format`.
 pub(super) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
     FORMATS.containers.iter().chain(&FORMATS.others)
 }
 
-/// The canonical dump, in whatever container it comes.
+/// The canonical format, in any container.
 pub(crate) fn canonical() -> &'static ColumnsFile {
     &FORMATS.canonical
 }
 
-/// Those that a dump may be recognised as, besides the canonical one.
+/// The formats that a dump may be recognised as, besides the canonical one.
 pub(crate) fn recognisable() -> &'static [ColumnsFile] {
     &FORMATS.others
 }
@@ -69,7 +71,7 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn every_shipped_format_is_right_and_can_be_recognised() {
+    fn every_shipped_format_is_valid_and_can_be_recognised() {
         for (name, text) in OTHERS {
             let format = ColumnsFile::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
             assert!(!format.description.recognise.is_empty(), "{name}");

@@ -1,5 +1,5 @@
-//! A description, made ready for one dump: which slot of a record feeds which
-//! column, and which records are left out.
+//! A description applied to one dump: which slots of a record feed which canonical column, and
+//! which records are left out.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,40 +9,43 @@ use super::record::{Names, Record, RecordValue, Slot};
 use super::{Description, Transform};
 use crate::row::{CellKind, Column, Row};
 
-/// Separates the values of a delimited cell that may hold several.
+/// Separates several values in a cell of delimited text, unless the format says otherwise.
 const LIST_SEPARATOR: &str = ";";
 
-/// The most `*` that a path to records may have.
+/// The most stars of a path whose values can be used, as `$1` to `$9`.
 const STARS_MAX: usize = 9;
 
-/// What to do with each record of a dump.
+/// Makes rows of the records of one dump.
 pub(crate) struct Plan {
     description: Arc<Description>,
-    sources: Vec<String>,
+    /// The name of each slot: a column of the dump, or the path to a nested value.
+    slot_names: Vec<String>,
     names: Names,
-    steps: Vec<PlannedFeed>,
+    feeds: Vec<PlannedFeed>,
     skip: Vec<Vec<SlotTest>>,
     separator: Option<&'static str>,
     absent: Vec<String>,
-    /// The names of the dump's columns, where they are known beforehand.
+    /// The names of the dump's columns, if they are known before its records.
     header: Vec<String>,
 }
 
-/// One column; it and its alternatives stand in the description.
+/// A [`Feed`](super::description::Feed) of the description, with slots instead of names.
 struct PlannedFeed {
-    feed: usize,
-    alternatives: Vec<Alternative>,
+    /// The place of the feed in the description.
+    place: usize,
+    alternatives: Vec<PlannedAlternative>,
 }
 
-struct Alternative {
+/// An [`Alternative`](super::description::Alternative) of the description, in the same order.
+struct PlannedAlternative {
     /// `None` for a constant.
     slot: Option<Slot>,
     conditions: Vec<SlotTest>,
-    /// Values are taken as they are, as most are.
-    plain: bool,
+    /// Whether values are used unchanged, as most are.
+    is_plain: bool,
 }
 
-/// What must hold of a slot's values.
+/// A condition on the values of a slot.
 struct SlotTest {
     slot: Slot,
     test: Test,
@@ -50,34 +53,34 @@ struct SlotTest {
 
 impl Plan {
     pub(crate) fn new(description: Arc<Description>) -> Self {
-        let mut sources = Slots::default();
-        let steps = description
+        let mut slots = Slots::default();
+        let feeds = description
             .feeds
             .iter()
             .enumerate()
-            .map(|(feed, told)| PlannedFeed {
-                feed,
-                alternatives: told
+            .map(|(place, feed)| PlannedFeed {
+                place,
+                alternatives: feed
                     .alternatives
                     .iter()
-                    .map(|alternative| Alternative {
+                    .map(|alternative| PlannedAlternative {
                         slot: match &alternative.from {
-                            ValueFrom::Column(name) => Some(sources.slot(name)),
+                            ValueFrom::Column(name) => Some(slots.slot(name)),
                             ValueFrom::Constant(_) => None,
                         },
-                        conditions: sources.asked(&alternative.conditions),
-                        plain: alternative.transform.is_none(),
+                        conditions: slots.tests(&alternative.conditions),
+                        is_plain: alternative.transform.is_none(),
                     })
                     .collect(),
             })
             .collect();
-        let skip = description.skip.iter().map(|rule| sources.asked(rule)).collect();
-        let names = Names::new(&sources.names);
+        let skip = description.skip.iter().map(|rule| slots.tests(rule)).collect();
+        let names = Names::new(&slots.names);
         Self {
             description,
-            sources: sources.names,
+            slot_names: slots.names,
             names,
-            steps,
+            feeds,
             skip,
             separator: None,
             absent: Vec::new(),
@@ -89,77 +92,81 @@ impl Plan {
         &self.description
     }
 
-    /// The names under which values are asked for.
+    /// The names of the slots, as a tree.
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
-    /// An empty record with a place for each of them.
+    /// An empty record with these slots.
     pub(crate) fn record(&self) -> Record {
-        Record::new(self.sources.len(), self.description.blank.clone())
+        Record::new(self.slot_names.len(), self.description.blank.clone())
     }
 
-    /// The slots of `$1`, `$2`, …: what stands for the stars of a record's path.
+    /// The numbers and slots of the stars that are used: `$1` is the member or entry that the
+    /// first star of a record's path matched.
     pub(crate) fn stars(&self) -> Vec<(usize, Slot)> {
         (1..=STARS_MAX)
             .filter_map(|star| {
-                let slot = self.sources.iter().position(|name| *name == format!("${star}"));
+                let slot = self.slot_names.iter().position(|name| *name == format!("${star}"));
                 slot.map(|slot| (star, slot))
             })
             .collect()
     }
 
-    /// The highest of the columns that are asked for by number.
+    /// The highest number among the columns that are named by number; 0 if there are none.
     pub(crate) fn last_number(&self) -> usize {
-        let numbers = self.sources.iter().filter_map(|name| name.split('.').next()?.parse().ok());
+        let numbers =
+            self.slot_names.iter().filter_map(|name| name.split('.').next()?.parse().ok());
         numbers.max().unwrap_or(0)
     }
 
-    /// Cells are texts, and lists in them are separated.
-    pub(crate) fn of_cells(&mut self) {
+    /// Splits cells with several values at [`LIST_SEPARATOR`], as delimited text has no arrays.
+    pub(crate) fn split_lists(&mut self) {
         self.separator = Some(LIST_SEPARATOR);
     }
 
-    /// The dump has the columns of `header`, which are those slots: keeps only what
-    /// any of them feeds, and constants.
+    /// Restricts the plan to a dump with the columns `header`, which fill the slots `present`.
+    /// Only constants and columns that are fed by one of these slots remain, in the order of the
+    /// dump's columns.
     pub(crate) fn keep(&mut self, header: Vec<String>, present: &[Slot]) {
         self.header = header;
-        let told = self.steps.iter().filter(|step| self.description.feeds[step.feed].told);
+        let named = self.feeds.iter().filter(|feed| self.description.feeds[feed.place].is_named);
         let slots =
-            told.flat_map(|step| &step.alternatives).filter_map(|alternative| alternative.slot);
+            named.flat_map(|feed| &feed.alternatives).filter_map(|alternative| alternative.slot);
         let absent = slots.filter(|slot| !present.contains(slot));
-        self.absent = absent.map(|slot| self.sources[slot].clone()).collect();
+        self.absent = absent.map(|slot| self.slot_names[slot].clone()).collect();
         self.absent.sort_unstable();
         self.absent.dedup();
-        let of_slot =
-            |alternative: &Alternative| alternative.slot.is_none_or(|slot| present.contains(&slot));
-        self.steps.retain(|step| step.alternatives.iter().any(of_slot));
-        let first = |step: &PlannedFeed| {
-            let places = step.alternatives.iter().filter_map(|alternative| {
+        let is_present = |alternative: &PlannedAlternative| {
+            alternative.slot.is_none_or(|slot| present.contains(&slot))
+        };
+        self.feeds.retain(|feed| feed.alternatives.iter().any(is_present));
+        let first = |feed: &PlannedFeed| {
+            let places = feed.alternatives.iter().filter_map(|alternative| {
                 present.iter().position(|&slot| Some(slot) == alternative.slot)
             });
             places.min().unwrap_or(usize::MAX)
         };
-        self.steps.sort_by_key(first);
+        self.feeds.sort_by_key(first);
     }
 
-    /// The names of the dump's columns, where they are known beforehand.
+    /// The names of the dump's columns, if they are known before its records.
     pub(crate) fn header(&self) -> &[String] {
         &self.header
     }
 
-    /// What the description tells of and the dump lacks.
+    /// The columns that the format names and the dump does not have.
     pub(crate) fn absent(&self) -> &[String] {
         &self.absent
     }
 
-    /// Whether anything feeds that column.
+    /// Whether the dump can feed that canonical column.
     pub(crate) fn feeds(&self, column: Column) -> bool {
-        self.steps.iter().any(|step| self.description.feeds[step.feed].column == column)
+        self.feeds.iter().any(|feed| self.description.feeds[feed.place].column == column)
     }
 
-    /// The names of the dump's columns that feed that column of ours.
-    pub(crate) fn sources_of(&self, column: Column) -> Vec<&str> {
+    /// The columns of the dump that feed that canonical column, according to the description.
+    pub(crate) fn feeding(&self, column: Column) -> Vec<&str> {
         let feeds = self.description.feeds.iter().filter(|feed| feed.column == column);
         let alternatives = feeds.flat_map(|feed| &feed.alternatives);
         alternatives
@@ -170,25 +177,25 @@ impl Plan {
             .collect()
     }
 
-    /// Makes a record a row; `false` when a rule says that it is none.
+    /// Adds the cells of a record to `row`. Returns `false` if a rule leaves the record out.
     pub(crate) fn row(&self, record: &Record, row: &mut Row) -> bool {
-        if self.skip.iter().any(|rule| hold(rule, record)) {
+        if self.skip.iter().any(|rule| all_hold(rule, record)) {
             return false;
         }
-        for step in &self.steps {
-            let feed = &self.description.feeds[step.feed];
-            for (alternative, told) in step.alternatives.iter().zip(&feed.alternatives) {
-                if !hold(&alternative.conditions, record) {
+        for planned in &self.feeds {
+            let feed = &self.description.feeds[planned.place];
+            for (alternative, described) in planned.alternatives.iter().zip(&feed.alternatives) {
+                if !all_hold(&alternative.conditions, record) {
                     continue;
                 }
-                let given = match (alternative.slot, &told.from) {
+                let given = match (alternative.slot, &described.from) {
                     (None, ValueFrom::Constant(text)) => {
                         row.push(feed.column, text, CellKind::Text);
                         true
                     }
                     (Some(slot), _) => {
-                        let separator = told.transform.separator.as_deref().or(self.separator);
-                        let transform = (!alternative.plain).then_some(&told.transform);
+                        let separator = described.transform.separator.as_deref().or(self.separator);
+                        let transform = (!alternative.is_plain).then_some(&described.transform);
                         let mut given = false;
                         for value in record.of(slot) {
                             given |= cells(row, feed.column, value, transform, separator);
@@ -206,7 +213,7 @@ impl Plan {
     }
 }
 
-/// Puts a value into a column, as one cell or several; whether it gave any.
+/// Adds a value to the row, as one cell or several. Returns whether there is a non-blank one.
 fn cells(
     row: &mut Row,
     column: Column,
@@ -217,13 +224,13 @@ fn cells(
     if let CellKind::Invalid(_) = value.kind {
         return row.push(column, value.text, value.kind);
     }
-    if value.entry && !column.is_list() {
+    if value.is_entry && !column.is_list() {
         return row.push(column, value.text, CellKind::Invalid("a nested value"));
     }
     let cell = |row: &mut Row, text: &str| match transform.map(|steps| steps.apply(text)) {
         None => row.push(column, text, value.kind),
         Some(Ok(cell)) => row.push(column, &cell, value.kind),
-        Some(Err(fault)) => row.push(column, text, CellKind::Invalid(fault)),
+        Some(Err(reason)) => row.push(column, text, CellKind::Invalid(reason)),
     };
     match separator.filter(|_| column.is_list()) {
         Some(separator) => {
@@ -237,11 +244,11 @@ fn cells(
     }
 }
 
-fn hold(asked: &[SlotTest], record: &Record) -> bool {
-    asked.iter().all(|SlotTest { slot, test }| test.holds(record.of(*slot).map(|value| value.text)))
+fn all_hold(tests: &[SlotTest], record: &Record) -> bool {
+    tests.iter().all(|SlotTest { slot, test }| test.holds(record.of(*slot).map(|value| value.text)))
 }
 
-/// Names, each once, in the order in which they were asked for.
+/// Numbers names as slots, each name once.
 #[derive(Default)]
 struct Slots {
     names: Vec<String>,
@@ -259,8 +266,10 @@ impl Slots {
         slot
     }
 
-    fn asked(&mut self, conditions: &Conditions) -> Vec<SlotTest> {
-        let asked = conditions.0.iter();
-        asked.map(|(name, test)| SlotTest { slot: self.slot(name), test: test.clone() }).collect()
+    fn tests(&mut self, conditions: &Conditions) -> Vec<SlotTest> {
+        let conditions = conditions.0.iter();
+        conditions
+            .map(|(name, test)| SlotTest { slot: self.slot(name), test: test.clone() })
+            .collect()
     }
 }

@@ -1,5 +1,5 @@
-//! An instrument as the cells of a canonical row: the way back from
-//! `normalize`, in one spelling whatever the dump's was.
+//! An instrument as the cells of a canonical row, the reverse of `normalize`. Values have the
+//! spelling of the index, not that of the dump.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use figdex_index::{Figi, IdType, IdValue, Instrument};
 
 use super::Column;
 
-/// The columns of which an instrument may have one. Four idTypes are fields under another name.
+/// All columns except the four idTypes that are fields under another name.
 pub(crate) fn columns() -> impl Iterator<Item = Column> {
     let of_fields =
         [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];
@@ -15,7 +15,7 @@ pub(crate) fn columns() -> impl Iterator<Item = Column> {
     Column::FIELDS.into_iter().chain(ids.map(Column::Identifier))
 }
 
-/// What an instrument has in a column.
+/// The value of an instrument in a column.
 pub(crate) enum ColumnValue<'a> {
     Nothing,
     Text(Cow<'a, str>),
@@ -24,7 +24,7 @@ pub(crate) enum ColumnValue<'a> {
     List(Vec<&'a str>),
 }
 
-/// What the instrument has in that column.
+/// The value of the instrument in that column.
 pub(crate) fn column_value(instrument: &Instrument, column: Column) -> ColumnValue<'_> {
     fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
         text.as_deref().map(Cow::Borrowed)
@@ -66,8 +66,8 @@ fn list(values: Vec<&str>) -> ColumnValue<'_> {
     if values.is_empty() { ColumnValue::Nothing } else { ColumnValue::List(values) }
 }
 
-/// The cells that say what is known of the instrument, except its own FIGI. A
-/// column with several values has several cells, one after the other.
+/// The cells of the instrument, except its own FIGI. A column with several values has several
+/// cells, one after the other.
 pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
     let mut cells = Vec::new();
     for column in columns().filter(|column| *column != Column::Figi) {
@@ -93,9 +93,8 @@ mod tests {
     use crate::row::normalize::normalize;
     use crate::row::{CellKind, Row};
 
-    /// Every column comes back as it was put in.
     #[test]
-    fn it_is_the_way_back_from_normalize() {
+    fn the_cells_of_an_instrument_are_those_it_was_made_from() {
         let mut given = vec![
             ("compositeFIGI", "BBG000BLNNH6"),
             ("shareClassFIGI", "BBG001S5S399"),

@@ -1,4 +1,4 @@
-//! JSON lines: an object a line.
+//! Reads JSON lines: an object per line.
 
 use std::io::{BufRead, Read as _};
 
@@ -43,7 +43,7 @@ impl<R: BufRead> JsonLines<R> {
                 break;
             }
         }
-        if let Err(reason) = self.objects.take(plan, &row.raw) {
+        if let Err(reason) = self.objects.read(plan, &row.raw) {
             return Ok(Next::Rejected(reason));
         }
         Ok(if plan.row(&self.objects.record, row) { Next::Row } else { Next::Skipped })
