@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::Meter;
 
-/// The most bytes that a file may unpack to for each of its own bytes. Samples of real dumps have
+/// The most bytes that a file may unpack to for each packed byte. Samples of real dumps have
 /// ratios from 4 (CSV) to 18 (JSON); a repeated byte has 1,000.
 const UNPACKED_RATIO_MAX: u64 = 200;
 

@@ -129,7 +129,7 @@ fn rows_that_identify_no_security_or_several_are_not_used() {
     }
 }
 
-/// Of several rows for one security, only those that contradict each other are not used.
+/// Only the rows that contradict each other are left out, not a third row for the same security.
 #[test]
 fn rows_that_contradict_each_other_are_not_used() {
     let isin = ("ID_ISIN", "US4592001014");

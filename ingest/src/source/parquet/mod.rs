@@ -104,7 +104,7 @@ fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
                 }
                 _ => {
                     return Err(
-                        "a Parquet file must not be compressed as a whole: unpack it first".into()
+                        "a Parquet file must not be compressed as a whole: unpack it first".into(),
                     );
                 }
             }
@@ -201,7 +201,10 @@ impl Parquet {
             }
         }
         if used.is_empty() {
-            return Err(format!("the file has no column of its format, only {}", header.join(", ")));
+            return Err(format!(
+                "the file has no column of its format, only {}",
+                header.join(", ")
+            ));
         }
         let projection = Type::group_type_builder(schema.name()).with_fields(used).build();
         let projection = projection.map_err(|error| error.to_string())?;
