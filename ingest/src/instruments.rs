@@ -14,12 +14,12 @@ use crate::source::{DumpReader, Input};
 /// An iterator over the rows of a dump.
 ///
 /// ```
-/// use figdex_ingest::{Input, Instruments, DumpRow};
+/// use figdex_ingest::{DumpRow, Input, Instruments};
 ///
-/// # fn main() -> crate::Result<()> {
+/// # fn main() -> figdex_ingest::Result<()> {
 /// let dump = b"figi,ticker\nBBG000BLNNH6,IBM\nBBG000BLNNH5,IBN\n";
 /// let rows = Instruments::open(&Input::Memory("dump", dump[..].into()), None)?;
-/// let [ibm, invalid] = &rows.collect::<crate::Result<Vec<_>>>()?[..] else {
+/// let [ibm, invalid] = &rows.collect::<figdex_ingest::Result<Vec<_>>>()?[..] else {
 ///     panic!("two rows");
 /// };
 /// assert!(matches!(ibm, DumpRow::Instrument(ibm) if ibm.ticker.as_deref() == Some("IBM")));

@@ -209,7 +209,7 @@ fn a_full_disk_ends_a_build_cleanly() {
     disk.resize(old_kilobytes + whole_kilobytes / 4);
     let (code, error) = build(desk.path(), "new.csv", "small/index");
     assert_eq!(code, 1);
-    assert!(error.contains(" free, and the index needs about "), "{error}");
+    assert!(error.contains(" free, and the build needs about "), "{error}");
 }
 
 /// What the folder takes on its disk, as the disk counts it.

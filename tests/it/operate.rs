@@ -74,7 +74,7 @@ fn what_csv_cannot_say_is_refused() {
     assert_eq!(ingest(desk.path(), &["build", "dump.jsonl", "--index", "index"]).0, 0);
     let (code, _, error) = ingest(desk.path(), &["export", "index"]);
     assert_eq!(code, 1);
-    assert!(error.contains("BBG000BLNNH6 has a value with ';' in alias"), "{error}");
+    assert!(error.contains("a value of alias of BBG000BLNNH6 contains ';'"), "{error}");
     let (code, told, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
     assert_eq!((code, &*told), (0, "{\"figi\":\"BBG000BLNNH6\",\"alias\":\"a;b\"}\n"));
 }
@@ -113,7 +113,7 @@ fn inspecting() {
     assert_eq!(code, 0);
     for line in [
         "4 instruments in one part; ",
-        "             1      25.00 %  Equity\n             3      75.00 %  without\n",
+        "             1      25.00 %  Equity\n             3      75.00 %  without a value\n",
         "             2      50.00 %  listed\n",
     ] {
         assert!(told.contains(line), "{line}\n{told}");

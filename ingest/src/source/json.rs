@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for Members<'_> {
         {
             match found {
                 Some(names) => {
-                    members.next_value_seed(Member { names, record, is_entry: false })?
+                    members.next_value_seed(Member { names, record, is_entry: false })?;
                 }
                 None => drop(members.next_value::<IgnoredAny>()?),
             }
