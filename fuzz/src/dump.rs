@@ -1,6 +1,6 @@
 //! Reading a dump to its end, as a build does.
 
-use figdex_ingest::{Format, Input, Instruments, Taken};
+use figdex_ingest::{DumpRow, Format, Input, Instruments};
 
 /// The format that a letter stands for: `a` is the first built-in format, and so on. `None` for
 /// any other byte: the format is then recognised from the content.
@@ -15,7 +15,7 @@ pub fn read(content: &[u8], format: Option<&Format>) {
     let input = Input::Memory("input", content.into());
     let Ok(rows) = Instruments::open(&input, format) else { return };
     for row in rows {
-        if let Ok(Taken::Rejected(reason)) = row {
+        if let Ok(DumpRow::Rejected(reason)) = row {
             assert!(!reason.is_empty());
         }
     }

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use figdex_ingest::generate::{Format, Universe};
-use figdex_ingest::{Build, Input, generate};
+use figdex_ingest::generate::Universe;
+use figdex_ingest::{Build, Input, Layout, generate};
 use tempfile::TempDir;
 
 /// Number of generated instruments: enough for ranked lists of frequent words, for ordinals of
@@ -35,7 +35,7 @@ const ODD: &str = concat!(
 pub fn build() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for an index");
     let mut dump = Vec::new();
-    generate::write(&Universe::new(GENERATED, 5), Format::JsonLines, &mut dump)
+    generate::write(&Universe::new(GENERATED, 5), Layout::JsonLines, &mut dump)
         .expect("writing into memory does not fail");
     publish(
         vec![Input::Memory("generated", dump.into()), Input::Memory("odd", ODD.as_bytes().into())],

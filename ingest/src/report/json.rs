@@ -1,71 +1,54 @@
-//! The report as JSON, for programs (`--report FILE`). The keys are a promise:
-//! more may come, none is renamed. The members of the document are documented
-//! here and nowhere else.
+//! The report as JSON, for programs (`--report FILE`). The keys are stable: keys may be added,
+//! but none is renamed or removed. They are documented on the types here and in `report`.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::conflicts::Sample;
-use super::{Counts, EnrichCounts, Published, Report, RowPlace, Tally};
+use super::{Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally};
 use crate::row::Column;
 
 /// The whole document.
 #[derive(Serialize)]
 struct Document<'a> {
-    /// The generation; `null` when nothing was published.
+    /// The published generation; `null` if nothing was published.
     published: Option<&'a Published>,
-    /// From the first byte read to the end.
+    /// Duration of the build.
     elapsed_seconds: f64,
-    /// Sums over `inputs`.
+    /// The sums of `inputs`.
     total: Counts,
-    /// In the order given: read = instruments + merged + rejected + skipped.
-    inputs: Vec<Input<'a, Counts>>,
-    /// Sums over `enrich`.
+    /// The inputs in the order given: read = instruments + merged + rejected + skipped.
+    inputs: &'a [InputReport],
+    /// The sums of `enrich`.
     enrich_total: EnrichCounts,
     /// The `--enrich` inputs:
     /// read = enriched + unmatched + ambiguous + rejected + skipped.
-    enrich: Vec<Input<'a, EnrichCounts>>,
+    enrich: &'a [EnrichReport],
     /// Rejected rows of all inputs, by reason.
     rejected: Vec<Reason<'a>>,
-    /// Rows to enrich with that are unmatched or ambiguous, by reason.
+    /// Rows of `--enrich` inputs that are unmatched or ambiguous, by reason.
     not_joined: Vec<Reason<'a>>,
     /// Dropped cells, by column and reason.
     dropped: Vec<Reason<'a>>,
-    /// Fields of which two rows say different things, by column.
+    /// Fields of which two rows have different values, by column.
     conflicts: Vec<Conflicts<'a>>,
-    /// Fields that `--enrich` inputs filled, by column.
+    /// Fields filled by `--enrich` inputs, by column.
     filled: Vec<Filled>,
-    /// Fields that the table of `--exchanges` filled, by column.
+    /// Fields filled by the table of `--exchanges`, by column.
     filled_from_exchanges: Vec<Filled>,
-    /// The file that keeps what was not taken; `null` when all was.
+    /// The rejects file; `null` if nothing was rejected or dropped.
     rejects_file: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Input<'a, C> {
-    /// As given; `-` is standard input.
-    name: &'a str,
-    #[serde(flatten)]
-    counts: C,
-    /// The format that it was read as; not of `enrich`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<&'a str>,
-    /// Columns that nobody knows, which were ignored.
-    unknown_columns: &'a [String],
-    /// Columns that the format tells of and the input lacks; not of `enrich`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    absent_columns: Option<&'a [String]>,
-}
-
-#[derive(Serialize)]
 struct Reason<'a> {
-    /// Only of dropped cells.
+    /// The column of a dropped cell; not in other lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<&'static str>,
     reason: &'static str,
     count: u64,
-    /// The first row of which it is true.
+    /// The first such row.
     first: &'a RowPlace,
 }
 
@@ -101,29 +84,9 @@ impl Report {
             published: self.published.as_ref(),
             elapsed_seconds: self.elapsed.as_secs_f64(),
             total: self.total(),
-            inputs: self
-                .inputs
-                .iter()
-                .map(|input| Input {
-                    name: &input.name,
-                    counts: input.counts,
-                    format: Some(&input.format),
-                    unknown_columns: &input.unknown_columns,
-                    absent_columns: Some(&input.absent_columns),
-                })
-                .collect(),
+            inputs: &self.inputs,
             enrich_total: self.enrich_total(),
-            enrich: self
-                .enrich
-                .iter()
-                .map(|input| Input {
-                    name: &input.name,
-                    counts: input.counts,
-                    format: None,
-                    unknown_columns: &input.unknown_columns,
-                    absent_columns: None,
-                })
-                .collect(),
+            enrich: &self.enrich,
             rejected: self.reasons.iter().map(|(why, tally)| reason(None, why, tally)).collect(),
             not_joined: self
                 .not_joined

@@ -1,4 +1,4 @@
-//! A columns file: how one kind of dump is laid out, as read and checked.
+//! A columns file, read and validated.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::format::description::Description;
 
-/// One format: its name, or its file's, and what it says.
+/// A named description of a format. The name is that of a shipped format or of the file.
 #[derive(Clone)]
-pub(crate) struct Described {
+pub(crate) struct ColumnsFile {
     pub(crate) name: Arc<str>,
     pub(crate) description: Arc<Description>,
 }
 
-impl Described {
+impl ColumnsFile {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;

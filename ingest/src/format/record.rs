@@ -1,16 +1,16 @@
-//! One record of a dump: the values that its description asks for, before they
-//! are a row. Readers fill it; the plan makes the row.
+//! One record of a dump: the values that the format uses, in the dump's own words. A reader
+//! fills it, and the plan makes a row of it.
 
 use std::collections::BTreeMap;
 
 use crate::row::CellKind;
 
-/// A value's place among those that a description asks for.
-pub(super) type Slot = usize;
+/// The number of a value that the format uses, from 0.
+pub(crate) type Slot = usize;
 
-/// The values of a record, by slot. It is filled anew for each record.
+/// The values of a record, by slot. It is reused for all records of a dump.
 #[derive(Default)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// Words that mean "unknown".
     blank: Vec<String>,
     text: String,
@@ -23,33 +23,33 @@ struct Value {
     start: usize,
     end: usize,
     kind: CellKind,
-    /// It is one of an array's entries.
-    entry: bool,
+    /// Whether it is an entry of an array.
+    is_entry: bool,
     /// The next value of the same slot.
     next: Option<usize>,
 }
 
-/// One value of a record, trimmed, never empty.
+/// One value of a record, trimmed and not empty.
 #[derive(Clone, Copy)]
-pub(super) struct RecordValue<'a> {
-    pub(super) text: &'a str,
-    pub(super) kind: CellKind,
-    pub(super) entry: bool,
+pub(crate) struct RecordValue<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) kind: CellKind,
+    pub(crate) is_entry: bool,
 }
 
 impl Record {
-    pub(super) fn new(slots: usize, blank: Vec<String>) -> Self {
+    pub(crate) fn new(slots: usize, blank: Vec<String>) -> Self {
         Self { blank, ends: vec![None; slots], ..Self::default() }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.values.clear();
         self.ends.fill(None);
     }
 
-    /// Adds a value; a blank one means "unknown" and is none.
-    pub(super) fn put(&mut self, slot: Slot, text: &str, kind: CellKind, entry: bool) {
+    /// Adds a value, unless it is blank, which means "unknown".
+    pub(crate) fn put(&mut self, slot: Slot, text: &str, kind: CellKind, is_entry: bool) {
         let text = text.trim();
         if text.is_empty() || self.blank.iter().any(|word| word == text) {
             return;
@@ -57,7 +57,7 @@ impl Record {
         let start = self.text.len();
         self.text.push_str(text);
         let place = self.values.len();
-        self.values.push(Value { start, end: self.text.len(), kind, entry, next: None });
+        self.values.push(Value { start, end: self.text.len(), kind, is_entry, next: None });
         match &mut self.ends[slot] {
             Some((_, last)) => {
                 self.values[*last].next = Some(place);
@@ -68,46 +68,46 @@ impl Record {
     }
 
     /// The values of a slot, in the order of the record.
-    pub(super) fn of(&self, slot: Slot) -> impl Iterator<Item = RecordValue<'_>> {
+    pub(crate) fn of(&self, slot: Slot) -> impl Iterator<Item = RecordValue<'_>> {
         let first = self.ends[slot].map(|(first, _)| &self.values[first]);
         let next = |value: &&Value| value.next.map(|place| &self.values[place]);
         std::iter::successors(first, next).map(|value| RecordValue {
             text: &self.text[value.start..value.end],
             kind: value.kind,
-            entry: value.entry,
+            is_entry: value.is_entry,
         })
     }
 }
 
-/// The names that a description asks for, nested as the dump nests them.
+/// The names of the slots, as a tree: nested as the values are nested in the dump.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
-    pub(super) slot: Option<Slot>,
-    pub(super) members: BTreeMap<Box<str>, Names>,
+pub(crate) struct Names {
+    pub(crate) slot: Option<Slot>,
+    pub(crate) members: BTreeMap<Box<str>, Names>,
 }
 
 impl Names {
-    /// The names of the slots, in their order. `codes.figi` is a column of that
-    /// very name, or what is called `figi` inside of `codes`.
-    pub(super) fn new(sources: &[String]) -> Self {
+    /// The tree of the names of the slots, which are in order. `codes.figi` is a column with
+    /// that name, or the member `figi` of the object `codes`.
+    pub(crate) fn new(slot_names: &[String]) -> Self {
         let mut names = Self::default();
-        for (slot, source) in sources.iter().enumerate() {
+        for (slot, name) in slot_names.iter().enumerate() {
             let mut place = &mut names;
-            for member in source.split('.') {
+            for member in name.split('.') {
                 place = place.members.entry(member.into()).or_default();
             }
             place.slot = Some(slot);
-            names.members.entry(source.as_str().into()).or_default().slot = Some(slot);
+            names.members.entry(name.as_str().into()).or_default().slot = Some(slot);
         }
         names
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.members.get(name)
     }
 
-    /// Adds every slot of it to `slots`.
-    pub(super) fn slots(&self, slots: &mut Vec<Slot>) {
+    /// Adds all slots of this subtree to `slots`.
+    pub(crate) fn slots(&self, slots: &mut Vec<Slot>) {
         slots.extend(self.slot);
         for member in self.members.values() {
             member.slots(slots);

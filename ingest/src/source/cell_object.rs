@@ -1,42 +1,47 @@
-//! An object inside of a cell: JSON, or a dictionary as Python prints it
+//! Reads an object inside a cell: JSON, or a dictionary as Python prints it
 //! (`{'figi': 'BBG000C2V3D6', 'cik': None}`).
 
 use super::json;
-use super::record::{Names, Record};
+use crate::format::record::{Names, Record};
 use crate::row::CellKind;
 
-/// Takes the values of the object in a cell; where there is none, its values are
-/// told to be at fault.
-pub(super) fn take(cell: &str, names: &Names, record: &mut Record) {
+/// Reads the values of the object in a cell. If the cell does not hold an object, all these
+/// values are invalid.
+pub(super) fn read(cell: &str, names: &Names, record: &mut Record) {
     let cell = cell.trim();
     if cell.is_empty() {
         return;
     }
-    // A cell is read twice where the first try fails, so each goes to a record of
-    // its own only when it is whole.
+    // The text is checked first, so that nothing is added to the record for an invalid one.
     let is_object = |text: &str| serde_json::from_str::<Object>(text).is_ok();
     let text = if is_object(cell) { Some(cell.to_owned()) } else { python(cell) };
-    let taken = match text.filter(|text| is_object(text)) {
+    let is_read = match text.filter(|text| is_object(text)) {
         Some(text) => json::object(&text, names, record, None).is_ok(),
         None => false,
     };
-    if !taken {
-        fault(cell, names, record);
+    if !is_read {
+        add_invalid(cell, names, record);
     }
 }
 
 type Object = std::collections::HashMap<String, serde::de::IgnoredAny>;
 
-fn fault(cell: &str, names: &Names, record: &mut Record) {
+fn add_invalid(cell: &str, names: &Names, record: &mut Record) {
     for member in names.members.values() {
         if let Some(slot) = member.slot {
-            record.put(slot, cell, CellKind::Fault("inside of a cell that is no object"), false);
+            record.put(
+                slot,
+                cell,
+                CellKind::Invalid("the cell does not hold a JSON object"),
+                false,
+            );
         }
-        fault(cell, member, record);
+        add_invalid(cell, member, record);
     }
 }
 
-/// The same as JSON; what this leaves wrong, the JSON reader will find.
+/// Converts a Python dictionary to JSON; `None` if it has other words. The result may be invalid
+/// JSON, which the caller checks.
 fn python(text: &str) -> Option<String> {
     let mut json = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -63,7 +68,7 @@ fn python(text: &str) -> Option<String> {
     Some(json)
 }
 
-/// The rest of a Python string, after its opening quote.
+/// Converts the rest of a Python string, after its opening quote.
 fn string(
     chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
     quote: char,
@@ -98,35 +103,35 @@ fn code(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, digits: usize) -> 
 mod tests {
     use super::*;
 
-    fn taken(cell: &str) -> Vec<(String, CellKind)> {
+    fn values(cell: &str) -> Vec<(String, CellKind)> {
         let names = ["codes.figi".to_owned(), "codes.n".to_owned()];
         let names = Names::new(&names);
         let mut record = Record::new(2, Vec::new());
-        take(cell, names.get("codes").unwrap(), &mut record);
+        read(cell, names.get("codes").unwrap(), &mut record);
         let values = [0, 1].into_iter().flat_map(|slot| record.of(slot));
         values.map(|value| (value.text.to_owned(), value.kind)).collect()
     }
 
     #[test]
-    fn dictionaries_of_python_and_json() {
+    fn objects_of_json_and_python_are_read() {
         let text = |text: &str| (text.to_owned(), CellKind::Text);
-        assert_eq!(taken("{'figi': 'BBG', 'cik': None}"), [text("BBG")]);
+        assert_eq!(values("{'figi': 'BBG', 'cik': None}"), [text("BBG")]);
         assert_eq!(
-            taken(r#"{"figi": "B'G", "n": 3}"#),
+            values(r#"{"figi": "B'G", "n": 3}"#),
             [text("B'G"), ("3".into(), CellKind::Integer)]
         );
-        assert_eq!(taken(r#"{'figi': "it's", 'n': True}"#), [text("it's"), text("true")]);
-        assert_eq!(taken(r"{'figi': 'a\'b\xe9\u00e9'}"), [text("a'béé")]);
-        assert_eq!(taken(""), []);
-        assert_eq!(taken("{'n': ('a', 'b')}"), [text("a"), text("b")]);
+        assert_eq!(values(r#"{'figi': "it's", 'n': True}"#), [text("it's"), text("true")]);
+        assert_eq!(values(r"{'figi': 'a\'b\xe9\u00e9'}"), [text("a'béé")]);
+        assert_eq!(values(""), []);
+        assert_eq!(values("{'n': ('a', 'b')}"), [text("a"), text("b")]);
     }
 
     #[test]
-    fn what_is_no_object_is_told() {
+    fn the_values_of_other_cells_are_invalid() {
         for cell in ["x", "{'figi': ", "{'figi': 'BBG'", "{'figi': __import__('os')}", "[1]"] {
-            let values = taken(cell);
-            assert_eq!(values.len(), 2, "{cell}");
-            assert!(values.iter().all(|(_, kind)| matches!(kind, CellKind::Fault(_))), "{cell}");
+            let found = values(cell);
+            assert_eq!(found.len(), 2, "{cell}");
+            assert!(found.iter().all(|(_, kind)| matches!(kind, CellKind::Invalid(_))), "{cell}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The lists of allowed values that an operator gives (`--values DIR`): one JSON
-//! file a key, in the shape in which the values endpoint itself answers.
+//! The operator's lists of allowed values (`--values DIR`): one JSON file per property, in the
+//! form that the values endpoint returns.
 
 use std::fs;
 use std::io;
@@ -15,16 +15,16 @@ struct ValueList {
     values: Vec<String>,
 }
 
-/// The list of a property in a folder.
+/// The path of a property's list in the folder.
 pub(crate) fn list(folder: &Path, property: Property) -> PathBuf {
     folder.join(property.name()).with_extension("json")
 }
 
-/// The values of every list in the folder. Files of other names are left alone;
-/// `idType.json` too, since each version's list is its own.
+/// Reads every list in the folder. Other files are ignored, `idType.json` as well, because the
+/// idTypes are fixed by each version of the interface.
 ///
 /// # Errors
-/// When a list is not of the shape, or when the folder has none at all.
+/// [`Error::Input`] when a list is invalid, or when the folder has no list.
 pub(crate) fn read(folder: &Path) -> Result<Vec<(Property, String)>> {
     let mut values = Vec::new();
     let mut lists = 0;
@@ -37,14 +37,14 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<(Property, String)>> {
         };
         let found: ValueList = serde_json::from_str(&text).map_err(|error| {
             let line = error.line() as u64;
-            let what = format!("not a value list, {{\"values\": [\"…\"]}}: {error}");
+            let what = format!("invalid value list, expected {{\"values\": [\"…\"]}}: {error}");
             Error::input(&path.display(), Some(line), what)
         })?;
         values.extend(found.values.into_iter().map(|value| (property, value)));
         lists += 1;
     }
     if lists == 0 {
-        let what = "the folder has no value list, such as exchCode.json";
+        let what = "the folder contains no value list, such as exchCode.json";
         return Err(Error::input(&folder.display(), None, what));
     }
     Ok(values)

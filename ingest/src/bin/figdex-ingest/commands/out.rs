@@ -1,12 +1,12 @@
-//! Where a command writes what it makes: a file, or standard output.
+//! Writes the dump of a command into `--out FILE`, or to standard output without it.
 
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Context as _;
 use figdex_index::escaped_path;
-use figdex_ingest::outputs::Output;
+use figdex_ingest::files::Output;
 
-/// Lets `write` write into a file, or to standard output when none is named.
+/// Calls `write` with the file, or with standard output when `output` is `None`.
 pub(crate) fn write<E>(
     output: Option<&Output>,
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
@@ -28,7 +28,7 @@ where
             let mut out = BufWriter::new(io::stdout().lock());
             let written = write(&mut out).map_err(Into::into);
             match written.and_then(|()| Ok(out.flush()?)) {
-                // Who reads the pipe has seen enough, as `head` has.
+                // The reader of the pipe has ended, as `head` does: that is not an error.
                 Err(error) if is_broken_pipe(&error) => Ok(()),
                 written => written.context("writing to standard output"),
             }

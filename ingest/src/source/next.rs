@@ -1,37 +1,37 @@
-//! A record that cannot be read, and what comes after it.
+//! The result of reading a record, and the error that ends a dump.
 
-use super::RECORD_BYTES_MAX;
 use std::io;
 
+use super::RECORD_BYTES_MAX;
 use crate::error::Error;
 use crate::row::reject::Reject;
 
-/// What a source yields next.
+/// The result of reading the next record.
 pub(crate) enum Next {
-    /// The row was filled.
+    /// A row.
     Row,
-    /// A record that is no row, and why; its line and bytes are in the row.
+    /// A record that is not a row, and the reason. Its line and bytes are in the row.
     Rejected(Reject),
-    /// A record that a rule of its format leaves out.
+    /// A record that the format leaves out.
     Skipped,
-    /// There is no more.
+    /// The end of the dump.
     End,
 }
 
-/// A fault that ends a dump: from here on its rows cannot be told apart.
+/// An error after which a dump cannot be read further, because the next record cannot be found.
 #[derive(Debug)]
-pub(crate) struct Fault {
-    /// The line, from 1, where the dump has lines.
+pub(crate) struct DumpError {
+    /// The line, from 1; `None` if the dump has no lines.
     pub(super) line: Option<u64>,
     pub(super) what: String,
 }
 
-impl Fault {
+impl DumpError {
     pub(super) fn new(line: u64, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }
 
-    /// For `map_err`: reading failed at that line.
+    /// For `map_err`: an I/O error at that line.
     pub(super) fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::new(line, "the compressed file is cut off"),
@@ -43,6 +43,7 @@ impl Fault {
         Self::new(line, format!("a record is longer than {RECORD_BYTES_MAX} bytes"))
     }
 
+    /// The error, with the name of the dump.
     pub(super) fn of(self, name: &str) -> Error {
         Error::input(&name, self.line, self.what)
     }
