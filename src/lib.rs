@@ -5,7 +5,7 @@
 //!
 //! | files | task |
 //! |---|---|
-//! | `main`, `commands` | reading the command line, and carrying out `serve`, `config` and `keys` |
+//! | `main`, `commands` | reading the command line, and carrying out `serve`, `config`, `explain` and `keys` |
 //! | `routes` | the paths, a file for each endpoint; `service` is made here |
 //! | `gate` | the checks before an endpoint, reading the body, and the answer in JSON |
 //! | `site` | the files of the page for people |
@@ -21,7 +21,7 @@
 //! | `error` | the errors that refuse a whole request, with their statuses |
 //! | `encoding`, `pieces`, `weighted` | gzip, answers in pieces, lists with qualities in headers |
 //! | `request`, `limits` | the request that is being answered; rates and bounds |
-//! | `version`, `cors`, `stamp`, `caller` | versions, other origins, changes of a file, who calls |
+//! | `version`, `cors`, `stamp`, `caller` | versions, other origins, stamps of watched files, callers |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

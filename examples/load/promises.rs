@@ -41,7 +41,7 @@ pub(crate) fn run(flags: &PromisesFlags) -> anyhow::Result<()> {
     eprintln!("taking identifiers and words from the index");
     let sample = Sample::of(&catalogue, mixes.asks())?;
     let hosts = Hosts { figdex: Host::new()?, floor: Host::new()? };
-    let figdex = hosts.figdex.serve(server::figdex(catalogue)?)?;
+    let figdex = hosts.figdex.serve(server::figdex(catalogue))?;
     let mut table = Table::begin(Conditions {
         instruments: manifest.instruments,
         seed: flags.index.is_none().then_some(universe::SEED),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use figdex::config::{Config, ServeFlags};
+use figdex::config::Settings;
 use figdex::{ConnectionBounds, Observer, State, serve, service};
 use figdex_index::Catalogue;
 use tokio::net::TcpListener;
@@ -20,7 +20,7 @@ use warp::reply::Response;
 use crate::client;
 
 /// The maximum number of jobs of a request, also for the requests without a key here.
-const JOBS_PER_REQUEST: &str = "100";
+const JOBS_PER_REQUEST: usize = 100;
 
 /// A service, and the observer of its requests.
 type Service = (BoxedFilter<(Response,)>, Observer);
@@ -63,16 +63,14 @@ impl Host {
 }
 
 /// The service of Figdex over this catalogue.
-pub(crate) fn figdex(catalogue: Catalogue) -> anyhow::Result<Service> {
-    let flags = ServeFlags {
-        no_limits: Some("true".to_owned()),
-        jobs_per_request: Some(JOBS_PER_REQUEST.to_owned()),
-        jobs_per_request_with_key: Some(JOBS_PER_REQUEST.to_owned()),
-        ..ServeFlags::default()
+pub(crate) fn figdex(catalogue: Catalogue) -> Service {
+    let settings = Settings {
+        jobs_per_request: JOBS_PER_REQUEST,
+        jobs_per_request_with_key: JOBS_PER_REQUEST,
+        ..Settings::default()
     };
-    let settings = Config::resolve(&flags)?.settings;
     let state = Arc::new(State::new(catalogue, settings));
-    Ok((service(state.clone()), state.observer()))
+    (service(state.clone()), state.observer())
 }
 
 /// The floor: reads the whole body of a request, and answers `body_bytes` bytes that begin with

@@ -142,7 +142,7 @@ fn admit(
     *counted = count(limiter.as_deref(), who, version, action.span())?;
     let PerRequest { jobs_max, jobs_max_with_key, body_bytes_max } = per_request;
     let jobs_max = if key.is_some() { jobs_max_with_key } else { jobs_max };
-    let (wait, share) = (settings.body_wait, state.bodies().share(who));
+    let (wait, share) = (settings.body_timeout, state.bodies().share(who));
     Ok(Call {
         admitted: Admitted { jobs_max, who, version, limiter },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, wait, share },

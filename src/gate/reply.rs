@@ -67,7 +67,7 @@ async fn packed_in_turn(state: &State, json: Pieces) -> Result<(Pieces, bool), A
         let json = handed.lock().take();
         json.map(packed)
     };
-    if let Ok(Some(packed)) = state.packing(pack).await {
+    if let Ok(Some(packed)) = state.pools().packing.run(pack).await {
         return Ok((packed, true));
     }
     let json = waiting.lock().take();

@@ -32,9 +32,9 @@ async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     let (catalogue, settings) = (state.catalogue(), state.settings());
     let identifiers =
         if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
-    // A block is unpacked, and a family may have many rows. These turns are separate from those
-    // of searches.
-    let found = state.reading(move || instrument(&catalogue, figi, identifiers)).await?;
+    // Heavy work: a block is decompressed, and a family may have many rows.
+    let found =
+        state.pools().instruments.run(move || instrument(&catalogue, figi, identifiers)).await?;
     let found = found.map_err(|error| {
         tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
         ApiError::Internal

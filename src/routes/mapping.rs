@@ -41,7 +41,7 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
                 let jobs = mapper.read(&body, &admitted)?;
                 Ok::<_, ApiError>(mapper.answer(&jobs, meter))
             };
-            state.looking_up(read_and_answer).await??
+            state.pools().answers.run_metered(read_and_answer).await??
         } else {
             let jobs = mapper.read(&body, &admitted)?;
             // A few rows are written faster than another thread wakes up; many rows would delay
@@ -53,12 +53,20 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
                 Some(found) => {
                     let verdicts = jobs.verdicts;
                     drop(body);
-                    state.looking_up(move |meter| mapper.write(&verdicts, &found, meter)).await?
+                    state
+                        .pools()
+                        .answers
+                        .run_metered(move |meter| mapper.write(&verdicts, &found, meter))
+                        .await?
                 }
                 None => {
                     let jobs = jobs.into_owned();
                     drop(body);
-                    state.looking_up(move |meter| mapper.answer(&jobs, meter)).await?
+                    state
+                        .pools()
+                        .answers
+                        .run_metered(move |meter| mapper.answer(&jobs, meter))
+                        .await?
                 }
             }
         };

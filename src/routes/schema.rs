@@ -25,13 +25,13 @@ async fn handle(version: Version, head: Head, state: Arc<State>) -> Response {
     gate::open(&state, head, Route::Schema(version), None, answer(version, &state)).await
 }
 
-/// The document. It is made for each request and takes a millisecond, in which many small
-/// answers could be made: so it waits for a turn, of those that no search waits for.
+/// The document. It is made for each request, which is heavy work: it takes a millisecond, in which
+/// many small answers could be made.
 async fn answer(version: Version, state: &Arc<State>) -> Result<Vec<u8>, OpenError> {
     let (catalogue, shared) = (state.catalogue(), state.clone());
     let make = move || {
         let per_request = shared.limits().per_request;
         openapi::document(version, shared.settings(), per_request, catalogue.vocabulary())
     };
-    Ok(state.describing(make).await?)
+    Ok(state.pools().schema.run(make).await?)
 }

@@ -76,13 +76,15 @@ async fn answer(
             let settings = shared.settings();
             Question::read(endpoint, version, &body, catalogue, settings)?.answer(meter)
         };
-        state.looking_up(read_and_answer).await??
+        state.pools().answers.run_metered(read_and_answer).await??
     } else {
         let question = Question::read(endpoint, version, &body, catalogue, state.settings())?;
         drop(body);
         match question.answer(&Meter::of(endpoint.inline_units()))? {
             Some(answer) => Some(answer),
-            None => state.looking_up(move |meter| question.answer(meter)).await??,
+            None => {
+                state.pools().answers.run_metered(move |meter| question.answer(meter)).await??
+            }
         }
     };
     // In a turn it has no bound, and ends early only when the client has gone.

@@ -34,7 +34,11 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     if let Some(json) = suggestions(&catalogue, &request, &Meter::inline())? {
         return Ok(json);
     }
-    let json = state.looking_up(move |meter| suggestions(&catalogue, &request, meter)).await??;
+    let json = state
+        .pools()
+        .answers
+        .run_metered(move |meter| suggestions(&catalogue, &request, meter))
+        .await??;
     // It has no bound there, and ends early only when the client has gone.
     Ok(json.ok_or(ApiError::Unavailable)?)
 }

@@ -34,8 +34,11 @@ fn state() -> Arc<State> {
     }
     let dump = Input::Memory("dump", dump.into_bytes().into());
     Build::new(vec![dump], &index).run(&mut |_| {}).unwrap();
-    let settings =
-        Settings { turns: Some(1), turn_wait: Duration::from_millis(50), ..Settings::default() };
+    let settings = Settings {
+        pool_threads: Some(1),
+        pool_timeout: Duration::from_millis(50),
+        ..Settings::default()
+    };
     Arc::new(State::new(Catalogue::open(&index).unwrap(), settings))
 }
 
@@ -52,7 +55,7 @@ async fn post(state: &Arc<State>, path: &str, encoding: &str, body: &str) -> (u1
 async fn bodies_that_are_parsed_inline() {
     let state = state();
     let (release, released) = mpsc::channel::<()>();
-    let mut searching = pin!(state.blocking(move || released.recv()));
+    let mut searching = pin!(state.pools().answers.run(move || released.recv()));
     assert!(searching.as_mut().now_or_never().is_none());
     for (path, begins, ends) in [
         ("/v3/mapping", "[", "]"),
@@ -77,7 +80,7 @@ async fn bodies_that_are_parsed_inline() {
 async fn answers_that_are_packed_inline() {
     let state = state();
     let (release, released) = mpsc::channel::<()>();
-    let mut packing = pin!(state.packing(move || released.recv()));
+    let mut packing = pin!(state.pools().packing.run(move || released.recv()));
     assert!(packing.as_mut().now_or_never().is_none());
     let job = |ticker: &str| format!(r#"[{{"idType":"TICKER","idValue":"{ticker}"}}]"#);
     assert_eq!(post(&state, "/v3/mapping", "gzip", &job("FEW")).await, (200, true));
@@ -89,28 +92,32 @@ async fn answers_that_are_packed_inline() {
     assert!(answers > reply::INLINE_BYTES_MAX as u64, "the answer of MANY is long enough");
 }
 
-/// No rate limits `/schema` and `/instruments`, so their turns are separate from those of searches:
+/// No rate limits `/schema` and `/instruments`, so their pools are separate from that of searches:
 /// neither waits for the other.
 #[tokio::test]
-async fn searches_have_separate_turns() {
+async fn searches_have_a_separate_pool() {
     let state = state();
     let service = service(state.clone());
     let ask = async |path: &str| warp::test::request().path(path).reply(&service).await.status();
     let instrument = format!("/instruments/{}", figi(0));
 
     let (release, released) = mpsc::channel::<()>();
-    let mut searching = pin!(state.blocking(move || released.recv()));
+    let mut searching = pin!(state.pools().answers.run(move || released.recv()));
     assert!(searching.as_mut().now_or_never().is_none());
     assert_eq!(ask("/schema").await, 200);
     assert_eq!(ask(&instrument).await, 200);
-    assert_eq!(state.blocking(|| ()).await, Err(ApiError::Unavailable), "searches are busy");
+    assert_eq!(
+        state.pools().answers.run(|| ()).await,
+        Err(ApiError::Unavailable),
+        "searches are busy"
+    );
     drop(release);
 
     let (release, released) = mpsc::channel::<()>();
-    let mut describing = pin!(state.describing(move || released.recv()));
+    let mut describing = pin!(state.pools().schema.run(move || released.recv()));
     assert!(describing.as_mut().now_or_never().is_none());
     assert_eq!(ask("/schema").await, 503);
     assert_eq!(ask(&instrument).await, 200);
-    while state.blocking(|| ()).await.is_err() {}
+    while state.pools().answers.run(|| ()).await.is_err() {}
     drop(release);
 }

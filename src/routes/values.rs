@@ -47,7 +47,7 @@ async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, A
     if catalogue.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
         return Ok(wire::values(catalogue.vocabulary().values(property)));
     }
-    state.blocking(move || wire::values(catalogue.vocabulary().values(property))).await
+    state.pools().answers.run(move || wire::values(catalogue.vocabulary().values(property))).await
 }
 
 /// The idTypes of a version, in the order of every other list of values (contract 7.4, 7.6).

@@ -64,16 +64,6 @@ impl Tls {
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), loaded })
     }
 
-    /// The file of the certificate.
-    pub fn certificate(&self) -> &Path {
-        &self.certificate
-    }
-
-    /// The file of its key.
-    pub fn key(&self) -> &Path {
-        &self.key
-    }
-
     /// The acceptor for the next connection.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         self.loaded.read().config.clone().into()

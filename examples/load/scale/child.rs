@@ -16,7 +16,7 @@ use crate::server::{self, Host};
 /// standard input ends, which it does at the latest with the process that started this one.
 pub(crate) fn serve(index: &Path) -> anyhow::Result<()> {
     let host = Host::new()?;
-    let served = host.serve(server::figdex(Catalogue::open(index)?)?)?;
+    let served = host.serve(server::figdex(Catalogue::open(index)?))?;
     println!("{}", served.address);
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())

@@ -30,7 +30,7 @@ async fn answer(method: Method, state: Arc<State>) -> Response {
     }
     // Not on a serving thread: reading `/proc` is slow for a process with many open files.
     let shared = state.clone();
-    let text = match state.telling(move || text::render(&shared)).await {
+    let text = match state.pools().metrics.run(move || text::render(&shared)).await {
         Ok(text) => text,
         Err(error) => return error.into(),
     };

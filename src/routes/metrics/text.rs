@@ -71,17 +71,18 @@ fn limits(page: &mut Registry, state: &State) {
 }
 
 fn pools(page: &mut Registry, state: &State) {
+    let pools = state.pools();
     let pools = [
-        ("answers", state.turns().load()),
-        ("packing", state.packers().load()),
-        ("schema", state.describers().load()),
-        ("instruments", state.readers().load()),
+        ("answers", pools.answers.load()),
+        ("packing", pools.packing.load()),
+        ("schema", pools.schema.load()),
+        ("instruments", pools.instruments.load()),
     ];
     let each = |value: fn(&crate::capacity::pool::Load) -> u64| {
         pools.iter().map(move |(pool, load)| ([("pool", *pool)], value(load)))
     };
     let help = "Maximum number of heavy tasks of a pool that run at a time";
-    page.register("pool_turns", help, gauges(each(|load| load.turns)));
+    page.register("pool_turns", help, gauges(each(|load| load.threads)));
     let help = "Number of running heavy tasks";
     page.register("pool_running", help, gauges(each(|load| load.running)));
     let help = "Number of heavy tasks that wait for a turn";

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | the TLS handshake, and the first head | `head_timeout` after the connection began |
 //! | a later head | `head_timeout` after its first byte |
-//! | a request is answered: its body is read (`gate::call` bounds that too), it waits for a turn, the answer is made | `answer_timeout` after the last byte: then the answer is 503 |
+//! | a request is answered: its body is read (`gate::body` bounds that too), it waits for a turn, the answer is made | `answer_timeout` after the last byte: then the answer is 503 |
 //! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; at the latest, after the first unsent byte, `idle_timeout` and the answers' time at `answer_bytes_per_second` |
 //! | none of these: idle | `idle_timeout` after the last byte |
 //!

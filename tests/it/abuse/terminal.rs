@@ -90,12 +90,16 @@ fn a_hostile_dump() {
     assert_eq!((code, inspection["sources"][0]["name"].as_str()), (0, Some(&*dump)));
     let question = json!({"query": HOSTILE, "exchCode": HOSTILE});
     fs::write(desk.path().join("query.json"), question.to_string()).unwrap();
-    let (code, out, error) = clean_ingest(desk.path(), &["explain", "index", "query.json"]);
+    let explain = || {
+        let arguments = ["explain", "query.json", "--index", "index"];
+        clean(figdex().current_dir(desk.path()).args(arguments))
+    };
+    let (code, out, error) = explain();
     assert!(code == 0 && out.contains(SHOWN), "{out}{error}");
     for question in [json!({HOSTILE: 1}), json!({"currency": HOSTILE}), json!({"idType": HOSTILE})]
     {
         fs::write(desk.path().join("query.json"), question.to_string()).unwrap();
-        assert_eq!(clean_ingest(desk.path(), &["explain", "index", "query.json"]).0, 1);
+        assert_eq!(explain().0, 1);
     }
     assert_eq!(clean_ingest(desk.path(), &["verify", "index"]).0, 0);
 
@@ -145,8 +149,6 @@ fn hostile_arguments_of_figdex_ingest() {
         &["verify", HOSTILE],
         &["rollback", HOSTILE],
         &["export", HOSTILE],
-        &["explain", HOSTILE, "good.csv"],
-        &["explain", "index", HOSTILE],
         &[HOSTILE],
         &[],
     ] {
@@ -193,6 +195,8 @@ fn hostile_settings() {
         &["--log-format", HOSTILE],
         &["--no-limits", &format!("--connections={HOSTILE}")],
         &["config", "--listen", HOSTILE],
+        &["explain", HOSTILE],
+        &["explain", "keys.toml", "--index", "absent\x1b[2J"],
         &[HOSTILE],
         &[&*format!("--{HOSTILE}")],
         &["keys", "add", HOSTILE, "--keys", "keys.toml"],
@@ -273,7 +277,7 @@ fn a_hostile_log() {
 
         // Invalid keys, a generation that is refused, and invalid settings.
         fs::write(&keys, HOSTILE).unwrap();
-        process.wait_for("keys file not taken up", 1);
+        process.wait_for("keys file not reloaded", 1);
         let manifest = index.join("generation-000001/manifest.toml");
         fs::write(manifest, HOSTILE).unwrap();
         fs::write(index.join("CURRENT.new"), "generation-000001\n").unwrap();
@@ -281,11 +285,11 @@ fn a_hostile_log() {
         fs::write(&config, format!("'{}' = 1\n[{}", "x\x7fy\u{9b}", HOSTILE)).unwrap();
         process.signal("-HUP");
         process.wait_for("the new generation is refused", 1);
-        process.wait_for("wrong in the settings", 1);
+        process.wait_for("invalid setting", 1);
         fs::write(index.join("CURRENT"), HOSTILE).unwrap();
         process.signal("-HUP");
         process.wait_for("no published generation is found", 1);
-        process.wait_for("settings are not taken up", 2);
+        process.wait_for("changed settings are refused", 2);
 
         let log = process.stop();
         assert_clean(format, &log, false);

@@ -65,7 +65,7 @@ fn errors_are_never_packed() {
 fn a_large_answer_may_come_unpacked() {
     let rows = (0..400).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let settings = Settings { pool_threads: Some(1), ..Settings::default() };
     let server = Server::with(&dump, |index| State::new(index, settings));
     let large = r#"[{"idType":"TICKER","idValue":"MANY"}]"#;
     let plain = server.post("/v3/mapping", large).body;

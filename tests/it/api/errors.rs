@@ -201,8 +201,11 @@ fn too_many_jobs_or_bytes() {
 /// request has an answer.
 #[test]
 fn searches_without_a_turn_are_refused() {
-    let settings =
-        Settings { turns: Some(1), turn_wait: Duration::from_millis(1), ..Settings::default() };
+    let settings = Settings {
+        pool_threads: Some(1),
+        pool_timeout: Duration::from_millis(1),
+        ..Settings::default()
+    };
     let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
     let server = Server::with(dump, |index| State::new(index, settings));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -230,7 +233,7 @@ fn searches_without_a_turn_are_refused() {
 fn a_turn_is_waited_for_five_seconds() {
     let rows = (0..1_001).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let settings = Settings { pool_threads: Some(1), ..Settings::default() };
     let server = Server::with(&dump, |index| State::new(index, settings));
     let ask = || {
         let service = server.service.clone();

@@ -123,11 +123,11 @@ fn faults_of_the_command() {
     std::fs::write(&broken, "name = 1").unwrap();
     for (arguments, message) in [
         (&["add", "desk", "--keys", &file][..], "has a key named \"desk\" already"),
-        (&["add", "", "--keys", &file], "\"\" cannot name a key"),
-        (&["add", "desk", "--keys", &broken], "is no keys file"),
-        (&["add", "desk"], "no keys file is named: --keys FILE, FIGDEX_KEYS"),
+        (&["add", "", "--keys", &file], "invalid name of a key \"\""),
+        (&["add", "desk", "--keys", &broken], "is not a keys file"),
+        (&["add", "desk"], "no keys file is named: use --keys FILE, FIGDEX_KEYS"),
         (&["revoke", "desk2", "--keys", &file], "has no key named \"desk2\""),
-        (&["revoke", "desk", "--keys", &none], "there is no keys file at"),
+        (&["revoke", "desk", "--keys", &none], "there is not a keys file at"),
         (&["list", "--keys", &none], "make one with: figdex keys add NAME --keys"),
     ] {
         let output = keys(arguments, &[]);

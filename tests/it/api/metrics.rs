@@ -76,7 +76,7 @@ impl Page {
 const IBM: &str = r#"{"idType":"TICKER","idValue":"IBM"}"#;
 
 fn with_rates() -> Settings {
-    Settings { rates: Some(Rates::default()), turns: Some(3), ..Settings::default() }
+    Settings { rates: Some(Rates::default()), pool_threads: Some(3), ..Settings::default() }
 }
 
 /// Some of everything; what it must count is what `counts_add_up` says.

@@ -271,7 +271,7 @@ fn slow_readers_are_cut_off() {
 /// but not too slow, is answered.
 #[test]
 fn slow_bodies_are_refused() {
-    let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
+    let settings = Settings { body_timeout: Duration::from_millis(500), ..Settings::default() };
     serving_with(settings, |address, _stop| {
         let keep = HEAD.replace("Connection: close\r\n", "");
         let answer = exchange(address, &format!("{keep}Content-Length: 100\r\n\r\n["));

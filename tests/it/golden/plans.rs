@@ -3,10 +3,10 @@
 
 use std::fs;
 
+use figdex::commands::explain::explain;
 use figdex_index::Catalogue;
-use figdex_ingest::explain::explain;
 
-use crate::support::ingest;
+use crate::support::process::{figdex, run};
 
 const QUESTIONS: [&str; 29] = [
     // Mapping jobs.
@@ -61,26 +61,37 @@ fn plans_are_as_recorded() {
     let golden = fs::read_to_string(path).unwrap();
     assert!(text == golden, "other plans; FIGDEX_BLESS=1 writes them to {path}\n{text}");
 
-    // The command prints the same, and says what it cannot explain.
-    fs::write(folder.path().join("query.json"), QUESTIONS[8]).unwrap();
-    let (code, printed, error) = ingest(folder.path(), &["explain", "index", "query.json"]);
-    assert!(code == 0 && golden.contains(&printed), "{printed}{error}");
-    for (question, what) in [
-        ("[]", "the question is no JSON object: a search, a filter or a mapping job"),
-        (r#"{"exchCode":"us"}"#, r#"exchCode: "us" is no value that the index knows"#),
-        (r#"{"exchCode":["US","us"]}"#, r#"exchCode: "us" is no value that the index knows"#),
-        (r#"{"exchCode":[]}"#, "exchCode: there must be a value"),
-        (
-            r#"{"idType":"TICKER","idValue":"IBM","exchCode":["US","UN"]}"#,
-            "a mapping job with several values of one property",
-        ),
-        (r#"{"exchcode":"US"}"#, "exchcode: there is no such property"),
-        (r#"{"idType":"TICKER"}"#, "a mapping job without idType or idValue"),
-        (r#"{"strike":[2,1]}"#, "strike: the first entry must not be greater than the second"),
-        (r#"{"idType":"ID_ISIN","idValue":"US4592001015"}"#, "idValue: "),
-    ] {
+    // The command prints the same.
+    let command = |question: &str| {
         fs::write(folder.path().join("query.json"), question).unwrap();
-        let (code, _, error) = ingest(folder.path(), &["explain", "index", "query.json"]);
-        assert!(code == 1 && error.contains(what), "{question}: {error}");
+        let mut command = figdex();
+        run(command.current_dir(folder.path()).args(["explain", "query.json", "--index", "index"]))
+    };
+    for question in [QUESTIONS[0], QUESTIONS[8]] {
+        let (code, plan, error) = command(question);
+        assert!(code == Some(0) && golden.contains(&format!("{question}\n{plan}\n")), "{error}");
+    }
+    let [one, two] = [QUESTIONS[0], QUESTIONS[2]].map(|job| explain(&catalogue, job).unwrap());
+    let (_, plans, _) = command(&format!("[{},{}]", QUESTIONS[0], QUESTIONS[2]));
+    assert_eq!(plans, format!("job 1\n{one}job 2\n{two}"));
+
+    // What a server refuses is refused in the contract's words.
+    for (question, error) in [
+        ("1", "mapping jobs in JSON: Bad request."),
+        ("[{]", "mapping jobs in JSON: Bad request."),
+        ("{}", "query must contain at least one parameter"),
+        (r#"{"exchCode":"us"}"#, "Invalid enum field."),
+        (r#"{"exchCode":["US","us"]}"#, "Invalid enum field."),
+        (r#"{"exchCode":[]}"#, "exchCode must be a string, or an array of 1 to 100 strings."),
+        (r#"{"idType":"TICKER","idValue":"IBM","exchCode":["US","UN"]}"#, "Invalid enum field."),
+        (r#"{"exchcode":"US"}"#, "Invalid key 'exchcode'."),
+        (r#"{"idType":"TICKER"}"#, "idValue is required."),
+        (r#"{"idValue":"IBM"}"#, "idType is required."),
+        (r#"[{"idType":"TICKER","idValue":"IBM"},7]"#, "job 2: A mapping job must be an object."),
+        (r#"{"strike":[2,1]}"#, "strike: the first entry must not be greater than the second."),
+        (r#"{"idType":"ID_ISIN","idValue":"US4592001015"}"#, "Invalid idValue format."),
+    ] {
+        let (code, _, stderr) = command(question);
+        assert!(code == Some(1) && stderr.ends_with(&format!("{error}\n")), "{question}: {stderr}");
     }
 }

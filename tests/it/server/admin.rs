@@ -19,7 +19,7 @@ fn names(object: &Value) -> BTreeSet<&str> {
 
 /// The operators' address, from the program's log.
 fn operators_of(process: &Process) -> SocketAddr {
-    process.place_after("for operators on http://").parse().unwrap()
+    process.place_after("serving operators on http://").parse().unwrap()
 }
 
 const BUILD: [&str; 7] =

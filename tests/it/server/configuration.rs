@@ -35,7 +35,7 @@ fn flag_beats_environment_beats_file() {
     process.stop();
 }
 
-/// All faults are reported together, on standard error, and nothing is served.
+/// All errors are reported together, on standard error, and nothing is served.
 #[test]
 fn faults_are_reported_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -46,14 +46,14 @@ fn faults_are_reported_together() {
     let output = command.env("FIGDEX_UNKNOWN_ENUM", "maybe").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.starts_with("figdex: 5 faults in the settings\n  --"), "{stderr}");
+    assert!(stderr.starts_with("figdex: 5 errors in the settings\n  --"), "{stderr}");
     for fault in [
-        "--listen: `here` is no address",
+        "--listen: invalid address `here`",
         "--keys: there is no keys file at /nowhere/keys; make one with: figdex \
          keys add NAME --keys /nowhere/keys",
-        "\n  FIGDEX_UNKNOWN_ENUM: `maybe` is neither",
-        "figdex.toml: lisen: there is no such setting",
-        "figdex.toml: limits.v3.mapping.with_key: `25` is no rate",
+        "\n  FIGDEX_UNKNOWN_ENUM: invalid value `maybe`",
+        "figdex.toml: lisen: unknown setting",
+        "figdex.toml: limits.v3.mapping.with_key: invalid rate `25`",
     ] {
         assert!(stderr.contains(fault), "{fault}\n{stderr}");
     }
@@ -84,5 +84,5 @@ fn keys_come_and_go() {
     figdex::auth::file::revoke(&keys, "second").unwrap();
     becomes("401");
     let log = process.stop();
-    assert!(log.contains("keys file taken up") && !log.contains(&key[4..]), "{log}");
+    assert!(log.contains("keys file reloaded") && !log.contains(&key[4..]), "{log}");
 }

@@ -112,6 +112,6 @@ fn for_people_and_without_requests() {
                     elapsed_us=";
         assert_eq!(log.matches(line).count(), requests, "{flags:?}: {log}");
         assert_eq!(log.matches("request_id=a-b_c.1").count(), requests, "{flags:?}: {log}");
-        assert!(log.contains("stopping: answering what is in flight"), "{log}");
+        assert!(log.contains("stopping: answering requests in flight"), "{log}");
     }
 }

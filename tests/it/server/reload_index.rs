@@ -149,7 +149,7 @@ fn ten_generations_under_load() {
     publish(&index, 1);
     let settings = Settings {
         reload_period: Duration::from_millis(20),
-        turns: Some(2),
+        pool_threads: Some(2),
         ..Settings::default()
     };
     let state = Arc::new(State::new(Catalogue::open(&index).unwrap(), settings));
@@ -265,7 +265,7 @@ fn whole_generations_are_served_and_broken_ones_refused() {
     let program = Process::start(&mut command);
     assert_eq!(generation(&program), 1);
     publish(&index, 2);
-    program.wait_for("took up a new generation", 1);
+    program.wait_for("loaded a new generation", 1);
     assert_eq!(generation(&program), 2);
 
     // The third generation is built elsewhere, damaged on the way, and published as a copy.
@@ -290,10 +290,10 @@ fn whole_generations_are_served_and_broken_ones_refused() {
 
     fs::write(index.join(third).join(names), good).unwrap();
     program.signal("-HUP");
-    program.wait_for("took up a new generation", 2);
+    program.wait_for("loaded a new generation", 2);
     assert_eq!(generation(&program), 3);
     program.signal("-HUP");
-    program.wait_for("the published generation is served", 1);
+    program.wait_for("the published generation is already served", 1);
     let start = Instant::now();
     while reloads(&program) != [0, 2, 2] {
         assert!(start.elapsed() < PATIENCE, "{:?}", reloads(&program));
@@ -302,7 +302,7 @@ fn whole_generations_are_served_and_broken_ones_refused() {
 
     let (code, _, error) = ingest(folder.path(), &["rollback", "index"]);
     assert_eq!(code, 0, "{error}");
-    program.wait_for("took up a new generation", 3);
+    program.wait_for("loaded a new generation", 3);
     assert_eq!(generation(&program), 2);
 
     // After its folder is emptied the server still serves; an index built there again is a new one.
@@ -311,7 +311,7 @@ fn whole_generations_are_served_and_broken_ones_refused() {
     assert_eq!(generation(&program), 2);
     fs::remove_dir_all(&index).unwrap();
     publish(&index, 1);
-    program.wait_for("took up a new generation", 4);
+    program.wait_for("loaded a new generation", 4);
     assert_eq!(generation(&program), 1);
     program.stop();
 }

@@ -44,7 +44,7 @@ fn flat(text: &str) -> Vec<(String, Value)> {
 /// Each value is listed with its source: a flag, a variable, the file or the default. The output
 /// used as a configuration file gives the same output. Of the keys only their file is printed.
 #[test]
-fn where_settings_come_from() {
+fn settings_and_their_origins() {
     let desk = tempfile::tempdir().unwrap();
     let key = file::add(&desk.path().join("keys.toml"), "desk").unwrap();
     let hash = fs::read_to_string(desk.path().join("keys.toml")).unwrap();
@@ -90,11 +90,11 @@ fn the_command_reports_all_faults() {
     assert_eq!((config.0, &*config.1), (Some(1), ""));
     assert_eq!(
         config.2,
-        "figdex: 4 faults in the settings\n  \
-         figdex.toml: limits.v4: there is no such setting\n  \
+        "figdex: 4 errors in the settings\n  \
          --cors: invalid origin `x`: expected one such as `https://app.example.com`, or `*`\n  \
-         admin_listen: 127.0.0.1:9 is the address of `listen`\n  \
-         figdex.toml: lisen: there is no such setting\n"
+         admin_listen: 127.0.0.1:9 is the address of listen\n  \
+         figdex.toml: limits.v4: unknown setting\n  \
+         figdex.toml: lisen: unknown setting\n"
     );
 }
 
@@ -125,8 +125,12 @@ fn the_example_file_is_the_defaults() {
     let examples = ["index", "admin_listen", "tls_cert", "tls_key", "keys", "public_url"];
     let mut settings = flat(&printed);
     settings.retain(|(name, _)| !examples.contains(&&**name));
-    assert_eq!(settings, flat(&defaults), "where there is a default, it is that");
-    assert!(text.contains("\nindex = \"data/index\"\n"), "the one that may be missing");
+    assert_eq!(
+        settings,
+        flat(&defaults),
+        "the value of a setting that has a default is the default"
+    );
+    assert!(text.contains("\nindex = \"data/index\"\n"), "the only file that need not exist");
 
     let keys: Vec<_> = flat(&text).into_iter().map(|(name, _)| name).collect();
     let command = Flags::command();
@@ -144,19 +148,19 @@ fn identifiers_are_hidden_beyond_loopback() {
     let desk = tempfile::tempdir().unwrap();
     let index = desk.path().join("index");
     build_index(&index);
-    let derived = "hide_identifiers = true  # derived: 0.0.0.0:0 is no loopback address";
+    let derived = "hide_identifiers = true  # derived: 0.0.0.0:0 is not a loopback address";
     let of_proxy = "hide_identifiers = true  # derived: with trust_proxy";
     let shown = "hide_identifiers = false  # default";
-    let [shown_as_told, hidden_as_told] =
+    let [shown_as_set, hidden_as_set] =
         [false, true].map(|hide| format!("hide_identifiers = {hide}  # FIGDEX_HIDE_IDENTIFIERS"));
     for (listen, trust_proxy, hide, is_hidden, listing) in [
         ("0.0.0.0:0", false, None, true, derived),
-        ("0.0.0.0:0", false, Some("false"), false, &*shown_as_told),
+        ("0.0.0.0:0", false, Some("false"), false, &*shown_as_set),
         ("127.0.0.1:0", false, None, false, shown),
         ("127.0.0.1:0", true, None, true, of_proxy),
-        ("127.0.0.1:0", true, Some("false"), false, &*shown_as_told),
+        ("127.0.0.1:0", true, Some("false"), false, &*shown_as_set),
         ("[::ffff:127.0.0.1]:0", false, None, false, shown),
-        ("127.0.0.1:0", false, Some("true"), true, &*hidden_as_told),
+        ("127.0.0.1:0", false, Some("true"), true, &*hidden_as_set),
     ] {
         let command = |arguments: &[&str]| {
             let mut command = figdex();
@@ -177,7 +181,7 @@ fn identifiers_are_hidden_beyond_loopback() {
         assert_eq!((status, &instrument["instrument"]["ticker"]), (200, &"IBM".into()));
         assert_eq!(instrument["instrument"].get("identifiers").is_none(), is_hidden);
         let log = process.stop();
-        let is_told = log.contains("identifiers of instruments are hidden");
-        assert_eq!(is_told, is_hidden && hide.is_none(), "{log}");
+        let is_logged = log.contains("identifiers of instruments are hidden");
+        assert_eq!(is_logged, is_hidden && hide.is_none(), "{log}");
     }
 }

@@ -128,7 +128,7 @@ impl Process {
 
     /// The operators' address, where there is one.
     pub(crate) fn operators(&self) -> SocketAddr {
-        self.place_after("for operators on http://").parse().unwrap()
+        self.place_after("serving operators on http://").parse().unwrap()
     }
 
     /// The rest of the log line that contains `text`, after it.

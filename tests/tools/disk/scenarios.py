@@ -573,7 +573,7 @@ def of(scratch: Path, programs: Path, is_all: bool) -> list[Scenario]:
         IndexScenario("rollback", files, ["figdex-ingest", "rollback", "DESK/index"], "index", files.old),
         Reader("verify", files, ["figdex-ingest", "verify", "DESK/index"]),
         Reader("inspect", files, ["figdex-ingest", "inspect", "DESK/index"]),
-        Reader("explain", files, ["figdex-ingest", "explain", "DESK/index", "DESK/query.json"]),
+        Reader("explain", files, ["figdex", "explain", "DESK/query.json", "--index", "DESK/index"]),
         Reader("export", files, ["figdex-ingest", "export", "DESK/index", "--format", "jsonl"]),
         Writer("export-file", files, ["figdex-ingest", "export", "DESK/index", "--out", "DESK/out.csv", "--values",
                                       "DESK/lists"], ["out.csv", "lists/currency.json"]),
