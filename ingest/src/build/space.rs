@@ -1,7 +1,6 @@
 //! Estimates whether the disk has room for an index, before hours are spent on a build. If the
 //! disk fills up nevertheless, the build fails and publishes nothing.
 
-use std::fs;
 use std::path::Path;
 
 use figdex_index::Manifest;
@@ -32,7 +31,7 @@ pub(crate) fn check(index: &Path, inputs: &[Input], sorting_bytes: usize) -> Res
         let read = manifest.sources.iter().map(|source| source.bytes).sum();
         Previous { read_bytes: read, index_bytes: manifest.bytes() }
     });
-    let inputs: Vec<_> = inputs.iter().map(input_size).collect();
+    let inputs: Vec<_> = inputs.iter().map(|input| (input.bytes(), input.is_packed())).collect();
     let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64);
     let free =
         rustix::fs::statvfs(index).map_err(|error| Error::file(&index.display())(error.into()))?;
@@ -50,35 +49,13 @@ struct Previous {
     index_bytes: u64,
 }
 
-/// The size of an input, if it is known before it is read.
-#[derive(Clone, Copy)]
-struct InputSize {
-    bytes: Option<u64>,
-    is_packed: bool,
-}
-
-fn input_size(input: &Input) -> InputSize {
-    match input {
-        Input::File(path) => {
-            // A pipe has no size. That a file cannot be read is reported when it is opened.
-            let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-            let packed = ["gz", "zst", "bz2"];
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            let is_packed = ending.is_some_and(|ending| packed.contains(&ending));
-            InputSize { bytes: metadata.map(|metadata| metadata.len()), is_packed }
-        }
-        Input::Stdin => InputSize { bytes: None, is_packed: false },
-        Input::Memory(_, bytes) => InputSize { bytes: Some(bytes.len() as u64), is_packed: false },
-    }
-}
-
-/// The bytes that a build needs. For the index: in proportion to the last build, or by the usual
+/// The bytes that a build needs. Each input is its size, if known, and whether it is packed. For the index: in proportion to the last build, or by the usual
 /// ratio without one. In addition the size of all rows, if they are sorted on the disk.
-fn estimate(previous: Option<Previous>, inputs: &[InputSize], sorting_bytes: u64) -> u64 {
-    let known: Option<u64> = inputs.iter().map(|input| input.bytes).sum();
-    let unpacked = inputs.iter().filter_map(|input| {
-        Some(if input.is_packed { input.bytes? * UNPACKED } else { input.bytes? })
-    });
+fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_bytes: u64) -> u64 {
+    let known: Option<u64> = inputs.iter().map(|(bytes, _)| *bytes).sum();
+    let unpacked = inputs
+        .iter()
+        .filter_map(|&(bytes, is_packed)| Some(bytes? * if is_packed { UNPACKED } else { 1 }));
     let unpacked: u64 = unpacked.sum();
     let index_bytes = match (previous, known) {
         (Some(Previous { read_bytes, index_bytes }), Some(bytes)) if read_bytes > 0 => {
@@ -99,14 +76,13 @@ mod tests {
     #[test]
     fn the_estimate_follows_the_last_build_or_the_usual_ratio() {
         let last = Some(Previous { read_bytes: 1_000, index_bytes: 3_000 });
-        let input = |bytes, is_packed| InputSize { bytes, is_packed };
         for (previous, inputs, bytes) in [
-            (last, &[input(Some(2_000), true)][..], 12_000),
-            (last, &[input(None, false), input(Some(7), false)], 6_000),
-            (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[input(Some(9), false)], 6),
-            (None, &[input(Some(300), true), input(Some(1_500), false)], 3_000),
-            (None, &[input(Some(30_000), false)], 60_000),
-            (None, &[input(None, false)], 0),
+            (last, &[(Some(2_000), true)][..], 12_000),
+            (last, &[(None, false), (Some(7), false)], 6_000),
+            (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[(Some(9), false)], 6),
+            (None, &[(Some(300), true), (Some(1_500), false)], 3_000),
+            (None, &[(Some(30_000), false)], 60_000),
+            (None, &[(None, false)], 0),
         ] {
             assert_eq!(estimate(previous, inputs, 20_000), bytes);
         }

@@ -17,71 +17,11 @@ pub use self::output::{NewFile, Output};
 
 /// Why a command must not write a file. Nothing has been written or removed.
 #[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    /// The file has another use, and writing it would destroy its content.
-    #[error(
-        "{flag} {} and {other} are the same file, which writing would destroy: name another \
-         file for {flag}",
-        escaped_path(.path)
-    )]
-    Same {
-        /// The flag that names the file.
-        flag: &'static str,
-        /// The file as given.
-        path: PathBuf,
-        /// The other use of the file, with its flag.
-        other: String,
-    },
-    /// The file lies in a folder of dumps: the next build would read it as one.
-    #[error(
-        "{flag} {} lies in {}, all of whose files are read: name a file in another folder for \
-         {flag}",
-        escaped_path(.path), escaped_path(.folder)
-    )]
-    AmongInputs {
-        /// The flag that names the file.
-        flag: &'static str,
-        /// The file as given.
-        path: PathBuf,
-        /// The folder as given.
-        folder: PathBuf,
-    },
-    /// The file lies in the folder of an index, which is for the index only.
-    #[error(
-        "{what} lies in {}, the folder of an index, in which a build writes and removes files: \
-         it must be in another folder",
-        escaped_path(.index)
-    )]
-    InIndex {
-        /// The file, with its flag.
-        what: String,
-        /// The folder of the index.
-        index: PathBuf,
-    },
-    /// Standard output is an input: the report would be written into a dump.
-    #[error("standard output and {input} are the same file: send standard output elsewhere")]
-    StandardOutput {
-        /// The input.
-        input: String,
-    },
-    /// The path names a folder.
-    #[error("{flag} {} is a folder: name a file", escaped_path(.path))]
-    Folder {
-        /// The flag that names the file.
-        flag: &'static str,
-        /// The path as given.
-        path: PathBuf,
-    },
-    /// The system cannot resolve the path.
-    #[error("{flag} {}", escaped_path(.path))]
-    Io {
-        /// The flag that names the file.
-        flag: &'static str,
-        /// The path as given.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+#[error("{message}")]
+pub struct OutputError {
+    message: String,
+    /// The system's error, when it could not resolve a path.
+    source: Option<io::Error>,
 }
 
 /// The files and folders that a command reads and writes. A command first adds everything
@@ -128,18 +68,18 @@ impl Files {
     /// Adds the folder of the index. Files that are read must not lie in it.
     ///
     /// # Errors
-    /// [`OutputError::InIndex`] when a file that was added before lies in it.
+    /// [`OutputError`] when a file that was added before lies in it.
     pub fn index(&mut self, index: &Path) -> Result<(), OutputError> {
         let found = Identity::of(index).map_err(io_error("--index", index))?;
         for Known { what, path, .. } in &self.known {
             let Ok(path) = resolved(path) else { continue };
             if path.ancestors().any(|above| is_at(above, &found)) {
-                return Err(OutputError::InIndex { what: what.clone(), index: index.to_owned() });
+                return Err(in_index(what, index));
             }
         }
         if let Some((folder, _)) = self.folders.iter().find(|(_, identity)| *identity == found) {
             let what = format!("the input {}", escaped_path(folder));
-            return Err(OutputError::InIndex { what, index: index.to_owned() });
+            return Err(in_index(&what, index));
         }
         self.index = Some((index.to_owned(), found));
         Ok(())
@@ -159,7 +99,7 @@ impl Files {
             Err(error) => return Err(failed()(error)),
         };
         if metadata.as_ref().is_some_and(Metadata::is_dir) {
-            return Err(OutputError::Folder { flag, path: path.to_owned() });
+            return Err(refused(format!("{flag} {} is a folder: name a file", escaped_path(path))));
         }
         let kind = metadata.map(|metadata| metadata.file_type());
         let is_stream = kind.is_some_and(|kind| !kind.is_file());
@@ -180,19 +120,21 @@ impl Files {
         }
         let what = format!("{flag} {}", escaped_path(path));
         self.known.push(Known { what, path: path.to_owned(), identity, is_input: false });
-        Ok(Output::new(path.to_owned(), place, is_stream))
+        Ok(Output { name: path.to_owned(), place, is_stream })
     }
 
     /// Compares standard output with the inputs: a report must not be written into a dump.
     ///
     /// # Errors
-    /// [`OutputError::StandardOutput`] when it is an input.
+    /// [`OutputError`] when it is an input.
     pub fn standard_output(&self) -> Result<(), OutputError> {
         let Ok(metadata) = descriptor(io::stdout()) else { return Ok(()) };
         let found = Identity::existing(&metadata);
         let same = self.known.iter().find(|known| known.is_input && known.identity == found);
         match same.filter(|_| metadata.is_file()) {
-            Some(known) => Err(OutputError::StandardOutput { input: known.what.clone() }),
+            Some(Known { what, .. }) => Err(refused(format!(
+                "standard output and {what} are the same file: send standard output elsewhere"
+            ))),
             None => Ok(()),
         }
     }
@@ -207,7 +149,11 @@ impl Files {
         let index = self.index.as_ref().filter(|(_, index)| index == identity);
         let index = index.map(|(index, _)| format!("--index {}", escaped_path(index)));
         match same.map(|known| known.what.clone()).or(index) {
-            Some(other) => Err(OutputError::Same { flag, path: path.to_owned(), other }),
+            Some(other) => Err(refused(format!(
+                "{flag} {} and {other} are the same file, which writing would destroy: name \
+                 another file for {flag}",
+                escaped_path(path)
+            ))),
             None => Ok(()),
         }
     }
@@ -221,26 +167,42 @@ impl Files {
         let folder = place.parent().and_then(|folder| Identity::of(folder).ok());
         let among = self.folders.iter().find(|(_, identity)| Some(identity) == folder.as_ref());
         if let Some((folder, _)) = among {
-            let (path, folder) = (path.to_owned(), folder.clone());
-            return Err(OutputError::AmongInputs { flag, path, folder });
+            let (path, folder) = (escaped_path(path), escaped_path(folder));
+            return Err(refused(format!(
+                "{flag} {path} lies in {folder}, all of whose files are read: name a file in \
+                 another folder for {flag}"
+            )));
         }
-        let in_index = |above: &Path, name: &Path| OutputError::InIndex {
-            what: format!("{flag} {}", escaped_path(path)),
-            index: if name.as_os_str().is_empty() { above } else { name }.to_owned(),
-        };
+        let what = format!("{flag} {}", escaped_path(path));
         for above in place.ancestors().skip(1) {
             if let Some((index, _)) = self.index.as_ref().filter(|(_, index)| is_at(above, index)) {
-                return Err(in_index(above, index));
+                let index = if index.as_os_str().is_empty() { above } else { index };
+                return Err(in_index(&what, index));
             }
             // Another index, which a server may have open.
             if Publication::of(above).is_ok() {
-                return Err(in_index(above, Path::new("")));
+                return Err(in_index(&what, above));
             }
         }
         Ok(())
     }
 }
 
-fn io_error<'a>(flag: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> OutputError + 'a {
-    move |source| OutputError::Io { flag, path: path.to_owned(), source }
+fn refused(message: String) -> OutputError {
+    OutputError { message, source: None }
+}
+
+/// `what` is a file in the folder of an index, which is for the index only.
+fn in_index(what: &str, index: &Path) -> OutputError {
+    refused(format!(
+        "{what} lies in {}, the folder of an index, in which a build writes and removes files: it \
+         must be in another folder",
+        escaped_path(index)
+    ))
+}
+
+/// For `map_err`: the system cannot resolve the path.
+fn io_error(flag: &'static str, path: &Path) -> impl FnOnce(io::Error) -> OutputError {
+    let message = format!("{flag} {}", escaped_path(path));
+    move |source| OutputError { message, source: Some(source) }
 }

@@ -11,18 +11,14 @@ use figdex_index::escaped_path;
 /// A file that a command may write, from [`Files::output`](super::Files::output).
 #[derive(Clone, Debug)]
 pub struct Output {
-    name: PathBuf,
+    pub(super) name: PathBuf,
     /// The path without symbolic links, so that a link is not replaced by a file.
-    place: PathBuf,
+    pub(super) place: PathBuf,
     /// A pipe, a device or standard output: it is written in place.
-    is_stream: bool,
+    pub(super) is_stream: bool,
 }
 
 impl Output {
-    pub(super) fn new(name: PathBuf, place: PathBuf, is_stream: bool) -> Self {
-        Self { name, place, is_stream }
-    }
-
     /// The path as given.
     pub fn name(&self) -> &Path {
         &self.name

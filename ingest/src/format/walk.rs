@@ -41,35 +41,35 @@ impl<'a> Walk<'a> {
         self.faults
     }
 
-    pub(super) fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
-        let text = value.get_ref().as_str().map(String::from);
-        if text.is_none() {
-            self.fault(value.span(), format!("{name} must be a text, not {}", kind(value)));
+    /// The value as the type that was expected, `what`. Without it a fault is added.
+    fn expect<T>(
+        &mut self,
+        value: &Value<'_>,
+        name: &str,
+        what: &str,
+        found: Option<T>,
+    ) -> Option<T> {
+        if found.is_none() {
+            self.fault(value.span(), format!("{name} must be {what}, not {}", kind(value)));
         }
-        text
+        found
+    }
+
+    pub(super) fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+        self.expect(value, name, "a text", value.get_ref().as_str().map(String::from))
     }
 
     /// A text, or an array of texts.
     pub(super) fn texts_of(&mut self, value: &Value<'_>, name: &str) -> Vec<String> {
-        match value.get_ref() {
-            DeValue::String(text) => vec![text.to_string()],
-            DeValue::Array(texts) => {
-                texts.iter().filter_map(|text| self.text_of(text, name)).collect()
-            }
-            _ => {
-                let what =
-                    format!("{name} must be a text or an array of texts, not {}", kind(value));
-                self.fault(value.span(), what);
-                Vec::new()
-            }
+        if let DeValue::Array(texts) = value.get_ref() {
+            return texts.iter().filter_map(|text| self.text_of(text, name)).collect();
         }
+        let text = value.get_ref().as_str().map(String::from);
+        Vec::from_iter(self.expect(value, name, "a text or an array of texts", text))
     }
 
     pub(super) fn bool_of(&mut self, value: &Value<'_>, name: &str) -> bool {
-        value.get_ref().as_bool().unwrap_or_else(|| {
-            self.fault(value.span(), format!("{name} must be true or false, not {}", kind(value)));
-            false
-        })
+        self.expect(value, name, "true or false", value.get_ref().as_bool()).unwrap_or_default()
     }
 
     pub(super) fn count_of(&mut self, value: &Value<'_>, name: &str) -> u64 {
@@ -100,11 +100,7 @@ impl<'a> Walk<'a> {
         value: &'v Value<'i>,
         name: &str,
     ) -> Option<&'v DeTable<'i>> {
-        let table = value.get_ref().as_table();
-        if table.is_none() {
-            self.fault(value.span(), format!("{name} must be a table, not {}", kind(value)));
-        }
-        table
+        self.expect(value, name, "a table", value.get_ref().as_table())
     }
 
     pub(super) fn array_of<'v, 'i>(
@@ -112,11 +108,7 @@ impl<'a> Walk<'a> {
         value: &'v Value<'i>,
         name: &str,
     ) -> Option<&'v DeArray<'i>> {
-        let array = value.get_ref().as_array();
-        if array.is_none() {
-            self.fault(value.span(), format!("{name} must be an array, not {}", kind(value)));
-        }
-        array
+        self.expect(value, name, "an array", value.get_ref().as_array())
     }
 }
 

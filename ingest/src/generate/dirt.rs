@@ -95,7 +95,7 @@ impl Defects {
         }
         self.rows[0].clone_from(row);
         let [first, second] = &mut self.rows;
-        match draw(&mut random) {
+        match random.pick_weighted(&DEFECTS, |(_, weight)| *weight).0 {
             Defect::NoName => first.set(Column::Name, ""),
             Defect::FigiTwice => {
                 second.clone_from(row);
@@ -125,17 +125,6 @@ impl Defects {
         }
         Some(&self.rows[..1])
     }
-}
-
-fn draw(random: &mut Random) -> Defect {
-    let mut rest = random.below(100);
-    for (fault, weight) in DEFECTS {
-        if rest < weight {
-            return fault;
-        }
-        rest -= weight;
-    }
-    Defect::NoName
 }
 
 fn append(row: &mut Row, column: Column, suffix: &str) {

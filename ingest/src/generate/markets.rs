@@ -209,14 +209,7 @@ pub(super) const HOME: &[Market] = markets! {
 
 /// Draws the home of a small company, with the frequencies [`Market::companies`].
 pub(super) fn draw_home(random: &mut Random) -> &'static Market {
-    let mut rest = random.below(1000);
-    for market in HOME {
-        if rest < market.companies {
-            return market;
-        }
-        rest -= market.companies;
-    }
-    &HOME[0]
+    random.pick_weighted(HOME, |market| market.companies)
 }
 
 #[cfg(test)]

@@ -44,6 +44,23 @@ impl Random {
         choices[self.rank(choices.len() as u64) as usize]
     }
 
+    /// One of `choices`, as often as its weight says. The weights must not all be 0.
+    pub(super) fn pick_weighted<'a, T>(
+        &mut self,
+        choices: &'a [T],
+        weight: impl Fn(&T) -> u64,
+    ) -> &'a T {
+        let mut rest = self.below(choices.iter().map(&weight).sum());
+        let is_drawn = |choice: &&T| match rest.checked_sub(weight(choice)) {
+            Some(left) => {
+                rest = left;
+                false
+            }
+            None => true,
+        };
+        choices.iter().find(is_drawn).expect("the number is below the sum of the weights")
+    }
+
     /// A rank below `count`, where rank r has a weight of about 1 / (r + 1). It draws a power of
     /// two and then a rank of that size, which needs no logarithm.
     pub(super) fn rank(&mut self, count: u64) -> u64 {

@@ -17,7 +17,7 @@ const SAMPLES_MAX: usize = 3;
 const VALUE_CHARS_MAX: usize = 100;
 
 /// The conflicts of one column.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conflict {
     /// Number of conflicts.
     pub count: u64,

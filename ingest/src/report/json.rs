@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::conflicts::Sample;
-use super::{Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally};
+use super::conflicts::Conflict;
+use super::{Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, Tally};
 use crate::row::Column;
 
 /// The whole document.
@@ -26,13 +26,13 @@ struct Document<'a> {
     /// read = enriched + unmatched + ambiguous + rejected + skipped.
     enrich: &'a [EnrichReport],
     /// Rejected rows of all inputs, by reason.
-    rejected: Vec<Reason<'a>>,
+    rejected: Vec<Entry<'a, Tally>>,
     /// Rows of `--enrich` inputs that are unmatched or ambiguous, by reason.
-    not_joined: Vec<Reason<'a>>,
+    not_joined: Vec<Entry<'a, Tally>>,
     /// Dropped cells, by column and reason.
-    dropped: Vec<Reason<'a>>,
+    dropped: Vec<Entry<'a, Tally>>,
     /// Fields of which two rows have different values, by column.
-    conflicts: Vec<Conflicts<'a>>,
+    conflicts: Vec<Entry<'a, Conflict>>,
     /// Fields filled by `--enrich` inputs, by column.
     filled: Vec<Filled>,
     /// Fields filled by the table of `--exchanges`, by column.
@@ -41,23 +41,15 @@ struct Document<'a> {
     rejects_file: Option<String>,
 }
 
+/// The numbers of a column, of a reason, or of both.
 #[derive(Serialize)]
-struct Reason<'a> {
-    /// The column of a dropped cell; not in other lists.
+struct Entry<'a, T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<&'static str>,
-    reason: &'static str,
-    count: u64,
-    /// The first such row.
-    first: &'a RowPlace,
-}
-
-#[derive(Serialize)]
-struct Conflicts<'a> {
-    column: &'static str,
-    count: u64,
-    /// The first few, in FIGI order.
-    samples: &'a [Sample],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(flatten)]
+    numbers: &'a T,
 }
 
 #[derive(Serialize)]
@@ -66,20 +58,28 @@ struct Filled {
     count: u64,
 }
 
+fn reasons<'a>(tallies: &'a BTreeMap<&'static str, Tally>) -> Vec<Entry<'a, Tally>> {
+    let entry = |(&reason, numbers)| Entry { column: None, reason: Some(reason), numbers };
+    tallies.iter().map(entry).collect()
+}
+
 impl Report {
     /// The report as a JSON document, with a line end.
     pub fn to_json(&self) -> String {
-        fn reason<'a>(
-            column: Option<&'static str>,
-            reason: &'static str,
-            Tally { count, first }: &'a Tally,
-        ) -> Reason<'a> {
-            Reason { column, reason, count: *count, first }
-        }
         let filled = |fields: &BTreeMap<Column, u64>| {
             let fields = fields.iter();
             fields.map(|(column, &count)| Filled { column: column.name(), count }).collect()
         };
+        let dropped = self.dropped.iter().map(|((column, reason), numbers)| Entry {
+            column: Some(column.name()),
+            reason: Some(reason),
+            numbers,
+        });
+        let conflicts = self.conflicts.iter().map(|(column, numbers)| Entry {
+            column: Some(column.name()),
+            reason: None,
+            numbers,
+        });
         let document = Document {
             published: self.published.as_ref(),
             elapsed_seconds: self.elapsed.as_secs_f64(),
@@ -87,26 +87,10 @@ impl Report {
             inputs: &self.inputs,
             enrich_total: self.enrich_total(),
             enrich: &self.enrich,
-            rejected: self.reasons.iter().map(|(why, tally)| reason(None, why, tally)).collect(),
-            not_joined: self
-                .not_joined
-                .iter()
-                .map(|(why, tally)| reason(None, why, tally))
-                .collect(),
-            dropped: self
-                .dropped
-                .iter()
-                .map(|((column, why), tally)| reason(Some(column.name()), why, tally))
-                .collect(),
-            conflicts: self
-                .conflicts
-                .iter()
-                .map(|(column, conflict)| Conflicts {
-                    column: column.name(),
-                    count: conflict.count,
-                    samples: &conflict.samples,
-                })
-                .collect(),
+            rejected: reasons(&self.reasons),
+            not_joined: reasons(&self.not_joined),
+            dropped: dropped.collect(),
+            conflicts: conflicts.collect(),
             filled: filled(&self.filled),
             filled_from_exchanges: filled(&self.from_exchanges),
             rejects_file: self.rejects_file.as_ref().map(|path| path.display().to_string()),

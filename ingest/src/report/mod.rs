@@ -111,7 +111,7 @@ pub struct EnrichCounts {
 }
 
 /// The number of occurrences of something, and the first place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Number of occurrences.
     pub count: u64,
@@ -142,7 +142,8 @@ pub struct Published {
 impl Counts {
     /// Whether every row read is accounted for.
     pub fn add_up(&self) -> bool {
-        self.read == self.instruments + self.merged + self.rejected + self.skipped
+        let Self { read, instruments, merged, rejected, skipped } = self;
+        *read == instruments + merged + rejected + skipped
     }
 
     fn add(&mut self, other: &Self) {

@@ -50,31 +50,23 @@ impl fmt::Display for Report {
 
 impl Report {
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells = |counts: &Counts| {
-            let Counts { read, instruments, merged, rejected, skipped } = *counts;
-            [read, instruments, merged, rejected, skipped]
-        };
-        let mut rows: Vec<(&str, _)> =
-            self.inputs.iter().map(|input| (&*input.name, cells(&input.counts))).collect();
-        if rows.len() > 1 {
-            rows.push(("total", cells(&self.total())));
-        }
-        table(f, "input", ["read", "instruments", "merged", "rejected", "skipped"], &rows)?;
+        let rows = self.inputs.iter().map(|input| {
+            let Counts { read, instruments, merged, rejected, skipped } = input.counts;
+            (&*input.name, [read, instruments, merged, rejected, skipped])
+        });
+        let heads = ["read", "instruments", "merged", "rejected", "skipped"];
+        table(f, "input", heads, rows.collect())?;
         if self.enrich.is_empty() {
             return Ok(());
         }
-        let cells = |counts: &EnrichCounts| {
-            let EnrichCounts { read, enriched, unmatched, ambiguous, rejected, skipped } = *counts;
-            [read, enriched, unmatched, ambiguous, rejected, skipped]
-        };
-        let mut rows: Vec<(&str, _)> =
-            self.enrich.iter().map(|input| (&*input.name, cells(&input.counts))).collect();
-        if rows.len() > 1 {
-            rows.push(("total", cells(&self.enrich_total())));
-        }
         writeln!(f)?;
+        let rows = self.enrich.iter().map(|input| {
+            let EnrichCounts { read, enriched, unmatched, ambiguous, rejected, skipped } =
+                input.counts;
+            (&*input.name, [read, enriched, unmatched, ambiguous, rejected, skipped])
+        });
         let heads = ["read", "enriched", "unmatched", "ambiguous", "rejected", "skipped"];
-        table(f, "enriched with", heads, &rows)
+        table(f, "enriched with", heads, rows.collect())
     }
 
     fn write_faults(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,13 +128,18 @@ impl Report {
     }
 }
 
-/// Writes a table of names, aligned left, and numbers, aligned right.
+/// Writes a table of names, aligned left, and numbers, aligned right; of several rows also the
+/// total.
 fn table<const N: usize>(
     f: &mut fmt::Formatter<'_>,
     title: &str,
     heads: [&str; N],
-    rows: &[(&str, [u64; N])],
+    mut rows: Vec<(&str, [u64; N])>,
 ) -> fmt::Result {
+    if rows.len() > 1 {
+        let total = |place: usize| rows.iter().map(|(_, cells)| cells[place]).sum();
+        rows.push(("total", std::array::from_fn(total)));
+    }
     let rows: Vec<(String, [String; N])> =
         rows.iter().map(|(name, cells)| (end_of(name), cells.map(grouped))).collect();
     let names = rows.iter().map(|(name, _)| name.chars().count());

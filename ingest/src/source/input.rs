@@ -86,11 +86,16 @@ impl Input {
         })
     }
 
+    /// Whether the ending of the file's name is that of a compressed file.
+    pub(crate) fn is_packed(&self) -> bool {
+        let Self::File(path) = self else { return false };
+        path.extension().is_some_and(|end| PACKED.iter().any(|packed| end == *packed))
+    }
+
     /// The ending of the file's name in lower case, without an ending for compression.
     pub(super) fn ending(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
-        let packed = path.extension().is_some_and(|end| PACKED.iter().any(|packed| end == *packed));
-        let name = if packed { Path::new(path.file_stem()?) } else { path.as_path() };
+        let name = if self.is_packed() { Path::new(path.file_stem()?) } else { path.as_path() };
         name.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
     }
 }

@@ -174,13 +174,10 @@ fn line(progress: Progress<'_>) -> String {
             };
             format!("reading {}: {} rows so far, {of}", escaped(input), grouped(rows))
         }
-        Progress::Joining { instruments, instruments_max } => format!(
-            "joining: {} of {} instruments so far",
-            grouped(instruments),
-            grouped(instruments_max)
-        ),
-        Progress::Indexing { instruments, instruments_max } => format!(
-            "indexing: {} of {} instruments so far",
+        Progress::Joining { instruments, instruments_max }
+        | Progress::Indexing { instruments, instruments_max } => format!(
+            "{}: {} of {} instruments so far",
+            Step::of(progress).phase.name(),
             grouped(instruments),
             grouped(instruments_max)
         ),
