@@ -16,7 +16,7 @@ use figdex_index::{
     Instrument, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest, check_digit,
 };
 use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, MaxRejects, generate};
+use figdex_ingest::{Build, Input, Layout, MaxRejects, generate};
 use mimalloc::MiMalloc;
 
 // The same allocator as in the programs.
@@ -400,7 +400,7 @@ fn universe() -> Universe {
 
 fn dump() -> Vec<u8> {
     let mut dump = Vec::new();
-    generate::write(&universe(), generate::Format::Csv, &mut dump).expect("writing into memory");
+    generate::write(&universe(), Layout::Csv, &mut dump).expect("writing into memory");
     dump
 }
 

@@ -138,7 +138,7 @@ struct ScaleFlags {
 #[derive(Args)]
 struct SoakFlags {
     /// The server program
-    #[arg(long, value_name = "FILE", default_value = "target/release/figdex")]
+    #[arg(long, value_name = "FILE", default_value = "target/dist/figdex")]
     server: PathBuf,
     /// Length of the traffic; memory and latencies are checked from 10 minutes on
     #[arg(long, value_name = "MINUTES", default_value = "30", value_parser = minutes)]

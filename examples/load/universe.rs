@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use figdex_ingest::generate::{Format, Universe};
-use figdex_ingest::{Build, Input, generate, grouped};
+use figdex_ingest::generate::Universe;
+use figdex_ingest::{Build, Input, Layout, generate, grouped};
 
 /// The seed of every universe, so that two runs send the same requests.
 pub(crate) const SEED: u64 = 1;
@@ -52,6 +52,6 @@ pub(crate) fn publish(dump: &Path, index: &Path) -> anyhow::Result<Duration> {
 
 fn generate(instruments: u64, dump: &Path) -> std::io::Result<()> {
     let mut encoder = zstd::Encoder::new(BufWriter::new(File::create(dump)?), COMPRESSION_LEVEL)?;
-    generate::write(&Universe::new(instruments, SEED), Format::Csv, &mut encoder)?;
+    generate::write(&Universe::new(instruments, SEED), Layout::Csv, &mut encoder)?;
     encoder.finish()?.into_inner()?.sync_all()
 }

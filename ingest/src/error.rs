@@ -1,4 +1,4 @@
-//! Why a build published nothing.
+//! The errors of a build.
 
 use std::fmt::Display;
 use std::io;
@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use figdex_index::{escaped, escaped_path};
 
-use crate::outputs::OutputError;
+use crate::files::OutputError;
 use crate::report::Report;
 use crate::report::size::Size;
 
-/// A build that ended without publishing. The old index, if there was one, stands.
+/// Why a build failed. Nothing is published and an earlier index stays, except with
+/// [`Error::Unreported`] and some errors of [`Error::Index`], whose messages say so.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An input cannot be read, or its rows cannot be told apart.
+    /// An input cannot be read or parsed.
     #[error(
         "{}{}: {}",
         escaped(name), line.map(|line| format!(", line {line}")).unwrap_or_default(), escaped(what)
@@ -21,64 +22,67 @@ pub enum Error {
     Input {
         /// The input's name as given.
         name: String,
-        /// The line of the fault, from 1.
+        /// The line of the error, from 1.
         line: Option<u64>,
-        /// What is wrong.
+        /// The error message.
         what: String,
     },
-    /// A columns file that describes no format.
-    #[error("{} is no columns file:{}", escaped(name), told(faults))]
+    /// A columns file is invalid.
+    #[error("invalid columns file {}:{}", escaped(name), indented(faults))]
     Columns {
         /// The file's name as given.
         name: String,
-        /// Each fault with its line, from 1.
+        /// The line of each fault, from 1, and its message.
         faults: Vec<(usize, String)>,
     },
-    /// A file that the build writes, or the folder of value lists.
+    /// A file that the build writes, or the disk of the index, cannot be used.
     #[error("{}", escaped(name))]
     File {
         /// The file's name as given.
         name: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The disk has too little room; nothing was read.
+    /// The disk has too little free space; nothing has been read.
     #[error(
-        "{} has {} free, and the index needs about {}: nothing is published (make room, or \
-         let the build try with --skip-space-check)",
+        "the disk of {} has {} free, and the build needs about {}: nothing is published (free \
+         some space, or try anyway with --skip-space-check)",
         escaped_path(.index), Size(*.free_bytes), Size(*.needed_bytes)
     )]
     Space {
         /// The folder of the index.
         index: PathBuf,
-        /// What it needs, estimated.
+        /// Bytes that the build needs, estimated.
         needed_bytes: u64,
-        /// What its disk has.
+        /// Free bytes on its disk.
         free_bytes: u64,
     },
-    /// More rows were rejected than the line allows.
-    #[error("{} of {} rows were rejected, more than {line}: nothing is published", report.rejected_of_read().0, report.rejected_of_read().1)]
+    /// More rows were rejected than allowed.
+    #[error(
+        "{} of {} rows were rejected, more than the limit of {limit}: nothing is published",
+        report.rejected_of_read().0, report.rejected_of_read().1
+    )]
     TooManyRejects {
-        /// What was read and why it was rejected.
+        /// The report so far, with the reasons.
         report: Box<Report>,
-        /// The line that was crossed, as a person would say it.
-        line: String,
+        /// The limit, such as `5 %`.
+        limit: String,
     },
-    /// The inputs have no instrument.
-    #[error("the inputs have no instrument: nothing is published")]
+    /// The inputs contain no instruments.
+    #[error("the inputs contain no instruments: nothing is published")]
     Nothing {
-        /// What was read and why it was rejected.
+        /// The report so far, with the reasons.
         report: Box<Report>,
     },
-    /// The index is published, and a file about the build is not written.
-    #[error("generation {generation} is published, but not all files about it are written")]
+    /// The index is published, but the report or the rejects file could not be written.
+    #[error("generation {generation} is published, but its report or rejects file is not written")]
     Unreported {
-        /// The number of the generation.
+        /// The number of the published generation.
         generation: u64,
-        /// The fault of the file.
+        /// The error of the file.
         source: Box<Self>,
     },
-    /// A file that the build would write is one that it must not write.
+    /// The build must not write one of its files.
     #[error(transparent)]
     Output(#[from] OutputError),
     /// The index could not be written.
@@ -105,7 +109,7 @@ impl Error {
         move |source| Self::File { name, source }
     }
 
-    /// The report of what was read, where the build got so far.
+    /// The report, if the build failed because of the rows that it read.
     pub fn report(&self) -> Option<&Report> {
         match self {
             Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
@@ -119,7 +123,7 @@ impl Error {
         }
     }
 
-    /// Whether its message says what is published, or that nothing was begun.
+    /// Whether the message already says what is published, or that nothing was started.
     pub fn says_what_is_published(&self) -> bool {
         match self {
             Self::Space { .. }
@@ -133,9 +137,9 @@ impl Error {
     }
 }
 
-fn told(faults: &[(usize, String)]) -> String {
+fn indented(faults: &[(usize, String)]) -> String {
     faults.iter().map(|(line, what)| format!("\n  line {line}: {}", escaped(what))).collect()
 }
 
-/// The result of a build, or of a step of it.
+/// The result of a build or of one of its steps.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

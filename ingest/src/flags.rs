@@ -1,19 +1,20 @@
-//! Flags as typed. What a flag means is said once, in its help, of which the manual page
-//! is made as well.
+//! The command line. The doc comments are the help text and the source of the manual page
+//! (`examples/manual.rs`), so each flag is documented here only.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::generate::Dirt;
+use crate::generate::{Dirt, Mix};
+use crate::layout::Layout;
 use crate::{Format, MEMORY_BYTES_MIN, MaxRejects};
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
 #[command(version, long_version = figdex_build_info::LONG)]
 pub struct Flags {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -23,13 +24,13 @@ pub struct Flags {
 pub enum Command {
     /// Build an index from dumps and publish it
     Build(Box<BuildFlags>),
-    /// Write a synthetic universe in the layout of the canonical dump
+    /// Write a synthetic dump of any size
     Generate(GenerateFlags),
-    /// Publish the generation before the published one again
+    /// Publish the previous generation of an index again
     Rollback(RollbackFlags),
-    /// Tell what is in an index: counts, sizes, sources, how full each field is
+    /// Show what an index contains: counts, sizes, sources, and how full each field is
     Inspect(InspectFlags),
-    /// Check every file and every agreement of an index
+    /// Check that the files of an index are undamaged and agree with each other
     Verify(VerifyFlags),
     /// Write an index back as a canonical dump
     Export(ExportFlags),
@@ -38,66 +39,67 @@ pub enum Command {
 /// Flags of `build`.
 #[derive(Args)]
 pub struct BuildFlags {
-    /// Dumps: files, folders (their files by name), or - for standard input;
-    /// .gz, .zst and .bz2 are read through. Later ones win where they differ
+    /// Dumps: files, folders (all their files, ordered by name), or - for standard
+    /// input. Files compressed with gzip, zstd or bzip2 are unpacked. Where dumps
+    /// differ, the later one wins
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// The folder of the index
+    /// Folder of the index
     #[arg(long, value_name = "DIR")]
     pub index: PathBuf,
-    /// A dump that makes no instruments but adds to those of the others, which it
-    /// finds by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker. It fills what is
-    /// blank and never overrides. May be given several times; 512 MiB of rows is
-    /// the most
+    /// Dump that only adds fields to the instruments of the other dumps. Its rows
+    /// are matched by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker; they fill
+    /// blank fields and never overwrite a value. Repeat the flag for several dumps,
+    /// which may have 512 MiB of rows together
     #[arg(long, value_name = "FILE")]
     pub enrich: Vec<PathBuf>,
-    /// Format of the dumps to enrich with, by name; recognised when not given
+    /// Name of the format of the --enrich dumps [default: recognised]
     #[arg(long, value_name = "NAME", requires = "enrich")]
     pub enrich_format: Option<Format>,
-    /// Format of the dumps to enrich with, as a columns file describes it
+    /// Columns file that describes the format of the --enrich dumps
     #[arg(long, value_name = "FILE", requires = "enrich", conflicts_with = "enrich_format")]
     pub enrich_columns: Vec<PathBuf>,
-    /// Format of the inputs, by name (a wrong one lists them); recognised when not
-    /// given
+    /// Name of the format of the inputs; an unknown name prints the list
+    /// [default: recognised]
     #[arg(long, value_name = "NAME")]
     pub format: Option<Format>,
-    /// Format of the inputs, as a columns file describes it (TOML); of several, each
-    /// input is of the one that it is recognised as
+    /// Columns file (TOML) that describes the format of the inputs. Repeat the flag
+    /// for several formats, one of which is recognised for each input
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub columns: Vec<PathBuf>,
-    /// A table of exchanges (CSV with the columns mic and exchCode), which fills MICs
-    /// from exchange codes and back where the two are one to one
+    /// Table of exchanges (CSV with the columns mic and exchCode). It fills a missing
+    /// MIC from the exchange code and vice versa, where they correspond one to one
     #[arg(long, value_name = "FILE")]
     pub exchanges: Option<PathBuf>,
-    /// A folder of value lists to allow besides those in the data, such as
+    /// Folder of lists of values to allow in addition to those in the data, such as
     /// exchCode.json with {"values": ["US", …]}
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
-    /// Where rejected rows and dropped cells are kept [default: beside the index,
-    /// DIR.rejects.csv]
+    /// File for rejected rows and dropped cells [default: DIR.rejects.csv, next to
+    /// the index]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
-    /// Write the report as JSON too, also when nothing is published because of
-    /// the rows
+    /// Also write the report as JSON to this file, even when nothing is published
+    /// because of the rows
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Print neither progress nor, when all went well, the report
+    /// Print no progress and, on success, no report
     #[arg(long, short)]
     pub quiet: bool,
     /// Publish nothing if any row is rejected
     #[arg(long, conflicts_with = "max_rejects")]
     pub strict: bool,
-    /// Publish nothing if more rows are rejected, a number or a percentage
+    /// Publish nothing if more rows than this are rejected: a number or a percentage
     #[arg(long, value_name = "N|P%", default_value = "5%")]
     pub max_rejects: MaxRejects,
-    /// The memory that the build may take, about, such as 2GiB or 800MB; what does
-    /// not fit is sorted on the disk of the index
+    /// Approximate memory limit of the build, such as 2GiB or 800MB. Rows that do not
+    /// fit are sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
-    pub memory: Size,
-    /// How many of the generations published before stay, for `rollback`
+    pub memory: MemorySize,
+    /// Number of previous generations to keep for `rollback`
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub keep: usize,
-    /// Begin even if the disk seems too small
+    /// Build even if the disk seems too small
     #[arg(long)]
     pub skip_space_check: bool,
 }
@@ -105,23 +107,23 @@ pub struct BuildFlags {
 /// Flags of `generate`.
 #[derive(Args)]
 pub struct GenerateFlags {
-    /// How many instruments
+    /// Number of rows
     #[arg(long)]
     pub count: u64,
-    /// The same seed gives the same bytes
+    /// Seed of the random numbers: the same seed gives the same bytes
     #[arg(long)]
     pub seed: u64,
-    /// The file to write [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The layout
+    /// Layout of the dump
     #[arg(long, default_value = "csv")]
     pub format: Layout,
-    /// The shares of the kinds
+    /// Proportions of the kinds of instruments
     #[arg(long, default_value = "firm")]
-    pub mix: Shares,
-    /// How many rows have a fault of the kind that real dumps have: a name that is
-    /// missing, a FIGI twice, a wrong check digit and others
+    pub mix: Mix,
+    /// Percentage of rows with a defect that real dumps have, such as a missing name,
+    /// a repeated FIGI or a wrong check digit
     #[arg(long, value_name = "P%", default_value = "0%")]
     pub dirt: Dirt,
 }
@@ -129,7 +131,7 @@ pub struct GenerateFlags {
 /// Flags of `rollback`.
 #[derive(Args)]
 pub struct RollbackFlags {
-    /// The folder of the index
+    /// Folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
 }
@@ -137,10 +139,10 @@ pub struct RollbackFlags {
 /// Flags of `inspect`.
 #[derive(Args)]
 pub struct InspectFlags {
-    /// The folder of the index
+    /// Folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
-    /// Tell it as JSON, whole
+    /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -148,7 +150,7 @@ pub struct InspectFlags {
 /// Flags of `verify`.
 #[derive(Args)]
 pub struct VerifyFlags {
-    /// The folder of the index
+    /// Folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
 }
@@ -156,43 +158,25 @@ pub struct VerifyFlags {
 /// Flags of `export`.
 #[derive(Args)]
 pub struct ExportFlags {
-    /// The folder of the index
+    /// Folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
-    /// The file to write [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// The layout
+    /// Layout of the dump
     #[arg(long, default_value = "csv")]
     pub format: Layout,
-    /// Write the lists of allowed values into this folder too, for `build --values`
+    /// Also write the lists of allowed values into this folder, for `build --values`
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
 }
 
-/// The shares that the kinds of instruments have in a universe.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Shares {
-    /// As a firm holds it
-    Firm,
-    /// All that there is: five rows in six are options
-    Full,
-}
-
-/// How a dump is laid out that is written.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Layout {
-    /// Comma-separated values, under a header row
-    Csv,
-    /// A JSON object a line
-    Jsonl,
-}
-
-/// A number of bytes as a person writes it.
+/// The value of `--memory`, in bytes.
 #[derive(Clone, Copy)]
-pub struct Size(pub usize);
+pub struct MemorySize(pub usize);
 
-impl FromStr for Size {
+impl FromStr for MemorySize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -211,9 +195,14 @@ impl FromStr for Size {
             .find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?.trim_end(), bytes)));
         let (number, unit) = unit.unwrap_or((text, 1));
         let bytes = number.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
-        let bytes = bytes.ok_or_else(|| format!("{text:?} is no size such as 2GiB or 800MB"))?;
+        let bytes = bytes.ok_or_else(|| {
+            format!("invalid size {text:?}: expected a number with a unit, such as 2GiB or 800MB")
+        })?;
         if bytes < MEMORY_BYTES_MIN {
-            return Err(format!("a build takes at least {} MiB", MEMORY_BYTES_MIN >> 20));
+            return Err(format!(
+                "too little: a build needs at least {} MiB",
+                MEMORY_BYTES_MIN >> 20
+            ));
         }
         Ok(Self(bytes))
     }

@@ -1,25 +1,28 @@
-//! Dumps in, a published index out.
+//! Builds an index from dumps and publishes it; the library of `figdex-ingest`.
 //!
-//! A dump is opened and unpacked (`source`), read row by row (`row`) as its format
-//! describes it (`format`, and the columns files in `formats/`), each row
-//! becomes an instrument or is rejected with a reason (`normalize`), rows of one
-//! FIGI become one (`merge`), other dumps fill what is blank in it (`enrich`), what
-//! follows from the rest is added (`derive`), and `figdex-index` writes and publishes
-//! it (`build`), if the disk has room (`space`). The report says what became of every
-//! row. The other way round, `inspect` reports the content of an index, and
-//! `export` makes a dump of it. `instruments` reads a dump and builds
-//! nothing. What the command may be told is in `flags`, which files it may write in `outputs`,
-//! and what people read of it goes through `terminal`.
+//! `source` opens and unpacks a dump and reads its records. `format` describes which values of
+//! a record feed which columns (the columns files are in `formats/`), and makes each record a
+//! row. `row` makes each row an instrument, or rejects it with a reason. `build` merges the
+//! instruments of one FIGI (`build/merge`), fills blank fields from other dumps
+//! (`build/enrich`), derives identifiers (`build/derive.rs`), and has `figdex-index` write and
+//! publish the index. `report` accounts for every row.
+//!
+//! `inspect` shows what an index contains and exports it as a dump. `instruments` reads a dump
+//! without building an index. `generate` makes synthetic dumps, `sample` the bundled sample.
+//! `flags` is the command line, `files` protects the files that a command reads from the files
+//! that it writes, and `terminal` prints text for people.
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
 mod build;
 mod error;
+pub mod files;
 pub mod flags;
 mod format;
 pub mod generate;
 pub mod inspect;
-pub mod outputs;
+mod instruments;
+mod layout;
 mod report;
 mod row;
 pub mod sample;
@@ -29,10 +32,11 @@ pub mod terminal;
 pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use crate::error::{Error, Result};
 pub use crate::format::Format;
-pub use crate::report::conflicts::{Conflict, Said, Sample};
+pub use crate::instruments::{DumpRow, Instruments};
+pub use crate::layout::Layout;
+pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
 };
 pub use crate::row::Column;
-pub use crate::source::instruments::{Instruments, Taken};
 pub use crate::source::{Input, RECORD_BYTES_MAX};

@@ -1,5 +1,5 @@
-//! The bundled sample: some thirty well-known instruments, written by hand, among
-//! a generated universe. It lets a newcomer ask real questions in seconds.
+//! The bundled sample: about fifty rows of well-known instruments, written by hand, and a
+//! generated universe. It lets a newcomer try real queries within seconds.
 
 use std::path::Path;
 
@@ -8,20 +8,24 @@ use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::generate;
 use crate::generate::Universe;
+use crate::layout::Layout;
 use crate::report::Report;
 use crate::source::Input;
 
-/// Facts of well-known instruments, a canonical dump.
+/// Well-known instruments, as a canonical dump.
 const WELL_KNOWN: &[u8] = include_bytes!("../sample/well-known.csv");
 
-/// The generated part. Its FIGIs have a provider of their own, so that none of
-/// them is ever taken for an issued one.
+/// The generated part. Its FIGIs have their own prefix, so that none can be mistaken for an
+/// issued one.
 const UNIVERSE: Universe = Universe::new(20_000, 1);
 
 /// Builds the sample into an index folder and publishes it.
+///
+/// # Errors
+/// Those of [`Build::run`].
 pub fn build(index: &Path) -> Result<Report> {
     let mut generated = Vec::new();
-    generate::write(&UNIVERSE, generate::Format::Csv, &mut generated)
+    generate::write(&UNIVERSE, Layout::Csv, &mut generated)
         .map_err(Error::file(&"generated sample"))?;
     let inputs = vec![
         Input::Memory("generated sample", generated.into()),

@@ -1,7 +1,7 @@
 //! Text for people, on standard output and standard error of both programs.
 //!
-//! All of it passes here, and hidden characters are escaped on the way, whatever they came
-//! from: a dump, an index, a path, an argument. Files and JSON are not text for people.
+//! All such text is printed here, with hidden characters escaped, since it may contain parts of
+//! a dump, an index, a path or an argument. Dumps and JSON files are written elsewhere.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;
@@ -14,13 +14,12 @@ use figdex_index::{escaped, escaped_lines, is_hidden};
 /// Prints a text on standard output.
 ///
 /// # Errors
-/// When it cannot be written. A reader that has seen enough and closed its pipe is not an
-/// error.
+/// When it cannot be written. A pipe that its reader has closed is not an error.
 pub fn print(text: &dyn Display) -> io::Result<()> {
     write(&escaped_lines(text.to_string()).to_string())
 }
 
-/// Prints rows on standard output, with a tab between two fields, as scripts like them.
+/// Prints rows on standard output for scripts: a line per row, with tabs between the fields.
 ///
 /// # Errors
 /// As [`print()`].
@@ -39,8 +38,8 @@ fn write(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints a text and a line end on standard error. If nobody can read it there, nobody can
-/// be told.
+/// Prints a text and a line end on standard error. That it cannot be written is ignored, as
+/// there is no other place to report it.
 pub fn note(text: &dyn Display) {
     let line = format!("{}\n", escaped_lines(text.to_string()));
     io::stderr().lock().write_all(line.as_bytes()).ok();
@@ -51,8 +50,8 @@ pub fn error(program: &str, error: &anyhow::Error) {
     note(&format_args!("{program}: {}", indented(&format!("{error:#}"))));
 }
 
-/// Prints what clap has to say of a command line: a usage error, or the help that was asked
-/// for. Returns clap's exit code.
+/// Prints the message of clap about a command line: a usage error, the help or the version.
+/// Returns clap's exit code.
 pub fn usage(mut error: clap::Error) -> ExitCode {
     use clap::error::ContextValue;
     let escape = |text: &String| escaped(text).to_string();
@@ -63,7 +62,7 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
             ContextValue::Strings(texts) => {
                 ContextValue::Strings(texts.iter().map(escape).collect())
             }
-            // Suggestions that repeat the argument.
+            // A suggestion that repeats the argument.
             ContextValue::StyledStr(text) if text.to_string().contains(is_hidden) => {
                 ContextValue::None
             }
@@ -79,13 +78,13 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
     if error.use_stderr() {
         note(&text.trim_end_matches('\n'));
     } else {
-        // Nobody asks twice for help that could not be printed.
+        // Help that cannot be printed is not an error of the program.
         print(&text).ok();
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-/// Has panics printed as everything else: a message may quote what a dump holds.
+/// Prints panics with [`note`] from now on: a panic message may quote a dump.
 pub fn print_panics() {
     std::panic::set_hook(Box::new(|panic| note(&panic_text(panic))));
 }
@@ -101,8 +100,8 @@ fn panic_text(panic: &PanicHookInfo<'_>) -> String {
     text
 }
 
-/// The text with every line but the first set in, so that none looks like the beginning of
-/// another message.
+/// The text with all lines but the first indented, so that no line can look like another
+/// message.
 fn indented(text: &str) -> String {
     match text.lines().skip(1).all(|line| line.starts_with("  ")) {
         true => text.to_owned(),
@@ -114,9 +113,9 @@ fn indented(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A panic may quote a text, line ends and all.
+    /// A panic may quote a text with line ends and hidden characters.
     #[test]
-    fn a_panic_is_one_message() {
+    fn a_panic_is_printed_as_one_message() {
         use std::panic;
         let (send, texts) = std::sync::mpsc::channel();
         let earlier = panic::take_hook();
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_looks_like_another_message() {
+    fn no_line_looks_like_a_second_message() {
         for (text, shown) in [
             ("one", "one"),
             ("2 faults\n  a\n  b", "2 faults\n  a\n  b"),

@@ -1,6 +1,6 @@
-//! The command line of `figdex-ingest`: what it prints and how it ends. (What
-//! `build` makes of a dump is tested with the server, in the root package, which
-//! also relies on this file: it makes plain `cargo test` build the program.)
+//! Tests the command line of `figdex-ingest`: its output and exit codes. `build` is tested with
+//! the server, in the root package. That package needs this file too: because of it, plain
+//! `cargo test` builds the program.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,9 +25,9 @@ fn generate_writes_the_same_bytes_to_a_file_and_to_standard_output() {
     assert_eq!(lines.stdout.iter().filter(|&&byte| byte == b'\n').count(), 50);
 }
 
-/// `--mix full` has more options, and `--dirt` faults; both are as many rows.
+/// `--mix full` has more options, and `--dirt` has defects; the number of rows is the same.
 #[test]
-fn generate_makes_the_universe_that_is_asked_for() {
+fn generate_applies_mix_and_dirt() {
     let options = |arguments: &[&str]| {
         let flags = ["generate", "--count", "2000", "--seed", "3"];
         let printed = run(&[&flags[..], arguments].concat());
@@ -44,7 +44,7 @@ fn generate_makes_the_universe_that_is_asked_for() {
 }
 
 #[test]
-fn usage_faults_end_with_2_and_failures_with_1() {
+fn usage_errors_exit_with_2_and_failures_with_1() {
     for (arguments, code) in [
         (&["nonsense"][..], 2),
         (&["build"], 2),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use figdex_index::escaped;
-use figdex_ingest::outputs::Files;
+use figdex_ingest::files::Files;
 use figdex_ingest::terminal;
 
 use crate::auth::file;

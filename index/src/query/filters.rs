@@ -1,4 +1,5 @@
-//! The filters of a question, which are the same in mapping, search and filter (contract 6).
+//! The filters of a question, which are the same in mapping, search and filter (chapter 6 of the
+//! contract).
 
 use std::{iter, mem};
 

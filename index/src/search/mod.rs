@@ -8,8 +8,8 @@
 //! 2. [`conditions`] looks up in the part what the filters ask for, so that they can be verified
 //!    row by row.
 //! 3. [`selection`] combines the same conditions for blocks of rows, where filters drive.
-//! 4. [`matches`] executes the plan: the rows that match, in FIGI order. A page of a filter and a
-//!    count end here.
+//! 4. [`mod@matches`] executes the plan: the rows that match, in FIGI order. A page of a filter and
+//!    a count end here.
 //! 5. [`best`] finds the first rows in the order of a search. It reads posting lists in the order
 //!    of ranks ([`positions`]) when many rows match.
 //!

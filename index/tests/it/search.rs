@@ -1,5 +1,5 @@
-//! Compares search and filter with a plain scan, which states the rules of contract 8 and 9 a
-//! second time, as simply as possible.
+//! Compares search and filter with a plain scan, which states the rules of the chapters 8 and 9 of
+//! the contract a second time, as simply as possible.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -1,10 +1,9 @@
-//! Identifiers that follow from others, where the dump gives none
-//! (decisions, "Derived at ingestion"). CUSIP and SEDOL are not taken out of an
-//! ISIN: they are licensed numbers.
+//! Derives identifiers that the dump does not give from those that it gives (contract 5.15).
+//! CUSIP and SEDOL are not extracted from an ISIN: they are licensed numbers.
 
 use figdex_index::{EQUITY, IdType, Instrument, Property};
 
-/// Adds to a merged instrument what follows from what it has.
+/// Adds the derived identifiers to a merged instrument.
 pub(crate) fn derive(instrument: &mut Instrument) {
     let given = |instrument: &Instrument, id_type: IdType| -> Vec<String> {
         instrument.identifiers_of(id_type).map(|value| value.as_str().to_owned()).collect()
@@ -23,7 +22,7 @@ pub(crate) fn derive(instrument: &mut Instrument) {
     }
     if given(instrument, IdType::Cins).is_empty() {
         for cusip in &cusips {
-            // Those without a leading letter are not of the form.
+            // One without a leading letter is not a CINS, and is not admitted.
             add(instrument, IdType::Cins, cusip);
         }
     }
@@ -45,7 +44,7 @@ pub(crate) fn derive(instrument: &mut Instrument) {
     }
 }
 
-/// A result field that is an identifier as well.
+/// A result field that is also an identifier.
 #[derive(Clone, Copy)]
 enum Field {
     UniqueId,
@@ -61,9 +60,9 @@ impl Field {
     }
 }
 
-/// `BASE_TICKER`: equities and pools the whole ticker, bonds the first word,
-/// futures the ticker without month and year, listed options `ROOT M [CP]STRIKE`,
-/// others none.
+/// The `BASE_TICKER` (contract 5.19): the whole ticker of equities and pools, the first word of
+/// bonds, the ticker of futures without month and year, `ROOT M [CP]STRIKE` of listed options.
+/// Other instruments have none.
 fn base_ticker(instrument: &Instrument) -> Option<String> {
     let ticker = instrument.ticker.as_deref()?;
     let sector = instrument.property(Property::MarketSecDes);
@@ -88,8 +87,8 @@ fn option_base(ticker: &str) -> Option<String> {
         .then(|| format!("{root} {month_number} {strike}"))
 }
 
-/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is its
-/// own base; one of several words (a spread) has none.
+/// `SJIM19` → `SJI`, `998A=M6` → `998A=`. A ticker without month and year is returned whole; one
+/// of several words (a spread) has no base.
 fn future_base(ticker: &str) -> Option<String> {
     const MONTHS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
     let rest = ticker.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -99,7 +98,7 @@ fn future_base(ticker: &str) -> Option<String> {
         Some(root) if (1..=2).contains(&year_digits) && !root.is_empty() => root,
         _ => ticker,
     };
-    // What still has several words is a spread.
+    // A base of several words belongs to a spread.
     (!base.contains(' ')).then(|| base.to_owned())
 }
 
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_that_follow_from_others() {
+    fn missing_identifiers_are_derived() {
         let given = |kind: IdType, text| kind.admit(text).unwrap();
         let mut foreign = instrument("Corp", "Corp", "AGN 3 01/01/30");
         foreign.identifiers.push(given(IdType::Cusip, "G0177J108"));
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_derived_beside_what_is_given() {
+    fn identifiers_that_are_given_are_not_derived() {
         let given = |kind: IdType, text| kind.admit(text).unwrap();
         let mut local = instrument("Equity", "Common Stock", "IBM");
         local.identifiers = vec![
@@ -183,6 +182,6 @@ mod tests {
         ];
         let before = local.clone();
         derive(&mut local);
-        assert_eq!(local, before, "and a CUSIP that starts with a digit is no CINS");
+        assert_eq!(local, before, "and a CUSIP that starts with a digit is not a CINS");
     }
 }

@@ -1,6 +1,5 @@
-//! The table of exchanges that an operator gives (`--exchanges FILE`): where a MIC
-//! and an exchange code stand for each other and for nothing else, an instrument
-//! that has one of them gets the other.
+//! The operator's table of exchanges (`--exchanges FILE`). Where a MIC and an exchange code
+//! correspond one to one, an instrument that has one of them gets the other.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,7 +9,7 @@ use figdex_index::{Instrument, Property};
 use crate::error::{Error, Result};
 use crate::row::Column;
 
-/// Exchange codes and MICs that are one to one.
+/// Exchange codes and MICs that correspond one to one.
 #[derive(Default)]
 pub(crate) struct Exchanges {
     exch_codes: HashMap<String, String>,
@@ -18,20 +17,23 @@ pub(crate) struct Exchanges {
 }
 
 impl Exchanges {
-    /// Reads the columns `mic` and `exchCode` of a CSV file; others are left alone.
+    /// Reads the columns `mic` and `exchCode` of a CSV file and ignores others.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the file cannot be read or lacks a column.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let name = path.display();
-        let fault = |line: Option<u64>, what: String| Error::input(&name, line, what);
+        let invalid = |line: Option<u64>, what: String| Error::input(&name, line, what);
         let bytes = std::fs::read(path).map_err(|error| Error::open(&name, error))?;
         let mut table = csv::Reader::from_reader(&bytes[..]);
         let of_csv = |error: csv::Error| {
             let line = error.position().map(csv::Position::line);
-            fault(line, error.to_string())
+            invalid(line, error.to_string())
         };
         let header = table.headers().map_err(of_csv)?.clone();
         let column = |wanted: &str| {
             let place = header.iter().position(|name| name.trim() == wanted);
-            place.ok_or_else(|| fault(Some(1), format!("the header has no column {wanted}")))
+            place.ok_or_else(|| invalid(Some(1), format!("the header has no column {wanted}")))
         };
         let (mic, exch_code) = (column("mic")?, column("exchCode")?);
         let mut pairs = Vec::new();
@@ -61,7 +63,8 @@ impl Exchanges {
         exchanges
     }
 
-    /// Gives an instrument that has one of the two the other; tells which it got.
+    /// Fills the MIC or the exchange code of an instrument that has only the other. Returns the
+    /// column that was filled.
     pub(crate) fn fill(&self, instrument: &mut Instrument) -> Option<Column> {
         let mic = instrument.property(Property::MicCode);
         let (property, value) = match (mic, instrument.property(Property::ExchCode)) {
@@ -81,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_one_to_one_fills() {
+    fn only_pairs_that_are_one_to_one_fill() {
         let pairs = [("XLON", "LN"), ("XNAS", "UW"), ("XNAS", "UQ"), ("A", "Z"), ("B", "Z")];
         let pairs = pairs.map(|(mic, code)| (mic.to_owned(), code.to_owned()));
         let exchanges = Exchanges::of_pairs(&pairs);

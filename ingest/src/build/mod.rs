@@ -1,193 +1,104 @@
-//! The work of `figdex-ingest build`: rows from every input, merged by FIGI,
-//! into a generation that is published, or not at all.
+//! `figdex-ingest build`: reads the rows of all inputs, merges them by FIGI, and builds and
+//! publishes a generation. If any step fails, nothing is published.
 
 mod derive;
 mod enrich;
 mod exchanges;
+mod max_rejects;
 mod merge;
+mod progress;
 mod rejects;
 mod space;
-pub(crate) mod values;
+pub(crate) mod value_lists;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chain};
 
 use self::derive::derive;
 use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
+pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
+use self::progress::Clock;
+pub use self::progress::Progress;
 use self::rejects::Rejects;
 use crate::error::{Error, Result};
+use crate::files::{Files, Output};
 use crate::format::Format;
-use crate::outputs::{Files, Output};
 use crate::report::conflicts::Conflicts;
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
 use crate::row::reject::Reject;
-use crate::source::fault::Next;
-use crate::source::{Input, Source};
+use crate::source::next::Next;
+use crate::source::{DumpReader, Input};
 
-/// What to build, from what.
+/// The inputs, outputs and limits of a build.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// The dumps, in the order in which later ones win.
+    /// The dumps. Where they differ, the later one wins.
     pub inputs: Vec<Input>,
-    /// Dumps that add to the instruments of the others.
+    /// Dumps that only add fields to the instruments of `inputs`.
     pub enrich: Vec<Input>,
     /// The folder of the index.
     pub index: PathBuf,
-    /// The format of every input; without one it is recognised.
+    /// The format of the inputs; `None` recognises the format of each.
     pub format: Option<Format>,
-    /// The format of every dump to enrich with; without one it is recognised.
+    /// The format of the `enrich` inputs; `None` recognises the format of each.
     pub enrich_format: Option<Format>,
-    /// A table of exchanges, which fills MICs from exchange codes and back.
+    /// A table of exchanges (CSV with the columns `mic` and `exchCode`), which fills one of the
+    /// two from the other.
     pub exchanges: Option<PathBuf>,
-    /// A folder of value lists.
+    /// A folder of lists of allowed values.
     pub values: Option<PathBuf>,
-    /// Where rejected rows are kept; without one, beside the index.
+    /// The rejects file; `None` is `DIR.rejects.csv`, next to the index folder `DIR`.
     pub rejects: Option<PathBuf>,
-    /// Where the report is written as JSON, also when nothing is published because of the
-    /// rows.
+    /// The file for the report as JSON, which is also written when nothing is published because
+    /// of the rows.
     pub report: Option<PathBuf>,
-    /// Other files that were read, and folders all of whose files are inputs: no output may
-    /// be one of these files or lie in one of these folders.
+    /// Other files that are read, and folders of which all files are inputs. No output may be
+    /// one of these files or lie in one of these folders.
     pub also_read: Vec<PathBuf>,
-    /// How many rows may be rejected.
+    /// The most rows that may be rejected.
     pub max_rejects: MaxRejects,
-    /// The memory that the build may take, about, in bytes.
+    /// Approximate memory limit of the build, in bytes; at least [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
-    /// A new part of the index is begun after so many instruments; without it, the
-    /// memory says.
+    /// The most instruments in a part of the index; `None` derives it from the memory.
     pub part_instruments_max: Option<u32>,
-    /// So many of the generations published before stay.
+    /// Number of previous generations to keep.
     pub generations_kept: usize,
-    /// Whether to end before reading anything when the disk seems too small.
+    /// Whether to fail before reading anything if the disk seems too small.
     pub checks_space: bool,
 }
 
-/// What a build may take when nobody says.
+/// The default memory limit, in bytes.
 pub const MEMORY_BYTES: usize = 2 << 30;
 
-/// The least that a build is done with: below that, threads and buffers alone take
-/// more.
+/// The least memory limit, in bytes. Threads and buffers alone take nearly as much.
 pub const MEMORY_BYTES_MIN: usize = 256 << 20;
 
-/// The share of the memory that sorting has: while an index is written, what was
-/// sorted may still lie there.
+/// Sorting gets a quarter of the memory. It may keep it while the index is written.
 const SORTING_SHARE: usize = 4;
 
-/// The share that the segment writer has; tantivy takes up to 4 GiB a thread.
+/// The segment writer gets a quarter; tantivy allows at most 4 GiB per thread.
 const SEGMENT_SHARE: usize = 4;
 
-/// The share that the companions of a part have.
+/// The companions of a part get a half.
 const PART_SHARE: usize = 2;
 
-/// What they take for an instrument, in bytes, measured at 5 and 10 million: lines and
-/// texts that are kept once, the tables by which they are found again, what tantivy takes
-/// beyond its share while it writes a segment, and what the allocator keeps of all that
-/// for the next part.
+/// Memory that the companions take per instrument, measured with 5 and 10 million instruments:
+/// lines and texts that are stored once, the tables to find them again, what tantivy takes
+/// beyond its share while it writes a segment, and what the allocator keeps for the next part.
 const PART_BYTES_PER_INSTRUMENT: usize = 256;
 
 /// The most instruments in a part, however much memory there is.
 const PART_INSTRUMENTS_MAX: usize = 16_000_000;
 
-/// The line between a dump with some bad rows and a bad dump.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum MaxRejects {
-    /// So many rows, over all inputs.
-    Rows(u64),
-    /// So many in a hundred rows read, over all inputs.
-    Percent(f64),
-}
-
-impl MaxRejects {
-    /// Not one: `--strict`.
-    pub const NONE: Self = Self::Rows(0);
-
-    fn allows(self, rejected: u64, read: u64) -> bool {
-        match self {
-            Self::Rows(rows) => rejected <= rows,
-            Self::Percent(percent) => rejected as f64 <= read as f64 * percent / 100.0,
-        }
-    }
-}
-
-impl Default for MaxRejects {
-    fn default() -> Self {
-        Self::Percent(5.0)
-    }
-}
-
-impl FromStr for MaxRejects {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is neither a number of rows nor a percentage like 5%");
-        match text.strip_suffix('%') {
-            Some(percent) => match percent.parse::<f64>() {
-                Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(Self::Percent(percent)),
-                _ => Err(wrong()),
-            },
-            None => text.parse().map(Self::Rows).map_err(|_| wrong()),
-        }
-    }
-}
-
-impl std::fmt::Display for MaxRejects {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Rows(rows) => write!(f, "{rows}"),
-            Self::Percent(percent) => write!(f, "{percent} %"),
-        }
-    }
-}
-
-/// How far a build has come, for who is watching. The phases come in this order;
-/// the last word of each is told even when it was just told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress<'a> {
-    /// Rows are read.
-    Reading {
-        /// The input's name.
-        input: &'a str,
-        /// Rows read, over all inputs.
-        rows: u64,
-        /// Bytes read, over all inputs, before they were unpacked.
-        bytes: u64,
-        /// Bytes of all inputs, where they are known before they are read.
-        bytes_total: Option<u64>,
-    },
-    /// Instruments are compared with the rows to enrich with.
-    Joining {
-        /// Instruments so far.
-        instruments: u64,
-        /// There are not more than these.
-        instruments_max: u64,
-    },
-    /// Instruments are indexed.
-    Indexing {
-        /// Instruments, of all parts.
-        instruments: u64,
-        /// There are not more than these.
-        instruments_max: u64,
-    },
-    /// All is written; it is being checked.
-    Publishing,
-}
-
-/// How often `progress` is told, at the most.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-
-/// Rows between two looks at the clock.
-const PROGRESS_ROWS: u64 = 1 << 12;
-
 impl Build {
-    /// A build of these inputs into that folder, with nothing special.
+    /// A build of these inputs into that folder, with the defaults for everything else.
     pub fn new(inputs: Vec<Input>, index: impl Into<PathBuf>) -> Self {
         Self {
             inputs,
@@ -208,13 +119,13 @@ impl Build {
         }
     }
 
-    /// Reads, merges, indexes, verifies and publishes.
+    /// Reads, merges, indexes, verifies and publishes, and calls back with the progress.
     ///
     /// # Errors
-    /// On any error nothing is published and the old index, if there is one, stays as it
-    /// was. The exceptions say so: [`Error::Unreported`], and the index's
+    /// After an error nothing is published and an earlier index is unchanged. The exceptions are
+    /// [`Error::Unreported`] and the index's
     /// [`Unconfirmed`](figdex_index::Error::Unconfirmed) and
-    /// [`Unknown`](figdex_index::Error::Unknown).
+    /// [`Unknown`](figdex_index::Error::Unknown), whose messages say so.
     pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
         let (rejects, report_file) = self.outputs()?;
         let built = self.publish(rejects, progress);
@@ -229,7 +140,7 @@ impl Build {
                 (written, _) => written.map(|()| report),
             },
             Err(error) => {
-                // The reason why nothing is published matters more.
+                // The error of the build matters more than that of its report.
                 if let Some(Err(error)) = error.report().map(write) {
                     tracing::warn!("the report is not written: {}", chain(&error));
                 }
@@ -238,7 +149,7 @@ impl Build {
         }
     }
 
-    /// The rejects file and the report, neither of which is anything that the build reads.
+    /// The rejects file and the report, after a check that the build reads neither of them.
     fn outputs(&self) -> Result<(Output, Option<Output>)> {
         let mut files = Files::default();
         for input in self.inputs.iter().chain(&self.enrich) {
@@ -256,12 +167,12 @@ impl Build {
         }
         if let Some(folder) = &self.values {
             for property in Property::ALL {
-                files.read("--values", &values::list(folder, property));
+                files.read("--values", &value_lists::list(folder, property));
             }
         }
         files.index(&self.index)?;
-        let beside = || self.index.with_added_extension("rejects.csv");
-        let rejects = self.rejects.clone().unwrap_or_else(beside);
+        let default = || self.index.with_added_extension("rejects.csv");
+        let rejects = self.rejects.clone().unwrap_or_else(default);
         let rejects = files.output("--rejects", &rejects)?;
         let report = self.report.as_ref().map(|path| files.output("--report", path)).transpose()?;
         files.standard_output()?;
@@ -271,7 +182,7 @@ impl Build {
     fn publish(&self, rejects: Output, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
         let started = Instant::now();
         let allowed = match &self.values {
-            Some(folder) => values::read(folder)?,
+            Some(folder) => value_lists::read(folder)?,
             None => Vec::new(),
         };
         let exchanges = match &self.exchanges {
@@ -283,22 +194,22 @@ impl Build {
             space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
         }
         let mut report = Report::default();
-        let mut clock = Clock { next: started + PROGRESS_INTERVAL, progress };
+        let mut clock = Clock::new(progress);
         let mut builder = Builder::begin(lock, self.options())?;
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
-        let Read { sorted, mut enrichment, mut rejects, sources } =
+        let ReadInputs { sorted, mut enrichment, mut rejects, sources } =
             self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
         let (rejected, read) = report.rejected_of_read();
         let total = report.total();
         let instruments_max = total.read - total.rejected - total.skipped;
         if !self.max_rejects.allows(rejected, read) {
-            let line = self.max_rejects.to_string();
+            let limit = self.max_rejects.to_string();
             report.rejects_file = rejects.path();
             rejects.finish()?;
-            return Err(Error::TooManyRejects { report: Box::new(report), line });
+            return Err(Error::TooManyRejects { report: Box::new(report), limit });
         }
         if instruments_max == 0 {
             report.rejects_file = rejects.path();
@@ -310,7 +221,7 @@ impl Build {
         let names: Vec<_> = report.inputs.iter().map(|input| input.name.clone()).collect();
         if !enrichment.is_empty() {
             let mut joined = 0;
-            // The second pass counts the conflicts; here they are looked past.
+            // Conflicts are counted in the second pass, so those of this pass are discarded.
             sorted.for_each(&mut Conflicts::new(names.clone()), |instrument, _| {
                 joined += 1;
                 clock.tick(joined, || Progress::Joining { instruments: joined, instruments_max });
@@ -365,7 +276,7 @@ impl Build {
         rejects: Rejects,
         report: &mut Report,
         clock: &mut Clock<'_>,
-    ) -> Result<Read> {
+    ) -> Result<ReadInputs> {
         let mut reading = Reading {
             rejects,
             sources: Vec::with_capacity(self.inputs.len() + self.enrich.len()),
@@ -377,7 +288,7 @@ impl Build {
         };
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
-            let mut source = Source::open(input, self.format.as_ref())?;
+            let mut source = DumpReader::open(input, self.format.as_ref())?;
             let counts = reading.read(&name, &mut source, |row, dropped| {
                 Ok(normalize(row, dropped).map(|instrument| merge.add(place, instrument)))
             })?;
@@ -390,19 +301,19 @@ impl Build {
             });
         }
         let mut enrichment = Enrichment::new();
-        for input in &self.enrich {
-            let name = input.name();
-            let mut source = Source::open_without_figi(input, self.enrich_format.as_ref())?;
+        for dump in &self.enrich {
+            let name = dump.name();
+            let mut source = DumpReader::open_without_figi(dump, self.enrich_format.as_ref())?;
             enrichment.begin(name.clone());
             let Counts { read, rejected, skipped, .. } =
                 reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
-            let account = enrichment.account();
-            account.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
-            account.unknown_columns = source.unknown_columns().to_vec();
+            let input = enrichment.report();
+            input.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
+            input.unknown_columns = source.unknown_columns().to_vec();
         }
-        reading.report.enrich = enrichment.accounts().to_vec();
+        reading.report.enrich = enrichment.reports().to_vec();
         let Reading { rejects, sources, .. } = reading;
-        Ok(Read { sorted: merge.finish()?, enrichment, rejects, sources })
+        Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, sources })
     }
 
     fn options(&self) -> BuildOptions {
@@ -421,12 +332,12 @@ impl Build {
     }
 }
 
-/// For `map_err`: a fault of a file about the build, after the index is published.
+/// For `map_err`: a file of the build could not be written after the index was published.
 fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
     move |source| Error::Unreported { generation, source: Box::new(source) }
 }
 
-/// Of the dumps, so that the same dumps make the same index.
+/// A seed that depends on the dumps only, so that the same dumps give the same index.
 fn hash_seed(sources: &[SourceEntry]) -> u64 {
     sources.iter().fold(0, |seed, source| {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);
@@ -434,33 +345,34 @@ fn hash_seed(sources: &[SourceEntry]) -> u64 {
     })
 }
 
-/// What reading left behind.
-struct Read {
+/// The result of reading all inputs.
+struct ReadInputs {
     sorted: Sorted,
     enrichment: Enrichment,
     rejects: Rejects,
     sources: Vec<SourceEntry>,
 }
 
-/// Reads inputs, one after the other.
+/// The state of reading inputs one after the other.
 struct Reading<'a, 'b> {
     rejects: Rejects,
     sources: Vec<SourceEntry>,
     report: &'a mut Report,
     clock: &'a mut Clock<'b>,
-    /// Rows so far, over all inputs.
+    /// Rows so far, of all inputs.
     rows: u64,
-    /// Bytes of the inputs before the current one.
+    /// Bytes of the inputs before the current one, before unpacking.
     bytes_before: u64,
     bytes_total: Option<u64>,
 }
 
 impl Reading<'_, '_> {
-    /// Reads every row of an input of that name, which `take` takes in or rejects.
+    /// Reads every row of an input. `take` adds a row to the build or rejects it, and appends its
+    /// dropped cells.
     fn read(
         &mut self,
         name: &str,
-        source: &mut Source,
+        source: &mut DumpReader,
         mut take: impl FnMut(&Row, &mut Vec<Dropped>) -> Result<Result<(), Reject>>,
     ) -> Result<Counts> {
         let (bytes_before, bytes_total) = (self.bytes_before, self.bytes_total);
@@ -502,20 +414,5 @@ impl Reading<'_, '_> {
         self.bytes_before += bytes;
         self.sources.push(SourceEntry { name: name.to_owned(), bytes, sha256, rows: counts.read });
         Ok(counts)
-    }
-}
-
-/// Tells of progress now and then.
-struct Clock<'a> {
-    next: Instant,
-    progress: &'a mut dyn FnMut(Progress<'_>),
-}
-
-impl Clock<'_> {
-    fn tick<'a>(&mut self, count: u64, progress: impl FnOnce() -> Progress<'a>) {
-        if count.is_multiple_of(PROGRESS_ROWS) && Instant::now() >= self.next {
-            self.next = Instant::now() + PROGRESS_INTERVAL;
-            (self.progress)(progress());
-        }
     }
 }

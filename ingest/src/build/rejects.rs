@@ -1,19 +1,19 @@
-//! Why a row is rejected, and the rejects file: every row that was not taken, and
-//! every cell, as it stood in the dump, so that nothing is lost. Rows of an
-//! `--enrich` input that are unmatched or ambiguous are there too.
+//! The rejects file: every rejected row and every row with a dropped cell, as it is in the dump,
+//! so that nothing is lost. It also has the rows of `--enrich` inputs that are unmatched or
+//! ambiguous.
 //!
-//! CSV with the columns `input,line,column,reason,raw`. `column` is empty where
-//! the whole row was not taken; `raw` holds the row's own bytes, whatever they are.
+//! It is CSV with the columns `input,line,column,reason,raw`. `column` is the column of a
+//! dropped cell and empty otherwise; `raw` is the unchanged bytes of the row.
 
 use std::fs;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::outputs::{NewFile, Output};
+use crate::files::{NewFile, Output};
 use crate::row::{Column, Row};
 
-/// Writes the rejects file; it is made when there is something to write. The file of an
-/// earlier build stays until [`Rejects::finish`].
+/// Writes the rejects file, which is created for the first entry. The file of an earlier build
+/// stays until [`Rejects::finish`].
 pub(crate) struct Rejects {
     output: Output,
     file: Option<csv::Writer<NewFile>>,
@@ -24,6 +24,7 @@ impl Rejects {
         Self { output, file: None }
     }
 
+    /// Adds a rejected row, or a dropped cell of a row if `column` is given.
     pub(crate) fn keep(
         &mut self,
         input: &str,
@@ -34,7 +35,7 @@ impl Rejects {
         self.keep_raw(input, row.line, &row.raw, column, reason)
     }
 
-    /// Keeps a row, or a cell of it, by its bytes.
+    /// [`Rejects::keep`] for a row of which only the line and the bytes are left.
     pub(crate) fn keep_raw(
         &mut self,
         input: &str,
@@ -65,12 +66,13 @@ impl Rejects {
             .map_err(|error| Error::file(&name)(error.into()))
     }
 
-    /// The file's path, if there was anything to keep.
+    /// The path of the file, if it has entries.
     pub(crate) fn path(&self) -> Option<PathBuf> {
         self.file.as_ref().map(|_| self.output.name().to_owned())
     }
 
-    /// Writes what is left through to the disk, while nothing is published yet.
+    /// Writes the entries through to the disk, so that a full disk fails the build before it
+    /// publishes.
     pub(crate) fn flush(&mut self) -> Result<()> {
         let name = self.output.name().to_string_lossy();
         let flush = |file: &mut csv::Writer<NewFile>| {
@@ -80,7 +82,7 @@ impl Rejects {
         self.file.as_mut().map_or(Ok(()), flush).map_err(Error::file(&name))
     }
 
-    /// Puts the file in the place of an earlier build's, which would tell of other rows.
+    /// Replaces the file of an earlier build, or removes it if this build has no entries.
     pub(crate) fn finish(self) -> Result<()> {
         let name = self.output.name().to_string_lossy();
         let finish = || match self.file {

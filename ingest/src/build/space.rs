@@ -1,7 +1,6 @@
-//! Whether the disk has room for an index, before hours are spent on it. It is an
-//! estimate: a disk that fills up all the same ends the build cleanly.
+//! Estimates whether the disk has room for an index, before hours are spent on a build. If the
+//! disk fills up nevertheless, the build fails and publishes nothing.
 
-use std::fs;
 use std::path::Path;
 
 use figdex_index::Manifest;
@@ -9,28 +8,30 @@ use figdex_index::Manifest;
 use crate::error::{Error, Result};
 use crate::source::Input;
 
-/// How much larger a dump is than its compressed file, about.
+/// Approximate size of a dump divided by the size of its compressed file.
 const UNPACKED: u64 = 5;
 
-/// How much smaller an index is than the dump it is made of, about.
+/// Approximate size of a dump divided by the size of its index.
 const INDEXED: u64 = 2;
 
-/// What a build writes for the time being, beside the index itself: the identifiers
-/// of a part before they are sorted, which are as much again if there is one part.
+/// The space that a build needs for the index and its temporary files, as a multiple of the
+/// index (numerator, denominator). The identifiers of a part are written once before they are
+/// sorted, which doubles an index of one part.
 const WORKING_ROOM: (u64, u64) = (2, 1);
 
-/// Checks that the disk of the index folder, which is there, can take an index of
-/// these inputs, and what is sorted on the disk when it exceeds so much memory.
+/// Checks that the disk of the index folder has room for an index of these inputs, and for the
+/// rows that are sorted on the disk if they exceed `sorting_bytes` of memory. The folder must
+/// exist.
 ///
 /// # Errors
-/// [`Error::Space`] when it can not.
+/// [`Error::Space`] when the room is too small.
 pub(crate) fn check(index: &Path, inputs: &[Input], sorting_bytes: usize) -> Result<()> {
-    // An index of another format, or a broken one, is no measure; the new one is.
+    // An index of another format version, or a broken one, is ignored.
     let previous = Manifest::published(index).ok().map(|manifest| {
         let read = manifest.sources.iter().map(|source| source.bytes).sum();
         Previous { read_bytes: read, index_bytes: manifest.bytes() }
     });
-    let inputs: Vec<_> = inputs.iter().map(measure).collect();
+    let inputs: Vec<_> = inputs.iter().map(|input| (input.bytes(), input.is_packed())).collect();
     let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64);
     let free =
         rustix::fs::statvfs(index).map_err(|error| Error::file(&index.display())(error.into()))?;
@@ -41,42 +42,20 @@ pub(crate) fn check(index: &Path, inputs: &[Input], sorting_bytes: usize) -> Res
     Ok(())
 }
 
-/// What the index was made of the last time, and what it came to.
+/// The size of the last build: of the dumps that it read, and of its index.
 #[derive(Clone, Copy)]
 struct Previous {
     read_bytes: u64,
     index_bytes: u64,
 }
 
-/// An input's size, where that is known beforehand.
-#[derive(Clone, Copy)]
-struct Measure {
-    bytes: Option<u64>,
-    is_packed: bool,
-}
-
-fn measure(input: &Input) -> Measure {
-    match input {
-        Input::File(path) => {
-            // What cannot be read is told when it is opened; a pipe has no size.
-            let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-            let packed = ["gz", "zst", "bz2"];
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            let is_packed = ending.is_some_and(|ending| packed.contains(&ending));
-            Measure { bytes: metadata.map(|metadata| metadata.len()), is_packed }
-        }
-        Input::Stdin => Measure { bytes: None, is_packed: false },
-        Input::Memory(_, bytes) => Measure { bytes: Some(bytes.len() as u64), is_packed: false },
-    }
-}
-
-/// The bytes that a build needs: for the index as many an input byte as the last time,
-/// or as dumps usually come to; and all rows once more where they are sorted on disk.
-fn estimate(previous: Option<Previous>, inputs: &[Measure], sorting_bytes: u64) -> u64 {
-    let known: Option<u64> = inputs.iter().map(|input| input.bytes).sum();
-    let unpacked = inputs.iter().filter_map(|input| {
-        Some(if input.is_packed { input.bytes? * UNPACKED } else { input.bytes? })
-    });
+/// The bytes that a build needs. Each input is its size, if known, and whether it is packed. For the index: in proportion to the last build, or by the usual
+/// ratio without one. In addition the size of all rows, if they are sorted on the disk.
+fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_bytes: u64) -> u64 {
+    let known: Option<u64> = inputs.iter().map(|(bytes, _)| *bytes).sum();
+    let unpacked = inputs
+        .iter()
+        .filter_map(|&(bytes, is_packed)| Some(bytes? * if is_packed { UNPACKED } else { 1 }));
     let unpacked: u64 = unpacked.sum();
     let index_bytes = match (previous, known) {
         (Some(Previous { read_bytes, index_bytes }), Some(bytes)) if read_bytes > 0 => {
@@ -95,16 +74,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn estimates() {
+    fn the_estimate_follows_the_last_build_or_the_usual_ratio() {
         let last = Some(Previous { read_bytes: 1_000, index_bytes: 3_000 });
-        let input = |bytes, is_packed| Measure { bytes, is_packed };
         for (previous, inputs, bytes) in [
-            (last, &[input(Some(2_000), true)][..], 12_000),
-            (last, &[input(None, false), input(Some(7), false)], 6_000),
-            (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[input(Some(9), false)], 6),
-            (None, &[input(Some(300), true), input(Some(1_500), false)], 3_000),
-            (None, &[input(Some(30_000), false)], 60_000),
-            (None, &[input(None, false)], 0),
+            (last, &[(Some(2_000), true)][..], 12_000),
+            (last, &[(None, false), (Some(7), false)], 6_000),
+            (Some(Previous { read_bytes: 0, index_bytes: 3 }), &[(Some(9), false)], 6),
+            (None, &[(Some(300), true), (Some(1_500), false)], 3_000),
+            (None, &[(Some(30_000), false)], 60_000),
+            (None, &[(None, false)], 0),
         ] {
             assert_eq!(estimate(previous, inputs, 20_000), bytes);
         }

@@ -1,12 +1,12 @@
-//! The formats that ship with the program: columns files like any other.
+//! The formats that ship with the program. They are ordinary columns files, in `formats/`.
 
 use std::sync::LazyLock;
 
-use super::described::Described;
+use super::columns_file::ColumnsFile;
 
 const CANONICAL: &str = include_str!("../../formats/canonical.toml");
 
-/// The containers of a canonical dump, by the names that operators know.
+/// The names of the canonical format in a specific container, and the keys that select it.
 const CONTAINERS: [(&str, &str); 6] = [
     ("csv", "format = \"delimited\"\ndelimiter = \",\"\n"),
     ("tsv", "format = \"delimited\"\ndelimiter = \"\\t\"\n"),
@@ -16,6 +16,7 @@ const CONTAINERS: [(&str, &str); 6] = [
     ("parquet", "format = \"parquet\"\n"),
 ];
 
+/// The other formats, by name.
 const OTHERS: [(&str, &str); 12] = [
     ("answers", include_str!("../../formats/answers.toml")),
     ("back-office", include_str!("../../formats/back-office.toml")),
@@ -32,9 +33,9 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 
 struct Formats {
-    canonical: Described,
-    containers: Vec<Described>,
-    others: Vec<Described>,
+    canonical: ColumnsFile,
+    containers: Vec<ColumnsFile>,
+    others: Vec<ColumnsFile>,
 }
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
@@ -45,21 +46,22 @@ static FORMATS: LazyLock<Formats> = LazyLock::new(|| Formats {
     others: OTHERS.map(|(name, text)| shipped(name, text)).into(),
 });
 
-fn shipped(name: &str, text: &str) -> Described {
-    Described::parse(name, text).expect("a test reads every columns file that ships")
+fn shipped(name: &str, text: &str) -> ColumnsFile {
+    ColumnsFile::parse(name, text).expect("a test checks every shipped columns file")
 }
 
-pub(super) fn all() -> impl Iterator<Item = &'static Described> {
+/// All formats that have a name for `--format`.
+pub(super) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
     FORMATS.containers.iter().chain(&FORMATS.others)
 }
 
-/// The canonical dump, in whatever container it comes.
-pub(crate) fn canonical() -> &'static Described {
+/// The canonical format, in any container.
+pub(crate) fn canonical() -> &'static ColumnsFile {
     &FORMATS.canonical
 }
 
-/// Those that a dump may be recognised as, besides the canonical one.
-pub(crate) fn recognisable() -> &'static [Described] {
+/// The formats that a dump may be recognised as, besides the canonical one.
+pub(crate) fn recognisable() -> &'static [ColumnsFile] {
     &FORMATS.others
 }
 
@@ -69,9 +71,9 @@ mod tests {
     use crate::format::Format;
 
     #[test]
-    fn every_shipped_format_is_right_and_can_be_recognised() {
+    fn every_shipped_format_is_valid_and_can_be_recognised() {
         for (name, text) in OTHERS {
-            let format = Described::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            let format = ColumnsFile::parse(name, text).unwrap_or_else(|error| panic!("{error}"));
             assert!(!format.description.recognise.is_empty(), "{name}");
             assert_eq!(*name.parse::<Format>().unwrap().one().unwrap().name, *name);
         }

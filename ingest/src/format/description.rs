@@ -1,45 +1,45 @@
-//! What a columns file says, as types: how records are told apart, and which of
-//! their values feed which of our columns. What it says about one value stands in
-//! `transform`; how it is written, in `parse`.
+//! The description of a format, as a columns file gives it: how to find the records of a dump,
+//! and which of their values feed which canonical columns. `transform` has the steps for a
+//! single value, `parse` the syntax of the file.
 
 use std::borrow::Cow;
 
 use super::transform::Transform;
 use crate::row::Column;
 
-/// A dump's layout and the meaning of its columns.
+/// The syntax of a dump and the meaning of its columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
-    /// In what its records are; recognised by name and content when not said.
+    /// The container of the records; `None` recognises it by the file's name and content.
     pub(crate) container: Option<Container>,
     pub(crate) encoding: Encoding,
-    pub(crate) delimited: DelimitedLayout,
-    /// Where the records of a JSON document are.
+    pub(crate) dialect: Dialect,
+    /// The paths to the records of a JSON document.
     pub(crate) records: Option<Vec<Path>>,
     /// Words that mean "unknown" in any column.
     pub(crate) blank: Vec<String>,
-    /// What it is told from others by: any of these.
+    /// Signs by which a dump of this format is recognised: any of them is enough.
     pub(crate) recognise: Vec<Recognise>,
-    /// What feeds each column; a column stands here once.
+    /// The values that feed each canonical column. A column occurs once.
     pub(crate) feeds: Vec<Feed>,
-    /// Rows that meet all conditions of one of these are left out.
+    /// Rules by which rows are left out: a row that meets all conditions of one of them.
     pub(crate) skip: Vec<Conditions>,
 }
 
-/// In what the records of a dump are.
+/// The container of a dump's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// Cells between delimiters, a record a row.
+    /// Delimited text, a record per row.
     Delimited,
-    /// A JSON object a line.
+    /// JSON lines, an object per line.
     JsonLines,
-    /// JSON documents, whose records lie at certain paths.
+    /// JSON documents, with the records at given paths.
     Json,
     /// A Parquet file.
     Parquet,
 }
 
-/// How the bytes of a dump are text.
+/// The character encoding of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -49,7 +49,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The text of these bytes; `None` where they are none.
+    /// Decodes the bytes; `None` if they are invalid.
     pub(crate) fn decode(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
         match self {
             Self::Utf8 => str::from_utf8(bytes).ok().map(Cow::Borrowed),
@@ -61,24 +61,24 @@ impl Encoding {
     }
 }
 
-/// How delimited text is laid out.
+/// The dialect of delimited text.
 #[derive(Clone, Debug)]
-pub(crate) struct DelimitedLayout {
-    /// Stands between cells; taken from name and header row when not said.
+pub(crate) struct Dialect {
+    /// The delimiter between cells; `None` recognises it by the file's name and header row.
     pub(crate) delimiter: Option<u8>,
     /// Whether `"` quotes a cell (RFC 4180).
     pub(crate) quotes: bool,
-    /// Whether the first row names the columns; without one they are numbered.
+    /// Whether the first row names the columns. Without a header row they have numbers.
     pub(crate) header: bool,
     /// Whether a delimiter ends every record.
     pub(crate) trailing_delimiter: bool,
-    /// Lines before the header row or the first record.
+    /// Number of lines to skip before the header row or the first record.
     pub(crate) skip_lines: u64,
-    /// Lines that are no records.
+    /// Patterns of lines that are not records.
     pub(crate) control_lines: Vec<Wildcard>,
 }
 
-impl Default for DelimitedLayout {
+impl Default for Dialect {
     fn default() -> Self {
         Self {
             delimiter: None,
@@ -91,7 +91,7 @@ impl Default for DelimitedLayout {
     }
 }
 
-/// A line in which `*` stands for any bytes without the delimiter.
+/// A pattern for a line, in which `*` matches any bytes without the delimiter.
 #[derive(Clone, Debug)]
 pub(crate) struct Wildcard(pub(crate) Vec<u8>);
 
@@ -99,7 +99,7 @@ impl Wildcard {
     pub(crate) fn matches(&self, line: &[u8], delimiter: u8) -> bool {
         let pattern = &self.0;
         let (mut at, mut byte) = (0, 0);
-        // The last star and the byte up to which it reaches.
+        // The position of the last star, and of the byte up to which it matches.
         let mut star: Option<(usize, usize)> = None;
         while byte < line.len() {
             if pattern.get(at) == Some(&b'*') {
@@ -122,21 +122,21 @@ impl Wildcard {
     }
 }
 
-/// The way from the root of a JSON document to its records.
+/// The path from the root of a JSON document to its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path(pub(crate) Vec<Segment>);
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
-    /// The member of that name.
+    /// The member with that name.
     Member(String),
     /// Any member of an object, any entry of an array.
     Any,
 }
 
 impl Path {
-    /// `data.*` and the like; the empty path is the document itself.
+    /// Parses a path such as `data.*`. The empty path is the document itself.
     pub(crate) fn parse(text: &str) -> Self {
         let segments = text.split('.').filter(|segment| !segment.is_empty());
         Self(
@@ -150,56 +150,60 @@ impl Path {
     }
 }
 
-/// How a dump is told from others: all of it holds.
+/// A sign by which a dump is recognised. All parts of it must hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recognise {
-    /// Names that are all in its header row, or in its first record.
+    /// Names that must all be in the header row or in the first record.
     pub(crate) columns: Vec<String>,
-    /// What it starts with, if that is told.
+    /// The text with which the dump must start, if any.
     pub(crate) start: Option<String>,
 }
 
-/// What feeds one of our columns.
+/// The values of the dump that feed a canonical column.
 #[derive(Clone, Debug)]
 pub(crate) struct Feed {
     pub(crate) column: Column,
-    /// The first that gives a value counts.
-    pub(crate) ways: Vec<Way>,
-    /// Whether the description names it, or it stands for itself.
-    pub(crate) told: bool,
+    /// Tried in this order; the first that gives a value is used.
+    pub(crate) alternatives: Vec<Alternative>,
+    /// Whether the columns file names the column. Otherwise `own-names` added it.
+    pub(crate) is_named: bool,
 }
 
-/// One way to a column's value.
+/// One of the values that may feed a column.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
-    pub(crate) from: From,
+pub(crate) struct Alternative {
+    pub(crate) from: ValueFrom,
     pub(crate) conditions: Conditions,
     pub(crate) transform: Transform,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug)]
-pub(crate) enum From {
+pub(crate) enum ValueFrom {
     /// A column of the dump: its name, its number, or the path to a nested value.
-    Source(String),
-    /// It is the same in every record.
+    Column(String),
+    /// The same value for every record.
     Constant(String),
 }
 
 impl Feed {
-    /// The column stands in the dump under its own name.
+    /// A column that the dump has under its canonical name.
     pub(crate) fn own(column: Column) -> Self {
-        let from = From::Source(column.name().to_owned());
-        let way = Way { from, conditions: Conditions::default(), transform: Transform::default() };
-        Self { column, ways: vec![way], told: false }
+        let from = ValueFrom::Column(column.name().to_owned());
+        let alternative = Alternative {
+            from,
+            conditions: Conditions::default(),
+            transform: Transform::default(),
+        };
+        Self { column, alternatives: vec![alternative], is_named: false }
     }
 }
 
-/// What must hold of a record's own values, all of it.
+/// Conditions on the values of a record, by column of the dump. All must hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conditions(pub(crate) Vec<(String, Test)>);
 
-/// What must hold of one value; a blank one is the empty text.
+/// A condition on one value. A blank value counts as the empty text.
 #[derive(Clone, Debug)]
 pub(crate) struct Test {
     pub(crate) words: Vec<String>,
@@ -214,19 +218,19 @@ pub(crate) enum TestKind {
 }
 
 impl Test {
-    /// Whether it holds of a column that has these values, or none.
+    /// Whether it holds for a column with these values. A column without values counts as blank.
     pub(crate) fn holds<'a>(&self, values: impl Iterator<Item = &'a str>) -> bool {
         let mut values = values.peekable();
         if values.peek().is_none() {
-            return self.holds_of("");
+            return self.holds_for("");
         }
         match self.kind {
-            TestKind::NoneOf => values.all(|value| self.holds_of(value)),
-            TestKind::OneOf | TestKind::StartsWith => values.any(|value| self.holds_of(value)),
+            TestKind::NoneOf => values.all(|value| self.holds_for(value)),
+            TestKind::OneOf | TestKind::StartsWith => values.any(|value| self.holds_for(value)),
         }
     }
 
-    fn holds_of(&self, value: &str) -> bool {
+    fn holds_for(&self, value: &str) -> bool {
         match self.kind {
             TestKind::OneOf => self.words.iter().any(|word| word == value),
             TestKind::NoneOf => self.words.iter().all(|word| word != value),
@@ -240,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_does_not_cross_the_delimiter() {
+    fn a_star_does_not_match_the_delimiter() {
         for (pattern, line, matches) in [
             ("START-OF-*", "START-OF-FILE", true),
             ("START-OF-*", "START-OF-FILE|", false),
@@ -258,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings() {
+    fn bytes_are_decoded_by_their_encoding() {
         assert_eq!(Encoding::Utf8.decode(b"caf\xe9"), None);
         assert_eq!(Encoding::Latin1.decode(b"caf\xe9 \x80").unwrap(), "caf\u{e9} \u{80}");
         assert_eq!(Encoding::Windows1252.decode(b"caf\xe9 \x80").unwrap(), "caf\u{e9} \u{20ac}");

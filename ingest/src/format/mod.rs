@@ -1,11 +1,15 @@
-//! Formats by description: what a dump looks like and which of its columns feed
-//! ours is data, a columns file. Those of well-known dumps ship with the program;
-//! the canonical dump is the one whose columns stand for themselves.
+//! The formats of dumps. A format is data: a columns file describes the syntax of a dump and
+//! which of its columns feed which canonical columns. The columns files of well-known dumps ship
+//! with the program. The canonical format is the one whose columns have the canonical names.
+//!
+//! `plan` applies a description to the records of one dump.
 
 mod builtin;
-pub(crate) mod described;
+pub(crate) mod columns_file;
 pub(crate) mod description;
 mod parse;
+pub(crate) mod plan;
+pub(crate) mod record;
 mod transform;
 mod walk;
 
@@ -14,83 +18,83 @@ use std::path::Path;
 use std::str::FromStr;
 
 pub(crate) use self::builtin::{canonical, recognisable};
-use self::described::Described;
+use self::columns_file::ColumnsFile;
 pub(crate) use self::description::Description;
 pub(crate) use self::transform::Transform;
 use crate::error::{Error, Result};
 
-/// The layout of a dump and the meaning of its columns, or several, of which each
-/// input has one.
+/// The format of a dump, or several formats, one of which is recognised for each dump.
 #[derive(Clone)]
-pub struct Format(Kind);
+pub struct Format(Choice);
 
 #[derive(Clone)]
-enum Kind {
-    One(Described),
-    /// Each input is of one of these, or of one that ships.
-    Among(Vec<Described>),
+enum Choice {
+    One(ColumnsFile),
+    /// One of these or of the shipped formats, whichever is recognised.
+    Among(Vec<ColumnsFile>),
 }
 
 impl Format {
-    /// The format that a columns file describes, whatever the inputs look like.
+    /// Reads the format from a columns file. Dumps are read as that format without recognition.
     ///
     /// # Errors
-    /// When the file cannot be read; with all its faults when it is none.
+    /// [`Error::Input`] when the file cannot be read, and [`Error::Columns`] with all its faults
+    /// when it is invalid.
     pub fn read(path: &Path) -> Result<Self> {
-        Described::read(path).map(|format| Self(Kind::One(format)))
+        ColumnsFile::read(path).map(|format| Self(Choice::One(format)))
     }
 
-    /// The format that several columns files describe: each input is of the one
-    /// that it is recognised as, theirs before those that ship. A single one is
-    /// the format of every input, recognised or not.
+    /// Reads several columns files. Each dump is recognised as one of them or, failing that, as
+    /// a shipped format. With a single file this is [`Format::read`].
     ///
     /// # Errors
-    /// When one of several does not say how it is recognised.
+    /// Those of [`Format::read`], and [`Error::Input`] when one of several files has no key
+    /// `recognise`.
     pub fn read_all(paths: &[impl AsRef<Path>]) -> Result<Self> {
         if let [path] = paths {
             return Self::read(path.as_ref());
         }
-        let formats = paths.iter().map(|path| Described::read(path.as_ref()));
+        let formats = paths.iter().map(|path| ColumnsFile::read(path.as_ref()));
         let formats = formats.collect::<Result<Vec<_>>>()?;
         if let Some(format) = formats.iter().find(|format| format.description.recognise.is_empty())
         {
-            let what = "one of several columns files must say how its dumps are recognised";
+            let what = "with several columns files, each needs the key `recognise`";
             return Err(Error::input(&format.name, None, what));
         }
-        Ok(Self(Kind::Among(formats)))
+        Ok(Self(Choice::Among(formats)))
     }
 
-    /// The format that the text of a columns file describes; `name` is for messages.
+    /// Parses the text of a columns file; `name` is for messages.
     ///
     /// # Errors
-    /// All its faults.
+    /// [`Error::Columns`] with all its faults.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        Described::parse(name, text).map(|format| Self(Kind::One(format)))
+        ColumnsFile::parse(name, text).map(|format| Self(Choice::One(format)))
     }
 
-    /// The names of the formats that ship with the program.
+    /// The names of the shipped formats.
     pub fn names() -> impl Iterator<Item = &'static str> {
         builtin::all().map(|format| &*format.name)
     }
 
-    /// The canonical dump, in whatever container it comes.
+    /// The canonical format, in any container.
     pub(crate) fn canonical() -> Self {
-        Self(Kind::One(builtin::canonical().clone()))
+        Self(Choice::One(builtin::canonical().clone()))
     }
 
-    /// The format itself, unless it is still to be recognised.
-    pub(crate) fn one(&self) -> Option<&Described> {
+    /// The columns file, unless the format is yet to be recognised.
+    pub(crate) fn one(&self) -> Option<&ColumnsFile> {
         match &self.0 {
-            Kind::One(format) => Some(format),
-            Kind::Among(_) => None,
+            Choice::One(format) => Some(format),
+            Choice::Among(_) => None,
         }
     }
 
-    /// Those among which it is to be recognised, before those that ship.
-    pub(crate) fn among(&self) -> &[Described] {
+    /// The columns files of which one may be recognised, before the shipped ones.
+    pub(crate) fn among(&self) -> &[ColumnsFile] {
         match &self.0 {
-            Kind::One(_) => &[],
-            Kind::Among(formats) => formats,
+            Choice::One(_) => &[],
+            Choice::Among(formats) => formats,
         }
     }
 }
@@ -100,9 +104,9 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> std::result::Result<Self, String> {
         let found = builtin::all().find(|format| *format.name == *name);
-        found.map(|format| Self(Kind::One(format.clone()))).ok_or_else(|| {
+        found.map(|format| Self(Choice::One(format.clone()))).ok_or_else(|| {
             let names: Vec<&str> = Self::names().collect();
-            format!("formats are {}", names.join(", "))
+            format!("expected one of {}", names.join(", "))
         })
     }
 }

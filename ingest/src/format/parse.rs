@@ -1,5 +1,5 @@
-//! A columns file becomes a description. Every fault in it is told, all together,
-//! each with its line: who writes one by hand corrects it once.
+//! Parses a columns file into a description. All faults are reported together, each with its
+//! line, so that the author can correct them at once.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::description::{
-    Conditions, Container, DelimitedLayout, Description, Encoding, Feed, From, Path, Recognise,
-    Test, TestKind, Way, Wildcard,
+    Alternative, Conditions, Container, Description, Dialect, Encoding, Feed, Path, Recognise,
+    Test, TestKind, ValueFrom, Wildcard,
 };
 use super::transform::{NumberForm, Transform, is_date_form};
-use super::walk::{Fault, Value, Walk, source, unknown};
+use super::walk::{Fault, Value, Walk, dump_column, unknown};
 use crate::row::Column;
 
-/// The highest number of a column that has no name.
+/// The highest number of a column in a dump without a header row.
 const COLUMN_NUMBER_MAX: usize = 10_000;
 
 /// Reads a columns file.
@@ -28,11 +28,11 @@ pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
         walk.fault(error.span().unwrap_or_default(), error.message());
     }
     if !errors.is_empty() {
-        // What follows from broken syntax would only confuse.
-        return Err(walk.told());
+        // Further faults would only be consequences of the broken syntax.
+        return Err(walk.into_faults());
     }
     let description = walk.description(table.get_ref());
-    let faults = walk.told();
+    let faults = walk.into_faults();
     if faults.is_empty() { Ok(description) } else { Err(faults) }
 }
 
@@ -41,14 +41,14 @@ impl Walk<'_> {
         let mut description = Description {
             container: None,
             encoding: Encoding::default(),
-            delimited: DelimitedLayout::default(),
+            dialect: Dialect::default(),
             records: None,
             blank: Vec::new(),
             recognise: Vec::new(),
             feeds: Vec::new(),
             skip: Vec::new(),
         };
-        let layout = &mut description.delimited;
+        let dialect = &mut description.dialect;
         let mut own_names = false;
         let mut columns = None;
         for (key, value) in table {
@@ -58,21 +58,20 @@ impl Walk<'_> {
                     description.container = self.word_of(value, "format", &CONTAINERS);
                 }
                 "encoding" => {
-                    // Where it is no such word, a fault is noted, and nothing is read by
-                    // a description that has one.
+                    // For another word a fault was added, and a file with faults is not used.
                     let encoding = self.word_of(value, "encoding", &ENCODINGS);
                     description.encoding = encoding.unwrap_or_default();
                 }
-                "delimiter" => layout.delimiter = self.delimiter(value),
-                "quotes" => layout.quotes = self.truth_of(value, "quotes"),
-                "header" => layout.header = self.truth_of(value, "header"),
+                "delimiter" => dialect.delimiter = self.delimiter(value),
+                "quotes" => dialect.quotes = self.bool_of(value, "quotes"),
+                "header" => dialect.header = self.bool_of(value, "header"),
                 "trailing-delimiter" => {
-                    layout.trailing_delimiter = self.truth_of(value, "trailing-delimiter");
+                    dialect.trailing_delimiter = self.bool_of(value, "trailing-delimiter");
                 }
-                "skip-lines" => layout.skip_lines = self.count_of(value, "skip-lines"),
+                "skip-lines" => dialect.skip_lines = self.count_of(value, "skip-lines"),
                 "control-lines" => {
                     let lines = self.texts_of(value, "control-lines");
-                    layout.control_lines =
+                    dialect.control_lines =
                         lines.into_iter().map(|line| Wildcard(line.into_bytes())).collect();
                 }
                 "records" => {
@@ -83,7 +82,7 @@ impl Walk<'_> {
                 "blank" => description.blank = self.texts_of(value, "blank"),
                 "recognise" => description.recognise = self.recognise(value),
                 "skip" => description.skip = self.skip(value),
-                "own-names" => own_names = self.truth_of(value, "own-names"),
+                "own-names" => own_names = self.bool_of(value, "own-names"),
                 "columns" => columns = Some(value),
                 other => self.fault(key.span(), unknown(other, &KEYS)),
             }
@@ -91,30 +90,31 @@ impl Walk<'_> {
         if let Some(columns) = columns {
             description.feeds = self.columns(columns);
         }
-        let told = |feeds: &[Feed], column| feeds.iter().any(|feed| feed.column == column);
+        let is_named = |feeds: &[Feed], column| feeds.iter().any(|feed| feed.column == column);
         if own_names {
             let own: Vec<Column> =
-                Column::all().filter(|column| !told(&description.feeds, *column)).collect();
+                Column::all().filter(|column| !is_named(&description.feeds, *column)).collect();
             description.feeds.extend(own.into_iter().map(Feed::own));
         }
         description.feeds.sort_by_key(|feed| feed.column);
         if columns.is_none() && !own_names {
-            self.fault(0..0, "it has no [columns]");
+            self.fault(0..0, "[columns] is missing");
         }
-        if !description.delimited.header {
+        if !description.dialect.header {
             self.numbered(&description, columns.map_or(0..0, Spanned::span));
         }
         description
     }
 
-    /// Without a header row the columns are numbers.
+    /// Checks that all columns of the dump are numbers, as there is no header row.
     fn numbered(&mut self, description: &Description, span: Range<usize>) {
-        let ways = description.feeds.iter().flat_map(|feed| &feed.ways);
-        let sources = ways.clone().filter_map(|way| match &way.from {
-            From::Source(source) => Some(source.as_str()),
-            From::Constant(_) => None,
+        let alternatives = description.feeds.iter().flat_map(|feed| &feed.alternatives);
+        let sources = alternatives.clone().filter_map(|alternative| match &alternative.from {
+            ValueFrom::Column(source) => Some(source.as_str()),
+            ValueFrom::Constant(_) => None,
         });
-        let conditions = ways.map(|way| &way.conditions).chain(&description.skip);
+        let conditions =
+            alternatives.map(|alternative| &alternative.conditions).chain(&description.skip);
         let tested = conditions.flat_map(|conditions| &conditions.0).map(|(name, _)| name.as_str());
         let wrong = |name: &&str| {
             let number = name.split('.').next().unwrap_or(name);
@@ -138,33 +138,39 @@ impl Walk<'_> {
         for (key, value) in table {
             let Some(column) = Column::from_name(key.get_ref()) else {
                 let what = format!(
-                    "`{}` is no column: the names are those of the canonical dump (figi, ticker, \
-                     marketSector, … and every idType)",
+                    "`{}` is not a canonical column: use figi, ticker, marketSector, … or an \
+                     idType",
                     key.get_ref()
                 );
                 self.fault(key.span(), what);
                 continue;
             };
-            let ways = match value.get_ref() {
-                DeValue::Array(ways) => ways.iter().filter_map(|way| self.way(way)).collect(),
-                _ => Vec::from_iter(self.way(value)),
+            let alternatives = match value.get_ref() {
+                DeValue::Array(alternatives) => alternatives
+                    .iter()
+                    .filter_map(|alternative| self.alternative(alternative))
+                    .collect(),
+                _ => Vec::from_iter(self.alternative(value)),
             };
-            feeds.push(Feed { column, ways, told: true });
+            feeds.push(Feed { column, alternatives, is_named: true });
         }
         feeds
     }
 
-    /// One way to a column's value: a name, a number, or a table.
-    fn way(&mut self, value: &Value<'_>) -> Option<Way> {
-        let plain =
-            |from| Way { from, conditions: Conditions::default(), transform: Transform::default() };
-        if let Some(source) = source(value) {
-            return Some(plain(From::Source(source)));
+    /// One of the values that may feed a column: a name, a number, or a table.
+    fn alternative(&mut self, value: &Value<'_>) -> Option<Alternative> {
+        let plain = |from| Alternative {
+            from,
+            conditions: Conditions::default(),
+            transform: Transform::default(),
+        };
+        if let Some(source) = dump_column(value) {
+            return Some(plain(ValueFrom::Column(source)));
         }
         let DeValue::Table(table) = value.get_ref() else {
             self.fault(
                 value.span(),
-                "a column is fed by a name, a number, a table, or an array of these",
+                "a column must be a name, a number, a table, or an array of these",
             );
             return None;
         };
@@ -173,23 +179,22 @@ impl Walk<'_> {
         let mut transform = Transform::default();
         for (key, value) in table {
             match &**key.get_ref() {
-                "from" => match source(value) {
-                    Some(source) => from = Some(From::Source(source)),
-                    None => self.fault(value.span(), "`from` is a name or a number"),
+                "from" => match dump_column(value) {
+                    Some(source) => from = Some(ValueFrom::Column(source)),
+                    None => self.fault(value.span(), "`from` must be a name or a number"),
                 },
                 "value" => {
-                    // Where it is no text, a fault is noted, as above.
+                    // If it is not a text, a fault was added.
                     let text = self.text_of(value, "value").unwrap_or_default();
-                    from = Some(From::Constant(text));
+                    from = Some(ValueFrom::Constant(text));
                 }
                 "where" => conditions = self.conditions(value, "where"),
                 "blank" => transform.blank = self.texts_of(value, "blank"),
                 "until" => transform.until = self.text_of(value, "until"),
                 "replace" => transform.replace = self.replace(value),
-                "upper" => transform.upper = self.truth_of(value, "upper"),
+                "upper" => transform.upper = self.bool_of(value, "upper"),
                 "values" => {
                     for (theirs, ours) in self.table_of(value, "values").into_iter().flatten() {
-                        // Here too.
                         let ours = self.text_of(ours, "each of `values`").unwrap_or_default();
                         transform.values.insert(theirs.get_ref().to_string(), ours);
                     }
@@ -198,7 +203,8 @@ impl Walk<'_> {
                 "date" => {
                     transform.date = self.texts_of(value, "date");
                     for form in transform.date.iter().filter(|form| !is_date_form(form)) {
-                        let what = format!("`{form}` is no form of a date, such as %d.%m.%Y");
+                        let what =
+                            format!("invalid date form `{form}`: expected one such as %d.%m.%Y");
                         self.fault(value.span(), what);
                     }
                 }
@@ -209,7 +215,7 @@ impl Walk<'_> {
                             None => {
                                 let known = NumberForm::EXAMPLES.map(|(text, _)| text).join("  ");
                                 let what =
-                                    format!("`{example}` is none of the forms of numbers: {known}");
+                                    format!("unknown number form `{example}`: use one of {known}");
                                 self.fault(value.span(), what);
                             }
                         }
@@ -218,20 +224,17 @@ impl Walk<'_> {
                 "separator" => {
                     transform.separator = self.text_of(value, "separator");
                     if transform.separator.as_deref() == Some("") {
-                        self.fault(value.span(), "`separator` is empty");
+                        self.fault(value.span(), "`separator` must not be empty");
                     }
                 }
-                other => self.fault(key.span(), unknown(other, &WAY_KEYS)),
+                other => self.fault(key.span(), unknown(other, &ALTERNATIVE_KEYS)),
             }
         }
         let both = table.contains_key("from") && table.contains_key("value");
         if from.is_none() || both {
-            self.fault(
-                value.span(),
-                "a column is fed `from` a column or by a `value`: one of them",
-            );
+            self.fault(value.span(), "a column needs either `from` or `value`");
         }
-        Some(Way { from: from?, conditions, transform })
+        Some(Alternative { from: from?, conditions, transform })
     }
 
     fn replace(&mut self, value: &Value<'_>) -> Vec<(String, String)> {
@@ -239,13 +242,13 @@ impl Walk<'_> {
         for pair in self.array_of(value, "replace").into_iter().flatten() {
             match <[String; 2]>::try_from(self.texts_of(pair, "each of `replace`")) {
                 Ok([old, new]) if !old.is_empty() => pairs.push((old, new)),
-                _ => self.fault(pair.span(), "each of `replace` is [\"old\", \"new\"]"),
+                _ => self.fault(pair.span(), "each of `replace` must be [\"old\", \"new\"]"),
             }
         }
         pairs
     }
 
-    /// One sign by which a dump is told from others, or an array of them.
+    /// A sign by which a dump is recognised, or an array of signs.
     fn recognise(&mut self, value: &Value<'_>) -> Vec<Recognise> {
         if let DeValue::Array(signs) = value.get_ref() {
             return signs.iter().flat_map(|sign| self.recognise(sign)).collect();
@@ -259,7 +262,7 @@ impl Walk<'_> {
             }
         }
         if recognise.columns.is_empty() && recognise.start.is_none() {
-            self.fault(value.span(), "recognise has neither columns nor start");
+            self.fault(value.span(), "`recognise` needs `columns` or `start`");
         }
         vec![recognise]
     }
@@ -273,7 +276,7 @@ impl Walk<'_> {
         let mut conditions = Conditions::default();
         let Some(table) = self.table_of(value, name) else { return conditions };
         if table.is_empty() {
-            self.fault(value.span(), format!("{name} asks for nothing"));
+            self.fault(value.span(), format!("{name} needs a condition"));
         }
         for (key, value) in table {
             let source = key.get_ref().to_string();
@@ -284,7 +287,10 @@ impl Walk<'_> {
                         Some(("not", words)) => (TestKind::NoneOf, words),
                         Some(("starts", words)) => (TestKind::StartsWith, words),
                         _ => {
-                            self.fault(value.span(), "a test is { not = … } or { starts = … }");
+                            self.fault(
+                                value.span(),
+                                "a condition must be { not = … } or { starts = … }",
+                            );
                             continue;
                         }
                     }
@@ -304,7 +310,7 @@ impl Walk<'_> {
             [byte] => return Some(*byte),
             _ => {}
         }
-        self.fault(value.span(), "`delimiter` is one byte, neither a quote nor a line end");
+        self.fault(value.span(), "`delimiter` must be one byte, not a quote or a line end");
         None
     }
 }
@@ -340,7 +346,7 @@ const KEYS: [&str; 15] = [
     "columns",
 ];
 
-const WAY_KEYS: [&str; 12] = [
+const ALTERNATIVE_KEYS: [&str; 12] = [
     "from",
     "value",
     "where",
@@ -360,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_faults_are_told_with_their_lines() {
+    fn all_faults_are_reported_with_their_lines() {
         let faults = parse(
             "format = \"xml\"\n\
              delimiter = \"||\"\n\
@@ -377,17 +383,17 @@ mod tests {
         let lines: Vec<String> =
             faults.iter().map(|fault| format!("{}: {}", fault.line, fault.what)).collect();
         let expected = [
-            "1: format is one of delimited, json-lines, json, parquet",
-            "2: `delimiter` is one byte, neither a quote nor a line end",
-            "3: unknown key `colour`; there are about, format,",
-            "4: active is a text or an array of texts, not a number",
-            "4: each of `skip` asks for nothing",
-            "6: a column is fed by a name, a number, a table, or an array of these",
-            "7: `isin` is no column",
-            "8: unknown key `lower`; there are from, value,",
-            "8: a column is fed `from` a column or by a `value`: one of them",
-            "9: `1_000` is none of the forms of numbers: 1,234.5  1.234,5",
-            "10: `YYYY` is no form of a date, such as %d.%m.%Y",
+            "1: format must be one of delimited, json-lines, json, parquet",
+            "2: `delimiter` must be one byte, not a quote or a line end",
+            "3: unknown key `colour`: use one of about, format,",
+            "4: active must be a text or an array of texts, not a number",
+            "4: each of `skip` needs a condition",
+            "6: a column must be a name, a number, a table, or an array of these",
+            "7: `isin` is not a canonical column",
+            "8: unknown key `lower`: use one of from, value,",
+            "8: a column needs either `from` or `value`",
+            "9: unknown number form `1_000`: use one of 1,234.5  1.234,5",
+            "10: invalid date form `YYYY`: expected one such as %d.%m.%Y",
         ];
         assert_eq!(lines.len(), expected.len(), "{lines:#?}");
         for (line, expected) in lines.iter().zip(expected) {
@@ -396,12 +402,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_describes_nothing() {
+    fn a_file_without_columns_or_with_invalid_numbers() {
         let faults = |text| parse(text).unwrap_err();
-        assert_eq!(faults("")[0].what, "it has no [columns]");
+        assert_eq!(faults("")[0].what, "[columns] is missing");
         assert_eq!(faults("\n[columns\n")[0].line, 2);
-        for (told, number) in [("\"t\"", "t"), ("0", "0"), ("10001", "10001")] {
-            let text = format!("header = false\n[columns]\nfigi = 4\nticker = {told}\n");
+        for (column, number) in [("\"t\"", "t"), ("0", "0"), ("10001", "10001")] {
+            let text = format!("header = false\n[columns]\nfigi = 4\nticker = {column}\n");
             let what =
                 format!("without a header columns are numbers from 1 to 10000, not {number}");
             assert_eq!(parse(&text).unwrap_err()[0].what, what);

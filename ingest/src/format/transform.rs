@@ -1,36 +1,36 @@
-//! What may be done to one value on its way into a column. Few and general, and
-//! always in this order: blank words, `until`, `replace`, `upper`, `values`, then
-//! `date` or `number`.
+//! The steps that convert a value of the dump for its column. They are always applied in this
+//! order: blank words, `until`, `replace`, `upper`, `values`, then `date` or `number`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::civil;
 
-/// The steps that a value goes through.
+/// The steps for one value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transform {
-    /// Words that mean "unknown", besides those of the whole dump.
+    /// Words that mean "unknown", in addition to those of the whole dump.
     pub(crate) blank: Vec<String>,
-    /// Only what stands before the last occurrence of this is kept.
+    /// Keep only the text before the last occurrence of this.
     pub(crate) until: Option<String>,
-    /// Texts and what takes their place.
+    /// Texts and their replacements.
     pub(crate) replace: Vec<(String, String)>,
-    /// Small letters become capitals.
+    /// Convert to upper case.
     pub(crate) upper: bool,
-    /// The dump's words and ours.
+    /// The words of the dump and the canonical values.
     pub(crate) values: BTreeMap<String, String>,
-    /// What a word that is not in `values` becomes; without it, it stays.
+    /// The value for words that are not in `values`; `None` leaves them unchanged.
     pub(crate) otherwise: Option<String>,
-    /// Forms of dates, as `strptime` has them.
+    /// Forms of dates, in the notation of `strptime`. The first that fits is used.
     pub(crate) date: Vec<String>,
+    /// Forms of numbers. The first that fits is used.
     pub(crate) number: Vec<NumberForm>,
-    /// Stands between several values of one cell.
+    /// Separates several values in one cell.
     pub(crate) separator: Option<String>,
 }
 
 impl Transform {
-    /// Whether there is nothing to do: most columns are taken as they are.
+    /// Whether there are no steps, as for most columns.
     pub(crate) fn is_none(&self) -> bool {
         self.blank.is_empty()
             && self.until.is_none()
@@ -42,10 +42,10 @@ impl Transform {
             && self.number.is_empty()
     }
 
-    /// The value as our column has it; an empty one is "unknown".
+    /// The converted value; an empty one means "unknown".
     ///
     /// # Errors
-    /// Why it cannot be that.
+    /// The reason why it cannot be converted.
     pub(crate) fn apply<'a>(&'a self, value: &'a str) -> Result<Cow<'a, str>, &'static str> {
         if self.blank.iter().any(|word| word == value) {
             return Ok(Cow::Borrowed(""));
@@ -72,11 +72,11 @@ impl Transform {
         }
         if !self.date.is_empty() {
             let date = self.date.iter().find_map(|form| date(form, &value));
-            return date.map(Cow::Owned).ok_or("not a date of the form that the format tells");
+            return date.map(Cow::Owned).ok_or("not a date of the described form");
         }
         if !self.number.is_empty() {
             let number = self.number.iter().find_map(|form| form.plain(&value));
-            return number.map(Cow::Owned).ok_or("not a number of the form that the format tells");
+            return number.map(Cow::Owned).ok_or("not a number of the described form");
         }
         Ok(value)
     }
@@ -86,7 +86,8 @@ fn date(form: &str, text: &str) -> Option<String> {
     civil::Date::strptime(form, text).ok().map(|date| date.to_string())
 }
 
-/// Whether dates can be read by this form: one that is written by it is found again.
+/// Whether the form can be used to parse dates: whether a date that is written with it can be
+/// read back.
 pub(crate) fn is_date_form(form: &str) -> bool {
     let day = civil::date(2031, 12, 28);
     let Ok(moment) = day.to_zoned(jiff::tz::TimeZone::UTC) else { return false };
@@ -94,17 +95,18 @@ pub(crate) fn is_date_form(form: &str) -> bool {
     written.is_ok_and(|text| civil::Date::strptime(form, text).ok() == Some(day))
 }
 
-/// A way to write numbers, told by an example.
+/// A form of numbers, named by an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberForm {
-    /// Digits in groups or without, and this before the decimals.
+    /// A decimal number, with a character between groups of digits, if any, and one before the
+    /// decimals.
     Decimal { group: Option<char>, point: char },
     /// A whole number, a fraction, or both.
     Fraction,
 }
 
 impl NumberForm {
-    /// The examples by which a columns file tells a form.
+    /// The examples that name the forms in a columns file.
     pub(crate) const EXAMPLES: [(&str, Self); 6] = [
         ("1,234.5", Self::Decimal { group: Some(','), point: '.' }),
         ("1.234,5", Self::Decimal { group: Some('.'), point: ',' }),
@@ -119,7 +121,7 @@ impl NumberForm {
         found.map(|(_, form)| form)
     }
 
-    /// The number as `f64` is parsed from.
+    /// The number in the notation of `f64`; `None` if it does not have this form.
     fn plain(self, text: &str) -> Option<String> {
         match self {
             Self::Decimal { group, point } => decimal(text, group, point),
@@ -135,7 +137,7 @@ fn decimal(text: &str, group: Option<char>, point: char) -> Option<String> {
     };
     let (whole, decimals) = digits.split_once(point).unwrap_or((digits, "0"));
     let is_group = |c: char| match group {
-        // Those who group by a blank mean one that does not break.
+        // A blank between groups may also be one of the non-breaking kinds.
         Some(' ') => matches!(c, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}'),
         Some(group) => c == group,
         None => false,
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_each_form() {
+    fn numbers_are_read_in_each_form() {
         for (example, text, plain) in [
             ("1,234.5", "12,345,678.90", Some("12345678.90")),
             ("1,234.5", "1234.5", Some("1234.5")),
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_in_their_order() {
+    fn steps_are_applied_in_order() {
         let transform = Transform {
             blank: vec!["NONE".into()],
             until: Some(".".into()),
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_of_told_forms() {
+    fn dates_are_read_in_the_given_forms() {
         let transform = Transform {
             date: vec!["%d.%m.%Y".into(), "%Y-%m-%dT%H:%M:%SZ".into()],
             ..Transform::default()

@@ -1,25 +1,27 @@
-//! Values of a TOML document, each as what it should be. One that is something else
-//! is a fault with its line, and reading goes on, so that all faults are told.
+//! Reads values of a TOML document as the expected types. A value of another type adds a fault
+//! with its line, and reading continues, so that all faults are found.
 
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-/// What is wrong with a columns file, and where.
+/// A fault of a columns file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// From 1.
+    /// The line, from 1.
     pub(crate) line: usize,
+    /// The message.
     pub(crate) what: String,
 }
 
-/// The reading of a document.
+/// The text of a document, and the faults so far.
 pub(super) struct Walk<'a> {
     text: &'a str,
     faults: Vec<Fault>,
 }
 
+/// A value of the document, with its place.
 pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 impl<'a> Walk<'a> {
@@ -34,45 +36,46 @@ impl<'a> Walk<'a> {
     }
 
     /// All faults, in the order of their lines.
-    pub(super) fn told(mut self) -> Vec<Fault> {
+    pub(super) fn into_faults(mut self) -> Vec<Fault> {
         self.faults.sort_by_key(|fault| fault.line);
         self.faults
     }
 
-    pub(super) fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
-        let text = value.get_ref().as_str().map(String::from);
-        if text.is_none() {
-            self.fault(value.span(), format!("{name} is a text, not {}", kind(value)));
+    /// The value as the type that was expected, `what`. Without it a fault is added.
+    fn expect<T>(
+        &mut self,
+        value: &Value<'_>,
+        name: &str,
+        what: &str,
+        found: Option<T>,
+    ) -> Option<T> {
+        if found.is_none() {
+            self.fault(value.span(), format!("{name} must be {what}, not {}", kind(value)));
         }
-        text
+        found
+    }
+
+    pub(super) fn text_of(&mut self, value: &Value<'_>, name: &str) -> Option<String> {
+        self.expect(value, name, "a text", value.get_ref().as_str().map(String::from))
     }
 
     /// A text, or an array of texts.
     pub(super) fn texts_of(&mut self, value: &Value<'_>, name: &str) -> Vec<String> {
-        match value.get_ref() {
-            DeValue::String(text) => vec![text.to_string()],
-            DeValue::Array(texts) => {
-                texts.iter().filter_map(|text| self.text_of(text, name)).collect()
-            }
-            _ => {
-                let what = format!("{name} is a text or an array of texts, not {}", kind(value));
-                self.fault(value.span(), what);
-                Vec::new()
-            }
+        if let DeValue::Array(texts) = value.get_ref() {
+            return texts.iter().filter_map(|text| self.text_of(text, name)).collect();
         }
+        let text = value.get_ref().as_str().map(String::from);
+        Vec::from_iter(self.expect(value, name, "a text or an array of texts", text))
     }
 
-    pub(super) fn truth_of(&mut self, value: &Value<'_>, name: &str) -> bool {
-        value.get_ref().as_bool().unwrap_or_else(|| {
-            self.fault(value.span(), format!("{name} is true or false, not {}", kind(value)));
-            false
-        })
+    pub(super) fn bool_of(&mut self, value: &Value<'_>, name: &str) -> bool {
+        self.expect(value, name, "true or false", value.get_ref().as_bool()).unwrap_or_default()
     }
 
     pub(super) fn count_of(&mut self, value: &Value<'_>, name: &str) -> u64 {
         let digits = value.get_ref().as_integer().map(DeInteger::as_str);
         digits.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| {
-            self.fault(value.span(), format!("{name} is a number of lines"));
+            self.fault(value.span(), format!("{name} must be a number of lines"));
             0
         })
     }
@@ -87,7 +90,7 @@ impl<'a> Walk<'a> {
         let known = words.iter().find(|(word, _)| *word == text);
         if known.is_none() {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            self.fault(value.span(), format!("{name} is one of {}", words.join(", ")));
+            self.fault(value.span(), format!("{name} must be one of {}", words.join(", ")));
         }
         known.map(|(_, meaning)| *meaning)
     }
@@ -97,11 +100,7 @@ impl<'a> Walk<'a> {
         value: &'v Value<'i>,
         name: &str,
     ) -> Option<&'v DeTable<'i>> {
-        let table = value.get_ref().as_table();
-        if table.is_none() {
-            self.fault(value.span(), format!("{name} is a table, not {}", kind(value)));
-        }
-        table
+        self.expect(value, name, "a table", value.get_ref().as_table())
     }
 
     pub(super) fn array_of<'v, 'i>(
@@ -109,20 +108,17 @@ impl<'a> Walk<'a> {
         value: &'v Value<'i>,
         name: &str,
     ) -> Option<&'v DeArray<'i>> {
-        let array = value.get_ref().as_array();
-        if array.is_none() {
-            self.fault(value.span(), format!("{name} is an array, not {}", kind(value)));
-        }
-        array
+        self.expect(value, name, "an array", value.get_ref().as_array())
     }
 }
 
+/// The message about an unknown key.
 pub(super) fn unknown(key: &str, known: &[&str]) -> String {
-    format!("unknown key `{key}`; there are {}", known.join(", "))
+    format!("unknown key `{key}`: use one of {}", known.join(", "))
 }
 
-/// A source's name, or its number.
-pub(super) fn source(value: &Value<'_>) -> Option<String> {
+/// A column of the dump: its name or its number.
+pub(super) fn dump_column(value: &Value<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(name) if !name.is_empty() => Some(name.to_string()),
         DeValue::Integer(number) => Some(number.as_str().to_owned()),

@@ -1,10 +1,10 @@
-//! A calendar day in the three ways that descriptions of instruments write it.
+//! A calendar day, in the notations that descriptions of instruments use.
 
 use std::fmt;
 
 use figdex_index::Date;
 
-/// A day that the calendar has.
+/// A valid calendar day.
 #[derive(Clone, Copy)]
 pub(super) struct Day {
     pub(super) year: u64,
@@ -13,7 +13,7 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// The day that many days after 1970-01-01.
+    /// The day `days` after 1970-01-01.
     pub(super) fn from_days(days: i64) -> Self {
         let text = Date::from_days(days).expect("a generated day has four-digit years").to_string();
         let number = |digits: std::ops::Range<usize>| {
@@ -32,7 +32,7 @@ impl Day {
         format!("{:02}{:02}{:02}", self.year % 100, self.month, self.day)
     }
 
-    /// The month's name in English.
+    /// The English name of the month.
     pub(super) fn month_name(self) -> &'static str {
         const NAMES: [&str; 12] = [
             "January",
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_written_in_each_way() {
+    fn a_day_is_written_in_each_notation() {
         let day = Day::from_days(Date::new(2025, 1, 7).unwrap().to_days());
         assert_eq!(day.to_string(), "2025-01-07");
         assert_eq!([day.american(), day.compact()], ["01/07/25", "250107"]);

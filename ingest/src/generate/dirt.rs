@@ -1,24 +1,25 @@
-//! The faults of real dumps, on request: what a build must survive and tell.
+//! The defects of real dumps, on request (`--dirt`), to test that a build survives and reports
+//! them.
 //!
-//! Each fault is one that was seen: a name that is missing, a FIGI that comes
-//! twice, trailing blanks, an ISIN of the depositary receipt on the ordinary line,
-//! text that was decoded twice, wrong check digits, and stand-ins that look like
-//! FIGIs. Which rows have one follows from the seed and the row's number alone.
+//! Each defect occurs in real dumps: a missing name, a repeated FIGI, trailing blanks, the ISIN
+//! of the depositary receipt on the row of the share, text that was decoded twice, wrong check
+//! digits, and placeholders that look like FIGIs. The seed and the number of a row alone
+//! determine whether it has a defect.
 
 use std::str::FromStr;
 
 use super::rng::Random;
 use super::row::{Column, Row};
 
-/// How many rows have a fault.
+/// The proportion of rows that have a defect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dirt {
-    /// Of a million rows.
+    /// Number of such rows in a million.
     per_million: u64,
 }
 
 impl Dirt {
-    /// No row has.
+    /// No row has a defect.
     pub const NONE: Self = Self { per_million: 0 };
 
     const MILLION: u64 = 1_000_000;
@@ -30,57 +31,57 @@ impl FromStr for Dirt {
     fn from_str(text: &str) -> Result<Self, String> {
         let percent = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
         match percent.filter(|percent| (0.0..=100.0).contains(percent)) {
-            // A percentage of a million is ten thousand.
+            // One percent of a million is ten thousand.
             Some(percent) => Ok(Self { per_million: (percent * 10_000.0).round() as u64 }),
-            None => Err(format!("{text:?} is no percentage like 1%")),
+            None => Err(format!("invalid percentage {text:?}: expected 0% to 100%, such as 1%")),
         }
     }
 }
 
-/// A fault, and how many of a hundred dirty rows have it.
-const FAULTS: [(Fault, u64); 9] = [
-    (Fault::NoName, 45),
-    (Fault::FigiTwice, 15),
-    (Fault::OtherValues, 10),
-    (Fault::TrailingBlanks, 10),
-    (Fault::Mojibake, 6),
-    (Fault::IsinOfAnother, 5),
-    (Fault::IsinCheckDigit, 4),
-    (Fault::FigiCheckDigit, 3),
-    (Fault::StandIn, 2),
+/// The defects, and the number of a hundred dirty rows that have each.
+const DEFECTS: [(Defect, u64); 9] = [
+    (Defect::NoName, 45),
+    (Defect::FigiTwice, 15),
+    (Defect::OtherValues, 10),
+    (Defect::TrailingBlanks, 10),
+    (Defect::Mojibake, 6),
+    (Defect::IsinOfAnother, 5),
+    (Defect::IsinCheckDigit, 4),
+    (Defect::FigiCheckDigit, 3),
+    (Defect::Placeholder, 2),
 ];
 
 #[derive(Clone, Copy)]
-enum Fault {
+enum Defect {
     NoName,
-    /// The row comes again as it is.
+    /// The row is repeated.
     FigiTwice,
-    /// The row comes again and says otherwise.
+    /// The row is repeated with other values.
     OtherValues,
     TrailingBlanks,
     Mojibake,
     IsinOfAnother,
     IsinCheckDigit,
     FigiCheckDigit,
-    StandIn,
+    Placeholder,
 }
 
-/// Makes rows dirty.
-pub(super) struct Soiler {
+/// Gives rows their defects.
+pub(super) struct Defects {
     seed: u64,
     dirt: Dirt,
-    /// The ISIN of a row before: it is not that of the row at hand.
+    /// The ISIN of an earlier row of another security.
     isin: String,
     rows: [Row; 2],
 }
 
-impl Soiler {
+impl Defects {
     pub(super) const fn new(seed: u64, dirt: Dirt) -> Self {
         Self { seed, dirt, isin: String::new(), rows: [Row::new(), Row::new()] }
     }
 
-    /// What to write instead of the row with that number; `None` where it is clean.
-    pub(super) fn soil(&mut self, number: u64, row: &Row) -> Option<&[Row]> {
+    /// The rows to write instead of the row with that number; `None` if it has no defect.
+    pub(super) fn apply(&mut self, number: u64, row: &Row) -> Option<&[Row]> {
         if self.dirt == Dirt::NONE {
             return None;
         }
@@ -94,30 +95,30 @@ impl Soiler {
         }
         self.rows[0].clone_from(row);
         let [first, second] = &mut self.rows;
-        match draw(&mut random) {
-            Fault::NoName => first.set(Column::Name, ""),
-            Fault::FigiTwice => {
+        match random.pick_weighted(&DEFECTS, |(_, weight)| *weight).0 {
+            Defect::NoName => first.set(Column::Name, ""),
+            Defect::FigiTwice => {
                 second.clone_from(row);
                 return Some(&self.rows);
             }
-            Fault::OtherValues => {
+            Defect::OtherValues => {
                 second.clone_from(row);
                 append(second, Column::Name, " (OLD)");
                 second.set(Column::Currency, "EUR");
                 return Some(&self.rows);
             }
-            Fault::TrailingBlanks => {
+            Defect::TrailingBlanks => {
                 for column in [Column::Ticker, Column::Name, Column::Isin] {
                     if !first.get(column).is_empty() {
                         append(first, column, "   ");
                     }
                 }
             }
-            Fault::Mojibake => mojibake(first),
-            Fault::IsinOfAnother => first.set(Column::Isin, &self.isin),
-            Fault::IsinCheckDigit => other_check_digit(first, Column::Isin),
-            Fault::FigiCheckDigit => other_check_digit(first, Column::Figi),
-            Fault::StandIn => {
+            Defect::Mojibake => mojibake(first),
+            Defect::IsinOfAnother => first.set(Column::Isin, &self.isin),
+            Defect::IsinCheckDigit => other_check_digit(first, Column::Isin),
+            Defect::FigiCheckDigit => other_check_digit(first, Column::Figi),
+            Defect::Placeholder => {
                 let prefix = random.pick(&["TCS", "FUT"]);
                 first.set(Column::Figi, format_args!("{prefix}{}", &row.get(Column::Figi)[3..]));
             }
@@ -126,29 +127,18 @@ impl Soiler {
     }
 }
 
-fn draw(random: &mut Random) -> Fault {
-    let mut rest = random.below(100);
-    for (fault, weight) in FAULTS {
-        if rest < weight {
-            return fault;
-        }
-        rest -= weight;
-    }
-    Fault::NoName
-}
-
 fn append(row: &mut Row, column: Column, suffix: &str) {
     let value = row.get(column).to_owned() + suffix;
     row.set(column, value);
 }
 
-/// The name as it looks when its UTF-8 was taken for Latin-1; an accent is put
-/// into a name that has none.
+/// Replaces the name by its UTF-8 bytes read as Latin-1. A name without an accent gets one
+/// first.
 fn mojibake(row: &mut Row) {
     let name = row.get(Column::Name);
     let name = if name.is_ascii() { name.replacen('A', "Á", 1) } else { name.to_owned() };
-    // Latin-1 has control characters where Windows-1252 has signs, and what they
-    // become is a question mark as often as not.
+    // Where Windows-1252 has printable characters, Latin-1 has control characters. These often
+    // end up as question marks.
     let character = |byte| if (0x80..0xA0).contains(&byte) { '?' } else { char::from(byte) };
     row.set(Column::Name, name.bytes().map(character).collect::<String>());
 }
@@ -173,11 +163,11 @@ mod tests {
         for wrong in ["1", "-1%", "101%", "%", "much"] {
             assert!(wrong.parse::<Dirt>().is_err(), "{wrong}");
         }
-        assert_eq!(FAULTS.iter().map(|(_, weight)| weight).sum::<u64>(), 100);
+        assert_eq!(DEFECTS.iter().map(|(_, weight)| weight).sum::<u64>(), 100);
     }
 
     #[test]
-    fn a_text_that_was_decoded_twice() {
+    fn mojibake_is_utf_8_read_as_latin_1() {
         let mut row = Row::new();
         row.set(Column::Name, "CRÉDIT");
         mojibake(&mut row);

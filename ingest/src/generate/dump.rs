@@ -1,52 +1,54 @@
-//! The dump that the kinds write into, and the issue that one of them is asked for.
+//! The dump that the kinds write into, and the issue that a kind is to write.
 
-use crate::generate::dirt::Soiler;
+use crate::generate::Mix;
+use crate::generate::dirt::Defects;
 use crate::generate::row::Row;
-use crate::generate::{Format, Mix};
+use crate::layout::Layout;
 
-/// Which issue of a kind to make.
-pub(crate) struct Issue {
+/// The issue that a kind is to write.
+pub(super) struct Issue {
     pub(super) seed: u64,
     pub(super) mix: Mix,
-    /// From 0, for each kind by itself.
+    /// The number of the issue within its kind, from 0.
     pub(super) ordinal: u64,
 }
 
-/// Where the kinds put their rows.
-pub(crate) struct Dump {
-    /// Rows that the kinds made, wanted or not.
+/// The dump that is being written.
+pub(super) struct Dump {
+    /// Number of rows that the kinds made, including those that are not written.
     pub(super) made: u64,
-    pub(super) soiler: Soiler,
-    pub(super) page: Page,
+    pub(super) defects: Defects,
+    pub(super) buffer: Buffer,
 }
 
-/// Rows as they are written.
-pub(crate) struct Page {
-    pub(super) format: Format,
-    /// Rows still wanted: what an issue has beyond them is dropped.
+/// Formatted rows.
+pub(super) struct Buffer {
+    pub(super) layout: Layout,
+    /// Number of rows still to be written. Further rows of an issue are discarded.
     pub(super) remaining: u64,
     pub(super) text: Vec<u8>,
 }
 
 impl Dump {
+    /// Writes a row, with its defects if it has any.
     pub(super) fn push(&mut self, row: &Row) {
         self.made += 1;
-        match self.soiler.soil(self.made, row) {
-            None => self.page.write(row),
-            Some(rows) => rows.iter().for_each(|row| self.page.write(row)),
+        match self.defects.apply(self.made, row) {
+            None => self.buffer.write(row),
+            Some(rows) => rows.iter().for_each(|row| self.buffer.write(row)),
         }
     }
 }
 
-impl Page {
+impl Buffer {
     fn write(&mut self, row: &Row) {
         if self.remaining == 0 {
             return;
         }
         self.remaining -= 1;
-        match self.format {
-            Format::Csv => row.write_csv(&mut self.text),
-            Format::JsonLines => row.write_json(&mut self.text),
+        match self.layout {
+            Layout::Csv => row.write_csv(&mut self.text),
+            Layout::JsonLines => row.write_json(&mut self.text),
         }
     }
 }

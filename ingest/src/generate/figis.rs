@@ -1,31 +1,29 @@
-//! The FIGIs of the synthetic universe: unique by their arithmetic, and never
-//! taken for issued ones.
+//! The FIGIs of the synthetic universe: unique by arithmetic, and different from issued ones.
 //!
-//! Every issue owns a block of consecutive numbers, and the blocks lie one beside
-//! the other: no two rows can meet, and nothing has to be remembered. Years come
-//! first, so that a FIGI grows with the age of its issue, as issued ones do,
-//! while a dump lists issues in another order.
+//! Each issue owns a block of consecutive numbers, and blocks do not overlap, so that no two
+//! rows share a FIGI and nothing has to be stored. The year of registration is the most
+//! significant part, so that later issues have higher FIGIs, as issued ones do. A dump lists
+//! issues in another order.
 
 use figdex_index::{FIGI_CHARS, check_digit};
 
 use super::identifiers::SECURITIES_MAX;
 
-/// The provider prefix of synthetic FIGIs. Issued ones start with `BBG` (and
-/// `KKG`, for crypto assets); a row that leaks from a test into a database must
-/// show at a glance, and to a program, that nobody issued it. The form is that
-/// of a FIGI all the same: two consonants and G.
+/// The provider prefix of synthetic FIGIs. Issued ones begin with `BBG` (or `KKG`, for crypto
+/// assets). A row that leaks from a test into a database is recognised at a glance, and by a
+/// program. The prefix has the form of a FIGI: two consonants and G.
 const PREFIX: [u8; 3] = *b"FDG";
 
-/// What the eight places after the prefix may hold, ascending.
+/// The characters of the eight places after the prefix, ascending.
 const PLACES: &[u8; 31] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
 
 /// The first and the last year in which issues are registered.
 pub(super) const YEARS: std::ops::RangeInclusive<u64> = 2010..=2025;
 
-/// A part of each year's numbers, for one kind of issue.
+/// A range of each year's numbers, for one kind of issue.
 #[derive(Clone, Copy)]
 pub(super) struct Region {
-    /// Where the part begins within the year.
+    /// The start of the range within the year.
     start: u64,
     /// The most issues of this kind.
     pub(super) issues_max: u64,
@@ -58,8 +56,8 @@ impl Region {
         Self { start: self.start + self.issues_max * self.block, issues_max, block }
     }
 
-    /// The FIGIs of the issue `ordinal` of this kind, registered in `year`; a
-    /// year before or after [`YEARS`] counts as the nearest of them.
+    /// The FIGIs of the issue `ordinal` of this kind, registered in `year`. A year outside
+    /// [`YEARS`] counts as the nearest of them.
     pub(super) fn issue(self, year: u64, ordinal: u64) -> Figis {
         assert!(ordinal < self.issues_max, "more issues than FIGIs");
         let year = year.clamp(*YEARS.start(), *YEARS.end()) - YEARS.start();
@@ -68,15 +66,15 @@ impl Region {
     }
 }
 
-/// The FIGIs of one issue, given out in ascending order.
+/// The FIGIs of one issue, in ascending order.
 pub(super) struct Figis {
     next: u64,
     end: u64,
 }
 
 impl Figis {
-    /// A number below 10^12 that is another after every FIGI taken, be it of this
-    /// issue or of any other: for identifiers that merely run on.
+    /// A number below 10^12 that is different after each FIGI that is taken, across all issues:
+    /// for identifiers that only have to be unique.
     pub(super) const fn running_number(&self) -> u64 {
         self.next
     }
@@ -92,7 +90,7 @@ impl Figis {
             rest /= 31;
         }
         let digit = check_digit::double_add_double(&figi)
-            .expect("generated characters are of the alphabet");
+            .expect("generated characters are in the alphabet");
         self.next += 1;
         format!("{}{digit}", str::from_utf8(&figi).expect("the alphabet is ASCII"))
     }
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_blocks_of_neighbours_do_not_meet() {
+    fn blocks_do_not_overlap() {
         for region in [OPTIONS, LARGE_EQUITIES, EQUITIES, BONDS, FUTURES, CURRENCIES] {
             assert_eq!(region.issue(2010, 0).end, region.issue(2010, 1).next);
         }
@@ -128,7 +126,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "more FIGIs than the issue owns")]
-    fn an_issue_keeps_to_its_block() {
+    fn an_issue_cannot_leave_its_block() {
         let mut bond = BONDS.issue(2020, 5);
         bond.take();
         bond.take();

@@ -1,9 +1,8 @@
-//! National and international security numbers, with right check digits, each
-//! given once.
+//! National and international security numbers, unique and with valid check digits.
 //!
-//! A number of the issue is scrambled by a bijection and spelled in the alphabet
-//! of the scheme, so two issues never share a CUSIP, and with it never an ISIN.
-//! CUSIP and SEDOL stand inside the ISINs of their countries, as they do in life.
+//! The number of an issue is scrambled by a bijection and written in the alphabet of the scheme,
+//! so two issues never share a CUSIP, and therefore never an ISIN. As in real data, CUSIP and
+//! SEDOL are part of the ISINs of their countries.
 
 use figdex_index::check_digit;
 
@@ -11,20 +10,20 @@ use super::dump::Issue;
 use super::rng::scramble;
 use super::row::{Column, Row};
 
-/// Letters and digits as registrars use them: I and O are left out, being too
-/// like 1 and 0.
+/// Letters and digits without I and O, which registrars avoid because they look like 1 and 0.
 const ALPHANUMERIC: &[u8; 34] = b"0123456789ABCDEFGHJKLMNPQRSTUVWXYZ";
 
 /// The alphabet of SEDOL: no vowels.
 const CONSONANTS: &[u8; 31] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
 
-/// Numbers of securities are below 2^29: nine decimal digits hold them.
+/// Numbers of securities are below 2^29, so that they fit into nine decimal digits.
 const NUMBER_BITS: u32 = 29;
 
 /// The six characters of a CUSIP that name the issuer: three digits, three others.
 const CUSIP_ISSUERS: u64 = 1000 * 34 * 34 * 34;
 
-/// What is numbered: each kind by itself, from 0, below [`SECURITIES_MAX`].
+/// A kind of security that is numbered. Each kind is numbered separately, from 0 to
+/// [`SECURITIES_MAX`] - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Security {
     Share = 0,
@@ -41,13 +40,13 @@ pub(super) enum Security {
 pub(super) const SECURITIES_MAX: u64 = 1 << (NUMBER_BITS - 3);
 
 impl Security {
-    /// The kinds take turns, so that all numbers are different.
+    /// The number of the security, which is different for each security of each kind.
     fn number(self, issue: &Issue) -> u64 {
         debug_assert!(issue.ordinal < SECURITIES_MAX);
         scramble(issue.ordinal * 8 + self as u64, NUMBER_BITS, issue.seed)
     }
 
-    /// Shares and debt look different in a CUSIP.
+    /// Whether it is debt, which has letters in its CUSIP.
     const fn is_debt(self) -> bool {
         matches!(self, Self::Bond | Self::Muni | Self::Mortgage | Self::Govt)
     }
@@ -91,12 +90,12 @@ pub(super) fn fill(row: &mut Row, country: &str, security: Security, issue: &Iss
     row.set(Column::Isin, checked(format!("{country}{national}"), check_digit::isin));
 }
 
-/// The SEDOL of a share that has one beside the number of its own country.
+/// Fills the SEDOL of a share that has one in addition to the number of its country.
 pub(super) fn fill_sedol(row: &mut Row, security: Security, issue: &Issue) {
     row.set(Column::Sedol, sedol(security.number(issue)));
 }
 
-/// A CUSIP: the issuer, then `10`, `11` … for shares or two letters for debt.
+/// The CUSIP: the issuer, then `10`, `11`, … for shares or two letters for debt.
 fn cusip(number: u64, is_debt: bool) -> String {
     let issuer = spell(number % CUSIP_ISSUERS, &CUSIP_ISSUER);
     let issue = 10 + number / CUSIP_ISSUERS;
@@ -107,7 +106,7 @@ fn cusip(number: u64, is_debt: bool) -> String {
     checked(body, check_digit::double_add_double)
 }
 
-/// Zeros to digits, then letters, as newer SEDOLs have them.
+/// The SEDOL: six characters, without vowels, and a check digit.
 fn sedol(number: u64) -> String {
     checked(spell(number, &[CONSONANTS; 6]), check_digit::sedol)
 }
@@ -117,7 +116,7 @@ const CUSIP_ISSUER: [&[u8]; 6] = [DIGITS, DIGITS, DIGITS, ALPHANUMERIC, ALPHANUM
 const CAYMAN: [&[u8]; 7] =
     [DIGITS, DIGITS, DIGITS, ALPHANUMERIC, ALPHANUMERIC, ALPHANUMERIC, ALPHANUMERIC];
 
-/// A number in a positional system with an alphabet for each place.
+/// The number in a positional system with a separate alphabet for each place.
 fn spell<A: AsRef<[u8]>>(number: u64, alphabets: &[A]) -> String {
     let mut rest = number;
     let mut places = vec![' '; alphabets.len()];
@@ -130,9 +129,9 @@ fn spell<A: AsRef<[u8]>>(number: u64, alphabets: &[A]) -> String {
     places.into_iter().collect()
 }
 
-/// With its check digit; the alphabets above leave none without.
+/// The body followed by its check digit, which the alphabets above always have.
 fn checked(body: String, scheme: fn(&[u8]) -> Option<u8>) -> String {
-    let digit = scheme(body.as_bytes()).expect("generated characters are of the alphabet");
+    let digit = scheme(body.as_bytes()).expect("generated characters are in the alphabet");
     format!("{body}{digit}")
 }
 

@@ -1,17 +1,16 @@
-//! The large issuers, whose shares are listed in the United States: the ones
-//! that options are written on and that borrow by bonds.
+//! The large issuers, whose shares are listed in the United States. Options are written on them,
+//! and they issue bonds.
 //!
-//! An issuer is known by its number alone. The kinds that point at it (an option
-//! at its underlying, a bond at its borrower) make its ticker and name from the
-//! number again, so nothing has to be kept.
+//! An issuer follows from its number. The kinds that refer to it (an option to its underlying, a
+//! bond to its borrower) compute its ticker and name from the number, so nothing is stored.
 
 use super::names;
 use super::rng::{Random, scramble};
 
-/// How many tiers of issuers there are: the higher, the more traded.
+/// Number of tiers of issuers. A higher tier is traded more.
 pub(super) const TIERS: u64 = 4;
 
-/// Letters that begin the syllables of a coined name, and make its ticker.
+/// The letters that begin the syllables of a coined name, and form its ticker.
 const CONSONANTS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
 /// One large issuer.
@@ -27,11 +26,11 @@ impl Issuer {
         Self::numbered(seed, place * TIERS + tier)
     }
 
-    /// The issuer of that number. Its ticker is its own as long as numbers stay
-    /// below 2^14, which holds for all that have options.
+    /// The issuer with that number. Tickers are unique for numbers below 2^14, which all issuers
+    /// with options have.
     pub(super) fn numbered(seed: u64, number: u64) -> Self {
-        // The most traded have three letters, the others four: the two sets
-        // cannot meet, and each is numbered through a bijection.
+        // The most traded issuers have three letters, the others four, so the two sets do not
+        // overlap, and each is numbered by a bijection.
         let (length, mut rest) = if number % TIERS == TIERS - 1 {
             (3, scramble((number / TIERS) % (1 << 12), 12, seed))
         } else {
@@ -46,13 +45,13 @@ impl Issuer {
         Self { seed, number, ticker: letters.into_iter().rev().collect() }
     }
 
-    /// Three or four letters.
+    /// The ticker: three or four letters.
     pub(super) fn ticker(&self) -> &str {
         &self.ticker
     }
 
-    /// The name of the shares: a coined word whose consonants are the ticker, a
-    /// trade, a legal form.
+    /// The name of the shares: a coined word whose consonants are the ticker, a trade and a legal
+    /// form.
     pub(super) fn name(&self) -> String {
         let mut random = self.random();
         let (coined, trade) = (self.coined(&mut random), names::trade(&mut random));
@@ -60,7 +59,7 @@ impl Issuer {
         names::cut(format!("{coined} {trade} {legal_form}"))
     }
 
-    /// The shorter name under which the issuer borrows: `IBM CORP`, so to speak.
+    /// The shorter name as a borrower, such as `IBM CORP`.
     pub(super) fn borrower(&self) -> String {
         format!("{} CORP", self.coined(&mut self.random()))
     }

@@ -1,21 +1,21 @@
-//! The markets of the synthetic universe: codes, venues, currencies, habits.
+//! The markets of the synthetic universe: exchange codes, venues, currencies, ticker styles.
 //!
-//! Exchange codes are those of the public service's value lists, market
-//! identifier codes those of ISO 10383; a venue whose code is not known to us
-//! has none. A market with one venue has a composite FIGI that is no row of its
-//! own; one with several has the composite as a row under [`Market::composite`].
+//! Exchange codes are from the value lists of the public service, market identifier codes (MIC)
+//! from ISO 10383; a venue whose MIC is not known has none. A market with one venue has a
+//! composite FIGI without a row. A market with several venues has a row for the composite, with
+//! the exchange code [`Market::composite`].
 
 use super::names;
 use super::rng::Random;
 
-/// A place of trading: its exchange code and its MIC (ISO 10383), or a blank.
+/// A venue: its exchange code and its MIC (ISO 10383), which may be blank.
 #[derive(Clone, Copy)]
 pub(super) struct Venue(pub(super) &'static str, pub(super) &'static str);
 
-/// What tickers look like in a market.
+/// The style of tickers in a market.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tickers {
-    /// Some letters from the name.
+    /// Letters, some of them from the name.
     Letters { least: u64, most: u64 },
     /// A number of this many digits.
     Digits(usize),
@@ -24,7 +24,7 @@ pub(super) enum Tickers {
 }
 
 impl Tickers {
-    /// The ticker of a company with that name; `number` makes neighbours differ.
+    /// The ticker of a company with that name. `number` distinguishes companies with similar names.
     pub(super) fn draw(self, name: &str, number: u64, random: &mut Random) -> String {
         match self {
             Self::Digits(width) => {
@@ -43,31 +43,31 @@ impl Tickers {
     }
 }
 
-/// A market: what one composite FIGI covers.
+/// A market: the venues of one composite FIGI.
 pub(super) struct Market {
     /// The exchange code of the composite row.
     pub(super) composite: &'static str,
-    /// The first is the primary one.
+    /// The venues. The first is the primary one.
     pub(super) venues: &'static [Venue],
     /// The prefix of the ISINs of the companies at home here (ISO 3166).
     pub(super) country: &'static str,
-    /// Where prices are quoted in (ISO 4217).
+    /// The currency of prices (ISO 4217, or `GBp` for pence).
     pub(super) currency: &'static str,
     pub(super) tickers: Tickers,
     pub(super) legal_forms: &'static [&'static str],
-    /// How many of a thousand small companies are at home here.
+    /// Number of small companies in a thousand that are at home here.
     pub(super) companies: u64,
 }
 
 impl Market {
-    /// Whether the composite is a row of its own.
+    /// Whether the composite has a row.
     pub(super) const fn has_composite_row(&self) -> bool {
         self.venues.len() > 1
     }
 }
 
-/// The venues of a share that is listed on the New York Stock Exchange; Nasdaq's
-/// differ in the primary one ([`NASDAQ`]).
+/// The market of a share that is listed on the New York Stock Exchange. A share listed on Nasdaq
+/// has another primary venue ([`NASDAQ`]).
 pub(super) const US_LISTED: Market = Market {
     composite: "US",
     venues: &[
@@ -95,11 +95,11 @@ pub(super) const US_LISTED: Market = Market {
     ..HOME[0]
 };
 
-/// Takes the place of the first venue of [`US_LISTED`].
+/// Replaces the first venue of [`US_LISTED`] for shares listed on Nasdaq.
 pub(super) const NASDAQ: Venue = Venue("UW", "XNGS");
 
-/// Where US options trade, besides the composite `US`. The codes are those of
-/// the exchanges' share markets, the MICs those of their option markets.
+/// The venues of US options, besides the composite `US`. The exchange codes are those of the
+/// exchanges' share markets, the MICs those of their option markets.
 pub(super) const OPTION_VENUES: [Venue; 16] = [
     Venue("UA", "AMXO"),
     Venue("UO", "XCBO"),
@@ -119,11 +119,11 @@ pub(super) const OPTION_VENUES: [Venue; 16] = [
     Venue("UD", ""),
 ];
 
-/// Germany with its regional exchanges, where half the world is traded.
+/// Germany with its regional exchanges, where many foreign shares are traded.
 pub(super) const GERMANY: &Market = &HOME[5];
 
-/// Codes under which trades outside exchanges are reported in Europe: a line for
-/// each currency, and the currency is part of the ticker.
+/// Codes under which off-exchange trades are reported in Europe. A share has rows for each
+/// currency, which is part of the ticker.
 pub(super) const REPORTING: Market = Market {
     composite: "EO",
     venues: &[
@@ -152,12 +152,13 @@ pub(super) const REPORTING: Market = Market {
     companies: 0,
 };
 
-/// The currencies of those lines, as they stand in the ticker; the first has none.
+/// The currencies of these rows: the suffix of the ticker, and the currency.
 pub(super) const REPORTING_CURRENCIES: [(&str, &str); 6] =
     [("", "USD"), ("EUR", "EUR"), ("GBX", "GBp"), ("CHF", "CHF"), ("MXN", "MXN"), ("RUB", "RUB")];
 
-/// Reporting codes and multilateral facilities that are markets of one venue.
+/// Further reporting codes, each a market with one venue.
 pub(super) const SINGLE_REPORTING: [&str; 3] = ["EU", "EP", "EZ"];
+/// Multilateral trading facilities, each a market with one venue.
 pub(super) const FACILITIES: [&str; 8] = ["B3", "L3", "L1", "PO", "EB", "IX", "I2", "TQ"];
 
 const fn letters(least: u64, most: u64) -> Tickers {
@@ -179,8 +180,8 @@ macro_rules! markets {
     };
 }
 
-/// Where small companies are at home. The composite of a market with one venue
-/// is written like that venue, and is no row.
+/// The home markets of small companies. The composite of a market with one venue has the exchange
+/// code of that venue and no row.
 pub(super) const HOME: &[Market] = markets! {
     "US" "US" "USD" letters(5, 5), 150 ["UV" "OOTC", "PQ" "OTCM"] ["INC", "CORP", "CO", "LTD", "INC"];
     "CN" "CA" "CAD" letters(3, 4), 70 ["CV" "XTSX", "DV" "", "CF" "XCNQ"] ["INC", "CORP", "LTD"];
@@ -206,16 +207,9 @@ pub(super) const HOME: &[Market] = markets! {
     "PE" "PE" "PEN" letters(4, 7), 10 ["PE" "XLIM"] ["SAA"];
 };
 
-/// The home of a small company, as often as [`Market::companies`] says.
+/// Draws the home of a small company, with the frequencies [`Market::companies`].
 pub(super) fn draw_home(random: &mut Random) -> &'static Market {
-    let mut rest = random.below(1000);
-    for market in HOME {
-        if rest < market.companies {
-            return market;
-        }
-        rest -= market.companies;
-    }
-    &HOME[0]
+    random.pick_weighted(HOME, |market| market.companies)
 }
 
 #[cfg(test)]
@@ -223,12 +217,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_of_the_markets_add_up() {
+    fn the_companies_of_the_markets_add_up_to_a_thousand() {
         assert_eq!(HOME.iter().map(|market| market.companies).sum::<u64>(), 1000);
     }
 
     #[test]
-    fn a_lone_venue_has_the_code_of_its_market() {
+    fn the_only_venue_of_a_market_has_the_code_of_its_composite() {
         for market in HOME.iter().filter(|market| !market.has_composite_row()) {
             assert_eq!(market.composite, market.venues[0].0);
         }

@@ -1,21 +1,19 @@
-//! A synthetic universe of any size, written as a canonical dump.
+//! Generates a synthetic universe of instruments of any size, as a canonical dump.
 //!
-//! Real dumps are licensed, and none is at hand where a build is tested or timed.
-//! This one has the shape of a real one: every kind of instrument in the share
-//! that it has ([`Mix`]), shares with their composites and venues, option chains
-//! with a row for each venue, debt, futures, indices; the skew of listings, the
-//! frequencies of words, identifiers whose check digits hold; and, on request,
-//! the faults that real dumps have ([`Dirt`]). No value is that of an issued
-//! instrument (see `figis.rs`).
+//! Real dumps are licensed and not available where builds are tested or timed. The generated dump
+//! resembles a real one: all kinds of instruments in realistic proportions ([`Mix`]), shares with
+//! their composites and venues, option chains with a row per venue, debt, futures, indices;
+//! skewed numbers of listings, realistic word frequencies, valid check digits; and, on request,
+//! the defects of real dumps ([`Dirt`]). Its FIGIs differ from issued ones (`figis.rs`).
 //!
-//! It promises the same bytes for the same seed, on every machine and in every
-//! release; a smaller dump is the beginning of a larger one, with the same mix of
-//! kinds; and memory that does not grow with the dump. For that, every *issue*
-//! (a share class, a stretch of an option chain, a bond) is made from the seed
-//! and its ordinal alone, and the kind that lags behind its share is next.
+//! The same seed gives the same bytes, on every machine and in every release. A smaller dump is
+//! the beginning of a larger one, with the same mix of kinds. Memory does not grow with the dump.
+//! To achieve this, every *issue* (a share class, a stretch of an option chain, a bond) follows
+//! from the seed and its ordinal only, and the next issue is of the kind that is furthest behind
+//! its proportion.
 //!
-//! Each kind has a file, which makes the rows of one issue; `kinds.rs` is the
-//! table of them. Compressing, naming files and reading dumps are left to others.
+//! Each kind has a file in `kinds/`, which writes the rows of one issue; `kinds/mod.rs` has the
+//! table of kinds. The public interface is [`write`] with [`Universe`], [`Mix`] and [`Dirt`].
 
 mod day;
 mod dirt;
@@ -30,94 +28,87 @@ mod rng;
 mod row;
 mod terms;
 
-use self::dump::{Dump, Issue, Page};
 use std::io::{self, Write};
 
+use clap::ValueEnum;
+
+use self::dirt::Defects;
 pub use self::dirt::Dirt;
-use self::dirt::Soiler;
-use self::kinds::{KINDS, Share};
+use self::dump::{Buffer, Dump, Issue};
+use self::kinds::{KINDS, Quota};
 use self::row::Row;
+use crate::layout::Layout;
 
-/// The layouts of a canonical dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A header, then a line for each instrument (RFC 4180).
-    Csv,
-    /// A JSON object for each instrument, on a line of its own.
-    JsonLines,
-}
-
-/// Which universe, and how much of it.
+/// A universe of instruments, and the number of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Universe {
-    /// How many rows to write; without dirt each is an instrument.
+    /// Number of rows to write. Without dirt each is an instrument.
     pub count: u64,
-    /// Another seed gives other companies, identifiers and terms. FIGIs of two
-    /// seeds may be the same: they are not meant for one index.
+    /// Another seed gives other companies, identifiers and terms. Two seeds may give the same
+    /// FIGIs, so they are not meant for one index.
     pub seed: u64,
-    /// The shares of the kinds.
+    /// The proportions of the kinds.
     pub mix: Mix,
-    /// How many rows have a fault.
+    /// The proportion of rows with a defect.
     pub dirt: Dirt,
 }
 
 impl Universe {
-    /// A clean universe as a firm holds it.
+    /// A universe with [`Mix::Firm`] and without defects.
     pub const fn new(count: u64, seed: u64) -> Self {
         Self { count, seed, mix: Mix::Firm, dirt: Dirt::NONE }
     }
 }
 
-/// How much is gathered before it is handed on, in bytes.
+/// Size of the buffer of formatted rows, in bytes.
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Writes exactly `universe.count` rows.
 ///
 /// # Errors
-/// Those of `out`; and [`io::ErrorKind::InvalidInput`] when the count is beyond
-/// the FIGIs that the universe has room for, more than a thousand million.
-pub fn write(universe: &Universe, format: Format, out: &mut impl Write) -> io::Result<()> {
-    let page = Page { format, remaining: universe.count, text: Vec::new() };
-    let soiler = Soiler::new(universe.seed, universe.dirt);
-    let mut dump = Dump { made: 0, soiler, page };
-    if format == Format::Csv {
-        row::write_csv_header(&mut dump.page.text);
+/// Those of `out`, and [`io::ErrorKind::InvalidInput`] when there are not enough FIGIs for the
+/// count, which happens only beyond 10^9 rows.
+pub fn write(universe: &Universe, layout: Layout, out: &mut impl Write) -> io::Result<()> {
+    let buffer = Buffer { layout, remaining: universe.count, text: Vec::new() };
+    let defects = Defects::new(universe.seed, universe.dirt);
+    let mut dump = Dump { made: 0, defects, buffer };
+    if layout == Layout::Csv {
+        row::write_csv_header(&mut dump.buffer.text);
     }
     let mut row = Row::new();
-    let mut shares = KINDS.each_ref().map(|kind| Share::new(kind, universe.mix));
-    while dump.page.remaining > 0 {
-        let (kind, share) = KINDS
+    let mut quotas = KINDS.each_ref().map(|kind| Quota::new(kind, universe.mix));
+    while dump.buffer.remaining > 0 {
+        let (kind, quota) = KINDS
             .iter()
-            .zip(&mut shares)
-            .max_by_key(|(_, share)| share.lag(dump.made))
+            .zip(&mut quotas)
+            .max_by_key(|(_, quota)| quota.lag(dump.made))
             .expect("there are kinds");
-        if share.issues == kind.region.issues_max {
-            let what = format!("there are no more FIGIs for {}", kind.name);
+        if quota.issues == kind.region.issues_max {
+            let what = format!("--count is too large: there are no more FIGIs for {}", kind.name);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         let made = dump.made;
-        let issue = Issue { seed: universe.seed, mix: universe.mix, ordinal: share.issues };
+        let issue = Issue { seed: universe.seed, mix: universe.mix, ordinal: quota.issues };
         (kind.write)(&issue, &mut row, &mut dump);
-        share.issues += 1;
-        share.rows += dump.made - made;
-        if dump.page.text.len() >= BUFFER_BYTES {
-            out.write_all(&dump.page.text)?;
-            dump.page.text.clear();
+        quota.issues += 1;
+        quota.rows += dump.made - made;
+        if dump.buffer.text.len() >= BUFFER_BYTES {
+            out.write_all(&dump.buffer.text)?;
+            dump.buffer.text.clear();
         }
     }
-    out.write_all(&dump.page.text)?;
+    out.write_all(&dump.buffer.text)?;
     out.flush()
 }
 
-/// Which shares the kinds have. Both are estimates, of published counts and of
-/// recorded answers of the public service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The proportions of the kinds. Both are estimates from published counts and from recorded
+/// answers of the public service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mix {
-    /// As a firm holds it: half options, and of each contract the composite and
-    /// five venues.
+    /// As a firm holds instruments: half of the rows are options, 6 rows per contract
     #[default]
     Firm,
-    /// All that there is: five rows in six are options, seventeen a contract.
+    /// As the whole market: five rows in six are options, 17 rows per contract
     Full,
 }
 

@@ -1,17 +1,16 @@
-//! Names of companies: many words, some in every tenth name and most in few, as
-//! in a real register.
+//! Names of companies, with realistic word frequencies: some words are in every tenth name, most
+//! in few names.
 //!
-//! Large issuers carry a coined word of their own (see `issuer.rs`); the others
-//! share a vocabulary of some 1,500 words, drawn by Zipf's law, so that a search
-//! for one word finds few rows or many. Names are upper case and cut to 28
-//! characters, in the middle of a word if need be, as real dumps have them.
+//! Each large issuer has its own coined word (see `issuer.rs`). The others share a vocabulary of
+//! about 1,500 words, drawn by Zipf's law, so that a search for a word finds few or many rows.
+//! As in real dumps, names are upper case and cut to 28 characters, even within a word.
 
 use super::rng::Random;
 
 /// The longest name, in characters.
 const NAME_CHARS_MAX: usize = 28;
 
-/// First halves of the vocabulary's words, frequent ones first.
+/// First halves of the words, the most frequent first.
 const ROOTS: [&str; 64] = [
     "AMER", "NOR", "SUN", "GLOB", "EURO", "PAC", "CAN", "TECH", "BIO", "MED", "GOLD", "HAN",
     "SHAN", "NIP", "WEST", "CENT", "UNI", "INTER", "TRANS", "FIRST", "SOUTH", "ALP", "BEL", "CAL",
@@ -21,13 +20,13 @@ const ROOTS: [&str; 64] = [
     "VER",
 ];
 
-/// Second halves, frequent ones first.
+/// Second halves of the words, the most frequent first.
 const ENDINGS: [&str; 24] = [
     "ICA", "ON", "EX", "IA", "US", "AR", "IS", "TEK", "UM", "OR", "ALIS", "ENT", "INO", "ERA",
     "IX", "ATO", "OVA", "ELL", "IGEN", "ADA", "ESSA", "YNE", "OLIA", "UNA",
 ];
 
-/// What companies do; frequent ones first.
+/// The trades of companies, the most frequent first.
 const TRADES: [&str; 48] = [
     "GROUP",
     "HOLDINGS",
@@ -79,13 +78,13 @@ const TRADES: [&str; 48] = [
     "LITHIUM",
 ];
 
-/// Words before the company's own.
+/// Words before the coined word of a company.
 const PLACES: [&str; 16] = [
     "CHINA", "NEW", "FIRST", "SHANGHAI", "JAPAN", "ROYAL", "BEIJING", "PACIFIC", "UNITED", "NORTH",
     "GREAT", "KOREA", "LONDON", "NATIONAL", "CANADIAN", "SWISS",
 ];
 
-/// Words with accents and in other scripts, which folding has to cope with.
+/// Words with accents and in other scripts, which the folding of texts must handle.
 const FOREIGN: [&str; 16] = [
     "ÅKERSTRÖM",
     "SÃO MARTINHO",
@@ -105,8 +104,7 @@ const FOREIGN: [&str; 16] = [
     "בנק הצפון",
 ];
 
-/// The name of a small company: a word of the vocabulary, what it does and its
-/// `legal_form`.
+/// The name of a small company: a word of the vocabulary, its trade and its legal form.
 pub(super) fn company(legal_form: &str, random: &mut Random) -> String {
     if random.one_in(300) {
         return cut(format!("{} {legal_form}", random.pick(&FOREIGN)));
@@ -123,29 +121,28 @@ pub(super) fn coined(random: &mut Random) -> String {
     [random.pick_by_rank(&ROOTS), random.pick_by_rank(&ENDINGS)].concat()
 }
 
-/// One of the words that say what a company does.
+/// A trade.
 pub(super) fn trade(random: &mut Random) -> &'static str {
     random.pick_by_rank(&TRADES)
 }
 
-/// The name with a suffix in place of what would make it too long: the class of a
-/// share stays readable.
+/// The name with a suffix, cut before the suffix, so that the class of a share stays readable.
 pub(super) fn with_suffix(name: &str, suffix: &str) -> String {
     cut_to(name, NAME_CHARS_MAX - suffix.len()).to_owned() + suffix
 }
 
-/// Cuts a name to its greatest length.
+/// Cuts a name to the longest length.
 pub(super) fn cut(name: String) -> String {
     cut_to(&name, NAME_CHARS_MAX).to_owned()
 }
 
-/// Cuts a name to that many characters.
+/// Cuts a name to at most `chars_max` characters.
 pub(super) fn cut_to(name: &str, chars_max: usize) -> &str {
     let end = name.char_indices().nth(chars_max).map_or(name.len(), |(end, _)| end);
     name[..end].trim_end_matches(' ')
 }
 
-/// The letters of a number, the lowest place first.
+/// The last `count` places of the number in base 26, as letters, the lowest place first.
 pub(super) fn letters(mut number: u64, count: usize) -> String {
     let letter = || {
         let letter = b'A' + (number % 26) as u8;
@@ -160,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_upper_case_short_and_whole_characters() {
+    fn names_are_upper_case_and_short() {
         let mut random = Random::of(5, 0, 0);
         let mut words = std::collections::HashSet::new();
         for _ in 0..20_000 {
@@ -174,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_suffix_takes_the_place_of_the_end() {
+    fn a_suffix_replaces_the_end() {
         let name = with_suffix("ÅNORMALLY LONG NAME OF A COMPANY", "-CL B");
         assert_eq!(name, "ÅNORMALLY LONG NAME OF-CL B");
     }

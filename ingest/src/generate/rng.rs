@@ -1,21 +1,21 @@
-//! The random numbers of the generator, from a seed and a place in the universe.
+//! The random numbers of the generator, from a seed and a position in the universe.
 //!
-//! They are made here because the crates that offer them keep the right to give
-//! other values in another release, and the same seed must give the same bytes
-//! for ever. Everything is integer arithmetic: no machine rounds it otherwise.
+//! They are implemented here because crates for random numbers may change their values in a later
+//! release, but the same seed must always give the same bytes. All arithmetic is on integers, so
+//! that all machines compute the same.
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
 /// generators", OOPSLA 2014; constants of the public-domain version by Vigna).
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The stream of one issue: it depends on the seed, the kind and the ordinal
-    /// alone, so that issues can be made in any order, or at the same time.
+    /// The random numbers of one issue. They depend only on the seed, the kind and the ordinal, so
+    /// that issues can be made in any order or in parallel.
     pub(super) const fn of(seed: u64, kind: u64, ordinal: u64) -> Self {
         Self(mix(mix(seed).wrapping_add(kind)).wrapping_add(ordinal))
     }
 
-    /// Any number.
+    /// A number of 64 random bits.
     pub(super) const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix(self.0)
@@ -33,19 +33,36 @@ impl Random {
         self.below(times) == 0
     }
 
-    /// One of `choices`, all equally likely; there must be one.
+    /// One of `choices`, all equally likely. There must be at least one.
     pub(super) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// One of `choices` by Zipf's law, as the words of a language are: the second
-    /// half as often as the first, the third a third as often.
+    /// One of `choices` by Zipf's law, like the words of a language: the second is half as
+    /// frequent as the first, the third a third.
     pub(super) fn pick_by_rank<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.rank(choices.len() as u64) as usize]
     }
 
-    /// A rank below `count`, where rank r has a weight of about 1 / (r + 1): a
-    /// power of two is drawn, then a rank of its size, which needs no logarithm.
+    /// One of `choices`, as often as its weight says. The weights must not all be 0.
+    pub(super) fn pick_weighted<'a, T>(
+        &mut self,
+        choices: &'a [T],
+        weight: impl Fn(&T) -> u64,
+    ) -> &'a T {
+        let mut rest = self.below(choices.iter().map(&weight).sum());
+        let is_drawn = |choice: &&T| match rest.checked_sub(weight(choice)) {
+            Some(left) => {
+                rest = left;
+                false
+            }
+            None => true,
+        };
+        choices.iter().find(is_drawn).expect("the number is below the sum of the weights")
+    }
+
+    /// A rank below `count`, where rank r has a weight of about 1 / (r + 1). It draws a power of
+    /// two and then a rank of that size, which needs no logarithm.
     pub(super) fn rank(&mut self, count: u64) -> u64 {
         let powers = u64::from(u64::BITS - count.leading_zeros());
         let width = 1 << self.below(powers);
@@ -53,17 +70,16 @@ impl Random {
     }
 }
 
-/// The finishing step of SplitMix64: a bijection whose every output bit hangs on
-/// every input bit.
+/// The last step of SplitMix64: a bijection in which every output bit depends on every input
+/// bit.
 const fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     number ^ (number >> 31)
 }
 
-/// A bijection of the numbers below 2^`bits` that looks like disorder: two
-/// numbers never share an image, so what is numbered through it stays unique
-/// without a memory of what was given out.
+/// A bijection of the numbers below 2^`bits` that looks random. Two numbers never have the same
+/// image, so identifiers that are made from it are unique without a list of those in use.
 pub(super) const fn scramble(number: u64, bits: u32, seed: u64) -> u64 {
     let mask = (1 << bits) - 1;
     let number = (number ^ mix(seed)) & mask;

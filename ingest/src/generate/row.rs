@@ -1,9 +1,8 @@
-//! One row of the canonical dump, and its two layouts: CSV and JSON lines.
+//! One generated row, and how it is written as CSV or as a JSON line.
 //!
-//! A row keeps its cells as ranges of one text, which is reused from issue to
-//! issue: what all rows of an issue share is written once. The layouts are
-//! written by hand, as a dump is mostly blank cells and short ones, and the
-//! generator must not be what a build waits for.
+//! A row keeps its cells as ranges of one text, so that values shared by all rows of an issue are
+//! formatted once. The text is reused for the next issue. CSV and JSON are written by hand for
+//! speed, since most cells are blank or short.
 
 use std::fmt::{self, Write as _};
 
@@ -14,10 +13,10 @@ macro_rules! columns {
         pub(super) enum Column { $($column,)* }
 
         impl Column {
-            /// All of them, in the order of the dump.
+            /// All columns, in the order of the dump.
             pub(super) const ALL: &[Self] = &[$(Self::$column,)*];
 
-            /// The name in the header, or the key of JSON.
+            /// The name in the header, and the key in JSON.
             pub(super) const fn name(self) -> &'static str {
                 match self { $(Self::$column => $name,)* }
             }
@@ -26,7 +25,7 @@ macro_rules! columns {
                 match self { $(Self::$column => Shape::$shape,)* }
             }
 
-            /// What stands before the value in JSON.
+            /// The text before the value in JSON.
             const fn key(self) -> &'static str {
                 match self { $(Self::$column => key!($name, $shape),)* }
             }
@@ -34,7 +33,7 @@ macro_rules! columns {
     };
 }
 
-/// What JSON makes of a cell: text in quotes, or a number or boolean as it is.
+/// The form of a cell in JSON: a text in quotes, or a bare number or boolean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Text,
@@ -96,24 +95,24 @@ columns! {
     Alias = "alias", Text;
 }
 
-/// The cells of one instrument. A blank cell is unknown.
+/// The cells of one row. A blank cell means "unknown".
 #[derive(Clone)]
 pub(super) struct Row {
     text: String,
-    cells: [Cell; Column::ALL.len()],
+    cells: [CellRange; Column::ALL.len()],
 }
 
-/// Where a cell lies in the text of its row, in bytes.
+/// The range of a cell in the text of its row, in bytes.
 #[derive(Clone, Copy)]
-struct Cell {
+struct CellRange {
     start: u32,
     end: u32,
-    /// Whether neither layout has to escape anything: found out once, when the
-    /// cell is filled, and good for all rows that share it.
+    /// Whether neither CSV nor JSON has to escape anything. It is computed once, when the cell is
+    /// set, for all rows that share it.
     is_plain: bool,
 }
 
-const BLANK: Cell = Cell { start: 0, end: 0, is_plain: true };
+const BLANK: CellRange = CellRange { start: 0, end: 0, is_plain: true };
 
 impl Row {
     pub(super) const fn new() -> Self {
@@ -126,8 +125,8 @@ impl Row {
         self.cells = [BLANK; Column::ALL.len()];
     }
 
-    /// Blanks every cell, and fills those that nearly every kind has: market sector,
-    /// security type, security type 2 and currency.
+    /// Blanks every cell and sets those that nearly every kind has: market sector, security type,
+    /// security type 2 and currency.
     pub(super) fn begin(&mut self, [sector, security_type, security_type2, currency]: [&str; 4]) {
         self.clear();
         self.set(Column::MarketSector, sector);
@@ -144,23 +143,23 @@ impl Row {
         let start = self.text.len();
         write!(self.text, "{value}").expect("writing into memory does not fail");
         let is_special = |byte| matches!(byte, b',' | b'"' | b'\\' | 0..b' ');
-        self.cells[column as usize] = Cell {
+        self.cells[column as usize] = CellRange {
             start: start as u32,
             end: self.text.len() as u32,
             is_plain: !self.text[start..].bytes().any(is_special),
         };
     }
 
-    fn slice(&self, cell: Cell) -> &str {
+    fn slice(&self, cell: CellRange) -> &str {
         &self.text[cell.start as usize..cell.end as usize]
     }
 
-    /// Gives `to` the value that `from` has.
+    /// Copies the value of the column `from` to the column `to`.
     pub(super) fn copy(&mut self, from: Column, to: Column) {
         self.cells[to as usize] = self.cells[from as usize];
     }
 
-    /// Appends the row as CSV (RFC 4180), quoting only where the value demands it.
+    /// Appends the row as CSV (RFC 4180). Values are quoted only if necessary.
     pub(super) fn write_csv(&self, out: &mut Vec<u8>) {
         for &cell in &self.cells {
             let value = self.slice(cell).as_bytes();
@@ -178,7 +177,7 @@ impl Row {
         }
     }
 
-    /// Appends the row as one JSON object and a line feed; blank cells are left out.
+    /// Appends the row as a JSON object and a line feed. Blank cells are left out.
     pub(super) fn write_json(&self, out: &mut Vec<u8>) {
         out.push(b'{');
         for (&column, &cell) in Column::ALL.iter().zip(&self.cells) {
@@ -201,8 +200,8 @@ impl Row {
     }
 }
 
-/// Appends `value` with `escape` before every character that is `special`.
-/// Control characters would need more; the generator makes none.
+/// Appends `value` with `escape` before every `special` character. Control characters, which
+/// would need more, are never generated.
 fn push_escaped(value: &[u8], special: &[u8], escape: u8, out: &mut Vec<u8>) {
     for &byte in value {
         debug_assert!(byte >= b' ', "no cell holds a control character");
@@ -213,7 +212,7 @@ fn push_escaped(value: &[u8], special: &[u8], escape: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the header of the CSV layout.
+/// Appends the header row of CSV.
 pub(super) fn write_csv_header(out: &mut Vec<u8>) {
     for (place, column) in Column::ALL.iter().enumerate() {
         if place > 0 {
@@ -224,7 +223,7 @@ pub(super) fn write_csv_header(out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// `number` thousandths as a decimal number without trailing zeros: 12500 is `12.5`.
+/// The decimal notation of `number` thousandths, without trailing zeros: 12500 is `12.5`.
 pub(super) fn thousandths(number: u64) -> String {
     let text = format!("{}.{:03}", number / 1000, number % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -235,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_layout_escapes_what_it_must() {
+    fn special_characters_are_escaped_in_each_layout() {
         let mut row = Row::new();
         row.set(Column::Figi, "FDG000000001");
         row.set(Column::Name, r#"SAID "X" CO.,LTD\"#);

@@ -1,13 +1,13 @@
-//! What a debt pays and when, in the ways that tickers and descriptions write it.
+//! The coupon and maturity of a debt, in the notations of tickers and descriptions.
 
 use super::day::Day;
 use super::rng::Random;
 use super::row::thousandths;
 
-/// What a debt pays.
+/// The coupon of a debt.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coupon {
-    /// Per cent a year, in thousandths; 0 for one without coupons.
+    /// Thousandths of a percent per year; 0 for a debt without coupons.
     Fixed(u64),
     Floating,
 }
@@ -30,8 +30,7 @@ impl Coupon {
         }
     }
 
-    /// `7 5/8`, or `Float`; a coupon that is no whole number of eighths stays a
-    /// decimal.
+    /// `7 5/8`, or `Float`. A coupon that is not a multiple of an eighth is written as a decimal.
     pub(super) fn fraction(self) -> String {
         const EIGHTHS: [&str; 8] = ["", "1/8", "1/4", "3/8", "1/2", "5/8", "3/4", "7/8"];
         match self {
@@ -48,7 +47,7 @@ impl Coupon {
     }
 }
 
-/// A day on which debts of that year may be due.
+/// Draws a day of that year on which a debt is due.
 pub(super) fn maturity(year: u64, random: &mut Random) -> Day {
     let days = [1, 1, 15, 15, 15, 20, 25, 28];
     Day { year, month: 1 + random.below(12), day: random.pick(&days) }
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coupons_are_written_as_descriptions_have_them() {
+    fn coupons_are_written_in_both_notations() {
         for (coupon, decimal, fraction) in [
             (Coupon::Fixed(7_625), "7.625", "7 5/8"),
             (Coupon::Fixed(6_220), "6.22", "6.22"),

@@ -12,19 +12,19 @@ fn rows(count: u64, seed: u64) -> Vec<StringRecord> {
 }
 
 fn rows_of(universe: &Universe) -> Vec<StringRecord> {
-    let text = text_of(universe, Format::Csv);
+    let text = text_of(universe, Layout::Csv);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     assert!(reader.headers().unwrap().iter().eq(Column::ALL.iter().map(|column| column.name())));
     reader.records().map(Result::unwrap).collect()
 }
 
-fn text(count: u64, seed: u64, format: Format) -> String {
-    text_of(&Universe::new(count, seed), format)
+fn text(count: u64, seed: u64, layout: Layout) -> String {
+    text_of(&Universe::new(count, seed), layout)
 }
 
-fn text_of(universe: &Universe, format: Format) -> String {
+fn text_of(universe: &Universe, layout: Layout) -> String {
     let mut out = Vec::new();
-    write(universe, format, &mut out).unwrap();
+    write(universe, layout, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -32,20 +32,20 @@ fn of(row: &StringRecord, column: Column) -> &str {
     &row[column as usize]
 }
 
-/// Fowler, Noll, Vo: FNV-1a of 64 bits. Enough to notice a change.
+/// The 64-bit FNV-1a hash (Fowler, Noll, Vo), which is enough to notice a change.
 fn digest(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
     })
 }
 
-/// Who changes what a seed gives changes every recorded measurement: the digest
-/// makes that a decision.
+/// Other bytes for the same seed would invalidate every recorded measurement. The digests make
+/// sure that they do not change by accident.
 #[test]
-fn a_seed_gives_the_same_bytes_for_ever() {
-    assert_eq!(text(2_000, 1, Format::Csv), text(2_000, 1, Format::Csv));
-    assert_ne!(text(2_000, 1, Format::Csv), text(2_000, 2, Format::Csv));
-    let digests = [Format::Csv, Format::JsonLines].map(|format| digest(&text(2_000, 1, format)));
+fn a_seed_always_gives_the_same_bytes() {
+    assert_eq!(text(2_000, 1, Layout::Csv), text(2_000, 1, Layout::Csv));
+    assert_ne!(text(2_000, 1, Layout::Csv), text(2_000, 2, Layout::Csv));
+    let digests = [Layout::Csv, Layout::JsonLines].map(|layout| digest(&text(2_000, 1, layout)));
     assert_eq!(digests, [0xBE79_3ED0_13F0_676F, 0xE8F3_89E9_D49B_496F], "{digests:#X?}");
 }
 
@@ -53,21 +53,21 @@ fn a_seed_gives_the_same_bytes_for_ever() {
 fn the_count_is_exact() {
     for count in [0, 1, 2, 17, 1_000, 50_000] {
         assert_eq!(rows(count, 7).len() as u64, count);
-        assert_eq!(text(count, 7, Format::JsonLines).lines().count() as u64, count);
+        assert_eq!(text(count, 7, Layout::JsonLines).lines().count() as u64, count);
     }
 }
 
 #[test]
 fn a_smaller_dump_is_the_beginning_of_a_larger_one() {
-    let larger = text(5_000, 3, Format::Csv);
+    let larger = text(5_000, 3, Layout::Csv);
     for count in [0, 1, 100, 4_999] {
-        assert!(larger.starts_with(&text(count, 3, Format::Csv)), "{count}");
+        assert!(larger.starts_with(&text(count, 3, Layout::Csv)), "{count}");
     }
 }
 
 #[test]
-fn both_layouts_say_the_same() {
-    let lines = text(5_000, 3, Format::JsonLines);
+fn both_layouts_have_the_same_values() {
+    let lines = text(5_000, 3, Layout::JsonLines);
     for (line, row) in lines.lines().zip(rows(5_000, 3)) {
         let mut object: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(line).unwrap();
@@ -83,11 +83,11 @@ fn both_layouts_say_the_same() {
             };
             assert_eq!(value, of(&row, column), "{column:?}");
         }
-        assert!(object.is_empty(), "no key is unknown to the other layout: {object:?}");
+        assert!(object.is_empty(), "the other layout has all keys: {object:?}");
     }
 }
 
-/// The kind of identifier that a column holds.
+/// The idType of a column, if it has one.
 fn id_type(column: Column) -> Option<IdType> {
     match column {
         Column::Ticker => Some(IdType::Ticker),
@@ -100,10 +100,10 @@ fn id_type(column: Column) -> Option<IdType> {
 }
 
 #[test]
-fn every_cell_is_of_its_form_and_figis_are_unique() {
+fn every_cell_is_valid_and_figis_are_unique() {
     let (mut figis, mut unique_ids) = (HashSet::new(), HashSet::new());
     let mut filled = HashSet::new();
-    // What is always there.
+    // Every row has a FIGI.
     let mut id_types = HashSet::from([IdType::BbGlobal]);
     for row in rows(50_000, 11) {
         assert!(figis.insert(of(&row, Column::Figi).to_owned()), "{row:?} twice");
@@ -121,7 +121,7 @@ fn every_cell_is_of_its_form_and_figis_are_unique() {
                 Column::Figi | Column::Composite | Column::ShareClass => {
                     Figi::parse(value).unwrap();
                     id_types.extend(id_type(column));
-                    assert!(value.starts_with("FDG"), "never taken for an issued one");
+                    assert!(value.starts_with("FDG"), "it differs from issued ones");
                 }
                 Column::Expiration | Column::Maturity => {
                     Date::parse(value).unwrap();
@@ -148,10 +148,10 @@ fn every_cell_is_of_its_form_and_figis_are_unique() {
     }
 }
 
-/// Composite and share class are levels of the same security: all rows of a
-/// level agree, and the composite's own row comes before its venues'.
+/// All rows of a share class agree, and so do all rows of a composite. The row of a composite
+/// comes before those of its venues.
 #[test]
-fn levels_are_referenced_properly() {
+fn composites_and_share_classes_are_consistent() {
     let rows = rows(50_000, 11);
     let mut composites: HashMap<&str, &StringRecord> = HashMap::new();
     let mut classes: HashMap<&str, &StringRecord> = HashMap::new();
@@ -161,7 +161,7 @@ fn levels_are_referenced_properly() {
         let type2 = of(row, Column::SecurityType2);
         let is_derivative = matches!(type2, "Option" | "Warrant" | "Certificate" | "Future");
         assert_eq!(class.is_empty(), is_derivative, "derivatives have no share class: {row:?}");
-        assert!(!figis.contains(class), "a share class is no row");
+        assert!(!figis.contains(class), "a share class has no row");
         if type2 == "Future" {
             assert_eq!(of(row, Column::Composite), "");
             continue;
@@ -205,7 +205,7 @@ fn check_contracts(rows: &[StringRecord], size: usize) {
     for row in rows.iter().filter(|row| of(row, Column::SecurityType) == "Equity Option") {
         contracts.entry(of(row, Column::Occ)).or_default().push(row);
     }
-    // The dump may end within the last contract.
+    // The dump may end within a contract.
     let cut = contracts.values().filter(|rows| rows.len() != size).count();
     assert!(cut <= 1 && contracts.len() > 500, "{cut} of {}", contracts.len());
     for rows in contracts.values().filter(|rows| rows.len() == size) {
@@ -225,7 +225,7 @@ fn check_contracts(rows: &[StringRecord], size: usize) {
     }
 }
 
-/// What an option is written on can be looked up.
+/// The underlying of every option is in the dump.
 #[test]
 fn underlyings_are_in_the_dump() {
     for (mix, count) in [(Mix::Firm, 50_000), (Mix::Full, 100_000)] {
@@ -245,9 +245,9 @@ fn underlyings_are_in_the_dump() {
     }
 }
 
-/// Identifiers of a share class or a bond are its own.
+/// No two share classes or bonds have the same ISIN.
 #[test]
-fn an_isin_is_of_one_security() {
+fn an_isin_belongs_to_one_security() {
     let rows = rows(50_000, 11);
     let mut owners: HashMap<&str, &str> = HashMap::new();
     for row in rows.iter().filter(|row| !of(row, Column::Isin).is_empty()) {
@@ -259,7 +259,7 @@ fn an_isin_is_of_one_security() {
     assert!(owners.len() > 5_000);
 }
 
-/// The kind of a row, as `universe.md` counts them.
+/// The name of a row's kind, as in [`KINDS`].
 fn kind(row: &StringRecord) -> &'static str {
     let (sector, type2) = (of(row, Column::MarketSector), of(row, Column::SecurityType2));
     match (sector, of(row, Column::SecurityType), type2) {
@@ -277,12 +277,12 @@ fn kind(row: &StringRecord) -> &'static str {
         ("M-Mkt", ..) => "money market",
         ("Pfd", ..) => "preferreds",
         ("Curncy", ..) => "currencies",
-        other => panic!("no kind: {other:?}"),
+        other => panic!("unknown kind: {other:?}"),
     }
 }
 
-/// Of each kind, a beginning has the rows that the mix says, give or take the
-/// largest issue there is.
+/// The beginning of a dump has the mix of the whole, to within the rows of the largest issue of
+/// each kind.
 #[test]
 fn every_beginning_has_the_mix_of_the_whole() {
     for mix in [Mix::Firm, Mix::Full] {
@@ -303,20 +303,21 @@ fn every_beginning_has_the_mix_of_the_whole() {
     }
 }
 
-/// What is asked for as dirt is there, in its share, and nothing else changes.
+/// The requested proportion of rows has defects, and the others are unchanged.
 #[test]
-fn dirt_is_as_much_as_was_asked_for() {
+fn dirt_has_the_requested_proportion() {
     let clean = rows(50_000, 7);
     let dirty = rows_of(&Universe { dirt: "4%".parse().unwrap(), ..Universe::new(50_000, 7) });
-    assert_eq!(dirty.len(), 50_000, "a FIGI that comes twice counts twice");
+    assert_eq!(dirty.len(), 50_000, "a repeated row counts twice");
     let known: HashSet<Vec<&str>> = clean.iter().map(|row| row.iter().collect()).collect();
     let other = dirty.iter().filter(|row| !known.contains(&row.iter().collect::<Vec<_>>())).count();
-    // A row that comes again as it was is no other row.
+    // A row that is repeated unchanged is not counted here.
     assert!((1_200..2_000).contains(&other), "{other}");
-    let count =
-        |fault: &dyn Fn(&StringRecord) -> bool| dirty.iter().filter(|row| fault(row)).count();
+    let count = |has_defect: &dyn Fn(&StringRecord) -> bool| {
+        dirty.iter().filter(|row| has_defect(row)).count()
+    };
     let figis: HashSet<&str> = dirty.iter().map(|row| of(row, Column::Figi)).collect();
-    for (fault, found) in [
+    for (defect, found) in [
         ("no name", count(&|row| of(row, Column::Name).is_empty())),
         ("twice", dirty.len() - figis.len()),
         ("blanks", count(&|row| of(row, Column::Name).ends_with("   "))),
@@ -331,12 +332,12 @@ fn dirt_is_as_much_as_was_asked_for() {
             }),
         ),
     ] {
-        assert!(found > 10, "{fault}: {found}");
+        assert!(found > 10, "{defect}: {found}");
     }
 }
 
-/// Most share classes have a row or two, one in a hundred has ten and more, and
-/// some are traded everywhere.
+/// Most share classes have one or two rows, one in a hundred has ten or more, and some have
+/// hundreds.
 #[test]
 fn listings_are_skewed() {
     let rows = rows(150_000, 42);
@@ -348,12 +349,12 @@ fn listings_are_skewed() {
     sizes.sort_unstable();
     let at = |per_mille: usize| sizes[sizes.len() * per_mille / 1000];
     let mean_tenths = sizes.iter().sum::<u32>() * 10 / sizes.len() as u32;
-    let greatest = sizes[sizes.len() - 1];
+    let largest = sizes[sizes.len() - 1];
     assert!((20..=27).contains(&mean_tenths), "{mean_tenths}");
-    assert!(at(500) <= 2 && at(990) >= 10 && greatest >= 180, "{} {greatest}", at(990));
+    assert!(at(500) <= 2 && at(990) >= 10 && largest >= 180, "{} {largest}", at(990));
 }
 
-/// Dumps are not sorted by FIGI; readers must not count on it.
+/// Real dumps are not sorted by FIGI, and readers must not rely on it.
 #[test]
 fn file_order_is_not_figi_order() {
     let rows = rows(2_000, 1);

@@ -1,7 +1,7 @@
-//! An index back to the canonical dump: built from it again, it is the same index.
+//! Writes an index back as a canonical dump. An index built from that dump is the same.
 //!
-//! Identifiers that were derived are written too: where a dump gives them, nothing is
-//! derived. Value lists (`build --values`) are no rows, and written beside the dump.
+//! Derived identifiers are written too; a build derives none where the dump has them. Value
+//! lists (`build --values`) are not part of a dump and are written to separate files.
 
 use std::borrow::Cow;
 use std::fs;
@@ -11,25 +11,17 @@ use std::path::Path;
 use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-use crate::build::values;
+use crate::build::value_lists;
 use crate::error::Error;
-use crate::outputs::{Files, Output, OutputError};
+use crate::files::{Files, Output, OutputError};
+use crate::layout::Layout;
 use crate::row::Column;
-use crate::row::cells::{Cell, cell, columns};
+use crate::row::cells::{ColumnValue, column_value, columns};
 
-/// What stands between the values of one CSV cell.
+/// Separates the values in one CSV cell.
 const LIST_SEPARATOR: char = ';';
 
-/// The layout of an exported dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// A header row, and a row an instrument.
-    Csv,
-    /// An object a line; what is unknown is left out.
-    JsonLines,
-}
-
-/// Why an index was not written as a dump.
+/// Why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The index cannot be read.
@@ -38,10 +30,10 @@ pub enum ExportError {
     /// The dump cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// A value that the layout has no way to write.
+    /// CSV cannot represent a value.
     #[error(
-        "{figi} has a value with {LIST_SEPARATOR:?} in {}, which separates values in CSV: \
-         export it as JSON lines",
+        "a value of {} of {figi} contains {LIST_SEPARATOR:?}, which separates values in CSV: \
+         use --format jsonl",
         .column.name()
     )]
     Separator {
@@ -52,17 +44,18 @@ pub enum ExportError {
     },
 }
 
-/// Writes every instrument of a generation, in FIGI order.
+/// Writes every instrument of the generation, in FIGI order.
 ///
 /// # Errors
-/// When `out` takes no more, or an instrument does not fit the format.
+/// [`ExportError`], when the index cannot be read, `out` fails, or a value does not fit the
+/// layout.
 pub fn write(
     catalogue: &Catalogue,
-    format: Format,
+    layout: Layout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    match format {
-        Format::Csv => {
+    match layout {
+        Layout::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             csv.write_record(columns().map(Column::name)).map_err(plain)?;
             catalogue.instruments(|instrument| {
@@ -75,7 +68,7 @@ pub fn write(
             })?;
             csv.flush()?;
         }
-        Format::JsonLines => catalogue.instruments(|instrument| {
+        Layout::JsonLines => catalogue.instruments(|instrument| {
             serde_json::to_writer(&mut *out, &Object(instrument)).map_err(io::Error::from)?;
             out.write_all(b"\n")?;
             Ok::<_, ExportError>(())
@@ -84,7 +77,7 @@ pub fn write(
     Ok(())
 }
 
-/// The system's own error, by whose kind a closed pipe is known.
+/// The I/O error inside, by whose kind a closed pipe is recognised.
 fn plain(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
@@ -92,7 +85,7 @@ fn plain(error: csv::Error) -> io::Error {
     }
 }
 
-/// The value lists of a folder as files that may be written.
+/// The files of the value lists in `folder`, one per enum-like property.
 ///
 /// # Errors
 /// When one of them is another file of the command.
@@ -101,13 +94,13 @@ pub fn value_lists(
     files: &mut Files,
 ) -> Result<Vec<(Property, Output)>, OutputError> {
     let list = |property: Property| {
-        Ok((property, files.output("--values", &values::list(folder, property))?))
+        Ok((property, files.output("--values", &value_lists::list(folder, property))?))
     };
     Property::ALL.into_iter().map(list).collect()
 }
 
-/// Writes the values that each enum-like property may have into the lists of a folder, as
-/// `build --values` takes them and the values endpoint answers.
+/// Writes the allowed values of each enum-like property into its list, in the form that
+/// `build --values` reads and the values endpoint returns.
 ///
 /// # Errors
 /// When the folder or a file in it cannot be written.
@@ -126,12 +119,12 @@ pub fn write_values(
 }
 
 fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, ExportError> {
-    Ok(match cell(instrument, column) {
-        Cell::Nothing => "".into(),
-        Cell::Text(text) => text,
-        Cell::Number(number) => number.to_string().into(),
-        Cell::Truth(truth) => truth.to_string().into(),
-        Cell::List(values) => {
+    Ok(match column_value(instrument, column) {
+        ColumnValue::Nothing => "".into(),
+        ColumnValue::Text(text) => text,
+        ColumnValue::Number(number) => number.to_string().into(),
+        ColumnValue::Bool(truth) => truth.to_string().into(),
+        ColumnValue::List(values) => {
             if values.iter().any(|value| value.contains(LIST_SEPARATOR)) {
                 return Err(ExportError::Separator { figi: instrument.figi, column });
             }
@@ -141,7 +134,7 @@ fn csv_cell(instrument: &Instrument, column: Column) -> Result<Cow<'_, str>, Exp
     })
 }
 
-/// An instrument as the object of a JSON line.
+/// An instrument that serializes as the object of a JSON line.
 struct Object<'a>(&'a Instrument);
 
 impl Serialize for Object<'_> {
@@ -149,15 +142,12 @@ impl Serialize for Object<'_> {
         let mut object = serializer.serialize_map(None)?;
         for column in columns() {
             let name = column.name();
-            match cell(self.0, column) {
-                Cell::Nothing => {}
-                Cell::Text(text) => object.serialize_entry(name, &text)?,
-                Cell::Number(number) if is_read_exactly(number) => {
-                    object.serialize_entry(name, &number)?;
-                }
-                Cell::Number(number) => object.serialize_entry(name, &number.to_string())?,
-                Cell::Truth(truth) => object.serialize_entry(name, &truth)?,
-                Cell::List(values) => match *values {
+            match column_value(self.0, column) {
+                ColumnValue::Nothing => {}
+                ColumnValue::Text(text) => object.serialize_entry(name, &text)?,
+                ColumnValue::Number(number) => object.serialize_entry(name, &number)?,
+                ColumnValue::Bool(truth) => object.serialize_entry(name, &truth)?,
+                ColumnValue::List(values) => match *values {
                     [only] => object.serialize_entry(name, only)?,
                     _ => object.serialize_entry(name, &values)?,
                 },
@@ -165,12 +155,4 @@ impl Serialize for Object<'_> {
         }
         object.end()
     }
-}
-
-/// Whether our own reader of JSON numbers, which is fast rather than exact in the
-/// last digit, gives this one back. One that it does not is written as text, which it
-/// leaves alone.
-fn is_read_exactly(number: f64) -> bool {
-    let text = serde_json::to_string(&number);
-    text.is_ok_and(|text| serde_json::from_str(&text).ok() == Some(number))
 }

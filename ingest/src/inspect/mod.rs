@@ -1,5 +1,5 @@
-//! What is in an index, for people and as JSON: counts, sizes, sources, and how full
-//! each field is.
+//! Shows what an index contains, as text and as JSON: counts, sizes, sources, and how full each
+//! field is. `export` writes the index back as a dump.
 
 pub mod export;
 
@@ -14,69 +14,71 @@ use crate::report::size::Size;
 use crate::row::Column;
 use crate::row::cells::columns;
 
-/// The properties whose values are counted on the terminal.
+/// The properties whose values are listed in the text.
 const COUNTED: [Property; 3] = [Property::MarketSecDes, Property::SecurityType, Property::ExchCode];
 
-/// The most values of one property that a person is shown.
+/// The most values of one property in the text.
 const VALUES_SHOWN: usize = 20;
 
-/// What is in an index.
+/// The contents of the published generation of an index.
 #[derive(Debug, Serialize)]
 pub struct Inspection {
-    /// Its folder as given.
+    /// The folder as given.
     pub index: String,
     /// The number of the published generation.
     pub generation: u64,
-    /// The others that the folder has: those before it are for `rollback`.
+    /// The numbers of the other generations in the folder, of which `rollback` can publish the
+    /// earlier ones.
     pub others: Vec<u64>,
-    /// When it was built, RFC 3339, UTC.
+    /// The time of the build (RFC 3339, UTC).
     pub built_at: String,
     /// The version of the library that built it.
     pub library: String,
-    /// The program that built it, with its version and commit; empty when it did not say.
+    /// The program that built it, with its version and commit; empty if unknown.
     pub program: String,
-    /// The version of its layout.
+    /// The version of the index format.
     pub format: u32,
-    /// How many instruments it has.
+    /// Number of instruments.
     pub instruments: u64,
-    /// Into how many parts they are divided.
+    /// Number of parts.
     pub parts: usize,
-    /// The size of all files.
+    /// Total size of the files, in bytes.
     pub bytes: u64,
-    /// The same by component; of the segment by the kind of its files.
+    /// Size by component, in bytes; the segment is divided by the endings of its files.
     pub components: BTreeMap<String, u64>,
-    /// What it was built from.
+    /// The dumps that it was built from.
     pub sources: Vec<SourceEntry>,
-    /// How many instruments have each value of each enum-like property, under the
-    /// column's name; the value that most have comes first.
+    /// The number of instruments with each value of each enum-like property, by the name of the
+    /// column; the most frequent value comes first.
     pub values: BTreeMap<&'static str, Vec<Counted>>,
-    /// How many instruments have each column of the canonical dump, in its order.
+    /// The number of instruments with a value in each column of the canonical dump, in its
+    /// order.
     pub filled: Vec<Filled>,
 }
 
-/// A value, and how many instruments have it.
+/// A value and the number of instruments that have it.
 #[derive(Debug, Serialize)]
 pub struct Counted {
     /// The value.
     pub value: String,
-    /// The instruments.
+    /// Number of instruments.
     pub instruments: u64,
 }
 
-/// A column, and how many instruments have something in it.
+/// A column and the number of instruments that have a value in it.
 #[derive(Debug, Serialize)]
 pub struct Filled {
     /// The column's name.
     pub column: &'static str,
-    /// The instruments.
+    /// Number of instruments.
     pub instruments: u64,
 }
 
 impl Inspection {
-    /// Looks through all of what is published in an index folder.
+    /// Reads the whole published generation of an index folder.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When the index cannot be opened or read.
     pub fn of(index: &Path) -> figdex_index::Result<Self> {
         let catalogue = Catalogue::open(index)?;
         let mut others = figdex_index::generations(index)?;
@@ -119,7 +121,8 @@ impl Inspection {
     }
 }
 
-/// `rows.figis` is of the rows; `segment/a1b2.fast` is the segment's fast fields.
+/// The component that a file belongs to: `rows` for `rows.figis`, `segment/fast` for
+/// `segment/a1b2.fast`.
 fn component(file: &str) -> String {
     match file.strip_prefix("segment/").map(|name| name.rsplit_once('.')) {
         Some(Some((_, "json"))) => "segment/meta".to_owned(),
@@ -166,12 +169,12 @@ impl fmt::Display for Inspection {
             let more: u64 = rest.iter().map(|counted| counted.instruments).sum();
             if !rest.is_empty() {
                 let (share, rest) = (self.share(more), rest.len());
-                writeln!(f, "{more:>14} {share:>12}  in {rest} more (--json tells all)")?;
+                writeln!(f, "{more:>14} {share:>12}  in {rest} more (--json lists all)")?;
             }
             let all: u64 = values.iter().map(|counted| counted.instruments).sum();
             if all < *instruments {
                 let none = instruments - all;
-                writeln!(f, "{none:>14} {:>12}  without", self.share(none))?;
+                writeln!(f, "{none:>14} {:>12}  without a value", self.share(none))?;
             }
         }
         writeln!(f, "\n{:>14} {:>12}  column", "filled", "share")?;

@@ -1,6 +1,5 @@
-//! Where sources disagree: rows of one instrument that give one field different
-//! values. Every conflict is counted under its column; of each column a few are
-//! kept whole, so that a person sees what kind of difference it is.
+//! Conflicts: rows of one instrument with different values in one column. All are counted by
+//! column, and the first few of each column are kept as examples.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -11,55 +10,56 @@ use serde::Serialize;
 
 use crate::row::Column;
 
-/// So many conflicts of a column are kept whole.
+/// The most examples per column.
 const SAMPLES_MAX: usize = 3;
 
-/// A kept value is cut to so many characters.
+/// The longest value of an example, in characters. A longer one is cut.
 const VALUE_CHARS_MAX: usize = 100;
 
-/// The conflicts in one column.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The conflicts of one column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conflict {
-    /// How many there are.
+    /// Number of conflicts.
     pub count: u64,
-    /// The first of them, in FIGI order.
+    /// The first few, in FIGI order.
     pub samples: Vec<Sample>,
 }
 
-/// One instrument of which two sources say different things.
+/// One instrument of which two rows have different values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sample {
     /// The instrument's FIGI.
     pub figi: String,
-    /// The value that stands.
-    pub kept: Said,
-    /// The value that was given up.
-    pub lost: Said,
+    /// The value that was kept.
+    pub kept: InputValue,
+    /// The value that was not.
+    pub lost: InputValue,
 }
 
-/// What a source says.
+/// A value and the input that gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
-    /// The value; several are joined by `;`. A long one is cut.
+pub struct InputValue {
+    /// The value; several values are joined by `;`. A long text is cut.
     pub value: String,
-    /// The input that says so; `None` for what stood when an `--enrich` input
-    /// disagreed.
+    /// The name of the input; `None` for the instrument's own value where an `--enrich` input
+    /// differs from it.
     pub input: Option<String>,
 }
 
-/// Counts conflicts.
+/// Collects the conflicts of a build.
 pub(crate) struct Conflicts {
     inputs: Arc<[String]>,
     columns: BTreeMap<Column, Conflict>,
 }
 
 impl Conflicts {
-    /// None yet, between inputs of these names.
+    /// No conflicts yet. `inputs` are the names of the inputs.
     pub(crate) fn new(inputs: Vec<String>) -> Self {
         Self { inputs: inputs.into(), columns: BTreeMap::new() }
     }
 
-    /// Counts one; the values are looked at only while samples are wanted.
+    /// Adds a conflict. The values, each with the name of its input, are formatted only if the
+    /// conflict is kept as an example.
     pub(crate) fn add(
         &mut self,
         column: Column,
@@ -70,7 +70,7 @@ impl Conflicts {
         let conflict = self.columns.entry(column).or_default();
         conflict.count += 1;
         if conflict.samples.len() < SAMPLES_MAX {
-            let [kept, lost] = [kept, lost].map(|(value, input)| Said {
+            let [kept, lost] = [kept, lost].map(|(value, input)| InputValue {
                 value: cut(&value.to_string()),
                 input: input.map(ToOwned::to_owned),
             });
@@ -78,7 +78,7 @@ impl Conflicts {
         }
     }
 
-    /// The conflicts of each column.
+    /// The conflicts by column.
     pub(crate) fn finish(self) -> BTreeMap<Column, Conflict> {
         self.columns
     }
@@ -91,30 +91,29 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// An instrument on its way from its rows, which remembers who said what: of
-/// each field the input whose value stands.
+/// An instrument that is being merged from its rows, with the input that each value came from.
 pub(crate) struct Union {
-    /// What the rows together say.
+    /// The rows so far, merged.
     pub(crate) instrument: Instrument,
     first_input: usize,
-    /// The fields that are not the first row's, and whose they are.
+    /// The fields whose value is from a later input than the first, and that input.
     later_inputs: Vec<(&'static str, usize)>,
 }
 
 impl Union {
-    /// The first row, and the place of the input that it came from.
+    /// Begins with the first row. `input` is the number of its input, from 0.
     pub(crate) fn new(input: usize, instrument: Instrument) -> Self {
         Self { instrument, first_input: input, later_inputs: Vec::new() }
     }
 
-    /// Takes in a later row.
+    /// Merges a later row, whose values win, and adds the conflicts.
     pub(crate) fn update(&mut self, input: usize, later: Instrument, conflicts: &mut Conflicts) {
         let Self { instrument, first_input, later_inputs } = self;
         let figi = instrument.figi;
         let inputs = Arc::clone(&conflicts.inputs);
         instrument.update(later, |Change { field, old, new }| {
-            let said = match later_inputs.iter_mut().find(|(name, _)| *name == field) {
-                Some((_, said)) => std::mem::replace(said, input),
+            let earlier = match later_inputs.iter_mut().find(|(name, _)| *name == field) {
+                Some((_, earlier)) => std::mem::replace(earlier, input),
                 None => {
                     later_inputs.push((field, input));
                     *first_input
@@ -122,7 +121,7 @@ impl Union {
             };
             if let Some(old) = old {
                 let column = Column::from_name(field).expect("every field is a column");
-                let (kept, lost) = ((new, Some(&*inputs[input])), (old, Some(&*inputs[said])));
+                let (kept, lost) = ((new, Some(&*inputs[input])), (old, Some(&*inputs[earlier])));
                 conflicts.add(column, figi, kept, lost);
             }
         });
@@ -141,28 +140,33 @@ mod tests {
         }
     }
 
-    /// A value is traced to the input that gave it, though another input was first.
+    /// The lost value is attributed to the input that gave it, not to the first input.
     #[test]
     fn a_conflict_names_both_inputs() {
         let mut conflicts = Conflicts::new(["a", "b", "c"].map(String::from).to_vec());
         let mut union = Union::new(0, named(None, Some("IBM")));
         union.update(1, named(Some("OLD"), Some("IBM")), &mut conflicts);
         union.update(2, named(Some("NEW"), None), &mut conflicts);
-        let said =
-            |value: &str, input: &str| Said { value: value.into(), input: Some(input.into()) };
+        let value = |value: &str, input: &str| InputValue {
+            value: value.into(),
+            input: Some(input.into()),
+        };
         let columns = conflicts.finish();
         assert_eq!(
             columns.keys().copied().collect::<Vec<_>>(),
             [Column::Name],
-            "IBM is no conflict"
+            "equal values are not a conflict"
         );
-        let sample =
-            Sample { figi: "BBG000BLNNH6".into(), kept: said("NEW", "c"), lost: said("OLD", "b") };
+        let sample = Sample {
+            figi: "BBG000BLNNH6".into(),
+            kept: value("NEW", "c"),
+            lost: value("OLD", "b"),
+        };
         assert_eq!(columns[&Column::Name], Conflict { count: 1, samples: vec![sample] });
     }
 
     #[test]
-    fn memory_is_bounded() {
+    fn examples_are_few_and_short() {
         let mut conflicts = Conflicts::new(vec!["a".into()]);
         let mut union = Union::new(0, named(Some(""), None));
         for round in 0..10 {

@@ -1,9 +1,9 @@
-//! What a build read and what became of it. The sums are asserted, not hoped,
-//! for each input and in all:
+//! The report of a build: the rows that it read and what became of them. The build asserts
+//! that the counts of every input add up:
 //! - an input: read = instruments + merged + rejected + skipped;
 //! - an `--enrich` input: read = enriched + unmatched + ambiguous + rejected + skipped.
 //!
-//! `text.rs` prints it for people, `json.rs` writes it for programs.
+//! `text.rs` formats it for people, `json.rs` for programs.
 
 pub(crate) mod conflicts;
 mod json;
@@ -22,125 +22,128 @@ use self::conflicts::Conflict;
 pub use self::text::grouped;
 use crate::row::Column;
 
-/// The account of a build.
+/// The report of a build.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Each input, in the order given.
     pub inputs: Vec<InputReport>,
     /// Each `--enrich` input, in the order given.
     pub enrich: Vec<EnrichReport>,
-    /// Rows that were rejected, by reason.
+    /// Rejected rows, by reason.
     pub reasons: BTreeMap<&'static str, Tally>,
-    /// Rows to enrich with that joined no instrument, by reason.
+    /// Rows of `--enrich` inputs that enriched no instrument, by reason.
     pub not_joined: BTreeMap<&'static str, Tally>,
-    /// Cells that were dropped, by column and reason.
+    /// Dropped cells, by column and reason.
     pub dropped: BTreeMap<(Column, &'static str), Tally>,
-    /// Fields of one instrument of which two rows say different things, by column.
+    /// Fields of which two rows of one instrument have different values, by column.
     pub conflicts: BTreeMap<Column, Conflict>,
-    /// Fields that `--enrich` inputs filled, by column.
+    /// Fields filled by `--enrich` inputs, by column.
     pub filled: BTreeMap<Column, u64>,
-    /// Fields that the table of `--exchanges` filled, by column.
+    /// Fields filled by the table of `--exchanges`, by column.
     pub from_exchanges: BTreeMap<Column, u64>,
-    /// The file that keeps rejected rows, rows that joined no instrument and
-    /// dropped cells, if there were any.
+    /// The file with the rejected rows, the rows that enriched no instrument and the dropped
+    /// cells, if there were any.
     pub rejects_file: Option<PathBuf>,
-    /// What was published, if anything was.
+    /// The published generation, if the build published one.
     pub published: Option<Published>,
-    /// From the first byte read to the end.
+    /// Duration of the build.
     pub elapsed: Duration,
 }
 
-/// The account of one input.
-#[derive(Clone, Debug, Default)]
+/// The report of one input.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct InputReport {
-    /// Its name as given.
+    /// Its name as given; `-` is standard input.
     pub name: String,
-    /// Rows.
+    /// Its rows.
+    #[serde(flatten)]
     pub counts: Counts,
-    /// The format that it was read as.
+    /// The name of its format.
     pub format: String,
-    /// Columns that nobody knows, which were ignored.
+    /// Columns that its format does not know, which were ignored.
     pub unknown_columns: Vec<String>,
-    /// Columns that the format tells of and the input lacks.
+    /// Columns that its format names and the input does not have.
     pub absent_columns: Vec<String>,
 }
 
-/// Rows, and what became of them.
+/// The rows of an input, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Rows read.
     pub read: u64,
-    /// Rows that became an instrument.
+    /// Rows that are the first of an instrument.
     pub instruments: u64,
-    /// Rows that joined an instrument of an earlier row.
+    /// Rows that were merged into the instrument of an earlier row.
     pub merged: u64,
-    /// Rows that were rejected.
+    /// Rows that are not an instrument.
     pub rejected: u64,
-    /// Rows that a rule of the columns file leaves out.
+    /// Rows that the format leaves out: control lines, and rows to which a `skip` rule applies.
     pub skipped: u64,
 }
 
-/// The account of one `--enrich` input.
-#[derive(Clone, Debug, Default)]
+/// The report of one `--enrich` input.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EnrichReport {
-    /// Its name as given.
+    /// Its name as given; `-` is standard input.
     pub name: String,
-    /// Rows.
+    /// Its rows.
+    #[serde(flatten)]
     pub counts: EnrichCounts,
-    /// Columns that nobody knows, which were ignored.
+    /// Columns that its format does not know, which were ignored.
     pub unknown_columns: Vec<String>,
 }
 
-/// Rows to enrich with, and what became of them.
+/// The rows of an `--enrich` input, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EnrichCounts {
     /// Rows read.
     pub read: u64,
-    /// Rows that joined the instruments they identify.
+    /// Rows that enriched the instruments they identify.
     pub enriched: u64,
     /// Rows that identify no instrument.
     pub unmatched: u64,
-    /// Rows that identify several securities, or that another row contradicts.
+    /// Rows that identify several securities or contradict another row.
     pub ambiguous: u64,
-    /// Rows that were rejected.
+    /// Rows that are not an instrument.
     pub rejected: u64,
-    /// Rows that a rule of the columns file leaves out.
+    /// Rows that the format leaves out: control lines, and rows to which a `skip` rule applies.
     pub skipped: u64,
 }
 
-/// How often something happened, and where first.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The number of occurrences of something, and the first place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// The first place.
     pub first: RowPlace,
 }
 
-/// Where a row stands.
+/// The place of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RowPlace {
     /// The input's name.
     pub input: String,
-    /// The line it starts at, from 1.
+    /// The line at which it starts, from 1.
     pub line: u64,
 }
 
-/// The generation that a build published.
+/// The generation that the build published.
 #[derive(Clone, Debug, Serialize)]
 pub struct Published {
     /// Its number.
     pub generation: u64,
-    /// Instruments in it.
+    /// Number of its instruments.
     pub instruments: u64,
-    /// Size of its files.
+    /// Total size of its files, in bytes.
     pub bytes: u64,
 }
 
 impl Counts {
     /// Whether every row read is accounted for.
     pub fn add_up(&self) -> bool {
-        self.read == self.instruments + self.merged + self.rejected + self.skipped
+        let Self { read, instruments, merged, rejected, skipped } = self;
+        *read == instruments + merged + rejected + skipped
     }
 
     fn add(&mut self, other: &Self) {

@@ -1,8 +1,8 @@
-//! A number of bytes as a person reads it.
+//! Formats a number of bytes for people.
 
 use std::fmt;
 
-/// Bytes as a person reads them.
+/// A number of bytes, displayed with a decimal unit: `2.3 GB`.
 pub(crate) struct Size(pub(crate) u64);
 
 impl fmt::Display for Size {
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_rounded() {
+    fn sizes_are_rounded_to_a_unit() {
         for (bytes, text) in [(999, "999 bytes"), (1_000, "1.0 kB"), (2_345_678_901, "2.3 GB")] {
             assert_eq!(Size(bytes).to_string(), text);
         }

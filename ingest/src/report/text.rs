@@ -1,15 +1,16 @@
-//! The report for people: a table of rows that adds up, then whatever needs a
-//! look, each with a place to look at.
+//! The report as text for people: a table of row counts, then rejects, conflicts and other
+//! findings, each with an example or a place.
 
 use std::fmt;
 
 use figdex_index::{escaped, escaped_path};
 
-use super::conflicts::{Said, Sample};
+use super::conflicts::{InputValue, Sample};
 use super::size::Size;
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 
-/// A longer name is shown by its end, which tells files of one folder apart.
+/// The longest name of an input in the text, in characters. Of a longer one only the end is
+/// shown, in which the files of one folder differ.
 const NAME_CHARS_MAX: usize = 48;
 
 impl fmt::Display for Report {
@@ -31,7 +32,7 @@ impl fmt::Display for Report {
         }
         self.write_ignored(f)?;
         if let Some(path) = &self.rejects_file {
-            writeln!(f, "\nwhat was not taken is kept in {}", escaped_path(path))?;
+            writeln!(f, "\nrejected rows and dropped cells are in {}", escaped_path(path))?;
         }
         if let Some(Published { generation, instruments, bytes }) = &self.published {
             writeln!(
@@ -49,31 +50,23 @@ impl fmt::Display for Report {
 
 impl Report {
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cells = |counts: &Counts| {
-            let Counts { read, instruments, merged, rejected, skipped } = *counts;
-            [read, instruments, merged, rejected, skipped]
-        };
-        let mut rows: Vec<(&str, _)> =
-            self.inputs.iter().map(|input| (&*input.name, cells(&input.counts))).collect();
-        if rows.len() > 1 {
-            rows.push(("in all", cells(&self.total())));
-        }
-        table(f, "input", ["read", "instruments", "merged", "rejected", "skipped"], &rows)?;
+        let rows = self.inputs.iter().map(|input| {
+            let Counts { read, instruments, merged, rejected, skipped } = input.counts;
+            (&*input.name, [read, instruments, merged, rejected, skipped])
+        });
+        let heads = ["read", "instruments", "merged", "rejected", "skipped"];
+        table(f, "input", heads, rows.collect())?;
         if self.enrich.is_empty() {
             return Ok(());
         }
-        let cells = |counts: &EnrichCounts| {
-            let EnrichCounts { read, enriched, unmatched, ambiguous, rejected, skipped } = *counts;
-            [read, enriched, unmatched, ambiguous, rejected, skipped]
-        };
-        let mut rows: Vec<(&str, _)> =
-            self.enrich.iter().map(|input| (&*input.name, cells(&input.counts))).collect();
-        if rows.len() > 1 {
-            rows.push(("in all", cells(&self.enrich_total())));
-        }
         writeln!(f)?;
+        let rows = self.enrich.iter().map(|input| {
+            let EnrichCounts { read, enriched, unmatched, ambiguous, rejected, skipped } =
+                input.counts;
+            (&*input.name, [read, enriched, unmatched, ambiguous, rejected, skipped])
+        });
         let heads = ["read", "enriched", "unmatched", "ambiguous", "rejected", "skipped"];
-        table(f, "enriched with", heads, &rows)
+        table(f, "enriched with", heads, rows.collect())
     }
 
     fn write_faults(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -99,15 +92,15 @@ impl Report {
         if self.conflicts.is_empty() {
             return Ok(());
         }
-        writeln!(f, "\nconflicts: rows of one instrument that say different things")?;
+        writeln!(f, "\nconflicts: rows of one instrument with different values")?;
         for (column, conflict) in &self.conflicts {
             writeln!(f, "{:>12}  {}", grouped(conflict.count), column.name())?;
             for Sample { figi, kept, lost } in &conflict.samples {
-                let said = |Said { value, input }: &Said| match input {
-                    Some(input) => format!("{value:?} of {}", end_of(input)),
+                let shown = |InputValue { value, input }: &InputValue| match input {
+                    Some(input) => format!("{value:?} from {}", end_of(input)),
                     None => format!("{value:?}"),
                 };
-                writeln!(f, "{:14}{figi}: {}, not {}", "", said(kept), said(lost))?;
+                writeln!(f, "{:14}{figi}: {}, not {}", "", shown(kept), shown(lost))?;
             }
         }
         Ok(())
@@ -126,7 +119,7 @@ impl Report {
         let absent = self.inputs.iter().filter(|input| !input.absent_columns.is_empty());
         for (place, input) in absent.enumerate() {
             if place == 0 {
-                writeln!(f, "\ncolumns of its format that an input lacks")?;
+                writeln!(f, "\ncolumns of the format that are missing in the input")?;
             }
             let (name, format) = (end_of(&input.name), escaped(&input.format));
             writeln!(f, "  {name} ({format}): {}", list(&input.absent_columns))?;
@@ -135,14 +128,18 @@ impl Report {
     }
 }
 
-/// Writes a table: names to the left, numbers to the right, a column as wide as
-/// its widest cell.
+/// Writes a table of names, aligned left, and numbers, aligned right; of several rows also the
+/// total.
 fn table<const N: usize>(
     f: &mut fmt::Formatter<'_>,
     title: &str,
     heads: [&str; N],
-    rows: &[(&str, [u64; N])],
+    mut rows: Vec<(&str, [u64; N])>,
 ) -> fmt::Result {
+    if rows.len() > 1 {
+        let total = |place: usize| rows.iter().map(|(_, cells)| cells[place]).sum();
+        rows.push(("total", std::array::from_fn(total)));
+    }
     let rows: Vec<(String, [String; N])> =
         rows.iter().map(|(name, cells)| (end_of(name), cells.map(grouped))).collect();
     let names = rows.iter().map(|(name, _)| name.chars().count());
@@ -165,7 +162,7 @@ fn table<const N: usize>(
     Ok(())
 }
 
-/// The number as people read it: 1234567 is `1,234,567`.
+/// The number with its digits in groups of three: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -197,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_are_for_people() {
+    fn numbers_are_grouped_and_long_names_cut() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (12_345_678, "12,345,678")]
         {
             assert_eq!(grouped(number), text);

@@ -1,5 +1,5 @@
-//! An instrument as the cells of a canonical row: the way back from
-//! `normalize`, in one spelling whatever the dump's was.
+//! An instrument as the cells of a canonical row, the reverse of `normalize`. Values have the
+//! spelling of the index, not that of the dump.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use figdex_index::{Figi, IdType, IdValue, Instrument};
 
 use super::Column;
 
-/// The columns of which an instrument may have one. Four idTypes are fields under another name.
+/// All columns except the four idTypes that are fields under another name.
 pub(crate) fn columns() -> impl Iterator<Item = Column> {
     let of_fields =
         [IdType::BbGlobal, IdType::CompositeBbGlobal, IdType::ShareClassBbGlobal, IdType::Ticker];
@@ -15,17 +15,17 @@ pub(crate) fn columns() -> impl Iterator<Item = Column> {
     Column::FIELDS.into_iter().chain(ids.map(Column::Identifier))
 }
 
-/// What an instrument has in a column.
-pub(crate) enum Cell<'a> {
+/// The value of an instrument in a column.
+pub(crate) enum ColumnValue<'a> {
     Nothing,
     Text(Cow<'a, str>),
     Number(f64),
-    Truth(bool),
+    Bool(bool),
     List(Vec<&'a str>),
 }
 
-/// What the instrument has in that column.
-pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
+/// The value of the instrument in that column.
+pub(crate) fn column_value(instrument: &Instrument, column: Column) -> ColumnValue<'_> {
     fn text(text: &Option<String>) -> Option<Cow<'_, str>> {
         text.as_deref().map(Cow::Borrowed)
     }
@@ -38,14 +38,18 @@ pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
         Column::Name => text(&instrument.name),
         Column::SecurityDescription => text(&instrument.security_description),
         Column::Property(property) => instrument.property(property).map(Cow::Borrowed),
-        Column::Strike => return instrument.strike.map_or(Cell::Nothing, Cell::Number),
-        Column::ContractSize => {
-            return instrument.contract_size.map_or(Cell::Nothing, Cell::Number);
+        Column::Strike => {
+            return instrument.strike.map_or(ColumnValue::Nothing, ColumnValue::Number);
         }
-        Column::Coupon => return instrument.coupon.map_or(Cell::Nothing, Cell::Number),
+        Column::ContractSize => {
+            return instrument.contract_size.map_or(ColumnValue::Nothing, ColumnValue::Number);
+        }
+        Column::Coupon => {
+            return instrument.coupon.map_or(ColumnValue::Nothing, ColumnValue::Number);
+        }
         Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
         Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
-        Column::Listed => return instrument.listed.map_or(Cell::Nothing, Cell::Truth),
+        Column::Listed => return instrument.listed.map_or(ColumnValue::Nothing, ColumnValue::Bool),
         Column::Metadata => text(&instrument.metadata),
         Column::UniqueId => text(&instrument.unique_id),
         Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
@@ -55,24 +59,24 @@ pub(crate) fn cell(instrument: &Instrument, column: Column) -> Cell<'_> {
             return list(own.map(IdValue::as_str).collect());
         }
     };
-    found.map_or(Cell::Nothing, Cell::Text)
+    found.map_or(ColumnValue::Nothing, ColumnValue::Text)
 }
 
-fn list(values: Vec<&str>) -> Cell<'_> {
-    if values.is_empty() { Cell::Nothing } else { Cell::List(values) }
+fn list(values: Vec<&str>) -> ColumnValue<'_> {
+    if values.is_empty() { ColumnValue::Nothing } else { ColumnValue::List(values) }
 }
 
-/// The cells that say what is known of the instrument, except its own FIGI. A
-/// column with several values has several cells, one after the other.
+/// The cells of the instrument, except its own FIGI. A column with several values has several
+/// cells, one after the other.
 pub(crate) fn cells(instrument: &Instrument) -> Vec<(Column, String)> {
     let mut cells = Vec::new();
     for column in columns().filter(|column| *column != Column::Figi) {
-        match cell(instrument, column) {
-            Cell::Nothing => {}
-            Cell::Text(text) => cells.push((column, text.into_owned())),
-            Cell::Number(number) => cells.push((column, number.to_string())),
-            Cell::Truth(truth) => cells.push((column, truth.to_string())),
-            Cell::List(mut values) => {
+        match column_value(instrument, column) {
+            ColumnValue::Nothing => {}
+            ColumnValue::Text(text) => cells.push((column, text.into_owned())),
+            ColumnValue::Number(number) => cells.push((column, number.to_string())),
+            ColumnValue::Bool(truth) => cells.push((column, truth.to_string())),
+            ColumnValue::List(mut values) => {
                 values.sort_unstable();
                 cells.extend(values.into_iter().map(|value| (column, value.to_owned())));
             }
@@ -89,9 +93,8 @@ mod tests {
     use crate::row::normalize::normalize;
     use crate::row::{CellKind, Row};
 
-    /// Every column comes back as it was put in.
     #[test]
-    fn it_is_the_way_back_from_normalize() {
+    fn the_cells_of_an_instrument_are_those_it_was_made_from() {
         let mut given = vec![
             ("compositeFIGI", "BBG000BLNNH6"),
             ("shareClassFIGI", "BBG001S5S399"),

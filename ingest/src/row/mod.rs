@@ -1,4 +1,5 @@
-//! One row of a dump, still text, and the columns that a row may have.
+//! One row of a dump, as text, and the canonical columns. `normalize` makes an instrument of a
+//! row, `cells` is the reverse, and `reject` has the reasons why a row is not an instrument.
 
 pub(crate) mod cells;
 pub(crate) mod normalize;
@@ -48,7 +49,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// The columns that are no idType, in the order of a dump.
+    /// The columns that are not an idType, in the order of a dump.
     pub(crate) const FIELDS: [Self; 24] = [
         Self::Figi,
         Self::CompositeFigi,
@@ -100,8 +101,7 @@ impl Column {
         }
     }
 
-    /// The column of that name; letter case counts (`ticker` is a field,
-    /// `TICKER` an idType).
+    /// The column with that name. Case is significant: `ticker` is a field, `TICKER` an idType.
     pub fn from_name(name: &str) -> Option<Self> {
         let field = Self::FIELDS.into_iter().find(|column| column.name() == name);
         field.or_else(|| IdType::from_name(name).map(Self::Identifier))
@@ -118,13 +118,13 @@ impl Column {
     }
 }
 
-/// One row as it was read. It is filled anew for each row, so that reading
-/// allocates nothing once its buffers have grown.
+/// One row as it was read. It is reused for all rows, so that reading does not allocate once its
+/// buffers have grown.
 #[derive(Default)]
 pub(crate) struct Row {
-    /// The line it starts at, from 1; of a Parquet file, the number of the record.
+    /// The line at which it starts, from 1; in a Parquet file the number of the record.
     pub(crate) line: u64,
-    /// Its bytes as they stand in the dump, without the line end.
+    /// Its bytes in the dump, without the line end.
     pub(crate) raw: Vec<u8>,
     text: String,
     cells: Vec<CellPlace>,
@@ -137,19 +137,19 @@ struct CellPlace {
     kind: CellKind,
 }
 
-/// How a cell's value was written.
+/// The kind of a cell's value in the dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellKind {
-    /// A text, or any cell of a format that knows nothing else.
+    /// A text, or any value of a container that has texts only.
     Text,
-    /// A JSON integer, which has no leading zeros.
+    /// A JSON integer, which cannot have leading zeros.
     Integer,
-    /// Something that no column takes, such as a JSON object, and why.
-    Fault(&'static str),
+    /// A value that no column accepts, such as a JSON object, and the reason.
+    Invalid(&'static str),
 }
 
-/// One value of a row, trimmed, never empty. A cell with several values is
-/// several cells of one column.
+/// One value of a row, trimmed and not empty. A cell with several values becomes several cells
+/// of one column.
 pub(crate) struct Cell<'a> {
     pub(crate) column: Column,
     pub(crate) value: &'a str,
@@ -162,8 +162,7 @@ impl Row {
         self.cells.clear();
     }
 
-    /// Adds a value; one that is blank means "unknown" and is none. Whether there
-    /// was one.
+    /// Adds a value, unless it is blank, which means "unknown". Returns whether it was added.
     pub(crate) fn push(&mut self, column: Column, value: &str, kind: CellKind) -> bool {
         let value = value.trim();
         if !value.is_empty() {
@@ -188,11 +187,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_column_is_found_by_its_name() {
+    fn a_column_is_found_by_its_exact_name() {
         for column in Column::all() {
             assert_eq!(Column::from_name(column.name()), Some(column));
         }
         assert_eq!(Column::from_name("FIGI"), None);
-        assert_eq!(Column::from_name("marketSecDes"), None, "the dump says marketSector");
+        assert_eq!(Column::from_name("marketSecDes"), None, "in a dump it is marketSector");
     }
 }

@@ -1,9 +1,9 @@
-//! A row becomes an instrument, or is rejected with a reason.
+//! Makes an instrument of a row, or rejects the row with a reason.
 //!
-//! A wrong `figi` rejects the row. Any other cell that is not what its column
-//! asks for is dropped, and told (commands, "The canonical dump").
+//! An invalid `figi` rejects the row, since an instrument cannot exist without it. Any other
+//! invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
 
-use figdex_index::{Date, Figi, IdType, Instrument};
+use figdex_index::{Date, Figi, IdType, Instrument, Property};
 
 use super::reject::Reject;
 use super::{Cell, CellKind, Column, Row};
@@ -14,36 +14,35 @@ const TEXT_BYTES_MAX: usize = 4096;
 /// The longest value of an enum-like property, in bytes.
 const PROPERTY_BYTES_MAX: usize = 256;
 
-/// The most values that one row may have of one kind of identifier, or aliases.
+/// The most values that one row may have of one idType, or aliases.
 const LIST_VALUES_MAX: usize = 100;
 
-/// A cell that was not taken.
+/// An invalid cell, which was left out, and the reason.
 pub(crate) struct Dropped {
     pub(crate) column: Column,
     pub(crate) reason: &'static str,
 }
 
-/// The instrument that `row` describes; cells that were not taken are added to
-/// `dropped`.
+/// The instrument that `row` describes. Invalid cells are added to `dropped`.
 ///
 /// # Errors
-/// The reason why the row is none.
+/// The reason why the row is not an instrument.
 pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrument, Reject> {
     let mut figis = row.cells().filter(|cell| cell.column == Column::Figi);
     let figi = figis.next().ok_or(Reject::NoFigi)?;
-    if let CellKind::Fault(reason) = figi.kind {
+    if let CellKind::Invalid(reason) = figi.kind {
         return Err(Reject::FigiCell(reason));
     }
     let figi = Figi::parse(figi.value).map_err(Reject::Figi)?;
     Ok(describe(figi, row, dropped))
 }
 
-/// What `row` says of the instrument with that FIGI; cells that were not taken
-/// are added to `dropped`.
+/// The instrument with that FIGI and the other values of `row`. Invalid cells are added to
+/// `dropped`.
 pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Instrument {
     let mut instrument = Instrument::new(figi);
     for cell in row.cells() {
-        if let Err(reason) = take(&mut instrument, &cell) {
+        if let Err(reason) = set_cell(&mut instrument, &cell) {
             dropped.push(Dropped { column: cell.column, reason });
         }
     }
@@ -52,9 +51,12 @@ pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Ins
     instrument
 }
 
-/// Puts a cell into its field.
-pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
-    if let CellKind::Fault(reason) = cell.kind {
+/// Sets the field of a cell.
+///
+/// # Errors
+/// The reason why the cell is invalid.
+pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &'static str> {
+    if let CellKind::Invalid(reason) = cell.kind {
         return Err(reason);
     }
     let value = cell.value;
@@ -68,7 +70,7 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
             instrument.security_description = Some(text(value, TEXT_BYTES_MAX)?);
         }
         Column::Property(property) => {
-            if property == figdex_index::Property::OptionType && !matches!(value, "Put" | "Call") {
+            if property == Property::OptionType && !matches!(value, "Put" | "Call") {
                 return Err("neither Put nor Call");
             }
             instrument.properties[property as usize] = Some(text(value, PROPERTY_BYTES_MAX)?);
@@ -79,8 +81,8 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
         Column::Expiration => instrument.expiration = Some(date(value)?),
         Column::Maturity => instrument.maturity = Some(date(value)?),
         Column::Listed => {
-            // Also `True`, as Python writes it: an equity whose cell was dropped would be
-            // listed.
+            // `True`, as Python writes it, is accepted too: if `False` were dropped, an unlisted
+            // equity would become listed.
             let listed = value.to_ascii_lowercase().parse();
             instrument.listed = Some(listed.map_err(|_| "neither true nor false")?);
         }
@@ -113,8 +115,8 @@ pub(crate) fn take(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(), &
     Ok(())
 }
 
-/// Three idTypes are result fields as well. Where the row gives a field in no other
-/// way, it is as the identifier was written, not in the spelling of the index.
+/// Fills the three result fields that are also idTypes, where the row has only the identifier.
+/// The field keeps the spelling of the dump (contract 5.18).
 fn fill_fields(instrument: &mut Instrument, row: &Row) {
     for cell in row.cells() {
         let Column::Identifier(id_type) = cell.column else { continue };
@@ -130,8 +132,8 @@ fn fill_fields(instrument: &mut Instrument, row: &Row) {
     }
 }
 
-/// Four idTypes are fields of the row under another name. As columns they fill
-/// the field where it is empty, and are dropped where they contradict it.
+/// Moves the four idTypes that are fields under another name into these fields, if they are
+/// blank. An identifier that contradicts its field is dropped.
 fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
     const CONTRADICTION: &str = "not the row's own value";
     let identifiers = std::mem::take(&mut instrument.identifiers);
@@ -181,7 +183,7 @@ fn date(value: &str) -> Result<Date, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use figdex_index::{FigiError, Property};
+    use figdex_index::FigiError;
 
     use super::*;
 
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn another_wrong_cell_is_dropped_and_told() {
+    fn another_wrong_cell_is_dropped_and_reported() {
         let (instrument, dropped) = normalized(&[
             IBM,
             ("ticker", " IBM "),

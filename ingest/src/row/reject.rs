@@ -1,45 +1,45 @@
-//! The reasons for which a row, or a cell of it, is not taken.
+//! The reasons for which a row is rejected.
 
 use figdex_index::FigiError;
 
-/// Why a row is no instrument.
+/// Why a row is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reject {
-    /// The record has not the cells that the header announced.
-    #[error("it has {found} cells, the header has {header}")]
+    /// The record does not have as many cells as the header.
+    #[error("found {found} cells, but the header has {header}")]
     Cells { found: usize, header: usize },
-    /// Without a header, the record has not the cells that its format asks for.
-    #[error("it has {found} cells, its format asks for {asked}")]
-    FewCells { found: usize, asked: usize },
-    /// Its bytes are no text.
-    #[error("it is not UTF-8")]
+    /// Without a header: the record has fewer cells than its format uses.
+    #[error("found {found} cells, but the format uses {used}")]
+    FewCells { found: usize, used: usize },
+    /// The bytes are not valid text.
+    #[error("not UTF-8")]
     NotUtf8,
-    /// A line that starts as a JSON object and is none.
+    /// A JSON object with a syntax error.
     #[error("not JSON: {what} at byte {byte}")]
     NotJson { byte: usize, what: String },
-    /// A line that is a JSON array.
+    /// A JSON array instead of an object.
     #[error("a JSON array, not an object")]
     Array,
-    /// A line that is something else.
+    /// Another JSON value, or not JSON.
     #[error("not a JSON object")]
     NotAnObject,
-    /// No value in the one column that is required.
-    #[error("it has no figi")]
+    /// The required column `figi` is blank.
+    #[error("no figi")]
     NoFigi,
-    /// Nothing by which a row to enrich with could find its instruments.
-    #[error("it has neither figi, ID_ISIN nor ID_CUSIP, nor exchCode with ticker")]
+    /// An `--enrich` row without a key to match it to instruments.
+    #[error("no key: expected figi, ID_ISIN, ID_CUSIP, or exchCode with ticker")]
     NoKey,
-    /// The FIGI is no plain value.
+    /// The cell of the FIGI is not a plain value.
     #[error("wrong figi: {0}")]
     FigiCell(&'static str),
-    /// The FIGI is none.
+    /// The FIGI is invalid.
     #[error("wrong figi: {0}")]
     Figi(FigiError),
 }
 
 impl Reject {
-    /// The reason without what is particular to the row: there are few of these,
-    /// and the report counts by them.
+    /// The reason without the details of the row. The report counts by it, and its JSON form has
+    /// it as a stable key.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Cells { .. } => "not as many cells as the header",

@@ -1,43 +1,42 @@
-//! Delimited text: CSV, TSV, pipe-delimited and the like, with quotes (RFC 4180) or
-//! without, with a header row or columns by number; any of the three line ends.
+//! Reads delimited text: CSV, TSV, pipe-delimited and similar, with quotes (RFC 4180) or
+//! without, with a header row or numbered columns, with LF, CR LF or CR as line ends.
 //!
-//! `csv_core` tells the cells apart. It is used directly, not through `csv`,
-//! because a rejected row is kept as it stood in the file, byte for byte, and
-//! because a quote that never closes must be an error, not one very long cell.
+//! It uses `csv_core` directly, not `csv`, because a rejected row is kept with its exact bytes,
+//! and because an unclosed quote must be an error, not one very long cell.
 
 use std::borrow::Cow;
 use std::io::{BufRead, Read as _};
 
 use csv_core::ReadRecordResult;
 
-use super::fault::{Fault, Next};
-use super::plan::Plan;
-use super::record::{Names, Record};
-use super::{RECORD_BYTES_MAX, literal};
+use super::next::{DumpError, Next};
+use super::{RECORD_BYTES_MAX, cell_object};
 use crate::format::description::Encoding;
+use crate::format::plan::Plan;
+use crate::format::record::{Names, Record};
 use crate::row::reject::Reject;
 use crate::row::{CellKind, Row};
 
-/// Given to the parser after the last byte of a dump. It ends a record that has no
-/// line end of its own; inside a quoted cell alone it is one more byte of the cell.
+/// Given to the parser after the last byte of a dump. It ends a last record without a line end;
+/// only inside a quoted cell it becomes a byte of the cell.
 const LAST_LINE_END: &[u8] = b"\n";
 
 pub(super) struct Delimited<R> {
     text: Text<R>,
     delimiter: u8,
-    /// What each cell of a record means; `None` where nobody asks.
+    /// The names that each cell of a record feeds; `None` if the format does not use the cell.
     columns: Vec<Option<Names>>,
-    /// Without a header row a record may have more cells than are asked for.
-    header: bool,
+    /// Whether there is a header row. Without one a record may have more cells than are used.
+    has_header: bool,
     unknown: Vec<String>,
     record: Record,
 }
 
 impl<R: BufRead> Delimited<R> {
     /// Reads the header row.
-    pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, Fault> {
-        plan.of_cells();
-        let header = plan.description().delimited.header;
+    pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, DumpError> {
+        plan.split_lists();
+        let has_header = plan.description().dialect.header;
         let (names, text) = self::header(input, delimiter, plan)?;
         let (mut present, mut unknown) = (Vec::new(), Vec::new());
         let mut columns = Vec::with_capacity(names.len());
@@ -45,29 +44,29 @@ impl<R: BufRead> Delimited<R> {
             let found = plan.names().get(name);
             match found {
                 Some(names) => names.slots(&mut present),
-                None if !name.is_empty() && header => unknown.push(name.clone()),
+                None if !name.is_empty() && has_header => unknown.push(name.clone()),
                 None => {}
             }
             columns.push(found.cloned());
         }
         plan.keep(names, &present);
-        Ok(Self { text, delimiter, columns, header, unknown, record: plan.record() })
+        Ok(Self { text, delimiter, columns, has_header, unknown, record: plan.record() })
     }
 
     pub(super) fn unknown_columns(&self) -> &[String] {
         &self.unknown
     }
 
-    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
         let Some(cells) = self.text.read_record(row)? else {
             return Ok(Next::End);
         };
         if is_control_line(plan, row, self.delimiter) {
             return Ok(Next::Skipped);
         }
-        let asked = self.columns.len();
-        if self.header && cells != asked {
-            return Ok(Next::Rejected(Reject::Cells { found: cells, header: asked }));
+        let expected = self.columns.len();
+        if self.has_header && cells != expected {
+            return Ok(Next::Rejected(Reject::Cells { found: cells, header: expected }));
         }
         self.record.clear();
         let Some(text) = self.text.cells(cells) else {
@@ -82,36 +81,36 @@ impl<R: BufRead> Delimited<R> {
                 self.record.put(slot, &text, CellKind::Text, false);
             }
             if !names.members.is_empty() {
-                literal::take(&text, names, &mut self.record);
+                cell_object::read(&text, names, &mut self.record);
             }
         }
-        // A rule may leave out what has not even all its cells, such as a deletion.
+        // A record that a rule leaves out, such as a deletion, may have fewer cells.
         if !plan.row(&self.record, row) {
             return Ok(Next::Skipped);
         }
-        if cells < asked {
-            return Ok(Next::Rejected(Reject::FewCells { found: cells, asked }));
+        if cells < expected {
+            return Ok(Next::Rejected(Reject::FewCells { found: cells, used: expected }));
         }
         Ok(Next::Row)
     }
 }
 
-/// The names of the columns, and the text after them. Without a header row the
-/// names are the numbers that the description asks for.
+/// Reads the header row. Returns the names of the columns and the text after it. Without a
+/// header row the names are numbers, up to the highest that the format uses.
 pub(super) fn header<R: BufRead>(
     input: R,
     delimiter: u8,
     plan: &Plan,
-) -> Result<(Vec<String>, Text<R>), Fault> {
+) -> Result<(Vec<String>, Text<R>), DumpError> {
     let mut text = Text::open(input, delimiter, plan)?;
-    if !plan.description().delimited.header {
+    if !plan.description().dialect.header {
         return Ok(((1..=plan.last_number()).map(|number| number.to_string()).collect(), text));
     }
     let mut row = Row::default();
     let cells = loop {
         row.raw.clear();
         let Some(cells) = text.read_record(&mut row)? else {
-            return Err(Fault::new(text.lines_before + 1, "it is empty"));
+            return Err(DumpError::new(text.lines_before + 1, "the dump is empty"));
         };
         if !is_control_line(plan, &row, delimiter) {
             break cells;
@@ -121,50 +120,50 @@ pub(super) fn header<R: BufRead>(
         let names = (0..cells).map(|cell| Some(found.get(cell)?.trim().to_owned()));
         names.collect::<Option<Vec<String>>>()
     });
-    let names = names.ok_or_else(|| Fault::new(row.line, "the header is not UTF-8"))?;
+    let names = names.ok_or_else(|| DumpError::new(row.line, "the header is not UTF-8"))?;
     for (at, name) in names.iter().enumerate() {
         if plan.names().get(name).is_some() && names[..at].contains(name) {
-            return Err(Fault::new(row.line, format!("the header names {name} twice")));
+            return Err(DumpError::new(row.line, format!("the header names {name} twice")));
         }
     }
     Ok((names, text))
 }
 
 fn is_control_line(plan: &Plan, row: &Row, delimiter: u8) -> bool {
-    let lines = &plan.description().delimited.control_lines;
+    let lines = &plan.description().dialect.control_lines;
     lines.iter().any(|line| line.matches(&row.raw, delimiter))
 }
 
-/// Records as cells.
+/// Parses text into records of cells.
 pub(super) struct Text<R> {
     input: R,
     core: csv_core::Reader,
     encoding: Encoding,
     trailing_delimiter: bool,
-    /// Lines that were read before the parser began to count.
+    /// Number of lines before those that the parser counts.
     lines_before: u64,
-    /// Whether the line end after the last byte was given to the parser.
+    /// Whether [`LAST_LINE_END`] was given to the parser.
     closed: bool,
-    /// The unquoted cells of the record at hand, end to end.
+    /// The unquoted cells of the current record, one after the other.
     cells: Vec<u8>,
-    /// Where each of them ends.
+    /// The end of each cell.
     ends: Vec<usize>,
 }
 
 impl<R: BufRead> Text<R> {
-    fn open(mut input: R, delimiter: u8, plan: &Plan) -> Result<Self, Fault> {
-        let layout = &plan.description().delimited;
+    fn open(mut input: R, delimiter: u8, plan: &Plan) -> Result<Self, DumpError> {
+        let dialect = &plan.description().dialect;
         let mut line = Vec::new();
         let mut lines_before = 0;
-        while lines_before < layout.skip_lines {
+        while lines_before < dialect.skip_lines {
             line.clear();
             let number = lines_before + 1;
             let mut bounded = input.by_ref().take(RECORD_BYTES_MAX as u64 + 1);
-            bounded.read_until(b'\n', &mut line).map_err(Fault::read(number))?;
+            bounded.read_until(b'\n', &mut line).map_err(DumpError::read(number))?;
             if line.len() > RECORD_BYTES_MAX {
-                return Err(Fault::too_long(number));
+                return Err(DumpError::too_long(number));
             }
-            // There may be fewer lines than are to be left out.
+            // The dump has fewer lines than are to be skipped.
             if line.is_empty() {
                 break;
             }
@@ -173,9 +172,9 @@ impl<R: BufRead> Text<R> {
         let mut core = csv_core::ReaderBuilder::new();
         Ok(Self {
             input,
-            core: core.delimiter(delimiter).quoting(layout.quotes).build(),
+            core: core.delimiter(delimiter).quoting(dialect.quotes).build(),
             encoding: plan.description().encoding,
-            trailing_delimiter: layout.trailing_delimiter,
+            trailing_delimiter: dialect.trailing_delimiter,
             lines_before,
             closed: false,
             cells: vec![0; 4096],
@@ -183,7 +182,7 @@ impl<R: BufRead> Text<R> {
         })
     }
 
-    /// The first so many cells of the record at hand; `None` where they are no text.
+    /// The first `cells` cells of the current record; `None` if they are not valid text.
     fn cells(&self, cells: usize) -> Option<Cells<'_>> {
         let ends = &self.ends[..cells];
         let bytes = &self.cells[..ends.last().copied().unwrap_or(0)];
@@ -194,14 +193,14 @@ impl<R: BufRead> Text<R> {
         Some(Cells { bytes, ends, whole, encoding: self.encoding })
     }
 
-    /// Reads one record; `row` gets its line and its bytes, `self` its cells, of
-    /// which the number is returned.
-    fn read_record(&mut self, row: &mut Row) -> Result<Option<usize>, Fault> {
+    /// Reads one record: its line and bytes into `row`, its cells into `self`. Returns the number
+    /// of cells, or `None` at the end.
+    fn read_record(&mut self, row: &mut Row) -> Result<Option<usize>, DumpError> {
         let line_before = self.lines_before + self.core.line();
         let (mut written, mut cells) = (0, 0);
         loop {
-            let fault = Fault::read(self.lines_before + self.core.line());
-            let input = self.input.fill_buf().map_err(fault)?;
+            let failed = DumpError::read(self.lines_before + self.core.line());
+            let input = self.input.fill_buf().map_err(failed)?;
             let at_end = input.is_empty();
             let input = if at_end && !self.closed { LAST_LINE_END } else { input };
             let (result, read, wrote, ended) =
@@ -210,7 +209,7 @@ impl<R: BufRead> Text<R> {
                 self.closed |= read > 0;
                 if wrote > 0 {
                     let line = first_line(line_before, &row.raw);
-                    return Err(Fault::new(line, "a quoted cell never ends"));
+                    return Err(DumpError::new(line, "a quoted cell never ends"));
                 }
             } else {
                 row.raw.extend_from_slice(&input[..read]);
@@ -224,18 +223,18 @@ impl<R: BufRead> Text<R> {
                 ReadRecordResult::Record => {
                     row.line = first_line(line_before, &row.raw);
                     trim_line_ends(&mut row.raw);
-                    return Ok(Some(self.told(cells)));
+                    return Ok(Some(self.without_trailing(cells)));
                 }
                 ReadRecordResult::End => return Ok(None),
             }
             if row.raw.len() > RECORD_BYTES_MAX {
-                return Err(Fault::too_long(first_line(line_before, &row.raw)));
+                return Err(DumpError::too_long(first_line(line_before, &row.raw)));
             }
         }
     }
 
-    /// The cells of a record without what a trailing delimiter adds.
-    fn told(&self, cells: usize) -> usize {
+    /// The number of cells without the empty one that a trailing delimiter adds.
+    fn without_trailing(&self, cells: usize) -> usize {
         let last_is_empty = cells > 1 && self.ends[cells - 1] == self.ends[cells - 2];
         if self.trailing_delimiter && last_is_empty { cells - 1 } else { cells }
     }
@@ -245,7 +244,7 @@ impl<R: BufRead> Text<R> {
 struct Cells<'a> {
     bytes: &'a [u8],
     ends: &'a [usize],
-    /// All of them, where the dump's encoding is ours.
+    /// The text of all cells, if the dump is UTF-8.
     whole: Option<&'a str>,
     encoding: Encoding,
 }
@@ -255,16 +254,14 @@ impl<'a> Cells<'a> {
         let start = if cell == 0 { 0 } else { self.ends[cell - 1] };
         let range = start..self.ends[cell];
         match self.whole {
-            // A boundary between cells may fall inside a character only where the
-            // cells were no UTF-8 by themselves.
+            // A boundary inside a character means that the single cells are not UTF-8.
             Some(whole) => whole.get(range).map(Cow::Borrowed),
             None => self.encoding.decode(&self.bytes[range]),
         }
     }
 }
 
-/// The line on which a record starts whose bytes begin with line ends that belong
-/// to what stood before it.
+/// The line on which a record starts. Its bytes may begin with line ends of the text before it.
 fn first_line(line_before: u64, raw: &[u8]) -> u64 {
     let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     line_before + blank.filter(|&&byte| byte == b'\n').count() as u64

@@ -1,4 +1,4 @@
-//! Where dumps come from: files, the files of a folder, standard input, memory.
+//! The inputs of a build: files, the files of a folder, standard input, or bytes in memory.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
-/// Where a dump comes from.
+/// The place of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A file.
@@ -20,39 +20,42 @@ pub enum Input {
 }
 
 impl Input {
-    /// The inputs that an argument names: a file, the files of a folder in the
-    /// order of their names (hidden ones left out), or `-`.
+    /// The inputs that an argument names: a file, the files of a folder in the order of their
+    /// names (without hidden ones), or `-` for standard input.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the path cannot be read or the folder has no files.
     pub fn resolve(argument: &Path) -> Result<Vec<Self>> {
         if argument == Path::new("-") {
             return Ok(vec![Self::Stdin]);
         }
-        let refused = |error: io::Error| Error::open(&argument.display(), error);
-        if !argument.metadata().map_err(refused)?.is_dir() {
+        let failed = |error: io::Error| Error::open(&argument.display(), error);
+        if !argument.metadata().map_err(failed)?.is_dir() {
             return Ok(vec![Self::File(argument.to_owned())]);
         }
         let mut files = Vec::new();
-        for entry in argument.read_dir().map_err(refused)? {
-            let path = entry.map_err(refused)?.path();
+        for entry in argument.read_dir().map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
             if path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.') {
                 continue;
             }
             match path.metadata() {
                 Ok(metadata) if metadata.is_file() => files.push(path),
                 Ok(_) => {}
-                // A link that leads nowhere, or a file that was removed since.
+                // A link to a missing file, or a file that has just been removed.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                // Left out, it would be missing from the index.
+                // If it were left out, its instruments would be missing in the index.
                 Err(error) => return Err(Error::open(&path.display(), error)),
             }
         }
         files.sort_unstable();
         if files.is_empty() {
-            return Err(Error::input(&argument.display(), None, "the folder has no files"));
+            return Err(Error::input(&argument.display(), None, "the folder contains no files"));
         }
         Ok(files.into_iter().map(Self::File).collect())
     }
 
-    /// Its size before it is unpacked, where it is known before it is read.
+    /// Its size in bytes before unpacking, if it is known before reading.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match self {
             Self::File(path) => {
@@ -63,7 +66,7 @@ impl Input {
         }
     }
 
-    /// How messages and reports name it.
+    /// Its name in messages and reports.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -83,11 +86,16 @@ impl Input {
         })
     }
 
-    /// What the name ends with, below an ending of compression, in small letters.
+    /// Whether the ending of the file's name is that of a compressed file.
+    pub(crate) fn is_packed(&self) -> bool {
+        let Self::File(path) = self else { return false };
+        path.extension().is_some_and(|end| PACKED.iter().any(|packed| end == *packed))
+    }
+
+    /// The ending of the file's name in lower case, without an ending for compression.
     pub(super) fn ending(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
-        let packed = path.extension().is_some_and(|end| PACKED.iter().any(|packed| end == *packed));
-        let name = if packed { Path::new(path.file_stem()?) } else { path.as_path() };
+        let name = if self.is_packed() { Path::new(path.file_stem()?) } else { path.as_path() };
         name.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
     }
 }

@@ -1,5 +1,5 @@
-//! One JSON object becomes the values of a record: members under their names,
-//! nested ones under the path to them, an array's entries one by one.
+//! Reads a JSON object into a record: members by their names, nested ones by their paths, the
+//! entries of an array as several values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,17 +8,17 @@ use serde::de::{
     Deserialize as _, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-use super::plan::Plan;
-use super::record::{Names, Record, Slot};
+use crate::format::plan::Plan;
+use crate::format::record::{Names, Record, Slot};
 use crate::row::CellKind;
 use crate::row::reject::Reject;
 
-/// So many unknown keys are named; a dump may have any number of them.
+/// The most unknown keys that are remembered. A dump may have any number of them.
 const UNKNOWN_KEYS_MAX: usize = 100;
 
-const NESTED: CellKind = CellKind::Fault("a nested value");
+const NESTED: CellKind = CellKind::Invalid("a nested value");
 
-/// Makes records of JSON objects, and remembers the keys that nobody knows.
+/// Reads JSON objects into a record, and remembers the keys that the format does not know.
 pub(super) struct Objects {
     pub(super) record: Record,
     unknown: Vec<String>,
@@ -33,8 +33,11 @@ impl Objects {
         &self.unknown
     }
 
-    /// Takes the values of an object into the record.
-    pub(super) fn take(&mut self, plan: &Plan, raw: &[u8]) -> Result<(), Reject> {
+    /// Reads the values of an object into the record.
+    ///
+    /// # Errors
+    /// The reason why the bytes are not an object.
+    pub(super) fn read(&mut self, plan: &Plan, raw: &[u8]) -> Result<(), Reject> {
         self.record.clear();
         let text = plan.description().encoding.decode(raw).ok_or(Reject::NotUtf8)?;
         let names = plan.names();
@@ -50,7 +53,7 @@ impl Objects {
     }
 }
 
-/// The values of an object that stands in a text.
+/// Reads the values of an object into the record.
 pub(super) fn object(
     text: &str,
     names: &Names,
@@ -62,7 +65,7 @@ pub(super) fn object(
     json.end()
 }
 
-/// The parser's words without the position, which counts lines within the record.
+/// The parser's message without the position, which is relative to the record.
 fn what(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
@@ -87,7 +90,9 @@ impl<'de> Visitor<'de> for Members<'_> {
             members.next_key_seed(Key { names, unknown: unknown.as_deref_mut() })?
         {
             match found {
-                Some(names) => members.next_value_seed(Member { names, record, entry: false })?,
+                Some(names) => {
+                    members.next_value_seed(Member { names, record, is_entry: false })?;
+                }
                 None => drop(members.next_value::<IgnoredAny>()?),
             }
         }
@@ -95,7 +100,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     }
 }
 
-/// A key is one that is asked for, or is remembered as unknown.
+/// Looks up a key, or remembers it as unknown.
 struct Key<'n, 'u> {
     names: &'n Names,
     unknown: Option<&'u mut Vec<String>>,
@@ -118,18 +123,18 @@ impl<'de, 'n> DeserializeSeed<'de> for Key<'n, '_> {
     }
 }
 
-/// A member's value: one of the record, an object with more of them, or both.
+/// Reads the value of a member: a value of the record, an object with further ones, or both.
 struct Member<'a> {
     names: &'a Names,
     record: &'a mut Record,
-    /// It is one of an array's entries.
-    entry: bool,
+    /// Whether it is an entry of an array.
+    is_entry: bool,
 }
 
 impl Member<'_> {
     fn put(self, text: &str, kind: CellKind) {
         if let Some(slot) = self.names.slot {
-            self.record.put(slot, text, kind, self.entry);
+            self.record.put(slot, text, kind, self.is_entry);
         }
     }
 }
@@ -179,13 +184,13 @@ impl<'de> Visitor<'de> for Member<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        let Self { names, record, entry } = self;
-        if entry {
+        let Self { names, record, is_entry } = self;
+        if is_entry {
             nested(names.slot, record, "an array");
             while entries.next_element::<IgnoredAny>()?.is_some() {}
             return Ok(());
         }
-        while entries.next_element_seed(Member { names, record, entry: true })?.is_some() {}
+        while entries.next_element_seed(Member { names, record, is_entry: true })?.is_some() {}
         Ok(())
     }
 

@@ -1,33 +1,33 @@
-//! JSON documents, one or several in succession, whose records lie at certain
-//! paths: the entries of an array, or of the arrays inside an object. A document is
-//! never held whole: only the record at hand is, and the names on the way to it.
+//! Reads JSON documents, one or several in succession, with the records at given paths: the
+//! entries of an array, or of the arrays inside an object. Only the current record and the names
+//! on the path to it are in memory, never a whole document.
 
 use std::io::BufRead;
 
 use super::RECORD_BYTES_MAX;
-use super::fault::{Fault, Next};
 use super::json::Objects;
-use super::plan::Plan;
-use super::record::Slot;
+use super::next::{DumpError, Next};
 use crate::format::description::{Path, Segment};
+use crate::format::plan::Plan;
+use crate::format::record::Slot;
 use crate::row::{CellKind, Row};
 
-/// Where the records are when the description does not say: an array's entries.
+/// The default path to the records: the entries of an array.
 const ENTRIES: [Segment; 1] = [Segment::Any];
 
 pub(super) struct JsonDocument<R> {
     bytes: Bytes<R>,
     paths: Vec<Path>,
-    /// The objects and arrays that stand open around the place at hand.
+    /// The objects and arrays around the current position.
     open: Vec<Open>,
     stars: Vec<(usize, Slot)>,
     objects: Objects,
 }
 
-/// An object or array on the way to records.
+/// An object or array on the path to records.
 struct Open {
-    array: bool,
-    /// The name of the member at hand, or the number of the entry.
+    is_array: bool,
+    /// The name of the current member, or the number of the current entry, from 1.
     step: String,
     entries: u64,
 }
@@ -48,28 +48,28 @@ impl<R: BufRead> JsonDocument<R> {
         self.objects.unknown()
     }
 
-    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
         if !self.find(row)? {
             return Ok(Next::End);
         }
-        if let Err(reason) = self.objects.take(plan, &row.raw) {
+        if let Err(reason) = self.objects.read(plan, &row.raw) {
             return Ok(Next::Rejected(reason));
         }
         for &(star, slot) in &self.stars {
-            if let Some(step) = stands_for(star, &self.open, &self.paths) {
+            if let Some(step) = matched_by(star, &self.open, &self.paths) {
                 self.objects.record.put(slot, step, CellKind::Text, false);
             }
         }
         Ok(if plan.row(&self.objects.record, row) { Next::Row } else { Next::Skipped })
     }
 
-    /// Finds the next record and puts its bytes into `row`; `false` at the end.
-    pub(super) fn find(&mut self, row: &mut Row) -> Result<bool, Fault> {
+    /// Finds the next record and puts its bytes into `row`. Returns `false` at the end.
+    pub(super) fn find(&mut self, row: &mut Row) -> Result<bool, DumpError> {
         loop {
             let Some(byte) = self.bytes.peek_after_blanks()? else {
                 return match self.open.is_empty() {
                     true => Ok(false),
-                    false => Err(self.bytes.fault("the JSON ends in the middle")),
+                    false => Err(self.bytes.error("the JSON ends in the middle")),
                 };
             };
             if !self.step(byte)? {
@@ -86,20 +86,20 @@ impl<R: BufRead> JsonDocument<R> {
             match self.bytes.peek_after_blanks()? {
                 Some(byte @ (b'{' | b'[')) if leads_on => {
                     self.bytes.take();
-                    let array = byte == b'[';
-                    self.open.push(Open { array, step: String::new(), entries: 0 });
+                    let is_array = byte == b'[';
+                    self.open.push(Open { is_array, step: String::new(), entries: 0 });
                 }
                 _ => self.bytes.value(None)?,
             }
         }
     }
 
-    /// Goes to the next value of what is open; `false` when that ended instead.
-    fn step(&mut self, byte: u8) -> Result<bool, Fault> {
+    /// Moves to the next value in the innermost object or array. Returns `false` if that ended.
+    fn step(&mut self, byte: u8) -> Result<bool, DumpError> {
         let Some(open) = self.open.last_mut() else {
             return Ok(true);
         };
-        let end = if open.array { b']' } else { b'}' };
+        let end = if open.is_array { b']' } else { b'}' };
         if byte == end {
             self.bytes.take();
             self.open.pop();
@@ -109,26 +109,26 @@ impl<R: BufRead> JsonDocument<R> {
         if open.entries > 0 {
             if byte != b',' {
                 let what = format!("not JSON: , or {} is missing", char::from(end));
-                return Err(self.bytes.fault(what));
+                return Err(self.bytes.error(what));
             }
             self.bytes.take();
             byte = self.bytes.peek_after_blanks()?.unwrap_or(0);
         }
         open.entries += 1;
         open.step.clear();
-        if open.array {
+        if open.is_array {
             open.step.push_str(&open.entries.to_string());
             return Ok(true);
         }
         if byte != b'"' {
-            return Err(self.bytes.fault("not JSON: a member has no name"));
+            return Err(self.bytes.error("not JSON: a member has no name"));
         }
         let mut name = Vec::new();
         self.bytes.string(Some(&mut name))?;
-        // One that is no text leads to no record that anyone can name.
+        // A name that is not valid text cannot be on the path to a record.
         open.step = serde_json::from_slice(&name).unwrap_or_else(|_| String::new());
         if self.bytes.peek_after_blanks()? != Some(b':') {
-            return Err(self.bytes.fault("not JSON: : is missing"));
+            return Err(self.bytes.error("not JSON: : is missing"));
         }
         self.bytes.take();
         Ok(true)
@@ -139,16 +139,17 @@ impl<R: BufRead> JsonDocument<R> {
     }
 }
 
-/// Whether the place inside of what stands open lies on that path.
+/// Whether the current position is on that path.
 fn is_under(open: &[Open], path: &Path) -> bool {
     open.iter().zip(&path.0).all(|(open, segment)| match segment {
         Segment::Any => true,
-        Segment::Member(name) => !open.array && open.step == *name,
+        Segment::Member(name) => !open.is_array && open.step == *name,
     })
 }
 
-/// What stands for that star of the path to the record at hand.
-fn stands_for<'a>(star: usize, open: &'a [Open], paths: &[Path]) -> Option<&'a str> {
+/// The member or entry that a star of the path to the current record matched. Stars are numbered
+/// from 1.
+fn matched_by<'a>(star: usize, open: &'a [Open], paths: &[Path]) -> Option<&'a str> {
     let mut paths = paths.iter().filter(|path| path.0.len() == open.len());
     let path = paths.find(|path| is_under(open, path))?;
     let steps = open.iter().zip(&path.0);
@@ -156,20 +157,20 @@ fn stands_for<'a>(star: usize, open: &'a [Open], paths: &[Path]) -> Option<&'a s
     stars.nth(star - 1).map(|(open, _)| open.step.as_str())
 }
 
-/// The bytes of a document, and their lines.
+/// The bytes of a document, with the current line.
 struct Bytes<R> {
     input: R,
     line: u64,
 }
 
 impl<R: BufRead> Bytes<R> {
-    fn fault(&self, what: impl Into<String>) -> Fault {
-        Fault::new(self.line, what)
+    fn error(&self, what: impl Into<String>) -> DumpError {
+        DumpError::new(self.line, what)
     }
 
-    fn peek_after_blanks(&mut self) -> Result<Option<u8>, Fault> {
+    fn peek_after_blanks(&mut self) -> Result<Option<u8>, DumpError> {
         loop {
-            let buffer = self.input.fill_buf().map_err(Fault::read(self.line))?;
+            let buffer = self.input.fill_buf().map_err(DumpError::read(self.line))?;
             if buffer.is_empty() {
                 return Ok(None);
             }
@@ -184,13 +185,13 @@ impl<R: BufRead> Bytes<R> {
         }
     }
 
-    /// Takes the byte that was peeked at.
+    /// Consumes the byte that was peeked at.
     fn take(&mut self) {
         self.input.consume(1);
     }
 
-    /// Reads a value of any kind; keeps its bytes where they are asked for.
-    fn value(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), Fault> {
+    /// Reads a value of any kind, and appends its bytes to `kept` if given.
+    fn value(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), DumpError> {
         match self.peek_after_blanks()? {
             Some(b'"') => self.string(kept),
             Some(b'{' | b'[') => {
@@ -211,7 +212,7 @@ impl<R: BufRead> Bytes<R> {
                 })
             }
             Some(b',' | b':' | b'}' | b']') | None => {
-                Err(self.fault("not JSON: a value is missing"))
+                Err(self.error("not JSON: a value is missing"))
             }
             Some(_) => self.scan(kept, |byte| match byte {
                 b',' | b']' | b'}' | b':' | b'{' | b'[' | b'"' | b' ' | b'\t' | b'\r' | b'\n' => {
@@ -222,7 +223,7 @@ impl<R: BufRead> Bytes<R> {
         }
     }
 
-    fn string(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), Fault> {
+    fn string(&mut self, kept: Option<&mut Vec<u8>>) -> Result<(), DumpError> {
         let (mut opened, mut escaped) = (false, false);
         self.scan(kept, |byte| {
             let closes = opened && byte == b'"' && !escaped;
@@ -231,15 +232,15 @@ impl<R: BufRead> Bytes<R> {
         })
     }
 
-    /// Reads up to where `end` says.
+    /// Reads bytes until `end` returns that the value ended, and appends them to `kept` if given.
     fn scan(
         &mut self,
         mut kept: Option<&mut Vec<u8>>,
         mut end: impl FnMut(u8) -> Scan,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DumpError> {
         let line = self.line;
         loop {
-            let buffer = self.input.fill_buf().map_err(Fault::read(self.line))?;
+            let buffer = self.input.fill_buf().map_err(DumpError::read(self.line))?;
             let at_end = buffer.is_empty();
             let mut read = 0;
             let mut found = false;
@@ -260,25 +261,26 @@ impl<R: BufRead> Bytes<R> {
             if let Some(kept) = &mut kept {
                 kept.extend_from_slice(&buffer[..read]);
                 if kept.len() > RECORD_BYTES_MAX {
-                    return Err(Fault::too_long(line));
+                    return Err(DumpError::too_long(line));
                 }
             }
             self.input.consume(read);
             match () {
                 () if found => return Ok(()),
-                // A number or a word may be the last of a document.
+                // A number or a word may end with the document.
                 () if at_end && matches!(end(b' '), Scan::After) => return Ok(()),
-                () if at_end => return Err(Fault::new(line, "the JSON ends in the middle")),
+                () if at_end => return Err(DumpError::new(line, "the JSON ends in the middle")),
                 () => {}
             }
         }
     }
 }
 
+/// Whether a value ended.
 enum Scan {
-    /// The value goes on.
+    /// The value continues.
     More,
-    /// This is its last byte.
+    /// This byte was its last.
     Last,
     /// It ended before this byte.
     After,

@@ -1,12 +1,12 @@
-//! Measures what passes through a reader: how many bytes, and their checksum, so
-//! that a manifest can say of which file an index was made.
+//! Counts the bytes that pass through a reader and computes their checksum, so that the manifest
+//! can identify the files from which an index was built.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sha2::{Digest as _, Sha256};
 
-/// The measure of one file, as far as it has been read.
+/// The size and checksum of one file, as far as it has been read.
 #[derive(Clone, Default)]
 pub(crate) struct Meter(Arc<Mutex<Measure>>);
 
@@ -17,23 +17,23 @@ struct Measure {
 }
 
 impl Meter {
-    /// A reader of the same bytes that adds them up here.
+    /// A reader of the same bytes that counts them in this meter.
     pub(crate) fn measure(&self, inner: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         Box::new(Measured { inner, meter: self.clone() })
     }
 
-    /// Bytes read.
+    /// Number of bytes read.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }
 
-    /// SHA-256 of the bytes read, hexadecimal.
+    /// SHA-256 of the bytes read, in hexadecimal.
     pub(crate) fn sha256(&self) -> String {
         figdex_index::hex(&self.lock().digest.clone().finalize())
     }
 
     fn lock(&self) -> MutexGuard<'_, Measure> {
-        // A measure is right after each step, whoever panicked.
+        // Both numbers are valid between two calls, also after a panic elsewhere.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -47,7 +47,7 @@ impl Read for Measured {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = loop {
             match self.inner.read(buffer) {
-                // A signal ended the call. Not every reader above tries again.
+                // A signal interrupted the call. Not every caller tries again.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 read => break read?,
             }

@@ -1,65 +1,61 @@
-//! Dumps as they are found: opened, unpacked, recognised, and read row by row.
+//! Opens dumps, unpacks them, recognises their format, and reads them record by record.
 //!
-//! A reader knows one container (delimited text, JSON lines, JSON documents,
-//! Parquet) and yields records; the plan, made of a format's description, makes
-//! them rows, or says that a rule leaves them out. What a row means is `normalize`'s
-//! affair. Every byte a dump may hold has a bound: [`RECORD_BYTES_MAX`], and what a
-//! compressed one may become has one in `unpack`.
+//! Each reader knows one container (delimited text, JSON lines, JSON documents, Parquet) and
+//! reads records. The plan of the format ([`Plan`]) makes a row of each record or leaves it out.
+//! Memory is bounded: a record by [`RECORD_BYTES_MAX`], the size of an unpacked dump in
+//! `unpack`.
 
+mod cell_object;
 mod delimited;
-pub(crate) mod fault;
 mod input;
-pub(crate) mod instruments;
 mod json;
 mod json_document;
 mod json_lines;
-mod literal;
 mod meter;
+pub(crate) mod next;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod plan;
 mod recognise;
-mod record;
 mod unpack;
 
 use std::io::{self, BufReader, Read};
 
 use self::delimited::Delimited;
-use self::fault::Next;
 pub use self::input::Input;
 use self::json_document::JsonDocument;
 use self::json_lines::JsonLines;
 pub(crate) use self::meter::Meter;
-use self::plan::Plan;
+use self::next::Next;
 use self::recognise::Head;
 use self::unpack::unpack;
 use crate::error::{Error, Result};
 use crate::format::Format;
-use crate::format::described::Described;
+use crate::format::columns_file::ColumnsFile;
 use crate::format::description::Container;
+use crate::format::plan::Plan;
 use crate::row::{Column, Row};
 
-/// The largest record (a CSV record, a JSON object) in bytes. A larger one is no
-/// row: most often a quote that never closes.
+/// The largest record (a CSV record, a JSON object), in bytes. A larger one ends the dump with an
+/// error: most often it is a quote that is never closed.
 pub const RECORD_BYTES_MAX: usize = 4 << 20;
 
-/// How many bytes are looked at to recognise a format.
+/// Number of bytes that are read to recognise a format.
 const SNIFF_BYTES: usize = 64 << 10;
 
 const READ_BUFFER_BYTES: usize = 256 << 10;
 
 /// A dump that is being read.
-pub(crate) struct Source {
+pub(crate) struct DumpReader {
     name: String,
     format: std::sync::Arc<str>,
     meter: Meter,
     plan: Plan,
-    reader: Reader,
+    reader: RecordReader,
 }
 
 type Unpacked = BufReader<Box<dyn Read + Send>>;
 
-enum Reader {
+enum RecordReader {
     Delimited(Box<Delimited<Unpacked>>),
     JsonLines(Box<JsonLines<Unpacked>>),
     Json(Box<JsonDocument<Unpacked>>),
@@ -67,31 +63,34 @@ enum Reader {
     Parquet(Box<parquet::Parquet>),
 }
 
-impl Source {
-    /// Opens a dump: unpacks it by its first bytes, and reads it as `format` or,
-    /// without one, as its content and its name say. Its rows are to be
-    /// instruments, so that one which has no column for the FIGI is refused.
+impl DumpReader {
+    /// Opens a dump of instruments. Compression is recognised by the first bytes; with `None` the
+    /// format is recognised by the content and the name.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the dump cannot be read, its format is not recognised, or it has no
+    /// column for the FIGI.
     pub(crate) fn open(input: &Input, format: Option<&Format>) -> Result<Self> {
         let source = Self::open_without_figi(input, format)?;
         if source.plan.feeds(Column::Figi) {
             return Ok(source);
         }
-        let names = source.plan.sources_of(Column::Figi).join(" or ");
+        let names = source.plan.feeding(Column::Figi).join(" or ");
         let found = source.plan.header().join(",").chars().take(200).collect::<String>();
-        let what = format!("the header has no column {names}: {found}");
+        let what = format!("the header has no column {names}, only {found}");
         Err(Error::input(&source.name, Some(1), what))
     }
 
-    /// Opens a dump whose rows need not have a FIGI.
+    /// Like [`DumpReader::open`], but the dump needs no column for the FIGI.
     pub(crate) fn open_without_figi(input: &Input, format: Option<&Format>) -> Result<Self> {
         let name = input.name();
-        let fault = |error: io::Error| Error::open(&name, error);
+        let failed = |error: io::Error| Error::open(&name, error);
         let meter = Meter::default();
-        let mut unpacked = unpack(meter.measure(input.open()?), &meter).map_err(fault)?;
-        // Enough to recognise a format must lie in one buffer, and a decoder may
-        // give as little as it likes at a time.
+        let mut unpacked = unpack(meter.measure(input.open()?), &meter).map_err(failed)?;
+        // The bytes to recognise a format must be in one buffer, but a decoder may return only a
+        // few bytes at a time.
         let mut content = Vec::with_capacity(SNIFF_BYTES);
-        unpacked.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut content).map_err(fault)?;
+        unpacked.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut content).map_err(failed)?;
         if content.starts_with(b"\xef\xbb\xbf") {
             content.drain(..3);
         }
@@ -100,8 +99,8 @@ impl Source {
         if head.is_parquet() || format.is_some_and(is_parquet) {
             return Self::open_parquet(input, format, meter, unpacked);
         }
-        let fault = |what| Error::input(&name, None, what);
-        let Described { name: format, description } = head.recognise(format).map_err(fault)?;
+        let invalid = |what| Error::input(&name, None, what);
+        let ColumnsFile { name: format, description } = head.recognise(format).map_err(invalid)?;
         let container = head.container(&description);
         let delimiter = head.delimiter(&description);
         let mut plan = Plan::new(description);
@@ -110,11 +109,11 @@ impl Source {
         let reader = match container {
             Container::Delimited => {
                 let reader = Delimited::open(whole, delimiter, &mut plan);
-                Reader::Delimited(Box::new(reader.map_err(|fault| fault.of(&name))?))
+                RecordReader::Delimited(Box::new(reader.map_err(|error| error.of(&name))?))
             }
-            Container::JsonLines => Reader::JsonLines(Box::new(JsonLines::new(whole, &plan))),
+            Container::JsonLines => RecordReader::JsonLines(Box::new(JsonLines::new(whole, &plan))),
             Container::Json | Container::Parquet => {
-                Reader::Json(Box::new(JsonDocument::new(whole, &plan)))
+                RecordReader::Json(Box::new(JsonDocument::new(whole, &plan)))
             }
         };
         Ok(Self { name, format, meter, plan, reader })
@@ -128,13 +127,13 @@ impl Source {
         content: Box<dyn Read + Send>,
     ) -> Result<Self> {
         let name = input.name();
-        let fault = |what: String| Error::input(&name, None, what);
-        let file = parquet::open(input, content).map_err(fault)?;
+        let invalid = |what: String| Error::input(&name, None, what);
+        let file = parquet::open(input, content).map_err(invalid)?;
         let found = recognise::of_names(&parquet::names(file.as_ref()), format);
-        let Described { name: format, description } = found.map_err(fault)?;
+        let ColumnsFile { name: format, description } = found.map_err(invalid)?;
         let mut plan = Plan::new(description);
-        let reader = parquet::Parquet::new(file, &mut plan).map_err(fault)?;
-        let reader = Reader::Parquet(Box::new(reader));
+        let reader = parquet::Parquet::new(file, &mut plan).map_err(invalid)?;
+        let reader = RecordReader::Parquet(Box::new(reader));
         Ok(Self { name, format, meter, plan, reader })
     }
 
@@ -145,61 +144,63 @@ impl Source {
         _meter: Meter,
         _content: Box<dyn Read + Send>,
     ) -> Result<Self> {
-        let what = "it is a Parquet file, which this program was built without \
-                    (cargo feature `parquet` of figdex-ingest)";
+        let what = "this program was built without support for Parquet files: build it with the \
+                    cargo feature `parquet` of figdex-ingest";
         Err(Error::input(&input.name(), None, what))
     }
 
-    /// Reads the next row into `row`.
+    /// Reads the next record into `row`.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the dump cannot be read further.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<Next> {
         row.raw.clear();
         row.clear_cells();
         let plan = &self.plan;
         let next = match &mut self.reader {
-            Reader::Delimited(reader) => reader.next(plan, row),
-            Reader::JsonLines(reader) => reader.next(plan, row),
-            Reader::Json(reader) => reader.next(plan, row),
+            RecordReader::Delimited(reader) => reader.next(plan, row),
+            RecordReader::JsonLines(reader) => reader.next(plan, row),
+            RecordReader::Json(reader) => reader.next(plan, row),
             #[cfg(feature = "parquet")]
-            Reader::Parquet(reader) => reader.next(plan, row),
+            RecordReader::Parquet(reader) => reader.next(plan, row),
         };
-        let next = next.map_err(|fault| fault.of(&self.name))?;
+        let next = next.map_err(|error| error.of(&self.name))?;
         if !matches!(next, Next::Row) {
             row.clear_cells();
         }
         Ok(next)
     }
 
-    /// The name of the format it is read as.
+    /// The name of the dump's format.
     pub(crate) fn format(&self) -> &str {
         &self.format
     }
 
-    /// The columns that the dump has and nobody knows.
+    /// The columns of the dump that its format does not know. Of JSON, those found so far.
     pub(crate) fn unknown_columns(&self) -> &[String] {
         match &self.reader {
-            Reader::Delimited(reader) => reader.unknown_columns(),
-            Reader::JsonLines(reader) => reader.unknown_columns(),
-            Reader::Json(reader) => reader.unknown_columns(),
+            RecordReader::Delimited(reader) => reader.unknown_columns(),
+            RecordReader::JsonLines(reader) => reader.unknown_columns(),
+            RecordReader::Json(reader) => reader.unknown_columns(),
             #[cfg(feature = "parquet")]
-            Reader::Parquet(reader) => reader.unknown_columns(),
+            RecordReader::Parquet(reader) => reader.unknown_columns(),
         }
     }
 
-    /// The columns that the format tells of and the dump lacks, where its columns
-    /// are known beforehand.
+    /// The columns that the format names and the dump does not have. Empty for JSON, whose columns
+    /// are not known in advance.
     pub(crate) fn absent_columns(&self) -> &[String] {
         self.plan.absent()
     }
 
-    /// What has been read of the file itself: its size and checksum once the end
-    /// was reached.
+    /// The size and checksum of the file as far as it has been read, before unpacking.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
 }
 
 fn is_parquet(format: &Format) -> bool {
-    format.one().is_some_and(|told| told.description.container == Some(Container::Parquet))
+    format.one().is_some_and(|file| file.description.container == Some(Container::Parquet))
 }
 
 #[cfg(test)]

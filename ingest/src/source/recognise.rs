@@ -1,7 +1,7 @@
-//! What the first bytes of a dump and the ending of its name say about its format.
+//! Recognises the format of a dump by its first bytes and the ending of its name.
 //!
-//! A format is taken by what only it has: the names in the header row or in the
-//! first record. Where two formats fit, or none does, nothing is guessed.
+//! A format is recognised by names that only it has, in the header row or in the first record.
+//! If several formats fit, or none does, that is an error, not a guess.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -11,19 +11,19 @@ use serde::de::IgnoredAny;
 
 use super::delimited;
 use super::json_document::JsonDocument;
-use super::plan::Plan;
-use crate::format::described::Described;
+use crate::format::columns_file::ColumnsFile;
 use crate::format::description::{Container, Description, Recognise};
+use crate::format::plan::Plan;
 use crate::format::{Format, canonical, recognisable};
 use crate::row::Row;
 
-/// Delimiters that are looked for where none is told.
+/// The delimiters that are recognised if the format does not give one.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b'|', b';'];
 
 /// The beginning of a dump, unpacked, without a byte order mark.
 pub(super) struct Head<'a> {
     pub(super) content: &'a [u8],
-    /// What the file's name ends with.
+    /// The ending of the file's name, without one for compression.
     pub(super) ending: Option<&'a str>,
 }
 
@@ -32,7 +32,7 @@ impl Head<'_> {
         self.content.starts_with(b"PAR1")
     }
 
-    /// In what the records are, if the dump is of that description.
+    /// The container of the records, if the dump has that description.
     pub(super) fn container(&self, description: &Description) -> Container {
         if let Some(container) = description.container {
             return container;
@@ -48,9 +48,9 @@ impl Head<'_> {
         }
     }
 
-    /// What stands between cells, if the dump is of that description.
+    /// The delimiter between cells, if the dump has that description.
     pub(super) fn delimiter(&self, description: &Description) -> u8 {
-        if let Some(delimiter) = description.delimited.delimiter {
+        if let Some(delimiter) = description.dialect.delimiter {
             return delimiter;
         }
         match self.ending {
@@ -61,7 +61,7 @@ impl Head<'_> {
         }
     }
 
-    /// Where the comma divides decimals, a CSV file has semicolons.
+    /// Whether a CSV file has semicolons, as where decimals are written with a comma.
     fn is_semicolon(&self, description: &Description) -> bool {
         !self.first_line(description).contains(&b',') && self.commonest(description) == b';'
     }
@@ -69,54 +69,60 @@ impl Head<'_> {
     fn commonest(&self, description: &Description) -> u8 {
         let line = self.first_line(description);
         let count = |delimiter: &u8| line.iter().filter(|byte| *byte == delimiter).count();
-        // The first of those that are equal.
+        // Of equally frequent ones, the first in the list.
         DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(b',')
     }
 
-    /// The first line that may hold cells.
+    /// The first line that may be the header row or a record.
     fn first_line(&self, description: &Description) -> &[u8] {
-        let layout = &description.delimited;
-        let skipped = usize::try_from(layout.skip_lines).unwrap_or(usize::MAX);
+        let dialect = &description.dialect;
+        let skipped = usize::try_from(dialect.skip_lines).unwrap_or(usize::MAX);
         let mut lines = self.content.split(|&byte| byte == b'\n').skip(skipped);
-        // No line holds a line end, so that a star stands for anything here.
+        // With a line end as the delimiter, which no line contains, a star matches anything.
         let is_control = |line: &[u8]| {
-            layout.control_lines.iter().any(|control| control.matches(line.trim_ascii_end(), b'\n'))
+            dialect
+                .control_lines
+                .iter()
+                .any(|control| control.matches(line.trim_ascii_end(), b'\n'))
         };
         lines.find(|line| !is_control(line)).unwrap_or(b"")
     }
 
-    /// The one format that the dump is of: `given`, or among those of `given`, or
-    /// one that ships.
-    pub(super) fn recognise(&self, given: Option<&Format>) -> Result<Described, String> {
-        if let Some(described) = given.and_then(Format::one) {
-            return Ok(described.clone());
+    /// The format of the dump: the given one, or the only one that fits among the given or the
+    /// shipped ones.
+    ///
+    /// # Errors
+    /// The message, when none or several fit.
+    pub(super) fn recognise(&self, given: Option<&Format>) -> Result<ColumnsFile, String> {
+        if let Some(file) = given.and_then(Format::one) {
+            return Ok(file.clone());
         }
         if self.content.trim_ascii().is_empty() && self.ending.is_none() {
-            return Err("it is empty".into());
+            return Err("the dump is empty".into());
         }
         if self.content.starts_with(b"\xff\xfe") || self.content.starts_with(b"\xfe\xff") {
-            return Err("it is UTF-16; a dump is UTF-8".into());
+            return Err("the dump is UTF-16, which is not supported: convert it to UTF-8".into());
         }
         let own = given.map_or(&[][..], Format::among);
-        if let Some(found) = only(own, recognisable(), |description| self.is_of(description))? {
+        if let Some(found) = only(own, recognisable(), |description| self.fits(description))? {
             return Ok(found);
         }
         let named = ["csv", "tsv", "tab", "psv", "jsonl", "ndjson"];
         let is_named = self.ending.is_some_and(|ending| named.contains(&ending));
         let names = self.names(&canonical().description);
-        // What a row of the canonical dump may be found by.
+        // A canonical dump has at least one of these.
         let keys = ["figi", "ID_ISIN", "ID_CUSIP", "ticker"];
         if is_named || names.iter().any(|name| keys.contains(&name.as_str())) {
             return Ok(canonical().clone());
         }
         Err(format!(
-            "it has neither a header row with figi nor JSON lines, and is of no other known \
-             format: --format says of which ({}), --columns describes another",
+            "unknown format: the dump has neither a header row with figi nor JSON lines, and no \
+             other format fits; name one with --format ({}) or describe it with --columns",
             Format::names().collect::<Vec<_>>().join(", ")
         ))
     }
 
-    fn is_of(&self, description: &Description) -> bool {
+    fn fits(&self, description: &Description) -> bool {
         let names = self.names(description);
         description.recognise.iter().any(|sign| {
             let start = sign.start.as_deref().unwrap_or("");
@@ -124,8 +130,8 @@ impl Head<'_> {
         })
     }
 
-    /// The names in the header row or in the first record, read as that description
-    /// says; none where it cannot be read so.
+    /// The names in the header row or in the first record, read according to that description.
+    /// Empty if that fails.
     fn names(&self, description: &Description) -> Vec<String> {
         let plan = || Plan::new(Arc::new(description.clone()));
         let input = Cursor::new(self.content);
@@ -160,11 +166,14 @@ fn members(object: &[u8]) -> Vec<String> {
     members.map_or_else(|_| Vec::new(), |members| members.into_keys().collect())
 }
 
-/// The format of a dump that has these columns and no first bytes to look at.
+/// The format of a Parquet file with these columns.
+///
+/// # Errors
+/// The message, when several formats fit.
 #[cfg(feature = "parquet")]
-pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<Described, String> {
-    if let Some(described) = given.and_then(Format::one) {
-        return Ok(described.clone());
+pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<ColumnsFile, String> {
+    if let Some(file) = given.and_then(Format::one) {
+        return Ok(file.clone());
     }
     let own = given.map_or(&[][..], Format::among);
     let found = only(own, recognisable(), |description| {
@@ -173,22 +182,27 @@ pub(super) fn of_names(names: &[String], given: Option<&Format>) -> Result<Descr
     Ok(found.unwrap_or_else(|| canonical().clone()))
 }
 
-/// The one format for which it holds, of the operator's own or else of those that
-/// ship.
+/// The only format that fits among the operator's own or, failing that, among the shipped ones.
+///
+/// # Errors
+/// The message, when several fit.
 fn only(
-    own: &[Described],
-    shipped: &[Described],
-    holds: impl Fn(&Description) -> bool,
-) -> Result<Option<Described>, String> {
+    own: &[ColumnsFile],
+    shipped: &[ColumnsFile],
+    fits: impl Fn(&Description) -> bool,
+) -> Result<Option<ColumnsFile>, String> {
     for formats in [own, shipped] {
-        let found = formats.iter().filter(|format| holds(&format.description));
-        let found: Vec<&Described> = found.collect();
+        let found = formats.iter().filter(|format| fits(&format.description));
+        let found: Vec<&ColumnsFile> = found.collect();
         match found[..] {
             [] => {}
             [format] => return Ok(Some(format.clone())),
             _ => {
                 let names: Vec<&str> = found.iter().map(|format| &*format.name).collect();
-                return Err(format!("it may be any of {}: --format says which", names.join(", ")));
+                return Err(format!(
+                    "the dump may be any of {}: name its format with --format",
+                    names.join(", ")
+                ));
             }
         }
     }

@@ -1,22 +1,22 @@
-//! Every reader under every description: whatever the bytes, no panic, and every
-//! record is a row, a reject or a skip.
+//! Tests every reader with every description. No bytes may cause a panic, and every record must
+//! be a row, a reject or a skip.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::format::description::Path;
 
-/// What was read: rows as `column=value`, and the rest by its name.
+/// Reads a dump: rows as `column=value`, rejected ones as their line and reason.
 fn read(format: &Format, content: &[u8]) -> Result<Vec<String>> {
     let input = Input::Memory("dump", content.into());
-    let mut source = Source::open_without_figi(&input, Some(format))?;
+    let mut source = DumpReader::open_without_figi(&input, Some(format))?;
     let mut row = Row::default();
     let mut read = Vec::new();
     loop {
         read.push(match source.next(&mut row)? {
             Next::Row => {
                 let cells = row.cells().map(|cell| match cell.kind {
-                    crate::row::CellKind::Fault(reason) => {
+                    crate::row::CellKind::Invalid(reason) => {
                         format!("{}!{reason}", cell.column.name())
                     }
                     _ => format!("{}={}", cell.column.name(), cell.value),
@@ -42,28 +42,28 @@ fn check(description: &str, content: &str, expected: &[&str]) {
 }
 
 #[track_caller]
-fn fault(description: &str, content: &str, expected: &str) {
+fn fails(description: &str, content: &str, expected: &str) {
     let error = read(&described(description), content.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), expected);
 }
 
 const COLUMNS: &str = "\n[columns]\nfigi = \"F\"\nticker = \"T\"\n";
 
-/// A dump may be read on a thread of its own.
+/// A dump may be read on a separate thread.
 #[test]
-fn a_source_may_be_sent() {
+fn a_reader_may_be_sent() {
     fn is_send<T: Send>() {}
-    is_send::<Source>();
+    is_send::<DumpReader>();
 }
 
 #[test]
-fn a_dump_with_fewer_lines_than_are_left_out_is_empty() {
+fn a_dump_with_fewer_lines_than_are_skipped_is_empty() {
     let description = format!("format = 'delimited'\nskip-lines = {}{COLUMNS}", i64::MAX);
-    fault(&description, "a title\nand another", "dump, line 3: it is empty");
+    fails(&description, "a title\nand another", "dump, line 3: the dump is empty");
 }
 
 #[test]
-fn a_header_below_other_lines_and_lines_that_are_no_records() {
+fn a_header_may_be_below_skipped_lines_and_control_lines_are_skipped() {
     check(
         &format!(
             "format = 'delimited'\ndelimiter = '|'\nskip-lines = 2\ncontrol-lines = ['END*']{COLUMNS}"
@@ -74,7 +74,7 @@ fn a_header_below_other_lines_and_lines_that_are_no_records() {
 }
 
 #[test]
-fn no_quotes_and_a_trailing_delimiter() {
+fn text_without_quotes_and_with_a_trailing_delimiter_is_read() {
     let layout = "format = 'delimited'\ndelimiter = '|'\nquotes = false\ntrailing-delimiter = true";
     check(
         &format!("{layout}{COLUMNS}"),
@@ -83,13 +83,13 @@ fn no_quotes_and_a_trailing_delimiter() {
             "figi=f1 ticker=\"t1",
             "figi=f2 ticker=t2",
             "figi=f3",
-            "5: it has 1 cells, the header has 2",
+            "5: found 1 cells, but the header has 2",
         ],
     );
 }
 
 #[test]
-fn columns_by_number() {
+fn columns_are_read_by_number() {
     check(
         "format = 'delimited'\nheader = false\nskip = [{ 1 = { starts = '-' } }]\n\
          [columns]\nfigi = 3\nexchCode = [4, 5]\n",
@@ -98,13 +98,13 @@ fn columns_by_number() {
             "figi=f1 exchCode=US",
             "skipped",
             "figi=f2 exchCode=LN",
-            "4: it has 3 cells, its format asks for 5",
+            "4: found 3 cells, but the format uses 5",
         ],
     );
 }
 
 #[test]
-fn conditions_constants_and_blank_words() {
+fn conditions_constants_and_blank_words_are_applied() {
     check(
         "format = 'delimited'\ndelimiter = ','\nblank = ['NONE', '1970-01-01']\n\
          skip = [{ T = '' }, { F = ['x', 'y'], T = { not = 'keep' } }]\n\
@@ -116,7 +116,7 @@ fn conditions_constants_and_blank_words() {
 }
 
 #[test]
-fn encodings() {
+fn every_encoding_is_read() {
     for (encoding, expected) in [("latin-1", "é\u{80}"), ("windows-1252", "é€")] {
         let format = described(&format!("encoding = '{encoding}'\ndelimiter = ','{COLUMNS}"));
         let found = read(&format, b"F,T\nf1,\xe9\x80\n").unwrap();
@@ -128,20 +128,20 @@ fn encodings() {
 }
 
 #[test]
-fn values_inside_of_a_cell() {
+fn values_of_an_object_in_a_cell_are_read() {
     check(
         "format = 'delimited'\ndelimiter = ';'\n[columns]\nfigi = 'codes.figi'\nname = 'codes.deep.name'\n",
         "codes;x\n{'figi': 'f1', 'deep': {'name': \"it's\"}};\n\"{\"\"figi\"\": \"\"f2\"\"}\";\nnone;\n",
         &[
             "name=it's figi=f1",
             "figi=f2",
-            "name!inside of a cell that is no object figi!inside of a cell that is no object",
+            "name!the cell does not hold a JSON object figi!the cell does not hold a JSON object",
         ],
     );
 }
 
 #[test]
-fn lists_in_cells() {
+fn lists_in_cells_are_split() {
     check(
         "format = 'delimited'\ndelimiter = ','\n[columns]\nalias = { from = 'A', separator = '/', upper = true }\nID_ISIN = 'I'\nname = 'N'\n",
         "A,I,N\na/b,x;y,n;m\n",
@@ -150,7 +150,7 @@ fn lists_in_cells() {
 }
 
 #[test]
-fn a_document_with_arrays_inside() {
+fn records_are_found_in_the_arrays_of_a_document() {
     let description = "format = 'json'\nrecords = ['*.data.*', 'pages.*.rows.*']\n\
                        [columns]\nfigi = 'F'\nname = '$1'\nticker = '$2'\nstrike = 'n.units'\n";
     check(
@@ -173,16 +173,16 @@ fn a_document_with_arrays_inside() {
         ("{a: 1}", "dump, line 1: not JSON: a member has no name"),
         ("[\"a", "dump, line 1: the JSON ends in the middle"),
     ] {
-        fault(description, content, expected);
+        fails(description, content, expected);
     }
 }
 
 #[test]
-fn an_endless_record_ends_the_dump() {
+fn a_record_that_is_too_long_ends_the_dump() {
     let long = format!("[{{\"F\":\"{}\"}}]", "x".repeat(RECORD_BYTES_MAX));
-    let told = format!("dump, line 1: a record is longer than {RECORD_BYTES_MAX} bytes");
-    fault(&format!("format = 'json'{COLUMNS}"), &long, &told);
-    // What is not a record may be of any size.
+    let message = format!("dump, line 1: a record is longer than {RECORD_BYTES_MAX} bytes");
+    fails(&format!("format = 'json'{COLUMNS}"), &long, &message);
+    // A value that is not a record may have any size.
     check(
         &format!("format = 'json'\nrecords = 'rows.*'{COLUMNS}"),
         &format!("{{\"x\":{long}}}"),
@@ -190,7 +190,7 @@ fn an_endless_record_ends_the_dump() {
     );
 }
 
-/// A header that any description may find its columns in, and then anything.
+/// Arbitrary bytes, with pieces that mean something to the readers.
 fn dumps() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         Just("\"".to_owned()),
@@ -214,7 +214,7 @@ fn dumps() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(bytes, 0..24).prop_map(|parts| parts.concat())
 }
 
-/// Every shipped description, and each of them in every container.
+/// Every shipped format, and further descriptions in every container.
 fn formats() -> Vec<Format> {
     let mut formats: Vec<Format> = Format::names().map(|name| name.parse().unwrap()).collect();
     for layout in
@@ -234,40 +234,40 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_bytes_are_read_or_refused(content in dumps()) {
+    fn any_bytes_are_read_or_refused_without_a_panic(content in dumps()) {
         for format in formats() {
             let columns: Vec<&str> = format.one().unwrap().description.feeds.iter()
-                .flat_map(|feed| &feed.ways)
-                .filter_map(|way| match &way.from {
-                    crate::format::description::From::Source(name) if feed_is_told(&format) => Some(name.as_str()),
+                .flat_map(|feed| &feed.alternatives)
+                .filter_map(|alternative| match &alternative.from {
+                    crate::format::description::ValueFrom::Column(name) if is_not_canonical(&format) => Some(name.as_str()),
                     _ => None,
                 })
                 .collect();
             let header = [columns.join("|").into_bytes(), b"\n".to_vec(), content.clone()].concat();
             for content in [&content, &header] {
                 if let Ok(first) = read(&format, content) {
-                    // The same bytes are the same records.
+                    // The same bytes give the same records.
                     prop_assert_eq!(first, read(&format, content).unwrap());
                 }
             }
         }
         let input = Input::Memory("dump", content.into());
-        // Recognised or not, but without a panic.
-        let _ = Source::open(&input, None);
+        // The format may be recognised or not, but there is no panic.
+        let _ = DumpReader::open(&input, None);
     }
 
     #[test]
-    fn any_columns_file_is_read_or_refused(text in ".{0,80}", key in "[a-z-]{0,12}") {
+    fn any_columns_file_is_read_or_refused_without_a_panic(text in ".{0,80}", key in "[a-z-]{0,12}") {
         let _ = Format::parse("any", &text);
         let _ = Format::parse("any", &format!("{key} = {text}\n[columns]\n{key} = {{ {text} }}"));
     }
 
     #[test]
-    fn any_path_is_one(text in ".{0,20}") {
+    fn any_text_is_a_path(text in ".{0,20}") {
         prop_assert!(Path::parse(&text).0.len() <= text.len());
     }
 }
 
-fn feed_is_told(format: &Format) -> bool {
+fn is_not_canonical(format: &Format) -> bool {
     format.one().unwrap().description.feeds.len() < 40
 }

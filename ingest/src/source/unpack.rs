@@ -1,8 +1,7 @@
-//! What a compressed file holds, found by its first bytes.
+//! Unpacks compressed files, which are recognised by their first bytes.
 //!
-//! A few bytes can unpack to any number of them. One that is made for that is refused
-//! after a moment: [`UNPACKED_RATIO_MAX`] bounds how much there may be, and the readers
-//! hold no more of it than a record.
+//! A few bytes can unpack to gigabytes. [`UNPACKED_RATIO_MAX`] refuses such a file soon, and the
+//! readers keep only one record in memory.
 
 use std::io::{self, BufRead as _, BufReader, Read};
 
@@ -11,21 +10,21 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::Meter;
 
-/// What a file may unpack to, for each of its bytes. Samples of real dumps shrink to a
-/// fourth (CSV) down to an eighteenth (JSON); one byte over and over, to a thousandth.
+/// The most bytes that a file may unpack to for each packed byte. Samples of real dumps have
+/// ratios from 4 (CSV) to 18 (JSON); a repeated byte has 1,000.
 const UNPACKED_RATIO_MAX: u64 = 200;
 
-/// Bytes that any file may unpack to, however small it is.
+/// Number of bytes that any file may unpack to, however small it is.
 const UNPACKED_BYTES_FREE: u64 = 8 << 20;
 
-/// Packed bytes that are read ahead, and so are counted before they are unpacked.
+/// Size of the buffer of packed bytes. The meter counts them before they are unpacked.
 const PACKED_BUFFER_BYTES: usize = 64 << 10;
 
-/// The greatest window of zstd, as a power of two: the memory that unpacking takes. It
-/// is what the `zstd` command allows too.
+/// The largest window of zstd, as a power of two, which bounds the memory for unpacking. The
+/// `zstd` command has the same limit.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
-/// A reader of what `file` holds; `meter` is where the file's own bytes are counted.
+/// A reader of the unpacked content of `file`. `meter` counts the packed bytes.
 pub(super) fn unpack(
     file: Box<dyn Read + Send>,
     meter: &Meter,
@@ -46,11 +45,11 @@ pub(super) fn unpack(
     Ok(Box::new(Bounded { unpacked, bytes: 0, meter: meter.clone() }))
 }
 
-/// Unpacked bytes that may not become too many.
+/// Unpacked bytes, with a limit.
 struct Bounded {
     unpacked: Box<dyn Read + Send>,
     bytes: u64,
-    /// Of the packed bytes.
+    /// Counts the packed bytes.
     meter: Meter,
 }
 
@@ -62,8 +61,8 @@ impl Read for Bounded {
             && self.bytes - UNPACKED_BYTES_FREE > self.meter.bytes() * UNPACKED_RATIO_MAX
         {
             return Err(io::Error::other(format!(
-                "it unpacks to more than {UNPACKED_RATIO_MAX} times its size, as no dump does; \
-                 if this one is right, unpack it first"
+                "the file unpacks to more than {UNPACKED_RATIO_MAX} times its size, which is \
+                 implausible for a dump; if it is right, unpack it first"
             )));
         }
         Ok(read)
@@ -85,7 +84,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// How many bytes come out, and what ends them.
+    /// The number of unpacked bytes, and the error that ended them.
     fn unpacked(file: Vec<u8>) -> (u64, Option<String>) {
         let meter = Meter::default();
         let file = meter.measure(Box::new(io::Cursor::new(file)));
@@ -100,21 +99,20 @@ mod tests {
         }
     }
 
-    /// What is small may shrink as far as it likes, and what shrinks as text does may
-    /// be of any size.
+    /// A small file may have any ratio, and a file with the ratio of text any size.
     #[test]
-    fn a_ratio_that_no_dump_has() {
+    fn files_with_an_implausible_ratio_are_refused() {
         let blank = vec![b' '; 1 << 20];
         let piece = gz(&blank);
         assert_eq!(unpacked(piece.repeat(8)), (UNPACKED_BYTES_FREE, None));
-        let (bytes, fault) = unpacked(piece.repeat(1_000));
+        let (bytes, error) = unpacked(piece.repeat(1_000));
         let most = UNPACKED_BYTES_FREE + UNPACKED_RATIO_MAX * PACKED_BUFFER_BYTES as u64;
         assert!((UNPACKED_BYTES_FREE..=most).contains(&bytes), "{bytes}");
-        assert!(fault.unwrap().contains("more than 200 times its size"));
-        let (_, fault) = unpacked(zstd::encode_all(&blank[..], 1).unwrap().repeat(1_000));
-        assert!(fault.unwrap().contains("unpack it first"));
+        assert!(error.unwrap().contains("more than 200 times its size"));
+        let (_, error) = unpacked(zstd::encode_all(&blank[..], 1).unwrap().repeat(1_000));
+        assert!(error.unwrap().contains("unpack it first"));
 
-        // A hundredth, as beyond any dump: sixteen bytes that differ in each line.
+        // A ratio of about 100, more than any dump has: 16 bytes differ in each line.
         let lines = (0_u64..2_000).map(|number| {
             let hash = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
             format!("{hash:016x}{}\n", " ".repeat(1_200))
@@ -125,7 +123,7 @@ mod tests {
         assert!((50..200).contains(&ratio), "{ratio}");
         let times = 12 * (1 << 20) / text.len() + 1;
         assert_eq!(unpacked(piece.repeat(times)), ((text.len() * times) as u64, None));
-        // Not packed, anything is right.
+        // A file that is not packed has no limit.
         assert_eq!(unpacked(vec![b' '; 32 << 20]), (32 << 20, None));
     }
 }

@@ -113,10 +113,10 @@ impl Drop for InProgress {
 fn endless(count: &Arc<AtomicUsize>) -> BoxedFilter<(Response,)> {
     let count = count.clone();
     let answer = move || {
-        let under_way = InProgress::new(&count);
+        let in_progress = InProgress::new(&count);
         async move {
             std::future::pending::<()>().await;
-            drop(under_way);
+            drop(in_progress);
             Response::default()
         }
     };

@@ -100,11 +100,11 @@ fn the_whole_answer() {
 fn tree(family: &Value) -> Vec<(Value, Value, Vec<Value>)> {
     let figi = |row: &Value| row["figi"].clone();
     let branches = family["composites"].as_array().unwrap().iter();
-    let tell = |branch: &Value| {
+    let show = |branch: &Value| {
         let venues = branch["venues"].as_array().unwrap().iter().map(figi).collect();
         (branch["compositeFIGI"].clone(), figi(&branch["composite"]), venues)
     };
-    branches.map(tell).collect()
+    branches.map(show).collect()
 }
 
 /// contract 16.5: share class, composites and venues, by exchange code; unlisted ones too.

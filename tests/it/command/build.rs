@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use figdex_index::Catalogue;
-use figdex_ingest::{Build, Format, Input};
+use figdex_ingest::{Build, Format, Input, Layout};
 use proptest::prelude::*;
 
 use crate::support::{Server, build_of, figis, program};
@@ -128,9 +128,9 @@ fn several_dumps_are_one_universe() {
         "input         read  instruments  merged  rejected  skipped\n",
         "folder/a.csv     2            2       0         0        0\n",
         "folder/b.csv     1            0       1         0        0\n",
-        "in all           4            3       1         0        0\n",
+        "total            4            3       1         0        0\n",
         "           1  ticker\n",
-        "              BBG000BLNNH6: \"IBM\" of folder/b.csv, not \"OLD\" of folder/a.csv\n",
+        "              BBG000BLNNH6: \"IBM\" from folder/b.csv, not \"OLD\" from folder/a.csv\n",
         "ignored columns\n  later.csv: unheard of\n",
         "published generation 1: 3 instruments",
     ] {
@@ -236,9 +236,9 @@ fn rejected_rows_and_dropped_cells_are_kept() {
     let expected = b"input,line,column,reason,raw\n\
         dump.csv,2,,wrong figi: the check digit is wrong,\"BBG000BLNNH5,\"\"I,BM\"\",US4592001014\"\n\
         dump.csv,3,ID_ISIN,not of the form of its idType,\"BBG000BLNNH6,IBM,US4592001015\"\n\
-        dump.csv,4,,\"it has 2 cells, the header has 3\",\"BBG000B9XRY4,\"\"two\nlines\"\"\"\n\
-        dump.csv,6,,it has no figi,\",AAPL,\"\n\
-        dump.csv,7,,it is not UTF-8,\"BBG000BPH459,\xff,\"\n";
+        dump.csv,4,,\"found 2 cells, but the header has 3\",\"BBG000B9XRY4,\"\"two\nlines\"\"\"\n\
+        dump.csv,6,,no figi,\",AAPL,\"\n\
+        dump.csv,7,,not UTF-8,\"BBG000BPH459,\xff,\"\n";
     assert_eq!(String::from_utf8_lossy(&rejects), String::from_utf8_lossy(expected));
     assert!(report.contains("1  wrong figi: check digit (first: dump.csv, line 2)"), "{report}");
     assert!(report.contains("1  ID_ISIN: not of the form of its idType (first: dump.csv, line 3)"));
@@ -275,18 +275,18 @@ fn bad_inputs() {
     let packed = gzip(format!("{HEADER}{}", IBM.repeat(2_000)).as_bytes());
     let cut_zst = zstd::encode_all(format!("{HEADER}{IBM}").as_bytes(), 1).unwrap();
     let faults: &[(&str, &[u8], &str)] = &[
-        ("empty.csv", b"", "empty.csv, line 1: it is empty"),
-        ("empty", b"", "empty: it is empty"),
+        ("empty.csv", b"", "empty.csv, line 1: the dump is empty"),
+        ("empty", b"", "empty: the dump is empty"),
         (
             "no-figi.csv",
             b"ticker,name\nIBM,x\n",
-            "no-figi.csv, line 1: the header has no column figi: ticker,name",
+            "no-figi.csv, line 1: the header has no column figi, only ticker,name",
         ),
         ("twice.csv", b"figi,figi\n", "twice.csv, line 1: the header names figi twice"),
         (
             "unknown",
             b"hello\nworld\n",
-            "unknown: it has neither a header row with figi nor JSON lines",
+            "unknown: unknown format: the dump has neither a header row with figi nor JSON lines",
         ),
         (
             "array.json",
@@ -299,7 +299,7 @@ fn bad_inputs() {
             "cut.json, line 2: the JSON ends in the middle",
         ),
         ("list.json", b"[{\"figi\":[\"BBG000BLNNH6\"]}]", "wrong figi: not a plain value"),
-        ("utf16", b"\xff\xfef\0i\0g\0i\0", "utf16: it is UTF-16"),
+        ("utf16", b"\xff\xfef\0i\0g\0i\0", "utf16: the dump is UTF-16"),
         (
             "quote.csv",
             b"figi,ticker\nBBG000BLNNH6,\"IBM\nBBG000B9XRY4,AAPL\n",
@@ -307,8 +307,8 @@ fn bad_inputs() {
         ),
         ("cut.csv.gz", &packed[..packed.len() / 2], "cut.csv.gz"),
         ("cut.zst", &cut_zst[..cut_zst.len() - 3], "cut.zst"),
-        ("header-only.csv", b"figi,ticker\n", "the inputs have no instrument"),
-        ("array.jsonl", b"[1]\n", "1 of 1 rows were rejected, more than 5 %"),
+        ("header-only.csv", b"figi,ticker\n", "the inputs contain no instruments"),
+        ("array.jsonl", b"[1]\n", "1 of 1 rows were rejected, more than the limit of 5 %"),
         ("array.jsonl", b"[1]\n", "a JSON array, not an object (first: array.jsonl, line 1)"),
         ("bad.jsonl", b"{\"figi\":\"BBG000BLNNH6\"\n", "not JSON (first: bad.jsonl, line 1)"),
         ("bad.csv", b"figi\nBBG000BLNNH5\n", "wrong figi: check digit (first: bad.csv, line 2)"),
@@ -346,7 +346,7 @@ fn value_lists() {
         let job = format!(r#"[{{"idType":"TICKER","idValue":"x","exchCode":"{exch_code}"}}]"#);
         assert_eq!(server.post("/v3/mapping", &job).status, status, "{exch_code}");
     }
-    for (content, message) in [("[]", "not a value list"), ("", "not a value list")] {
+    for (content, message) in [("[]", "invalid value list"), ("", "invalid value list")] {
         let desk = Desk::new();
         desk.write("dump.csv", format!("{HEADER}{IBM}"));
         desk.write("currency.json", content);
@@ -361,11 +361,10 @@ fn value_lists() {
 /// Every row of a generated universe is taken and found.
 #[test]
 fn a_generated_universe_is_taken_whole() {
-    for format in [figdex_ingest::generate::Format::Csv, figdex_ingest::generate::Format::JsonLines]
-    {
+    for layout in [Layout::Csv, Layout::JsonLines] {
         let universe = figdex_ingest::generate::Universe::new(3_000, 9);
         let mut dump = Vec::new();
-        figdex_ingest::generate::write(&universe, format, &mut dump).unwrap();
+        figdex_ingest::generate::write(&universe, layout, &mut dump).unwrap();
         let input = Input::Memory("generated", dump.into());
         let server = Server::build(|index| build_of(vec![input], index));
         assert_eq!(server.report.total().instruments, 3_000, "{}", server.report);
@@ -453,7 +452,7 @@ fn the_faults_of_a_dirty_universe_are_reported() {
     use figdex_ingest::generate::Universe;
     let universe = Universe { dirt: "5%".parse().unwrap(), ..Universe::new(20_000, 3) };
     let mut dump = Vec::new();
-    generate::write(&universe, generate::Format::Csv, &mut dump).unwrap();
+    generate::write(&universe, Layout::Csv, &mut dump).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let input = Input::Memory("generated", dump.into());
     let build = Build {
@@ -469,7 +468,7 @@ fn the_faults_of_a_dirty_universe_are_reported() {
         "wrong figi: check digit",
         "wrong figi: characters",
         "ID_ISIN: not of the form of its idType",
-        "conflicts: rows of one instrument that say different things",
+        "conflicts: rows of one instrument with different values",
         "(OLD)",
     ] {
         assert!(report.to_string().contains(text), "{text}\n{report}");

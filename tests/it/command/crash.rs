@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use figdex_index::Catalogue;
-use figdex_ingest::generate::Format;
+use figdex_ingest::Layout;
 use rustix::process::Signal;
 
 use crate::support::process::{Process, REQUEST, figdex, run};
@@ -21,7 +21,7 @@ const NEW_COUNT: u64 = 1_000;
 fn desk() -> tempfile::TempDir {
     let desk = tempfile::tempdir().unwrap();
     fs::write(desk.path().join("old.csv"), OLD).unwrap();
-    fs::write(desk.path().join("new.csv"), generated(NEW_COUNT, Format::Csv)).unwrap();
+    fs::write(desk.path().join("new.csv"), generated(NEW_COUNT, Layout::Csv)).unwrap();
     desk
 }
 
@@ -210,7 +210,7 @@ fn a_full_disk_ends_a_build_cleanly() {
     disk.resize(old_kilobytes + whole_kilobytes / 4);
     let (code, error) = build(desk.path(), "new.csv", "small/index");
     assert_eq!(code, 1);
-    assert!(error.contains(" free, and the index needs about "), "{error}");
+    assert!(error.contains(" free, and the build needs about "), "{error}");
 }
 
 /// The disk space of a folder, as the disk counts it.

@@ -316,7 +316,7 @@ fn a_columns_file() {
     );
     let dropped: Vec<_> = server.report.dropped.iter().collect();
     assert_eq!(dropped.len(), 1);
-    assert_eq!(dropped[0].0.1, "not a date of the form that the format tells");
+    assert_eq!(dropped[0].0.1, "not a date of the described form");
     assert_eq!(dropped[0].1.first.to_string(), "dump, line 8");
 }
 
@@ -330,7 +330,10 @@ fn absent_and_ignored_columns_are_reported() {
     assert_eq!(input.absent_columns, ["Nmae", "Title"]);
     assert_eq!(input.unknown_columns, ["Name"]);
     let report = server.report.to_string();
-    assert!(report.contains("\ncolumns of its format that an input lacks\n  dump"), "{report}");
+    assert!(
+        report.contains("\ncolumns of the format that are missing in the input\n  dump"),
+        "{report}"
+    );
     assert!(report.contains("Nmae, Title"), "{report}");
 }
 
@@ -502,9 +505,9 @@ fn several_columns_files() {
         &json!({"name": "IBM"}),
     );
     let error = Format::read_all(&[&bank, &plain]).unwrap_err().to_string();
-    assert!(error.ends_with(
-        "plain.toml: one of several columns files must say how its dumps are recognised"
-    ));
+    assert!(
+        error.ends_with("plain.toml: with several columns files, each needs the key `recognise`")
+    );
 }
 
 /// When two formats fit a dump, the build does not guess.
@@ -522,7 +525,8 @@ fn a_dump_that_fits_two_formats_is_refused() {
     };
     let error = build.run(&mut |_| {}).unwrap_err().to_string();
     assert!(
-        error.starts_with("dump: it may be any of ") && error.ends_with(": --format says which"),
+        error.starts_with("dump: the dump may be any of ")
+            && error.ends_with(": name its format with --format"),
         "{error}"
     );
 }

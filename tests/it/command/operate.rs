@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use figdex_index::{Catalogue, Error, IdValue};
-use figdex_ingest::generate::Format;
+use figdex_ingest::Layout;
 use serde_json::{Value, json};
 
 use crate::support::{generated, ingest, program};
@@ -29,7 +29,7 @@ const ODD: &str = concat!(
 fn an_export_is_the_same_index_again() {
     let desk = tempfile::tempdir().unwrap();
     let folder = desk.path();
-    fs::write(folder.join("generated.csv"), generated(1_500, Format::Csv)).unwrap();
+    fs::write(folder.join("generated.csv"), generated(1_500, Layout::Csv)).unwrap();
     fs::write(folder.join("odd.jsonl"), ODD).unwrap();
     fs::create_dir(folder.join("lists")).unwrap();
     fs::write(folder.join("lists/exchCode.json"), r#"{"values":["NOWHERE"]}"#).unwrap();
@@ -74,7 +74,7 @@ fn values_that_csv_cannot_write_are_refused() {
     assert_eq!(ingest(desk.path(), &["build", "dump.jsonl", "--index", "index"]).0, 0);
     let (code, _, error) = ingest(desk.path(), &["export", "index"]);
     assert_eq!(code, 1);
-    assert!(error.contains("BBG000BLNNH6 has a value with ';' in alias"), "{error}");
+    assert!(error.contains("a value of alias of BBG000BLNNH6 contains ';'"), "{error}");
     let (code, printed, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
     assert_eq!((code, &*printed), (0, "{\"figi\":\"BBG000BLNNH6\",\"alias\":\"a;b\"}\n"));
 }
@@ -113,7 +113,7 @@ fn inspecting() {
     assert_eq!(code, 0);
     for line in [
         "4 instruments in one part; ",
-        "             1      25.00 %  Equity\n             3      75.00 %  without\n",
+        "             1      25.00 %  Equity\n             3      75.00 %  without a value\n",
         "             2      50.00 %  listed\n",
     ] {
         assert!(printed.contains(line), "{line}\n{printed}");

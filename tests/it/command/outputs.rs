@@ -326,7 +326,7 @@ fn links_and_pipes_stay() {
     assert_eq!(ingest(folder, &["build", "alias.jsonl", "--index", "index"]).0, 0);
     fs::write(folder.join("elsewhere/export.csv"), "earlier").unwrap();
     let (code, _, error) = ingest(folder, &["export", "index", "--out", "elsewhere/export.csv"]);
-    assert!(code == 1 && error.contains("has a value with ';'"), "{error}");
+    assert!(code == 1 && error.contains("of BBG000BLNNH6 contains ';'"), "{error}");
     assert_eq!(fs::read_to_string(folder.join("elsewhere/export.csv")).unwrap(), "earlier");
     assert_eq!(fs::read_dir(folder.join("elsewhere")).unwrap().count(), 2);
 }

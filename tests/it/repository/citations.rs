@@ -24,7 +24,8 @@ const CITING: [&str; 11] = [
 const ENDINGS: [&str; 6] = ["", "js", "md", "py", "rs", "toml"];
 
 /// The folders whose comments are searched for papers that are not in the repository.
-const SEARCHED_FOR_PAPERS: [&str; 2] = ["index/tests", "tests"];
+const SEARCHED_FOR_PAPERS: [&str; 8] =
+    ["benches", "examples", "fuzz", "index", "ingest", "packaging", "src", "tests"];
 
 /// The ways in which comments used to name such papers; `#` is any digit.
 const PAPERS: [&str; 10] = [

@@ -55,9 +55,9 @@ impl Certificate {
     pub(crate) fn write(&self, certificate: &Path, key: &Path) {
         // As in a renewal, each file is replaced in one step.
         for (file, text) in [(key, &self.key), (certificate, &self.certificate)] {
-            let beside = file.with_extension("new");
-            fs::write(&beside, text).unwrap();
-            fs::rename(beside, file).unwrap();
+            let new = file.with_extension("new");
+            fs::write(&new, text).unwrap();
+            fs::rename(new, file).unwrap();
         }
     }
 

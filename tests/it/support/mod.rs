@@ -18,7 +18,7 @@ use figdex::config::Settings;
 use figdex::{Observer, Peer, State, service};
 use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::generate::Universe;
-use figdex_ingest::{Build, Input, MaxRejects, Report, generate};
+use figdex_ingest::{Build, Input, Layout, MaxRejects, Report, generate};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use warp::filters::BoxedFilter;
@@ -217,9 +217,9 @@ pub(crate) fn ingest(folder: &Path, arguments: &[&str]) -> (i32, String, String)
 }
 
 /// A generated universe as a canonical dump.
-pub(crate) fn generated(count: u64, format: generate::Format) -> Vec<u8> {
+pub(crate) fn generated(count: u64, layout: Layout) -> Vec<u8> {
     let mut dump = Vec::new();
-    generate::write(&Universe::new(count, 5), format, &mut dump).unwrap();
+    generate::write(&Universe::new(count, 5), layout, &mut dump).unwrap();
     dump
 }
 

@@ -1,6 +1,6 @@
-//! What a person sees while a build runs: bars where standard error is a terminal,
-//! a line every few seconds where it is a file or a pipe, nothing on request.
-//! The library only calls back; the report is not this module's.
+//! The progress of a build on standard error: bars on a terminal, a line every few seconds in
+//! a file or a pipe, nothing with `--quiet`. The library calls back with the numbers. The
+//! report at the end is printed elsewhere.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
@@ -9,24 +9,24 @@ use figdex_index::escaped;
 use figdex_ingest::{Progress, grouped, terminal};
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Between two lines of one phase.
+/// Least time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A bar that knows its end, one that does not, and a phase without numbers.
+/// Templates of `indicatif`: a bar whose end is known, and one whose end is not.
 const BAR: &str = "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left";
 const OPEN: &str = "{prefix:>10} {spinner}  {msg}";
 
-/// Who watches a build.
-pub(crate) enum Watch {
-    /// A person at a terminal: one bar a phase, the finished ones stay.
+/// Shows the progress of a build on standard error.
+pub(crate) enum ProgressDisplay {
+    /// On a terminal: a bar for each phase; those of finished phases stay.
     Bars(Option<(Phase, ProgressBar)>),
-    /// A log.
-    Lines(Option<(Phase, Instant)>),
-    /// Nobody.
-    Nobody,
+    /// In a file or a pipe: a line now and then; the time of the last one.
+    Lines(Instant),
+    /// With `--quiet`: nothing.
+    Nothing,
 }
 
-/// A phase of the build: each has a bar.
+/// A phase of the build. Each has its own bar.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Reading,
@@ -35,7 +35,7 @@ pub(crate) enum Phase {
     Publishing,
 }
 
-/// A step of the build in the words of a bar.
+/// The current state of a phase, as a bar shows it.
 struct Step {
     phase: Phase,
     done: u64,
@@ -45,20 +45,21 @@ struct Step {
     unit: &'static str,
 }
 
-impl Watch {
+impl ProgressDisplay {
     pub(crate) fn new(quiet: bool) -> Self {
         match (quiet, io::stderr().is_terminal()) {
-            (true, _) => Self::Nobody,
+            (true, _) => Self::Nothing,
             (false, true) => Self::Bars(None),
-            (false, false) => Self::Lines(None),
+            // A build that ends within the interval prints no line.
+            (false, false) => Self::Lines(Instant::now()),
         }
     }
 
     /// Shows how far the build has come.
-    pub(crate) fn tell(&mut self, progress: Progress<'_>) {
-        let step = Step::of(progress);
+    pub(crate) fn show(&mut self, progress: Progress<'_>) {
         match self {
             Self::Bars(current) => {
+                let step = Step::of(progress);
                 if current.as_ref().is_none_or(|(phase, _)| *phase != step.phase) {
                     if let Some((_, finished)) = current.take() {
                         finish(&finished);
@@ -69,33 +70,15 @@ impl Watch {
                     step.show(bar);
                 }
             }
-            Self::Lines(last) => {
-                let now = Instant::now();
-                let due = match last {
-                    // A build that is over at once has no need of lines.
-                    None => {
-                        *last = Some((step.phase, now));
-                        false
-                    }
-                    Some((phase, since)) if *phase == step.phase => {
-                        now.duration_since(*since) >= LINE_INTERVAL
-                    }
-                    Some((_, since)) => {
-                        let begun = *since;
-                        *last = Some((step.phase, begun));
-                        now.duration_since(begun) >= LINE_INTERVAL
-                    }
-                };
-                if due {
-                    *last = Some((step.phase, now));
-                    terminal::note(&line(progress));
-                }
+            Self::Lines(last) if last.elapsed() >= LINE_INTERVAL => {
+                *last = Instant::now();
+                terminal::note(&line(progress));
             }
-            Self::Nobody => {}
+            Self::Lines(_) | Self::Nothing => {}
         }
     }
 
-    /// The build is over, well or not.
+    /// Finishes the last bar, when the build has ended or failed.
     pub(crate) fn end(self) {
         if let Self::Bars(Some((_, bar))) = self {
             finish(&bar);
@@ -135,7 +118,7 @@ impl Step {
             Some(length) => (ProgressBar::new(length), BAR),
             None => (ProgressBar::new_spinner(), OPEN),
         };
-        let style = ProgressStyle::with_template(template).expect("the template is of its form");
+        let style = ProgressStyle::with_template(template).expect("the template is valid");
         bar.set_style(style.progress_chars("=> "));
         bar.set_prefix(self.phase.name());
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -147,7 +130,7 @@ impl Step {
             return bar.set_message("verifying what was written");
         }
         let mut counted = format!("{} {}", grouped(self.count), self.unit);
-        // At the first moment nobody can tell.
+        // A rate over less time would say little.
         let seconds = bar.elapsed().as_secs_f64();
         if seconds > 0.2 {
             let rate = (self.count as f64 / seconds) as u64;
@@ -172,15 +155,15 @@ impl Phase {
     }
 }
 
-/// Leaves the bar as it is, with the time that its phase took.
+/// Stops the bar where it is and adds the time that its phase took.
 fn finish(bar: &ProgressBar) {
     let message = format!("{}, {:.1} s", bar.message(), bar.elapsed().as_secs_f64());
     let style = ProgressStyle::with_template("{prefix:>10}  {msg}");
-    bar.set_style(style.expect("the template is of its form"));
+    bar.set_style(style.expect("the template is valid"));
     bar.abandon_with_message(message);
 }
 
-/// The same for a log.
+/// The line that a log shows instead of a bar.
 fn line(progress: Progress<'_>) -> String {
     match progress {
         Progress::Reading { input, rows, bytes, bytes_total } => {
@@ -191,13 +174,10 @@ fn line(progress: Progress<'_>) -> String {
             };
             format!("reading {}: {} rows so far, {of}", escaped(input), grouped(rows))
         }
-        Progress::Joining { instruments, instruments_max } => format!(
-            "joining: {} of {} instruments so far",
-            grouped(instruments),
-            grouped(instruments_max)
-        ),
-        Progress::Indexing { instruments, instruments_max } => format!(
-            "indexing: {} of {} instruments so far",
+        Progress::Joining { instruments, instruments_max }
+        | Progress::Indexing { instruments, instruments_max } => format!(
+            "{}: {} of {} instruments so far",
+            Step::of(progress).phase.name(),
             grouped(instruments),
             grouped(instruments_max)
         ),
@@ -210,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_tells_what_a_bar_would_show() {
+    fn a_line_shows_what_a_bar_would() {
         let reading = |bytes_total| Progress::Reading {
             input: "dump.csv",
             rows: 1_234_567,

@@ -1,5 +1,5 @@
-//! Warnings of the libraries, such as of an old generation that cannot be removed, on
-//! standard error: they are events of `tracing`, which a server has in its log.
+//! Prints warnings of the libraries on standard error, such as of an old generation that cannot
+//! be removed. They are `tracing` events, which the server writes to its log.
 
 use std::fmt::{self, Write as _};
 
@@ -8,9 +8,9 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber, subscriber};
 
-/// Has warnings and errors printed from now on.
+/// Prints warnings and errors from now on.
 pub(crate) fn print() {
-    // The only subscriber of the program, so that it is always taken.
+    // This fails only when there is another subscriber, and the program has one.
     subscriber::set_global_default(Warnings).ok();
 }
 
@@ -40,7 +40,7 @@ impl Subscriber for Warnings {
     fn exit(&self, _: &Id) {}
 }
 
-/// The message of an event, with its fields.
+/// The message of an event, followed by its other fields.
 struct Text(String);
 
 impl Visit for Text {

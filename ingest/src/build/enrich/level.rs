@@ -1,12 +1,12 @@
-//! By what a row to enrich with finds its instruments, and what it may give them.
+//! The keys that match an `--enrich` row to instruments, and the fields that each kind of key
+//! may fill.
 //!
-//! A FIGI, or an exchange code with a ticker, names a **listing**: whatever else
-//! the row says is said of that listing. An ISIN or a CUSIP names an **issue**,
-//! which trades on many venues, each with a row of its own. So what belongs to a
-//! venue must not be carried by an ISIN to the other venues: exchCode, micCode,
-//! ticker and currency (each line is quoted in its own), the composite FIGI, the
-//! description and the symbols that are made of the ticker, SEDOL (one for each
-//! market), the vendor's uniqueID (one for each row), whether it is listed.
+//! A FIGI, or an exchange code with a ticker, identifies a **listing**, and the row may fill any
+//! field of it. An ISIN or a CUSIP identifies an **issue**, which trades on many venues and has
+//! a row for each. A row that matches by ISIN must not fill fields that differ between venues:
+//! exchCode, micCode, ticker, currency (each listing has its own), the composite FIGI, the
+//! description and the symbols that are made from the ticker, SEDOL (one per market), the
+//! vendor's uniqueID (one per row), and whether it is listed.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -14,7 +14,7 @@ use figdex_index::{Figi, IdType, Instrument, Property};
 
 use crate::row::Column;
 
-/// What an instrument is known by.
+/// A key by which a row is matched to instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key<'a> {
     Figi(Figi),
@@ -23,12 +23,12 @@ pub(super) enum Key<'a> {
     Listing { exch_code: &'a str, ticker: &'a str },
 }
 
-/// What a key names.
+/// The level that a key identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
-    /// Every row of a security that carries the identifier.
+    /// All rows of a security that have the identifier.
     Issue,
-    /// A row.
+    /// One row.
     Listing,
 }
 
@@ -40,7 +40,7 @@ impl Key<'_> {
         }
     }
 
-    /// The same for the same key, always.
+    /// A hash of the key, the same for equal keys within a process.
     pub(super) fn hash64(self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);
@@ -60,18 +60,18 @@ pub(super) fn keys(instrument: &Instrument) -> impl Iterator<Item = Key<'_>> {
     issue.chain(listing.map(|(exch_code, ticker)| Key::Listing { exch_code, ticker }))
 }
 
-/// The security that an instrument is a row of: its share class, else its
-/// composite, else itself.
+/// The security that an instrument belongs to: its share class, else its composite, else the
+/// instrument itself.
 pub(super) fn security(instrument: &Instrument) -> Figi {
     instrument.share_class_figi.or(instrument.composite_figi).unwrap_or(instrument.figi)
 }
 
-/// Whether a key of that level may give the column.
+/// Whether a key of that level may fill the column.
 pub(super) fn gives(level: Level, column: Column) -> bool {
     level == Level::Listing || is_of_issue(column)
 }
 
-/// Whether all rows of a security have the same in the column.
+/// Whether all rows of a security have the same value in the column.
 fn is_of_issue(column: Column) -> bool {
     match column {
         Column::ShareClassFigi

@@ -1,17 +1,15 @@
-//! Dumps that add to instruments instead of making any (`--enrich FILE`).
+//! Dumps that add fields to instruments but no instruments (`--enrich FILE`).
 //!
-//! A row finds instruments by what they are known by (`level.rs`) and fills what
-//! is blank in them. It never overrides: where it says otherwise than a dump of
-//! instruments, that is a conflict, counted, and the dump stands. Two passes over
-//! the merged instruments are needed, since whether a row identifies one security
-//! is known only when all have been seen: [`Enrichment::observe`] each, then
-//! [`Enrichment::settle`], then [`Enrichment::apply`] to each, in the same order.
-//! In between the rows wait in memory, packed (`rows.rs`).
+//! A row is matched to instruments by its keys (`level.rs`) and fills their blank fields. It
+//! never overwrites a value: a different value is counted as a conflict, and the instrument
+//! keeps its own. Whether a row identifies a single security is known only after all
+//! instruments were seen, so there are two passes over the merged instruments:
+//! [`Enrichment::observe`] each, then [`Enrichment::settle`], then [`Enrichment::apply`] to
+//! each. Meanwhile the rows are kept in memory (`rows.rs`).
 //!
-//! A row is **ambiguous** when its keys identify rows of several securities, or
-//! when another row says otherwise of the same security: nothing tells which is
-//! right, so neither joins. How the instruments were merged, and where they are
-//! kept between the passes, is not known here.
+//! A row is **ambiguous** when its keys identify several securities, or when another row gives a
+//! different value for the same security. There is no way to decide which is right, so such
+//! rows are not used.
 
 mod level;
 mod rows;
@@ -27,60 +25,60 @@ use crate::error::{Error, Result};
 use crate::report::conflicts::Conflicts;
 use crate::report::{EnrichReport, Tally};
 use crate::row::cells::cells;
-use crate::row::normalize::{Dropped, describe, take};
+use crate::row::normalize::{Dropped, describe, set_cell};
 use crate::row::reject::Reject;
 use crate::row::{Cell, CellKind, Column, Row};
 
-/// An instrument needs a FIGI, also while it is only what a row says of others;
-/// this one is never looked at.
-const NOBODY: &str = "FDG000000009";
+/// The FIGI of the instrument that a row without a FIGI is read into. It is never used.
+const PLACEHOLDER: &str = "FDG000000009";
 
-/// The rows to enrich with, and what is known of each so far.
+/// The rows of the `--enrich` inputs, and the state of each.
 pub(crate) struct Enrichment {
-    /// The account of each input, in the order given.
+    /// The report of each input, in the order given.
     inputs: Vec<EnrichReport>,
     rows: Rows<State>,
     filled: BTreeMap<Column, u64>,
-    nobody: Figi,
+    placeholder: Figi,
 }
 
 #[derive(Default)]
 struct State {
-    /// What its ISINs and CUSIPs identify.
-    issue: Hit,
-    /// What its FIGI, or its exchange code and ticker, identify.
-    listing: Hit,
-    fate: Fate,
+    /// The instruments with its ISINs or CUSIPs.
+    issue: Match,
+    /// The instruments with its FIGI, or with its exchange code and ticker.
+    listing: Match,
+    outcome: Outcome,
 }
 
-/// What keys of a row identify.
+/// The instruments that the keys of a row identify.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Hit {
+enum Match {
     #[default]
     None,
-    /// Rows of one security; the first of them.
+    /// Instruments of one security, and the first of them.
     One { security: Figi, figi: Figi },
-    /// Rows of several securities; two of them.
+    /// Instruments of several securities, and two of these.
     Several([Figi; 2]),
 }
 
-/// What becomes of a row.
+/// The outcome of matching a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Fate {
-    /// No instrument has its keys; so it is until one is observed.
+enum Outcome {
+    /// No instrument has its keys.
     #[default]
     Unmatched,
     Enriches,
-    /// Two of the securities.
+    /// Its keys identify several securities; two of these.
     SeveralSecurities([Figi; 2]),
-    /// A column in which another row says otherwise.
+    /// Another row has a different value in that column for the same security.
     Contradicted(Column),
 }
 
-impl Fate {
-    /// Why the row joined nothing: in general, and with what is particular to it.
+impl Outcome {
+    /// Why the row was not used, as the general reason by which the report counts, and with the
+    /// details of this row. `None` if it was used.
     fn reason(self) -> Option<(&'static str, String)> {
-        let (reason, particular) = match self {
+        let (reason, details) = match self {
             Self::Enriches => return None,
             Self::Unmatched => ("unmatched: no instrument has its identifiers", String::new()),
             Self::SeveralSecurities([a, b]) => (
@@ -92,17 +90,17 @@ impl Fate {
                 format!(": {}", column.name()),
             ),
         };
-        Some((reason, format!("{reason}{particular}")))
+        Some((reason, format!("{reason}{details}")))
     }
 }
 
-impl Hit {
+impl Match {
     fn add(&mut self, instrument: &Instrument) {
         let found = security(instrument);
         *self = match *self {
             Self::None => Self::One { security: found, figi: instrument.figi },
             Self::One { security, .. } if security != found => Self::Several([security, found]),
-            before => before,
+            known => known,
         };
     }
 }
@@ -117,33 +115,32 @@ impl Enrichment {
             inputs: Vec::new(),
             rows: Rows::new(bytes_max),
             filled: BTreeMap::new(),
-            nobody: Figi::parse(NOBODY).expect("the constant is of the form"),
+            placeholder: Figi::parse(PLACEHOLDER).expect("the constant is of the form"),
         }
     }
 
-    /// Begins an input; the rows that follow are its rows.
+    /// Begins an input, to which the following rows belong.
     pub(crate) fn begin(&mut self, name: String) {
         self.inputs.push(EnrichReport { name, ..EnrichReport::default() });
     }
 
-    /// The account of the input that was begun last.
+    /// The report of the current input.
     ///
     /// # Panics
     /// Before the first [`Enrichment::begin`].
-    pub(crate) fn account(&mut self) -> &mut EnrichReport {
+    pub(crate) fn report(&mut self) -> &mut EnrichReport {
         self.inputs.last_mut().expect("an input was begun")
     }
 
-    /// The account of each input, in the order given.
-    pub(crate) fn accounts(&self) -> &[EnrichReport] {
+    /// The report of each input, in the order given.
+    pub(crate) fn reports(&self) -> &[EnrichReport] {
         &self.inputs
     }
 
-    /// Takes in a row. It is kept, or the reason is told why it is none; cells
-    /// that were not taken are added to `dropped`.
+    /// Adds a row, or returns why it is rejected. Invalid cells are added to `dropped`.
     ///
     /// # Errors
-    /// When the rows are more than memory is set aside for.
+    /// [`Error::Input`] when the rows take more than [`ROWS_BYTES_MAX`].
     pub(crate) fn add(
         &mut self,
         row: &Row,
@@ -158,33 +155,33 @@ impl Enrichment {
                 None
             }
         });
-        let said = describe(figi.unwrap_or(self.nobody), row, dropped);
-        let keys: Vec<Key<'_>> = figi.map(Key::Figi).into_iter().chain(keys(&said)).collect();
+        let fields = describe(figi.unwrap_or(self.placeholder), row, dropped);
+        let keys: Vec<Key<'_>> = figi.map(Key::Figi).into_iter().chain(keys(&fields)).collect();
         if keys.is_empty() {
             return Ok(Err(Reject::NoKey));
         }
         let figi = figi.map(|figi| (Column::Figi, figi.to_string()));
-        let cells: Vec<_> = figi.into_iter().chain(cells(&said)).collect();
+        let cells: Vec<_> = figi.into_iter().chain(cells(&fields)).collect();
         let input = self.inputs.len() - 1;
         match self.rows.push(input, row.line, &row.raw, &cells, &keys) {
             Ok(()) => Ok(Ok(())),
             Err(Full) => {
                 let what = format!(
-                    "the rows to enrich with take more than {} MiB, which is the most; give \
-                     fewer of them, or fewer columns",
+                    "the rows of the --enrich dumps take more than {} MiB, which is the limit: \
+                     give fewer rows or fewer columns",
                     ROWS_BYTES_MAX >> 20
                 );
-                Err(Error::input(&self.account().name, Some(row.line), what))
+                Err(Error::input(&self.report().name, Some(row.line), what))
             }
         }
     }
 
-    /// Whether there is nothing to enrich with, and the passes can be spared.
+    /// Whether there are no rows, so that no passes are needed.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() == 0
     }
 
-    /// First pass: notes which rows this instrument is identified by.
+    /// First pass: records which rows identify this instrument.
     pub(crate) fn observe(&mut self, instrument: &Instrument) {
         for (row, level) in self.rows.find(instrument) {
             let state = self.rows.state_mut(row);
@@ -195,24 +192,26 @@ impl Enrichment {
         }
     }
 
-    /// Between the passes: decides what becomes of each row.
+    /// Between the passes: determines the outcome of each row.
     pub(crate) fn settle(&mut self) {
         let mut securities = Vec::new();
         let mut listings = Vec::new();
         for row in 0..self.rows.len() {
-            let State { issue, listing, fate } = self.rows.state_mut(row);
-            *fate = match (*issue, *listing) {
-                (Hit::None, Hit::None) => Fate::Unmatched,
-                (Hit::Several(some), _) | (_, Hit::Several(some)) => Fate::SeveralSecurities(some),
-                (Hit::One { security: a, .. }, Hit::One { security: b, .. }) if a != b => {
-                    Fate::SeveralSecurities([a, b])
+            let State { issue, listing, outcome } = self.rows.state_mut(row);
+            *outcome = match (*issue, *listing) {
+                (Match::None, Match::None) => Outcome::Unmatched,
+                (Match::Several(some), _) | (_, Match::Several(some)) => {
+                    Outcome::SeveralSecurities(some)
                 }
-                (Hit::One { security, .. }, _) | (_, Hit::One { security, .. }) => {
+                (Match::One { security: a, .. }, Match::One { security: b, .. }) if a != b => {
+                    Outcome::SeveralSecurities([a, b])
+                }
+                (Match::One { security, .. }, _) | (_, Match::One { security, .. }) => {
                     securities.push((security, row));
-                    if let Hit::One { figi, .. } = *listing {
+                    if let Match::One { figi, .. } = *listing {
                         listings.push((figi, row));
                     }
-                    Fate::Enriches
+                    Outcome::Enriches
                 }
             };
         }
@@ -222,21 +221,22 @@ impl Enrichment {
             self.contradicted(listings, |c| !of_issue(c)),
         ];
         for (row, column) in contradicted.into_iter().flatten() {
-            self.rows.state_mut(row).fate = Fate::Contradicted(column);
+            self.rows.state_mut(row).outcome = Outcome::Contradicted(column);
         }
         for row in 0..self.rows.len() {
             let (input, ..) = self.rows.origin(row);
             let counts = &mut self.inputs[input].counts;
-            match self.rows.state(row).fate {
-                Fate::Unmatched => counts.unmatched += 1,
-                Fate::Enriches => counts.enriched += 1,
-                Fate::SeveralSecurities(_) | Fate::Contradicted(_) => counts.ambiguous += 1,
+            match self.rows.state(row).outcome {
+                Outcome::Unmatched => counts.unmatched += 1,
+                Outcome::Enriches => counts.enriched += 1,
+                Outcome::SeveralSecurities(_) | Outcome::Contradicted(_) => counts.ambiguous += 1,
             }
         }
     }
 
-    /// Of rows that are of the same, those that give one of `columns` different
-    /// values, and the column.
+    /// The rows that contradict another row: of `rows`, each with the FIGI of its security or
+    /// listing, those that have different values in one of `columns` for the same FIGI. Each is
+    /// returned with the column.
     fn contradicted(
         &self,
         mut rows: Vec<(Figi, usize)>,
@@ -245,24 +245,24 @@ impl Enrichment {
         rows.sort_unstable();
         let mut found = Vec::new();
         for same in rows.chunk_by(|(a, _), (b, _)| a == b).filter(|same| same.len() > 1) {
-            let mut said: BTreeMap<Column, Vec<(Vec<&str>, usize)>> = BTreeMap::new();
+            let mut given: BTreeMap<Column, Vec<(Vec<&str>, usize)>> = BTreeMap::new();
             for &(_, row) in same {
                 for (column, values) in self.rows.columns(row) {
                     if columns(column) {
-                        said.entry(column).or_default().push((values, row));
+                        given.entry(column).or_default().push((values, row));
                     }
                 }
             }
-            for (column, said) in said {
-                if said.iter().any(|(values, _)| *values != said[0].0) {
-                    found.extend(said.iter().map(|&(_, row)| (row, column)));
+            for (column, given) in given {
+                if given.iter().any(|(values, _)| *values != given[0].0) {
+                    found.extend(given.iter().map(|&(_, row)| (row, column)));
                 }
             }
         }
         found
     }
 
-    /// Second pass: fills what is blank in the instrument and what a row gives.
+    /// Second pass: fills the blank fields of the instrument from its rows, and adds conflicts.
     pub(crate) fn apply(&mut self, instrument: &mut Instrument, conflicts: &mut Conflicts) {
         if self.is_empty() {
             return;
@@ -271,50 +271,46 @@ impl Enrichment {
         if found.is_empty() {
             return;
         }
-        // A row that is found in both ways is found as a listing.
+        // A row that matches as an issue and as a listing counts as a listing.
         found.sort_unstable();
         let mut own = cells(instrument);
         for (place, &(row, level)) in found.iter().enumerate() {
             let again = found.get(place + 1).is_some_and(|&(next, _)| next == row);
-            if again || self.rows.state(row).fate != Fate::Enriches {
+            if again || self.rows.state(row).outcome != Outcome::Enriches {
                 continue;
             }
             for (column, values) in self.rows.columns(row) {
                 if column == Column::Figi || !gives(level, column) {
                     continue;
                 }
-                let mine = || own.iter().filter(|(other, _)| *other == column);
-                if mine().next().is_none() {
+                let existing = || own.iter().filter(|(other, _)| *other == column);
+                if existing().next().is_none() {
                     for value in &values {
                         let cell = Cell { column, value, kind: CellKind::Text };
-                        take(instrument, &cell).expect("the cell was taken before");
+                        set_cell(instrument, &cell)
+                            .expect("the cell was valid when the row was added");
                         own.push((column, (*value).to_owned()));
                     }
                     *self.filled.entry(column).or_default() += 1;
-                } else if values.iter().any(|value| mine().all(|(_, own)| own != value)) {
-                    let stands: Vec<&str> = mine().map(|(_, own)| own.as_str()).collect();
+                } else if values.iter().any(|value| existing().all(|(_, own)| own != value)) {
+                    let kept: Vec<&str> = existing().map(|(_, own)| own.as_str()).collect();
                     let (input, ..) = self.rows.origin(row);
                     let name = Some(self.inputs[input].name.as_str());
                     let lost = values.join(";");
-                    conflicts.add(
-                        column,
-                        instrument.figi,
-                        (&stands.join(";"), None),
-                        (&lost, name),
-                    );
+                    conflicts.add(column, instrument.figi, (&kept.join(";"), None), (&lost, name));
                 }
             }
         }
     }
 
-    /// Tells of the rows that joined nothing, and keeps them.
+    /// Adds the rows that were not used to the rejects file and to the counts by reason.
     pub(crate) fn keep_not_joined(
         &self,
         rejects: &mut Rejects,
         tallies: &mut BTreeMap<&'static str, Tally>,
     ) -> Result<()> {
         for row in 0..self.rows.len() {
-            if let Some((reason, whole)) = self.rows.state(row).fate.reason() {
+            if let Some((reason, whole)) = self.rows.state(row).outcome.reason() {
                 let (input, line, raw) = self.rows.origin(row);
                 let name = &self.inputs[input].name;
                 rejects.keep_raw(name, line, raw, None, &whole)?;
@@ -324,7 +320,7 @@ impl Enrichment {
         Ok(())
     }
 
-    /// The account of each input, and how many fields of each column were filled.
+    /// The report of each input, and the number of fields that were filled, by column.
     pub(crate) fn finish(self) -> (Vec<EnrichReport>, BTreeMap<Column, u64>) {
         (self.inputs, self.filled)
     }

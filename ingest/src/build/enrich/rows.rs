@@ -1,5 +1,5 @@
-//! The rows to enrich with, packed: they wait in memory until every instrument
-//! has been seen, so they have a bound.
+//! Stores the rows of the `--enrich` inputs compactly. They stay in memory until all instruments
+//! were seen, so their size is bounded.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,21 +9,21 @@ use figdex_index::{IdType, Instrument, Property};
 use super::level::{Key, Level, keys};
 use crate::row::Column;
 
-/// The most that the rows of all `--enrich` inputs may take, in bytes.
+/// The most memory that the rows of all `--enrich` inputs may take.
 pub(super) const ROWS_BYTES_MAX: usize = 512 << 20;
 
-/// No further link.
+/// The end of a chain of links.
 const NONE: u32 = u32::MAX;
 
-/// All rows. `S` is what is found out about each.
+/// All rows. `S` is the state of each row.
 pub(super) struct Rows<S> {
-    /// How much more there may be.
+    /// The memory that is left for more rows.
     bytes_left: usize,
-    /// Values of cells and raw rows, end to end.
+    /// Values of cells and raw rows, one after the other.
     heap: Vec<u8>,
     cells: Vec<CellRef>,
     rows: Vec<RowRef<S>>,
-    /// By hash of a key, the last link with it.
+    /// The last link for each hash of a key.
     heads: HashMap<u64, u32>,
     links: Vec<Link>,
 }
@@ -33,8 +33,7 @@ struct CellRef {
     value: Span,
 }
 
-/// A stretch of the heap, which [`ROWS_BYTES_MAX`] keeps below 4 GiB, or of the
-/// cells.
+/// A range of the heap or of the cells. [`ROWS_BYTES_MAX`] keeps both below 2^32.
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
@@ -49,13 +48,13 @@ struct RowRef<S> {
     state: S,
 }
 
-/// That a row has a key of some hash; links of one hash are a chain.
+/// A row that has a key with some hash. The links of one hash are a chain.
 struct Link {
     row: u32,
     next: u32,
 }
 
-/// There is no room for another row.
+/// The error that there is no room for another row.
 pub(super) struct Full;
 
 impl<S: Default> Rows<S> {
@@ -70,7 +69,10 @@ impl<S: Default> Rows<S> {
         }
     }
 
-    /// Adds a row: where it stands, how, and what it says.
+    /// Adds a row: the number of its input, its line and bytes, its cells and its keys.
+    ///
+    /// # Errors
+    /// [`Full`] when the rows would take more than the limit.
     pub(super) fn push(
         &mut self,
         input: usize,
@@ -80,7 +82,7 @@ impl<S: Default> Rows<S> {
         keys: &[Key<'_>],
     ) -> Result<(), Full> {
         let values: usize = cells.iter().map(|(_, value)| value.len()).sum();
-        // A hash table has at most two places for an entry.
+        // A hash table has at most two slots per entry.
         let links = keys.len() * (size_of::<Link>() + 2 * size_of::<(u64, u32)>());
         let refs = size_of::<RowRef<S>>() + cells.len() * size_of::<CellRef>();
         let needed = raw.len() + values + links + refs;
@@ -115,7 +117,7 @@ impl<S: Default> Rows<S> {
         Span { start, end: self.heap.len() as u32 }
     }
 
-    /// The rows that have the key, latest first.
+    /// The rows that have the key, the last one first.
     fn with_key(&self, key: Key<'_>) -> impl Iterator<Item = usize> {
         let mut next = self.heads.get(&key.hash64()).copied().unwrap_or(NONE);
         let same_hash = std::iter::from_fn(move || {
@@ -126,7 +128,7 @@ impl<S: Default> Rows<S> {
         same_hash.filter(move |&row| self.has_key(row, key))
     }
 
-    /// Two keys may have one hash: the cells decide.
+    /// Whether a row has the key. Two keys may have the same hash, so the cells are compared.
     fn has_key(&self, row: usize, key: Key<'_>) -> bool {
         let has = |column: Column, value: &str| self.cells(row).any(|cell| cell == (column, value));
         match key {
@@ -143,16 +145,16 @@ impl<S: Default> Rows<S> {
         self.rows.len()
     }
 
-    /// The cells of a row, those of one column one after the other.
+    /// The cells of a row. Those of one column follow one another.
     fn cells(&self, row: usize) -> impl Iterator<Item = (Column, &str)> {
         let Span { start, end } = self.rows[row].cells;
         self.cells[start as usize..end as usize].iter().map(|cell| {
             let value = str::from_utf8(self.bytes(cell.value));
-            (cell.column, value.expect("a cell was a text when it was put here"))
+            (cell.column, value.expect("the bytes were a text when they were stored"))
         })
     }
 
-    /// The cells of a row, those of one column together.
+    /// The cells of a row, grouped by column.
     pub(super) fn columns(&self, row: usize) -> Vec<(Column, Vec<&str>)> {
         let mut columns: Vec<(Column, Vec<&str>)> = Vec::new();
         for (column, value) in self.cells(row) {
@@ -164,13 +166,13 @@ impl<S: Default> Rows<S> {
         columns
     }
 
-    /// The rows that share a key with the instrument, and the level of the key.
+    /// The rows that share a key with the instrument, each with the level of the key.
     pub(super) fn find(&self, instrument: &Instrument) -> Vec<(usize, Level)> {
         let keys = std::iter::once(Key::Figi(instrument.figi)).chain(keys(instrument));
         keys.flat_map(|key| self.with_key(key).map(move |row| (row, key.level()))).collect()
     }
 
-    /// The place of its input, its line, its bytes.
+    /// The number of the row's input, its line and its bytes.
     pub(super) fn origin(&self, row: usize) -> (usize, u64, &[u8]) {
         let RowRef { input, line, raw, .. } = self.rows[row];
         (input as usize, line, self.bytes(raw))

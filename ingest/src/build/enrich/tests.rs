@@ -2,7 +2,7 @@ use figdex_index::Property;
 
 use super::*;
 
-fn cells_of(cells: &[(&str, &str)]) -> Row {
+fn row_of(cells: &[(&str, &str)]) -> Row {
     let mut row = Row::default();
     for (column, value) in cells {
         row.push(Column::from_name(column).unwrap(), value, CellKind::Text);
@@ -13,13 +13,13 @@ fn cells_of(cells: &[(&str, &str)]) -> Row {
 
 fn instrument(figi: &str, cells: &[(&str, &str)]) -> Instrument {
     let mut dropped = Vec::new();
-    let instrument = describe(Figi::parse(figi).unwrap(), &cells_of(cells), &mut dropped);
+    let instrument = describe(Figi::parse(figi).unwrap(), &row_of(cells), &mut dropped);
     assert!(dropped.is_empty());
     instrument
 }
 
-/// IBM in the United States and in London, Apple, and a bond without levels.
-fn universe() -> Vec<Instrument> {
+/// IBM in the United States and in London, Apple, and a bond without share class or composite.
+fn instruments() -> Vec<Instrument> {
     const IBM: (&str, &str) = ("shareClassFIGI", "BBG001S5S399");
     const ISIN: (&str, &str) = ("ID_ISIN", "US4592001014");
     vec![
@@ -33,29 +33,29 @@ fn universe() -> Vec<Instrument> {
     ]
 }
 
-/// What became of each row, and of the universe.
-fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Fate>, Vec<Instrument>, Conflicts) {
+/// The outcome of each row, the enriched instruments, and the conflicts.
+fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Outcome>, Vec<Instrument>, Conflicts) {
     let mut enrichment = Enrichment::new();
     enrichment.begin("more.csv".into());
     for cells in rows {
-        enrichment.add(&cells_of(cells), &mut Vec::new()).unwrap().unwrap();
-        enrichment.account().counts.read += 1;
+        enrichment.add(&row_of(cells), &mut Vec::new()).unwrap().unwrap();
+        enrichment.report().counts.read += 1;
     }
-    let mut universe = universe();
-    universe.iter().for_each(|instrument| enrichment.observe(instrument));
+    let mut enriched = instruments();
+    enriched.iter().for_each(|instrument| enrichment.observe(instrument));
     enrichment.settle();
     let mut conflicts = Conflicts::new(Vec::new());
-    universe.iter_mut().for_each(|instrument| enrichment.apply(instrument, &mut conflicts));
-    let fates = (0..rows.len()).map(|row| enrichment.rows.state(row).fate).collect();
+    enriched.iter_mut().for_each(|instrument| enrichment.apply(instrument, &mut conflicts));
+    let outcomes = (0..rows.len()).map(|row| enrichment.rows.state(row).outcome).collect();
     assert!(enrichment.finish().0.iter().all(|input| input.counts.add_up()));
-    (fates, universe, conflicts)
+    (outcomes, enriched, conflicts)
 }
 
-/// An ISIN gives what is of the issue to every row that carries it, and nothing
-/// of a venue.
+/// A row with an ISIN fills the fields of the issue in every instrument that has the ISIN, and
+/// no field of a venue.
 #[test]
 fn an_isin_enriches_the_issue() {
-    let (fates, universe, conflicts) = enriched(&[&[
+    let (outcomes, instruments, conflicts) = enriched(&[&[
         ("ID_ISIN", "us4592001014"),
         ("name", "INTL BUSINESS MACHINES CORP"),
         ("currency", "USD"),
@@ -63,39 +63,39 @@ fn an_isin_enriches_the_issue() {
         ("ID_CUSIP", "459200101"),
         ("ID_SEDOL", "2005973"),
     ]]);
-    assert!(fates == [Fate::Enriches] && conflicts.finish().is_empty());
-    for ibm in &universe[..2] {
+    assert!(outcomes == [Outcome::Enriches] && conflicts.finish().is_empty());
+    for ibm in &instruments[..2] {
         assert_eq!(ibm.name.as_deref(), Some("INTL BUSINESS MACHINES CORP"));
         assert_eq!(ibm.property(Property::Currency), None);
         assert_eq!(ibm.property(Property::MicCode), None);
-        assert_eq!(ibm.identifiers.len(), 2, "the CUSIP, and no SEDOL");
+        assert_eq!(ibm.identifiers.len(), 2, "the CUSIP is added, the SEDOL is not");
     }
-    assert_eq!(universe[2..], self::universe()[2..]);
+    assert_eq!(instruments[2..], self::instruments()[2..]);
 }
 
-/// Exchange code and ticker, or a FIGI, name one row, which is given all.
+/// Exchange code and ticker, or a FIGI, identify one instrument, all of whose fields are filled.
 #[test]
-fn a_listing_is_enriched_alone() {
+fn a_listing_key_enriches_only_that_listing() {
     let by_codes = [("exchCode", "LN"), ("ticker", "IBM"), ("currency", "GBp")];
     let by_figi = [("figi", "BBG000BLNQ16"), ("micCode", "XLON")];
-    let (fates, universe, _) = enriched(&[&by_codes, &by_figi]);
-    assert_eq!(fates, [Fate::Enriches; 2]);
-    assert_eq!(universe[1].property(Property::Currency), Some("GBp"));
-    assert_eq!(universe[1].property(Property::MicCode), Some("XLON"));
-    assert_eq!(universe[0], self::universe()[0]);
+    let (outcomes, instruments, _) = enriched(&[&by_codes, &by_figi]);
+    assert_eq!(outcomes, [Outcome::Enriches; 2]);
+    assert_eq!(instruments[1].property(Property::Currency), Some("GBp"));
+    assert_eq!(instruments[1].property(Property::MicCode), Some("XLON"));
+    assert_eq!(instruments[0], self::instruments()[0]);
     let other = [("figi", "BBG000BLNQ16"), ("ticker", "OTHER")];
-    let (_, universe, conflicts) = enriched(&[&other]);
-    assert_eq!(universe[1].ticker.as_deref(), Some("IBM"), "what stands is not overridden");
+    let (_, instruments, conflicts) = enriched(&[&other]);
+    assert_eq!(instruments[1].ticker.as_deref(), Some("IBM"), "a value is not overwritten");
     assert_eq!(conflicts.finish()[&Column::Ticker].samples[0].lost.value, "OTHER");
 }
 
-/// What an instrument has stands, and where a row says otherwise it is told.
+/// A value of the instrument is kept, and a different value of a row is a conflict.
 #[test]
-fn it_fills_and_never_overrides() {
+fn blank_fields_are_filled_and_others_kept() {
     let row = [("ID_CUSIP", "037833100"), ("coupon", "5.5"), ("maturity", "2030-01-01")];
-    let (_, universe, conflicts) = enriched(&[&row]);
-    assert_eq!(universe[3].coupon, Some(5.0));
-    assert_eq!(universe[3].maturity.unwrap().to_string(), "2030-01-01");
+    let (_, instruments, conflicts) = enriched(&[&row]);
+    assert_eq!(instruments[3].coupon, Some(5.0));
+    assert_eq!(instruments[3].maturity.unwrap().to_string(), "2030-01-01");
     let conflicts = conflicts.finish();
     let sample = &conflicts[&Column::Coupon].samples[0];
     assert_eq!((sample.kept.value.as_str(), sample.kept.input.as_deref()), ("5", None));
@@ -104,47 +104,51 @@ fn it_fills_and_never_overrides() {
         ("5.5", Some("more.csv"))
     );
     let same = [("ID_CUSIP", "037833100"), ("coupon", "5.00")];
-    assert!(enriched(&[&same]).2.finish().is_empty(), "the same number is no conflict");
+    assert!(enriched(&[&same]).2.finish().is_empty(), "the same number is not a conflict");
 }
 
 #[test]
-fn what_identifies_nothing_or_too_much_joins_nothing() {
+fn rows_that_identify_no_security_or_several_are_not_used() {
     let [ibm, aapl, bond] =
         ["BBG001S5S399", "BBG000B9XRY4", "BBG000BPH459"].map(|figi| Figi::parse(figi).unwrap());
-    for (row, fate) in [
-        (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], Fate::Unmatched),
-        (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], Fate::Unmatched),
+    for (row, outcome) in [
+        (&[("ID_ISIN", "JP3633400001"), ("name", "x")][..], Outcome::Unmatched),
+        (&[("exchCode", "US"), ("ticker", "ibm"), ("name", "x")], Outcome::Unmatched),
         (
             &[("ID_ISIN", "US4592001014"), ("exchCode", "US"), ("ticker", "AAPL"), ("name", "x")],
-            Fate::SeveralSecurities([ibm, aapl]),
+            Outcome::SeveralSecurities([ibm, aapl]),
         ),
         (
             &[("ID_ISIN", "US4592001014"), ("ID_CUSIP", "037833100"), ("name", "x")],
-            Fate::SeveralSecurities([ibm, bond]),
+            Outcome::SeveralSecurities([ibm, bond]),
         ),
     ] {
-        let (fates, universe, _) = enriched(&[row]);
-        assert_eq!(fates, [fate], "{row:?}");
-        assert_eq!(universe, self::universe());
+        let (outcomes, instruments, _) = enriched(&[row]);
+        assert_eq!(outcomes, [outcome], "{row:?}");
+        assert_eq!(instruments, self::instruments());
     }
 }
 
-/// Rows that contradict each other are of no use; a third that does not is.
+/// Only the rows that contradict each other are left out, not a third row for the same security.
 #[test]
-fn rows_that_contradict_each_other_join_nothing() {
+fn rows_that_contradict_each_other_are_not_used() {
     let isin = ("ID_ISIN", "US4592001014");
-    let (fates, universe, _) = enriched(&[
+    let (outcomes, instruments, _) = enriched(&[
         &[isin, ("name", "a")],
         &[("exchCode", "LN"), ("ticker", "IBM"), ("name", "b")],
         &[isin, ("securityType", "Common Stock")],
         &[isin, ("micCode", "XNYS")],
         &[isin, ("micCode", "XLON")],
     ]);
-    let contradicted = Fate::Contradicted(Column::Name);
-    let expected = [contradicted, contradicted, Fate::Enriches, Fate::Enriches, Fate::Enriches];
-    assert_eq!(fates, expected, "of a venue, an ISIN says nothing: that is no contradiction");
-    assert!(universe.iter().take(2).all(|ibm| ibm.name.is_none()));
-    assert_eq!(universe[0].property(Property::SecurityType), Some("Common Stock"));
+    let contradicted = Outcome::Contradicted(Column::Name);
+    let expected =
+        [contradicted, contradicted, Outcome::Enriches, Outcome::Enriches, Outcome::Enriches];
+    assert_eq!(
+        outcomes, expected,
+        "a micCode is not filled by ISIN, so two different ones do not contradict each other"
+    );
+    assert!(instruments.iter().take(2).all(|ibm| ibm.name.is_none()));
+    assert_eq!(instruments[0].property(Property::SecurityType), Some("Common Stock"));
 }
 
 #[test]
@@ -152,14 +156,14 @@ fn a_row_needs_a_key_and_room() {
     let mut enrichment = Enrichment::bounded(1000);
     enrichment.begin("more.csv".into());
     let mut dropped = Vec::new();
-    let row = cells_of(&[("ticker", "IBM"), ("figi", "TCS00A103X66"), ("name", "x")]);
+    let row = row_of(&[("ticker", "IBM"), ("figi", "TCS00A103X66"), ("name", "x")]);
     assert_eq!(enrichment.add(&row, &mut dropped).unwrap(), Err(Reject::NoKey));
     assert_eq!(dropped[0].reason, "not a FIGI");
-    let row = cells_of(&[("ID_ISIN", "US4592001014"), ("name", "x")]);
+    let row = row_of(&[("ID_ISIN", "US4592001014"), ("name", "x")]);
     let added = (0..100).find_map(|_| enrichment.add(&row, &mut dropped).err());
     let message = added.unwrap().to_string();
     assert!(
-        message.starts_with("more.csv, line 0: the rows to enrich with take more"),
+        message.starts_with("more.csv, line 0: the rows of the --enrich dumps take"),
         "{message}"
     );
 }

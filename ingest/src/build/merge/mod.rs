@@ -1,10 +1,9 @@
-//! Rows with the same FIGI, within or across inputs, are one instrument: what
-//! was read in any order leaves here in FIGI order, each FIGI once.
+//! Merges rows with the same FIGI, within and across inputs, into one instrument. Rows come in
+//! any order; instruments are handed out in FIGI order, each FIGI once.
 //!
-//! However many there are, memory is bounded: instruments are kept as bytes, and
-//! when these fill their share they are sorted and written to a run on disk; at
-//! the end the runs are merged. Sorting goes on beside the reading, on a thread of
-//! its own.
+//! This is an external merge sort, so memory is bounded: rows are kept as bytes, and when these
+//! fill their share of the memory they are sorted and written to a run on disk. At the end the
+//! runs are merged. A separate thread sorts while rows are read.
 
 mod runs;
 mod sorter;
@@ -19,65 +18,63 @@ pub(crate) use self::sorter::Sorted;
 use self::sorter::Sorter;
 use crate::error::Result;
 
-/// Instruments that go to the sorting thread together.
-const BATCH: usize = 512;
+/// Instruments that are sent to the sorting thread together.
+const BATCH_INSTRUMENTS: usize = 512;
 
-/// Batches that may wait for it.
+/// Batches that may wait for the sorting thread.
 const BATCHES_WAITING: usize = 16;
 
-/// Takes in what is read.
+/// Collects the instruments of all rows. Each is sent with the number of its input.
 pub(crate) struct Merge {
-    batch: Vec<Read>,
-    sender: Option<SyncSender<Vec<Read>>>,
+    batch: Vec<(u32, Instrument)>,
+    sender: Option<SyncSender<Vec<(u32, Instrument)>>>,
     sorting: Option<JoinHandle<Result<Sorter>>>,
 }
 
-/// An instrument and the input that it came from, by its place.
-pub(crate) struct Read {
-    input: u32,
-    instrument: Instrument,
-}
-
-/// What became of the rows of one input.
+/// The rows of one input, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Merged {
     /// Rows that are the first of their FIGI.
     pub(crate) instruments: u64,
-    /// Rows that joined an earlier one.
+    /// Rows that were merged into an earlier one.
     pub(crate) merged: u64,
 }
 
 impl Merge {
-    /// A merge that keeps about so many bytes in memory, and what is more in files
-    /// in that folder.
+    /// Starts a merge that keeps about `memory_bytes` in memory and the rest in files in
+    /// `scratch`.
     pub(crate) fn start(scratch: PathBuf, memory_bytes: usize) -> Self {
-        let (sender, receiver) = sync_channel::<Vec<Read>>(BATCHES_WAITING);
+        let (sender, receiver) = sync_channel::<Vec<(u32, Instrument)>>(BATCHES_WAITING);
         let sorting = std::thread::spawn(move || {
             let mut sorter = Sorter::new(scratch, memory_bytes);
             for batch in receiver {
-                for read in &batch {
-                    sorter.add(read.input, &read.instrument)?;
+                for (input, instrument) in &batch {
+                    sorter.add(*input, instrument)?;
                 }
             }
             Ok(sorter)
         });
-        Self { batch: Vec::with_capacity(BATCH), sender: Some(sender), sorting: Some(sorting) }
+        Self {
+            batch: Vec::with_capacity(BATCH_INSTRUMENTS),
+            sender: Some(sender),
+            sorting: Some(sorting),
+        }
     }
 
-    /// Adds a row's instrument; inputs and their rows come in the order given. A
-    /// fault of the sorting is told by [`Merge::finish`].
+    /// Adds the instrument of a row. Rows must come in the order of the inputs and, within an
+    /// input, of its lines. Errors of the sorting thread are returned by [`Merge::finish`].
     pub(crate) fn add(&mut self, input: usize, instrument: Instrument) {
-        let input = u32::try_from(input).expect("so many inputs cannot be named");
-        self.batch.push(Read { input, instrument });
-        if self.batch.len() == BATCH {
+        let input = u32::try_from(input).expect("fewer than 2^32 inputs fit on a command line");
+        self.batch.push((input, instrument));
+        if self.batch.len() == BATCH_INSTRUMENTS {
             self.send();
         }
     }
 
-    /// All that was added, in FIGI order.
+    /// All instruments, sorted.
     ///
     /// # Errors
-    /// When a run could not be written.
+    /// [`Error::File`](crate::Error::File) when a run cannot be written or read.
     pub(crate) fn finish(mut self) -> Result<Sorted> {
         self.send();
         self.sender = None;
@@ -89,18 +86,18 @@ impl Merge {
     }
 
     fn send(&mut self) {
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        // Who does not listen any more has a fault to tell when it is joined.
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_INSTRUMENTS));
+        // This fails when the sorting thread has failed; `finish` returns its error.
         self.sender.as_ref().map(|sender| sender.send(batch).ok());
     }
 }
 
 impl Drop for Merge {
-    /// A merge that is given up ends before its folder is removed, not after.
+    /// Waits for the sorting thread, so that it does not write into a folder that is removed.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(sorting) = self.sorting.take() {
-            // Nobody asks any more what became of it.
+            // The merge was abandoned, so its result does not matter.
             let _ = sorting.join();
         }
     }

@@ -1,7 +1,8 @@
 //! Sorted runs on disk, and their merge.
 //!
-//! A run is a file of rows in FIGI order: input and length as little-endian `u32`,
-//! then the bytes of the instrument, which begin with its FIGI.
+//! A run is a file of rows in FIGI order. Each row is the number of its input and the length of
+//! the instrument (little-endian `u32`), then the encoded instrument, which begins with its
+//! FIGI.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,16 +13,16 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are read of a run at a time: large, because a disk's head would
-/// otherwise move between the runs for every few rows.
+/// Bytes of a run that are read at a time. It is large because a hard disk would otherwise seek
+/// between the runs for every few rows.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Runs that are merged at a time: each is an open file, and a process may have 1,024
-/// of these where nobody asked for more. Half of them is the most; and as few as two
-/// make some progress.
+/// The least and the most runs that are merged at a time. Each is an open file, of which a
+/// process may have 1,024 by default; half of that is left for others. Two runs are the least
+/// that make progress.
 const OPEN_RUNS: RangeInclusive<usize> = 2..=512;
 
-/// A run on disk. The file goes when the run does.
+/// A run on disk. Dropping it removes the file.
 pub(crate) struct Run {
     path: PathBuf,
 }
@@ -29,9 +30,10 @@ pub(crate) struct Run {
 /// The rows of several runs, in order.
 pub(super) struct RunMerge<'a> {
     readers: Vec<RunReader<'a>>,
-    /// The FIGI of each run's next row; of equal ones the earlier run comes first.
+    /// The FIGI of each run's next row and the number of the run, by which equal FIGIs are
+    /// ordered: rows of an earlier run come first.
     heads: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The run whose row was handed out last, and which must move on.
+    /// The run whose row was returned last, and whose next row must be read.
     handed_out: Option<usize>,
 }
 
@@ -42,8 +44,8 @@ struct RunReader<'a> {
     row: Vec<u8>,
 }
 
-/// Merges neighbours among the runs until there are few enough to be merged at once,
-/// within so many bytes of memory.
+/// Merges neighbouring runs until the rest can be merged at once with buffers of `memory_bytes`
+/// in total.
 pub(super) fn fewer(mut runs: Vec<Run>, scratch: &Path, memory_bytes: usize) -> Result<Vec<Run>> {
     let open = (memory_bytes / BUFFER_BYTES).clamp(*OPEN_RUNS.start(), *OPEN_RUNS.end());
     let mut round = 0;
@@ -66,7 +68,7 @@ pub(super) fn fewer(mut runs: Vec<Run>, scratch: &Path, memory_bytes: usize) -> 
 }
 
 impl Run {
-    /// Writes rows, which come in order, as the `number`-th run of a folder.
+    /// Writes sorted rows as the run of that number in the folder `scratch`.
     pub(super) fn write<'a>(
         scratch: &Path,
         number: usize,
@@ -113,8 +115,8 @@ impl RunWriter {
 impl Drop for Run {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_file(&self.path) {
-            // The whole folder goes with the unfinished generation that it is in.
-            tracing::debug!(%error, path = %self.path.display(), "a run was left behind");
+            // It is removed later, with the unfinished generation that contains its folder.
+            tracing::debug!(%error, path = %self.path.display(), "a temporary file of the sorting was not removed");
         }
     }
 }
@@ -131,7 +133,7 @@ impl<'a> RunMerge<'a> {
         Ok(merge)
     }
 
-    /// The next row: its input and its bytes.
+    /// The next row: the number of its input and its bytes.
     pub(super) fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
         if let Some(number) = self.handed_out.take() {
             self.advance(number)?;
@@ -159,7 +161,7 @@ impl RunReader<'_> {
             match self.file.fill_buf() {
                 Ok([]) => return Ok(false),
                 Ok(_) => break,
-                // A signal ended the call.
+                // A signal interrupted the call.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! Sorting within a share of memory.
+//! Sorts rows within a share of the memory, and writes runs to the disk when it is full.
 
 use std::path::PathBuf;
 
@@ -9,35 +9,36 @@ use super::{Merged, runs};
 use crate::error::{Error, Result};
 use crate::report::conflicts::{Conflicts, Union};
 
-/// Instruments as bytes, and runs on disk of those that there was no room for.
+/// The rows in memory, as bytes, and the runs of earlier rows on disk.
 pub(super) struct Sorter {
     scratch: PathBuf,
     memory_bytes: usize,
     bytes: Vec<u8>,
-    rows: Vec<RowPlace>,
+    rows: Vec<RowSpan>,
     runs: Vec<Run>,
 }
 
-/// Where a row's bytes are. Sorted by FIGI; rows of one FIGI stay in the order in
-/// which they were read, because their bytes do.
+/// The FIGI of a row and the place of its bytes. The order is by FIGI and then by place, so that
+/// rows of one FIGI stay in the order in which they were read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RowPlace {
+pub(crate) struct RowSpan {
     figi: u64,
     start: usize,
     end: usize,
     input: u32,
 }
 
-/// Every row, in FIGI order.
+/// All rows, in FIGI order.
 pub(crate) enum Sorted {
-    /// There was room for them all.
+    /// All rows are in memory.
     Memory {
-        /// The instruments, one after the other in the order of reading.
+        /// The encoded instruments, in the order in which they were read.
         bytes: Vec<u8>,
         /// The places of their bytes, sorted.
-        rows: Vec<RowPlace>,
+        rows: Vec<RowSpan>,
     },
-    /// Runs to merge; rows of an earlier run were read earlier.
+    /// The rows are in runs, which are merged while they are read. Rows of an earlier run were
+    /// read earlier.
     Runs(Vec<Run>),
 }
 
@@ -50,7 +51,7 @@ impl Sorter {
         let start = self.bytes.len();
         instrument.encode(&mut self.bytes);
         let (figi, end) = (instrument.figi.to_u64(), self.bytes.len());
-        self.rows.push(RowPlace { figi, start, end, input });
+        self.rows.push(RowSpan { figi, start, end, input });
         if self.used() >= self.memory_bytes {
             self.spill()?;
         }
@@ -67,10 +68,10 @@ impl Sorter {
         Ok(Sorted::Runs(runs::fewer(runs, &scratch, memory_bytes)?))
     }
 
-    /// What is in the buffers, not what they could hold: after a spill they keep their
-    /// room, and pages that were never written take no memory.
+    /// The bytes in use. The capacity of the buffers does not count: it is kept after a run is
+    /// written, and pages that were never written take no memory.
     fn used(&self) -> usize {
-        self.bytes.len() + self.rows.len() * size_of::<RowPlace>()
+        self.bytes.len() + self.rows.len() * size_of::<RowSpan>()
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -84,11 +85,11 @@ impl Sorter {
 }
 
 impl Sorted {
-    /// Hands every instrument to `each`, in FIGI order, merged, and tells what became
-    /// of the rows, by input. It may be called again, and hands out the same.
+    /// Calls `each` with every merged instrument, in FIGI order, and adds the conflicts. Returns
+    /// the row counts of each input, by its number. A second call does the same again.
     ///
     /// # Errors
-    /// Those of `each`, and of reading the runs.
+    /// Those of `each`, and [`Error::File`] when a run cannot be read.
     pub(crate) fn for_each(
         &self,
         conflicts: &mut Conflicts,
@@ -97,7 +98,7 @@ impl Sorted {
         let mut merged: Vec<Merged> = Vec::new();
         let mut current: Option<Union> = None;
         let mut take = |input: u32, bytes: &[u8]| {
-            let row = Instrument::decode(bytes).expect("the bytes are those that were written");
+            let row = Instrument::decode(bytes).expect("the bytes were encoded by this process");
             let input = input as usize;
             if input >= merged.len() {
                 merged.resize(input + 1, Merged::default());

@@ -14,7 +14,8 @@ fn row(number: u32, name: &str) -> Instrument {
     Instrument { name: Some(name.into()), ..Instrument::new(figi(number)) }
 }
 
-/// What leaves the merge of such rows, each of an input: names, and counts.
+/// Merges rows, each with the number of its input: the FIGIs and names of the merged
+/// instruments, and the counts of the inputs.
 fn merged(rows: &[(usize, Instrument)], memory_bytes: usize) -> (Vec<String>, Vec<Merged>) {
     let scratch = tempfile::tempdir().unwrap();
     let mut merge = Merge::start(scratch.path().to_owned(), memory_bytes);
@@ -34,7 +35,7 @@ fn merged(rows: &[(usize, Instrument)], memory_bytes: usize) -> (Vec<String>, Ve
         (names, merged)
     };
     let first = pass();
-    assert_eq!(pass(), first, "a second pass hands out the same");
+    assert_eq!(pass(), first, "a second pass gives the same");
     drop(sorted);
     assert_eq!(scratch.path().read_dir().unwrap().count(), 0, "no run is left");
     first
@@ -57,14 +58,14 @@ fn rows_of_one_figi_are_one_instrument_and_later_inputs_win() {
 }
 
 #[test]
-fn nothing_is_merged_from_nothing() {
+fn no_rows_merge_to_no_instruments() {
     assert_eq!(merged(&[], 1 << 20), (vec![], vec![Merged::default(); 3]));
 }
 
-/// A run is as large as memory allows: a run for each row would be right, and never
-/// end.
+/// A run is as large as the memory allows. Smaller runs would give the right result, but much
+/// too slowly.
 #[test]
-fn runs_are_few() {
+fn runs_fill_the_memory() {
     let scratch = tempfile::tempdir().unwrap();
     let mut sorter = Sorter::new(scratch.path().to_owned(), 20_000);
     let mut bytes = Vec::new();
@@ -74,9 +75,9 @@ fn runs_are_few() {
         sorter.add(0, &instrument).unwrap();
     }
     let runs = scratch.path().read_dir().unwrap().count();
-    let used = bytes.len() + 5_000 * size_of::<sorter::RowPlace>();
+    let used = bytes.len() + 5_000 * size_of::<sorter::RowSpan>();
     assert!(10 < runs && runs <= used / 20_000 + 1, "{runs} runs of {used} bytes");
-    // They are merged few at a time, here two: more would be open at once.
+    // They are merged two at a time, which is what this memory allows.
     let Sorted::Runs(left) = sorter.finish().unwrap() else { panic!("it had spilled") };
     assert_eq!((left.len(), scratch.path().read_dir().unwrap().count()), (2, 2));
 }
@@ -84,9 +85,9 @@ fn runs_are_few() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// However little memory there is, the same leaves.
+    /// The result does not depend on the memory.
     #[test]
-    fn runs_change_nothing(
+    fn runs_give_the_result_of_sorting_in_memory(
         rows in proptest::collection::vec((0_usize..3, 0_u32..200, "[a-z]{0,8}"), 0..600),
         memory_bytes in 4_000_usize..50_000,
     ) {

@@ -1,8 +1,8 @@
 //! Corporate bonds: one row each, named by coupon and maturity.
 //!
-//! Borrowers are the large issuers, a few of them with thousands of bonds. The
-//! ticker writes the coupon as a decimal, the description in eighths; listing is
-//! a word where it is known, and in half the rows it is not.
+//! Borrowers are the large issuers, a few of which have thousands of bonds. The ticker has the
+//! coupon as a decimal, the description in eighths. Half of the rows have an exchange, which is a
+//! word instead of a code.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis::YEARS;
@@ -13,10 +13,10 @@ use crate::generate::row::{Column, Row, thousandths};
 use crate::generate::terms::{Coupon, maturity, terms};
 use crate::generate::{figis, identifiers};
 
-/// How many of the large issuers borrow.
+/// Number of large issuers that borrow.
 const BORROWERS: u64 = 1 << 12;
 
-/// A market of debt and its habits.
+/// A market of debt and its conventions.
 #[derive(Clone, Copy)]
 struct DebtMarket {
     security_type: &'static str,
@@ -24,11 +24,11 @@ struct DebtMarket {
     country: &'static str,
     currency: &'static str,
     exch_codes: &'static [&'static str],
-    /// What may stand after the maturity in a ticker.
+    /// The text that may follow the maturity in a ticker.
     suffix: &'static str,
 }
 
-/// The markets of debt, frequent ones first.
+/// The markets of debt, the most frequent first.
 const MARKETS: [DebtMarket; 13] = [
     market("US DOMESTIC", "US", "USD", &["TRACE", "TRACE", "NEW YORK"], ""),
     market("GLOBAL", "US", "USD", &["TRACE", "NEW YORK", "FRANKFURT"], ""),
@@ -84,7 +84,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     }
     row.set(Column::Description, terms(issuer.ticker(), &coupon.fraction(), maturity));
     identifiers::fill(row, market.country, Security::Bond, issue);
-    // Two letters and seven digits, as the legacy identifiers of bonds are.
+    // Legacy identifiers of bonds have two letters and seven digits.
     let (series, number) = (ordinal / 10_000_000, ordinal % 10_000_000);
     let letters = [b'E' + (series / 20) as u8, b'A' + (series % 20) as u8].map(char::from);
     row.set(Column::Bb, format_args!("{}{}{number:07}", letters[0], letters[1]));

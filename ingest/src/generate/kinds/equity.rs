@@ -1,9 +1,9 @@
-//! Shares with their levels: share class, composites, venues.
+//! Shares: share classes with their composites and venues.
 //!
-//! One issue is a share class. Every sixty-fourth is that of a large issuer, on
-//! all venues of the United States, and one in thirty-two of those is on some two
-//! hundred more. The others are small companies with a home market and, now and
-//! then, a line abroad. A market of one venue has a composite FIGI without a row.
+//! One issue is a share class. Every 64th is that of a large issuer, on all venues of the United
+//! States, and one in 32 of those is on about two hundred more. The others are small companies
+//! with a home market and sometimes a foreign listing. A market with one venue has a composite
+//! FIGI without a row.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis::Figis;
@@ -17,7 +17,7 @@ use crate::generate::rng::{Random, scramble};
 use crate::generate::row::{Column, Row};
 use crate::generate::{figis, identifiers, markets, names};
 
-/// Every how many share classes there is a large issuer's.
+/// One share class in this many is that of a large issuer.
 pub(super) const LARGE_EVERY: u64 = 64;
 
 /// Writes the rows of the share class with that ordinal.
@@ -43,14 +43,14 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     }
 }
 
-/// A share class on its way into the dump: what its rows share is in the row.
+/// A share class that is being written. `row` has the values that its rows share.
 pub(super) struct ShareClass<'a> {
     pub(super) issue: &'a Issue,
     pub(super) security: Security,
     pub(super) row: &'a mut Row,
     pub(super) figis: Figis,
     pub(super) random: Random,
-    /// How many rows it has already.
+    /// Number of rows written so far.
     pub(super) rows: u64,
     pub(super) dump: &'a mut Dump,
 }
@@ -82,7 +82,7 @@ impl ShareClass<'_> {
         }
     }
 
-    /// The lines of a share that all the world trades; most are reporting codes.
+    /// Writes the rows of a share that is traded worldwide. Most are under reporting codes.
     fn write_everywhere(&mut self, ticker: &str) {
         const LONE: [(Venue, &str); 8] = [
             (Venue("LN", "XLON"), "USD"),
@@ -163,8 +163,7 @@ impl ShareClass<'_> {
         }
     }
 
-    /// A share that is on no exchange: known by name, without a venue or a
-    /// composite, under a placeholder of a ticker.
+    /// Writes an unlisted share, without venue and composite and with a placeholder as ticker.
     fn write_unlisted(&mut self) {
         self.fill_kind("", false);
         self.row.set(Column::Listed, false);
@@ -176,8 +175,8 @@ impl ShareClass<'_> {
         self.push(&figi);
     }
 
-    /// Fills the type of security; `suffix` ends the name, and says `ADR` where
-    /// the security is a receipt.
+    /// Fills the security types and appends `suffix` to the name. A suffix that ends in `ADR` makes
+    /// the security a depositary receipt.
     fn fill_kind(&mut self, suffix: &str, is_reit: bool) {
         let (kind, kind2) = match (suffix.ends_with("ADR"), is_reit) {
             (true, _) => ("ADR", "Depositary Receipt"),
@@ -192,7 +191,7 @@ impl ShareClass<'_> {
         }
     }
 
-    /// Fills what belongs to the share class: its numbers and its FIGI.
+    /// Fills the identifiers and the FIGI of the share class.
     pub(super) fn fill_identifiers(&mut self, country: &str) {
         identifiers::fill(self.row, country, self.security, self.issue);
         if self.random.one_in(3) {
@@ -201,13 +200,14 @@ impl ShareClass<'_> {
         self.row.set(Column::ShareClass, self.figis.take());
     }
 
-    /// A ticker that begins like the name, and goes on by the number of the share.
+    /// A ticker made from the name and the number of the share.
     pub(super) fn ticker(&mut self, tickers: Tickers) -> String {
         let number = scramble(self.issue.ordinal, 28, self.issue.seed);
         tickers.draw(self.row.get(Column::Name), number, &mut self.random)
     }
 
-    /// Writes the rows of one composite in a market that is there in full.
+    /// Writes the rows of one composite: the composite itself if there are several venues, and the
+    /// venues.
     pub(super) fn write_line(
         &mut self,
         composite: &str,
@@ -218,8 +218,8 @@ impl ShareClass<'_> {
         self.write_composite(composite, venues.len() > 1, venues, currency, ticker);
     }
 
-    /// Writes the rows of one composite: the composite itself, if it is one, and
-    /// its venues. All have the same ticker.
+    /// Writes the rows of one composite: the composite itself if `has_row`, and the venues. All
+    /// have the same ticker.
     fn write_composite(
         &mut self,
         composite: &str,
@@ -255,9 +255,8 @@ impl ShareClass<'_> {
         }
     }
 
-    /// Writes the row under that FIGI, with a uniqueID of its own: `EQ` and sixteen
-    /// digits, which tell company and security for the first row, and are a
-    /// running number for the others.
+    /// Writes the row with that FIGI and a unique uniqueID: `EQ` and sixteen digits, which are made
+    /// from the number of the company in the first row, and are a running number in the others.
     pub(super) fn push(&mut self, figi: &str) {
         self.row.set(Column::Figi, figi);
         if self.rows == 0 {

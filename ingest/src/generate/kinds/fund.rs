@@ -1,5 +1,5 @@
-//! Funds: open-end ones, a row each under the code of a country; exchange-traded
-//! and closed-end ones, listed like shares.
+//! Funds. Open-end funds have one row with the exchange code of a country; exchange-traded and
+//! closed-end funds are listed like shares.
 
 use super::equity::ShareClass;
 use crate::generate::dump::{Dump, Issue};
@@ -10,8 +10,8 @@ use crate::generate::rng::{Random, scramble};
 use crate::generate::row::{Column, Row};
 use crate::generate::{figis, names};
 
-/// Where open-end funds are at home: exchange code, ISIN prefix, currency, and
-/// whether tickers are those of the United States.
+/// The homes of open-end funds: exchange code, ISIN prefix, currency, and whether tickers have the
+/// American form.
 const HOMES: [(&str, &str, &str, bool); 8] = [
     ("US", "US", "USD", true),
     ("LX", "LU", "EUR", false),
@@ -23,7 +23,7 @@ const HOMES: [(&str, &str, &str, bool); 8] = [
     ("LN", "GB", "GBp", false),
 ];
 
-/// What funds do; frequent ones first.
+/// The strategies of funds, the most frequent first.
 const STRATEGIES: [&str; 20] = [
     "GLOBAL EQUITY",
     "MSCI WORLD",

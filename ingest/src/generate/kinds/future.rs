@@ -1,8 +1,8 @@
-//! Futures, options on them, generics and spreads; of indices, commodities,
-//! currencies and single shares.
+//! Futures, options on futures, generics and spreads, on indices, commodities, currencies and
+//! single shares.
 //!
-//! One issue is a contract month of a product. Products take turns, 256 of them
-//! at a time, from the latest month back, so that a small dump has many of them.
+//! One issue is a contract month of a product. The issues go through 256 products at a time, from
+//! the latest month back, so that a small dump has many products.
 
 use crate::generate::day::Day;
 use crate::generate::dump::{Dump, Issue};
@@ -12,15 +12,15 @@ use crate::generate::rng::{Random, scramble};
 use crate::generate::row::{Column, Row, thousandths};
 use crate::generate::{figis, names};
 
-/// Products that take turns, and the contract months of each.
+/// Number of products that alternate, and of contract months per product.
 const PRODUCTS: u64 = 256;
 const MONTHS: u64 = 64;
 
-/// The year of the latest contract. Contracts after [`YEARS`] are live: their
-/// tickers have one digit of the year.
+/// The year of the latest contract. Contracts after [`YEARS`] are live, and their tickers have one
+/// digit of the year.
 const LAST_YEAR: u64 = 2027;
 
-/// A kind of product.
+/// A type of product.
 struct Profile {
     sector: &'static str,
     exch_code: &'static str,
@@ -48,8 +48,8 @@ macro_rules! profiles {
     };
 }
 
-/// The last are futures on single shares: the subject is a large issuer's, and there are
-/// no options.
+/// The types of products. The last one is futures on single shares, whose subject is a large
+/// issuer and which have no options.
 const PROFILES: [Profile; 7] = profiles! {
     "Index" "EUX" "XEUR" "EUR"
         ["Physical index future.", "Generic index future.", "Physical index option."]
@@ -88,7 +88,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let (epoch, within) = (ordinal / (PRODUCTS * MONTHS), ordinal % (PRODUCTS * MONTHS));
     let (product, month) = (epoch * PRODUCTS + within % PRODUCTS, within / PRODUCTS);
-    // What belongs to the product comes from a stream of the product.
+    // The values of the product depend on the product only.
     let mut random = Random::of(seed, 10, product);
     let profile = &PROFILES[(product % PROFILES.len() as u64) as usize];
     let (root, subject) = match profile.sector {
@@ -129,7 +129,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     }
 }
 
-/// Letters of a product: three, then four; each product has its own.
+/// The ticker root of a product: three letters, later four. It is unique.
 fn root(product: u64, seed: u64) -> String {
     match product < 1 << 14 {
         true => names::letters(scramble(product, 14, seed), 3),
@@ -138,7 +138,7 @@ fn root(product: u64, seed: u64) -> String {
 }
 
 impl Contract<'_> {
-    /// `M19`, or `M7` of a live one.
+    /// `M19`, or `M7` for a live contract.
     fn month(&self, years_later: u64) -> String {
         const LETTERS: [char; 12] = ['F', 'G', 'H', 'J', 'K', 'M', 'N', 'Q', 'U', 'V', 'X', 'Z'];
         let letter = LETTERS[(self.expiration.month - 1) as usize];
@@ -149,8 +149,7 @@ impl Contract<'_> {
         }
     }
 
-    /// The generics and the spread of a product; once for a product, with its
-    /// latest month.
+    /// Writes the generics and the spread of a product, once per product, with its latest month.
     fn write_generics(&mut self, month: u64, row: &mut Row, dump: &mut Dump) {
         if month > 0 || self.profile.generic.is_empty() {
             return;
@@ -214,7 +213,7 @@ impl Contract<'_> {
         }
     }
 
-    /// Writes the row, which the exchange knows by its ticker.
+    /// Writes the row, with identifiers made from its ticker.
     fn push(&mut self, row: &mut Row, dump: &mut Dump) {
         row.set(Column::Figi, self.figis.take());
         let ticker = row.get(Column::Ticker).to_owned();

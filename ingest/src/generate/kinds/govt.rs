@@ -8,7 +8,7 @@ use crate::generate::row::{Column, Row, thousandths};
 use crate::generate::terms::{Coupon, maturity, terms};
 use crate::generate::{figis, identifiers};
 
-/// A programme of a sovereign.
+/// A debt programme of a sovereign.
 struct Programme {
     ticker: &'static str,
     name: &'static str,
@@ -34,7 +34,7 @@ macro_rules! programmes {
     };
 }
 
-/// Frequent ones first.
+/// The programmes, the most frequent first.
 const PROGRAMMES: [&Programme; 9] = programmes! {
     "T" "US TREASURY N/B" "US" "USD" "US GOVERNMENT" "Note" ["BERLIN", "FRANKFURT", "STUTTGART"];
     "B" "TREASURY BILL" "US" "USD" "US GOVERNMENT" "Bill" [];
@@ -76,7 +76,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
         row.set(Column::ExchCode, random.pick(programme.exch_codes));
     }
     identifiers::fill(row, country, Security::Govt, issue);
-    // Legacy identifiers of eight characters.
+    // The legacy identifier of eight characters.
     row.set(Column::Bb8Chr, format_args!("EG{:06}", ordinal % 1_000_000));
     dump.push(row);
 }

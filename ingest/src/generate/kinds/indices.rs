@@ -1,5 +1,4 @@
-//! Indices: names in mixed case, cut to thirty characters, and almost never an
-//! exchange.
+//! Indices, with names in mixed case, cut to 30 characters, and rarely an exchange.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis::YEARS;

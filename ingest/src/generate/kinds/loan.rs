@@ -1,4 +1,4 @@
-//! Loans: of the large issuers, known by borrower, maturity and tranche.
+//! Loans of the large issuers, named by borrower, maturity and tranche.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis;
@@ -8,7 +8,7 @@ use crate::generate::rng::Random;
 use crate::generate::row::{Column, Row};
 use crate::generate::terms::{maturity, terms};
 
-/// Types, and how a description writes them; frequent ones first.
+/// The types and their words in a description, the most frequent first.
 const TYPES: [(&str, &str); 6] = [
     ("REV", "REV"),
     ("TERM", "TL"),

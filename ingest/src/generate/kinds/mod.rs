@@ -1,4 +1,4 @@
-//! The kinds of instrument and the share that each has of a dump's rows.
+//! The kinds of instruments, and the proportion of each in the rows of a dump.
 
 mod bond;
 mod currency;
@@ -22,15 +22,15 @@ use super::{Mix, figis};
 
 /// A kind of instrument.
 pub(super) struct Kind {
-    /// Its name, for messages.
+    /// The name, for messages.
     pub(super) name: &'static str,
-    /// Of a thousand rows of [`Mix::Firm`].
+    /// Number of rows in a thousand of [`Mix::Firm`].
     firm: u64,
-    /// Of a thousand rows of [`Mix::Full`].
+    /// Number of rows in a thousand of [`Mix::Full`].
     full: u64,
-    /// The FIGIs that its issues have.
+    /// The FIGIs of its issues.
     pub(super) region: Region,
-    /// Makes the rows of one issue.
+    /// Writes the rows of one issue.
     pub(super) write: fn(&Issue, &mut Row, &mut Dump),
 }
 
@@ -44,7 +44,7 @@ const fn kind(
     Kind { name, firm, full, region, write }
 }
 
-/// All kinds.
+/// All kinds, with their rows in a thousand of [`Mix::Firm`] and of [`Mix::Full`].
 pub(super) const KINDS: [Kind; 14] = [
     kind("options", 550, 850, figis::OPTIONS, option::write),
     kind("shares", 110, 15, figis::EQUITIES, equity::write),
@@ -63,6 +63,7 @@ pub(super) const KINDS: [Kind; 14] = [
 ];
 
 impl Kind {
+    /// Number of rows in a thousand.
     pub(super) const fn per_mille(&self, mix: Mix) -> u64 {
         match mix {
             Mix::Firm => self.firm,
@@ -71,20 +72,20 @@ impl Kind {
     }
 }
 
-/// What a kind has of the rows so far.
-pub(super) struct Share {
+/// The proportion that a kind should have, and its issues and rows so far.
+pub(super) struct Quota {
     per_mille: u64,
     pub(super) issues: u64,
     pub(super) rows: u64,
 }
 
-impl Share {
+impl Quota {
     pub(super) const fn new(kind: &Kind, mix: Mix) -> Self {
         Self { per_mille: kind.per_mille(mix), issues: 0, rows: 0 }
     }
 
-    /// How far the kind lags behind its share, in thousandths of a row, when so
-    /// many rows were made in all: the one that lags most is next.
+    /// The number of rows that the kind is behind its proportion after `made` rows of all kinds,
+    /// in thousandths. The kind that is furthest behind is next.
     pub(super) const fn lag(&self, made: u64) -> i64 {
         (self.per_mille * (made + 1)) as i64 - (self.rows * 1000) as i64
     }
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shares_add_up() {
+    fn the_proportions_add_up_to_a_thousand() {
         for mix in [Mix::Firm, Mix::Full] {
             assert_eq!(KINDS.iter().map(|kind| kind.per_mille(mix)).sum::<u64>(), 1000);
         }

@@ -1,5 +1,5 @@
-//! Programmes of the money market: a row for each programme of a borrower, under
-//! the ticker that its share has too.
+//! Programmes of the money market: a row for each programme of a borrower, with the ticker of the
+//! borrower's share.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis;
@@ -8,7 +8,7 @@ use crate::generate::issuer::Issuer;
 use crate::generate::rng::Random;
 use crate::generate::row::{Column, Row};
 
-/// Type, type 2, currency, and the word in the description.
+/// Security type, security type 2, currency, and the word in the description.
 const PROGRAMMES: [(&str, &str, &str, &str); 6] = [
     ("U.S. CP", "CP", "USD", "CP"),
     ("U.S. INT BEAR CP", "CP", "USD", "CPIB"),

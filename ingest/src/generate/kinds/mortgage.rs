@@ -1,6 +1,5 @@
-//! Mortgages and what is made of them: pools, collateralised obligations with
-//! their tranches, other asset-backed securities, collateralised loans. Ticker,
-//! name and description are one text.
+//! Mortgage and asset-backed securities: pools, collateralised obligations with tranches, other
+//! asset-backed securities, collateralised loans. Ticker, name and description are the same text.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis::YEARS;
@@ -10,12 +9,12 @@ use crate::generate::row::{Column, Row};
 use crate::generate::terms::maturity;
 use crate::generate::{figis, identifiers};
 
-/// How many securities a deal has.
+/// Number of securities per deal.
 const DEAL: u64 = 8;
 
 const AGENCIES: [&str; 4] = ["GNR", "FNR", "FHR", "SBA"];
 
-/// Pools of the agencies: prefix, type.
+/// Pools of the agencies: prefix and security type.
 const POOLS: [(&str, &str); 6] = [
     ("FN", "MBS 30yr"),
     ("FG", "MBS 30yr"),

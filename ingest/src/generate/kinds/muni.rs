@@ -1,5 +1,5 @@
-//! Municipal bonds of the United States: series of a borrower, a row for each
-//! maturity, known by state, borrower, coupon and the whole year.
+//! Municipal bonds of the United States: series of a borrower with a row per maturity, named by
+//! state, borrower, coupon and maturity with the full year.
 
 use crate::generate::day::Day;
 use crate::generate::dump::{Dump, Issue};
@@ -9,7 +9,7 @@ use crate::generate::rng::Random;
 use crate::generate::row::{Column, Row, thousandths};
 use crate::generate::{figis, identifiers, names};
 
-/// How many maturities a series has.
+/// Number of maturities per series.
 const SERIES: u64 = 12;
 
 const STATES: [&str; 51] = [
@@ -19,7 +19,7 @@ const STATES: [&str; 51] = [
     "DC", "VT", "WY",
 ];
 
-/// What borrows, as the name and as the ticker have it.
+/// The kinds of borrowers, as written in the name and in the ticker.
 const PURPOSES: [(&str, &str); 12] = [
     ("SCH DIST", "SCD"),
     ("CNTY", "CNT"),
@@ -39,7 +39,7 @@ const PURPOSES: [(&str, &str); 12] = [
 pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let (series, place) = (ordinal / SERIES, ordinal % SERIES);
-    // What the maturities share comes from a stream of the series.
+    // The values that the maturities share depend on the series only.
     let mut shared = Random::of(seed, 7, series);
     let mut random = Random::of(seed, 17, ordinal);
     let year = YEARS.start() + shared.below(16);

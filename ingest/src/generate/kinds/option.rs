@@ -1,11 +1,10 @@
-//! US listed equity options: chains of contracts, and seventeen rows for each; of
-//! what a firm holds, the composite and five venues.
+//! US listed equity options: chains of contracts. A contract has seventeen rows; with
+//! [`Mix::Firm`] it has six, the composite and five venues.
 //!
-//! One issue is a stretch of a chain: one expiration, two neighbouring strikes,
-//! calls and puts. Which underlying, expiration and strikes follows from the
-//! issue's ordinal by arithmetic, so that no contract comes twice; many stretches
-//! in a row belong to one underlying, and half of all stretches fall
-//! to fewer than a thousand underlyings, as trading does.
+//! One issue is a stretch of a chain: one expiration, two neighbouring strikes, calls and puts.
+//! The underlying, the expiration and the strikes are computed from the ordinal of the issue, so
+//! that no contract is repeated. Many consecutive stretches have the same underlying, and half of
+//! all stretches belong to fewer than a thousand underlyings, like real trading.
 
 use crate::generate::day::Day;
 use crate::generate::dump::{Dump, Issue};
@@ -15,13 +14,13 @@ use crate::generate::rng::Random;
 use crate::generate::row::{Column, Row, thousandths};
 use crate::generate::{Mix, figis};
 
-/// How many underlyings each tier has. Every second stretch is of the first
-/// tier, every fourth of the second, every eighth of each of the others.
+/// Number of underlyings per tier. Every second stretch belongs to the first tier, every fourth to
+/// the second, every eighth to each of the others.
 const UNDERLYINGS: [u64; TIERS as usize] = [3072, 640, 256, 64];
 
-/// Stretches of one visit to an underlying, four pairs of strikes for each of its
-/// expirations. They are so many that the large issuers, of which each mix has
-/// fewer than of options, are in a dump before options are written on them.
+/// Number of consecutive stretches of one underlying, which are four pairs of strikes for each of
+/// its expirations. The number is large enough that a dump has the shares of a large issuer before
+/// options on it.
 const fn visit(mix: Mix) -> u64 {
     match mix {
         Mix::Firm => 96,
@@ -29,7 +28,7 @@ const fn visit(mix: Mix) -> u64 {
     }
 }
 
-/// How many of the venues of a contract are in a dump.
+/// Number of venues per contract.
 const fn venues(mix: Mix) -> usize {
     match mix {
         Mix::Firm => 5,
@@ -46,20 +45,20 @@ const LAST_EXPIRATION: i64 = 21_204;
 /// Distances between strikes, in thousandths of a dollar.
 const STRIKE_STEPS: [u64; 6] = [500, 1_000, 2_500, 2_500, 5_000, 5_000];
 
-/// A stretch of a chain: what the contracts of one issue have in common.
+/// A stretch of a chain: the common values of the contracts of one issue.
 struct Stretch {
     tier: u64,
     /// The underlying within its tier.
     place: u64,
-    /// Which of the underlying's expirations.
+    /// The number of the expiration, from 0.
     expiration: u64,
     /// The first of the two strikes, as a number of steps, from 0 to 62.
     strike: u64,
 }
 
 impl Stretch {
-    /// A bijection from ordinals: ordinal + 1 is an odd number times a power of
-    /// two; the power is the tier, the rest counts the tier's stretches.
+    /// The stretch with that ordinal. This is a bijection: ordinal + 1 is an odd number times a
+    /// power of two; the power gives the tier, the odd number counts the stretches of the tier.
     fn new(ordinal: u64, mix: Mix) -> Self {
         let number = ordinal + 1;
         let tier = u64::from(number.trailing_zeros()).min(TIERS - 1);
@@ -83,7 +82,7 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, mix, ordinal } = issue;
     let stretch = Stretch::new(ordinal, mix);
     let issuer = Issuer::at(seed, stretch.tier, stretch.place);
-    // What belongs to the underlying comes from a stream of the underlying.
+    // The values of the underlying depend on the underlying only.
     let mut random = Random::of(seed, 2, stretch.place * TIERS + stretch.tier);
     let step = random.pick(&STRIKE_STEPS);
     let least_strike = 1 + random.below(120);
@@ -117,8 +116,8 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     }
 }
 
-/// The expiration with that number: Fridays of five years, in leaps of 37 weeks
-/// so that a few of them already are near and far; then the five years before.
+/// The expiration with that number, a Friday. Numbers go through five years in steps of 37 weeks,
+/// so that a few expirations are already spread over them, and then through the five years before.
 fn expiration(number: u64, offset: u64) -> Day {
     let weeks = number / 256 * 256 + (number % 256 * 37).wrapping_add(offset) % 256;
     Day::from_days(LAST_EXPIRATION - 7 * weeks as i64)
@@ -131,7 +130,7 @@ struct Contract<'a> {
     option_type: &'static str,
     /// In thousandths of a dollar.
     strike: u64,
-    /// ` 01/17/25 C155`, what follows the root and the exchange code.
+    /// ` 01/17/25 C155`: the text after the root and the exchange code.
     terms: String,
     /// `AAPL250117C00155000`
     symbol: String,
@@ -145,7 +144,7 @@ impl<'a> Contract<'a> {
         Self { root, expiration, option_type, strike, terms, symbol }
     }
 
-    /// Fills what all rows of the contract share.
+    /// Fills the values that all rows of the contract share.
     fn fill(&self, row: &mut Row) {
         let Self { root, expiration: Day { year, month, day }, option_type, strike, .. } = *self;
         let (year, month_name) = (year % 100, self.expiration.month_name());
@@ -153,17 +152,17 @@ impl<'a> Contract<'a> {
         row.set(Column::Strike, thousandths(strike));
         row.set(Column::Ticker, format_args!("{root}{}", self.terms));
         row.set(Column::Name, format_args!("{month_name} {year:02} {option_type}s on {root} US"));
-        // Options Clearing Corporation: the root is padded with blanks to six.
+        // Symbol of the Options Clearing Corporation: the root is padded to six characters.
         row.set(Column::Occ, format_args!("{root:<6}{}", &self.symbol[root.len()..]));
         row.set(Column::FullExchangeSymbol, &self.symbol);
-        // Options Price Reporting Authority: the letter of the month also tells
-        // calls, A to L, from puts, M to X.
+        // Symbol of the Options Price Reporting Authority: the letter of the month is A to L for
+        // calls and M to X for puts.
         let first = if option_type == "Call" { b'A' } else { b'M' };
         let letter = char::from(first + (month - 1) as u8);
         row.set(Column::Opra, format_args!("{root} {letter}{day:02}{year:02}{strike:08}"));
     }
 
-    /// Fills what differs between the rows of the contract.
+    /// Fills the values that differ between the rows of the contract.
     fn fill_venue(&self, row: &mut Row, exch_code: &str, mic: &str) {
         let Self { root, terms, symbol, .. } = self;
         row.set(Column::ExchCode, exch_code);
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_stretch_comes_twice() {
+    fn no_stretch_is_repeated() {
         let mut seen = HashSet::new();
         for mix in [Mix::Firm, Mix::Full] {
             for ordinal in 0..300_000 {
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn no_expiration_comes_twice() {
+    fn no_expiration_is_repeated() {
         let days: HashSet<_> = (0..1024)
             .map(|number| expiration(number, 99))
             .map(|day| (day.year, day.month, day.day))

@@ -1,4 +1,4 @@
-//! Preferred stock that is quoted like a bond: by coupon, most of it for ever.
+//! Preferred stock that is quoted like a bond, by coupon. Most of it is perpetual.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis::YEARS;

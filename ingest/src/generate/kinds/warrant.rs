@@ -1,5 +1,5 @@
-//! Warrants and certificates: of houses that write them by the thousand, on the
-//! large issuers and on indices, each on a composite and some venues in Germany.
+//! Warrants and certificates on large issuers and on indices. Each has a composite and some
+//! venues in Germany.
 
 use crate::generate::dump::{Dump, Issue};
 use crate::generate::figis::YEARS;
@@ -11,7 +11,7 @@ use crate::generate::row::{Column, Row, thousandths};
 use crate::generate::terms::maturity;
 use crate::generate::{figis, identifiers, names};
 
-/// The houses, cut to the seven characters that names have room for.
+/// The issuing houses, cut to the seven characters that a name has room for.
 const HOUSES: [&str; 12] = [
     "NORDSEC", "RHEIN B", "HANSE T", "ALP BNK", "SOC PAR", "VALTORE", "GLOB SA", "UNI CRD",
     "CENT KA", "BQ LYON", "MERC   ", "TB     ",

@@ -1,10 +1,10 @@
-//! Parquet files. Columns that nobody asks for are not read; a row group is read
-//! page by page. A record becomes a JSON object, which is also how a rejected one
-//! is kept, and goes the way of any other.
+//! Reads Parquet files. Only the columns that the format uses are read; a row group is read page
+//! by page. Each record is converted to a JSON object, which is read like any other and is also
+//! how a rejected record is kept.
 //!
-//! The library works on a thread of its own. A few bytes can hold it up for hours (it
+//! The Parquet library runs on a separate thread. A few bytes can keep it busy for hours (it
 //! counts through a list of two billion booleans that takes no bytes), and it cannot be
-//! interrupted: who reads waits for it so long and no longer, and leaves it behind.
+//! interrupted. So the reader waits for a limited time and then abandons the thread.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,53 +23,56 @@ use parquet::record::{Field, Row as Fields};
 use parquet::schema::types::Type;
 use serde_json::{Map, Number, Value};
 
-use super::fault::{Fault, Next};
 use super::json::Objects;
-use super::plan::Plan;
+use super::next::{DumpError, Next};
 use super::{Input, RECORD_BYTES_MAX};
+use crate::format::plan::Plan;
 use crate::row::Row;
 
-/// Rows that a file may have for each of its bytes. Rows that are all alike take next to no
-/// bytes, so that a file of some hundred may tell of billions; in a dump each has an
-/// identifier of its own, which takes more than a bit.
+/// The most rows that a file may have per byte. Identical rows take next to no bytes, so a file
+/// of a hundred bytes can claim billions of rows; in a dump each row has its own identifier, which
+/// takes more than a bit.
 const ROWS_PER_BYTE_MAX: u64 = 8;
 
-/// Rows that any file may have.
+/// Number of rows that any file may have.
 const ROWS_MIN: u64 = 1 << 16;
 
-/// How long the library may keep its reader waiting. A whole file of 300,000 rows and twenty
-/// columns takes five seconds on a busy machine.
+/// The longest wait for the library. A whole file of 300,000 rows and twenty columns takes five
+/// seconds on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What each batch adds to a wait that is left, up to the deadline again, so that the waits
-/// of a file are bounded also in sum. It is some ten times what a batch takes.
+/// The time that each batch adds to the remaining wait, up to [`DEADLINE`], so that the sum of
+/// all waits is bounded too. It is about ten times the time for a batch.
 const BATCH_TIME: Duration = Duration::from_millis(100);
 
-/// A batch ends at the record that reaches one of these: many records for each time that it
-/// is handed over, and little to hold.
+/// A batch ends when it reaches one of these limits: enough records to make the handover cheap,
+/// and few enough to keep in memory.
 const BATCH_BYTES: usize = 256 << 10;
 const BATCH_RECORDS: usize = 1024;
 
-/// Batches that are made before they are asked for.
+/// Number of batches that are read ahead.
 const BATCHES_AHEAD: usize = 2;
 
-/// What a program's first thread mostly has. The library goes into nested columns by recursion.
+/// The usual stack of a main thread, in bytes. The library descends into nested columns by
+/// recursion.
 const STACK_BYTES: usize = 8 << 20;
 
-/// A record as JSON; none is the end.
-type Record = Result<Option<String>, String>;
-type Batch = Vec<Record>;
+/// A record as JSON; `None` is the end.
+type JsonRecord = Result<Option<String>, String>;
+type Batch = Vec<JsonRecord>;
 
 pub(super) struct Parquet {
     batches: Worker<Batch>,
-    batch: vec::IntoIter<Record>,
+    batch: vec::IntoIter<JsonRecord>,
     record: u64,
     objects: Objects,
     unknown: Vec<String>,
 }
 
-/// Opens the file whose bytes are `content`, which is read to its end first, so
-/// that it is measured.
+/// Opens a Parquet file. `content` is its bytes, which are first read to the end to measure them.
+///
+/// # Errors
+/// The message, when the file is damaged, implausible or not a regular file.
 pub(super) fn open(
     input: &Input,
     content: Box<dyn Read + Send>,
@@ -88,40 +91,49 @@ fn open_within(
 }
 
 fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
-    let fault = |error: io::Error| error.to_string();
-    let told = |error: String| format!("it is no whole Parquet file: {error}");
+    let failed = |error: io::Error| error.to_string();
+    let damaged = |error: String| format!("the Parquet file is incomplete or damaged: {error}");
     let file: Box<dyn FileReader> = match input {
         Input::File(path) => {
             let mut magic = [0; 4];
-            let mut file = File::open(path).map_err(fault)?;
+            let mut file = File::open(path).map_err(failed)?;
             match file.read_exact(&mut magic) {
                 Ok(()) if magic == *b"PAR1" => {}
                 Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-                    return Err(fault(error));
+                    return Err(failed(error));
                 }
-                _ => return Err("a Parquet file must not be compressed as a whole".into()),
+                _ => {
+                    return Err(
+                        "a Parquet file must not be compressed as a whole: unpack it first".into(),
+                    );
+                }
             }
-            Box::new(guarded(|| SerializedFileReader::new(file)).map_err(told)?)
+            Box::new(guarded(|| SerializedFileReader::new(file)).map_err(damaged)?)
         }
         Input::Memory(_, bytes) => {
             let bytes = bytes::Bytes::from_owner(bytes.clone());
-            Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(told)?)
+            Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(damaged)?)
         }
-        Input::Stdin => return Err("a Parquet file cannot come through standard input".into()),
+        Input::Stdin => {
+            return Err(
+                "a Parquet file cannot be read from standard input: give the path of the file"
+                    .into(),
+            );
+        }
     };
     let groups = file.metadata().row_groups().iter();
     let rows = groups
         .fold(0_u64, |rows, group| rows.saturating_add(group.num_rows().max(0).unsigned_abs()));
     if rows > bytes.saturating_mul(ROWS_PER_BYTE_MAX).max(ROWS_MIN) {
-        return Err(format!("it tells of {rows} rows in {bytes} bytes, as no dump does"));
+        return Err(format!("implausible Parquet metadata: {rows} rows in {bytes} bytes"));
     }
     Ok(file)
 }
 
-const DAMAGED: &str = "its bytes are damaged";
+const DAMAGED: &str = "the file is damaged";
 
-/// The reader's answer. It asserts where a damaged file says what cannot be; that
-/// must be a fault of the file, not the end of the program.
+/// Calls the library and converts a panic to an error: its assertions fail on some damaged files,
+/// which must not end the program.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(read) => read.map_err(|error| error.to_string()),
@@ -129,43 +141,46 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
     }
 }
 
-/// A thread, and how long one still waits for what it makes. It ends with its work, or when
-/// it sends what nobody takes any more.
+/// A thread that makes values, and the remaining time to wait for them. The thread ends after its
+/// work, or when it sends a value and the worker has been dropped.
 struct Worker<T> {
     made: Receiver<Result<T, String>>,
-    patience: Duration,
+    wait_left: Duration,
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// Starts `work`, which may send what it makes, and whose result is sent last.
+    /// Starts `work`, which may send values; its result is sent last.
     fn start(
-        patience: Duration,
+        wait_left: Duration,
         work: impl FnOnce(&SyncSender<Result<T, String>>) -> Result<T, String> + Send + 'static,
     ) -> Result<Self, String> {
         let (sender, made) = sync_channel(BATCHES_AHEAD);
         let work = move || drop(sender.send(work(&sender)));
         let thread = thread::Builder::new().name("parquet".to_owned()).stack_size(STACK_BYTES);
         thread.spawn(work).map_err(|error| error.to_string())?;
-        Ok(Self { made, patience })
+        Ok(Self { made, wait_left })
     }
 
-    /// What it makes next.
+    /// The next value.
+    ///
+    /// # Errors
+    /// The message of the work, or that it took too long or panicked.
     fn take(&mut self) -> Result<T, String> {
         let start = Instant::now();
-        let made = self.made.recv_timeout(self.patience).map_err(|error| match error {
+        let made = self.made.recv_timeout(self.wait_left).map_err(|error| match error {
             RecvTimeoutError::Timeout => format!(
-                "it has held up its reader for more than {} s: it is damaged, or made to do so",
+                "reading was abandoned after {} s of waiting: the file is damaged or malicious",
                 DEADLINE.as_secs()
             ),
             RecvTimeoutError::Disconnected => DAMAGED.to_owned(),
         })?;
-        let left = self.patience.saturating_sub(start.elapsed());
-        self.patience = DEADLINE.min(left + BATCH_TIME);
+        let left = self.wait_left.saturating_sub(start.elapsed());
+        self.wait_left = DEADLINE.min(left + BATCH_TIME);
         made
     }
 }
 
-/// The names of its columns.
+/// The names of the columns of a file.
 pub(super) fn names(file: &dyn FileReader) -> Vec<String> {
     let fields = file.metadata().file_metadata().schema().get_fields();
     fields.iter().map(|field| field.name().to_owned()).collect()
@@ -175,22 +190,24 @@ impl Parquet {
     pub(super) fn new(file: Box<dyn FileReader>, plan: &mut Plan) -> Result<Self, String> {
         let header = names(file.as_ref());
         let schema = file.metadata().file_metadata().schema();
-        let (mut asked, mut unknown, mut present) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut used, mut unknown, mut present) = (Vec::new(), Vec::new(), Vec::new());
         for field in schema.get_fields() {
             match plan.names().get(field.name()) {
                 Some(names) => {
                     names.slots(&mut present);
-                    asked.push(Arc::clone(field));
+                    used.push(Arc::clone(field));
                 }
                 None => unknown.push(field.name().to_owned()),
             }
         }
-        if asked.is_empty() {
-            return Err(format!("it has no column of its format, but {}", header.join(", ")));
+        if used.is_empty() {
+            return Err(format!(
+                "the file has no column of its format, only {}",
+                header.join(", ")
+            ));
         }
-        let told = |error: ParquetError| error.to_string();
-        let projection = Type::group_type_builder(schema.name()).with_fields(asked).build();
-        let projection = projection.map_err(told)?;
+        let projection = Type::group_type_builder(schema.name()).with_fields(used).build();
+        let projection = projection.map_err(|error| error.to_string())?;
         let mut batches = Worker::start(DEADLINE, |made| send_records(file, projection, made))?;
         let batch = batches.take()?.into_iter();
         plan.keep(header, &present);
@@ -201,28 +218,28 @@ impl Parquet {
         &self.unknown
     }
 
-    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, Fault> {
+    pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
         self.record += 1;
         row.line = self.record;
-        let fault =
-            |what: String| Fault { line: None, what: format!("record {}: {what}", row.line) };
+        let failed =
+            |what: String| DumpError { line: None, what: format!("record {}: {what}", row.line) };
         let record = loop {
             match self.batch.next() {
                 Some(record) => break record,
-                None => self.batch = self.batches.take().map_err(&fault)?.into_iter(),
+                None => self.batch = self.batches.take().map_err(&failed)?.into_iter(),
             }
         };
-        let Some(text) = record.map_err(&fault)? else { return Ok(Next::End) };
+        let Some(text) = record.map_err(&failed)? else { return Ok(Next::End) };
         row.raw.extend_from_slice(text.as_bytes());
-        if let Err(reason) = self.objects.take(plan, &row.raw) {
+        if let Err(reason) = self.objects.read(plan, &row.raw) {
             return Ok(Next::Rejected(reason));
         }
         Ok(if plan.row(&self.objects.record, row) { Next::Row } else { Next::Skipped })
     }
 }
 
-/// Sends the records in batches, and returns the last one. The first is empty: it says that
-/// the columns can be read.
+/// Sends the records in batches, and returns the last batch. The first one is empty and confirms
+/// that the columns can be read.
 fn send_records(
     file: Box<dyn FileReader>,
     columns: Type,
@@ -249,7 +266,7 @@ fn send_records(
 fn text(fields: &Fields) -> Result<String, String> {
     let text = object(fields).to_string();
     if text.len() > RECORD_BYTES_MAX {
-        return Err(format!("it is longer than {RECORD_BYTES_MAX} bytes"));
+        return Err(format!("longer than {RECORD_BYTES_MAX} bytes"));
     }
     Ok(text)
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::format::Format;
-use crate::source::{Reader, Source};
+use crate::source::{DumpReader, RecordReader};
 
 const SCHEMA: &str = "message master {
     required binary FIGI (UTF8);
@@ -54,7 +54,7 @@ fn format() -> Format {
 }
 
 fn read(bytes: &[u8]) -> crate::error::Result<Vec<String>> {
-    let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
+    let mut source = DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format()))?;
     assert_eq!(source.unknown_columns(), ["Note"]);
     assert_eq!(source.absent_columns(), ["Name"]);
     let mut row = Row::default();
@@ -78,7 +78,7 @@ fn read(bytes: &[u8]) -> crate::error::Result<Vec<String>> {
 }
 
 #[test]
-fn rows_go_through_the_same_description() {
+fn rows_are_read_with_every_compression() {
     for compression in [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
@@ -96,19 +96,19 @@ fn rows_go_through_the_same_description() {
 }
 
 #[test]
-fn what_is_no_whole_file_is_told() {
+fn a_damaged_file_and_one_of_another_format_are_refused() {
     let bytes = file(Compression::SNAPPY);
     let error = read(&bytes[..bytes.len() - 9]).unwrap_err().to_string();
-    assert!(error.starts_with("dump: it is no whole Parquet file: "), "{error}");
+    assert!(error.starts_with("dump: the Parquet file is incomplete or damaged: "), "{error}");
     let input = Input::Memory("dump", bytes.into());
     let csv = "kaiko".parse().unwrap();
-    let error = Source::open(&input, Some(&csv)).err().unwrap().to_string();
-    assert_eq!(error, "dump: it has no column of its format, but FIGI, Coupon, Due, Note");
+    let error = DumpReader::open(&input, Some(&csv)).err().unwrap().to_string();
+    assert_eq!(error, "dump: the file has no column of its format, only FIGI, Coupon, Due, Note");
 }
 
-/// Rows that are all alike take no bytes, whatever their number.
+/// Identical rows take no bytes, whatever their number.
 #[test]
-fn more_rows_than_bytes_can_hold() {
+fn a_file_with_implausibly_many_rows_is_refused() {
     let schema = parse_message_type("message master { optional binary FIGI (UTF8); }").unwrap();
     let file = |rows: usize| {
         let mut bytes = Vec::new();
@@ -125,18 +125,18 @@ fn more_rows_than_bytes_can_hold() {
     };
     let open = |rows| {
         let input = Input::Memory("dump", file(rows).into());
-        Source::open(&input, Some(&format())).err().map(|error| error.to_string())
+        DumpReader::open(&input, Some(&format())).err().map(|error| error.to_string())
     };
     assert_eq!(open(65_536), None);
-    let told = open(65_537).unwrap();
-    assert!(told.contains("it tells of 65537 rows in "), "{told}");
+    let message = open(65_537).unwrap();
+    assert!(message.contains("implausible Parquet metadata: 65537 rows in "), "{message}");
 }
 
-/// Unknown fields, each a list of 2^31 - 1 booleans. The library skips them one by one, half a
-/// minute and more for all.
+/// Unknown fields, each a list of 2^31 - 1 booleans. The library skips the booleans one by one,
+/// which takes more than half a minute.
 const LISTS: [[u8; 7]; 8] = [[0xf9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07]; 8];
 
-/// A text that takes as many bytes in a page's statistics.
+/// A text that takes as many bytes in the statistics of a page.
 const LISTS_LONG: &str = "a text of as many bytes as the lists, less two for it.";
 
 /// A file of one column, whose pages have statistics.
@@ -157,9 +157,9 @@ fn column(figis: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn a_footer_that_holds_up_the_library_is_left() {
+fn a_footer_that_keeps_the_library_busy_is_abandoned() {
     let mut bytes = file(Compression::SNAPPY);
-    // It ends with a stop, its length and the magic word.
+    // The footer ends with a stop byte, its length and the magic word.
     let end = bytes.len() - 9;
     let length = bytes[end + 1..].first_chunk().copied().map(u32::from_le_bytes).unwrap();
     let lists = LISTS.concat();
@@ -168,29 +168,30 @@ fn a_footer_that_holds_up_the_library_is_left() {
     let input = Input::Memory("dump", bytes.into());
     let start = Instant::now();
     let opened = open_within(Duration::from_millis(100), &input, input.open().unwrap());
-    let told = opened.err().unwrap();
-    assert!(told.starts_with("it has held up its reader for more than "), "{told}");
+    let message = opened.err().unwrap();
+    assert!(message.starts_with("reading was abandoned after "), "{message}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
 #[test]
-fn a_page_that_holds_up_the_library_is_left() {
+fn a_page_that_keeps_the_library_busy_is_abandoned() {
     let mut bytes = column(&[LISTS_LONG]);
-    // The field's head and the text's length, in one byte each, are before it.
+    // Before the text are the head of the field and the length of the text, one byte each.
     let text = [&[LISTS_LONG.len() as u8], LISTS_LONG.as_bytes()].concat();
     let field = bytes.windows(text.len()).position(|bytes| bytes == text).unwrap() - 1;
     let lists = LISTS.concat();
     bytes[field..field + lists.len()].copy_from_slice(&lists);
-    let mut source = Source::open(&Input::Memory("dump", bytes.into()), Some(&format())).unwrap();
-    let Reader::Parquet(reader) = &mut source.reader else { panic!("it is a Parquet file") };
-    reader.batches.patience = Duration::from_millis(100);
+    let mut source =
+        DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format())).unwrap();
+    let RecordReader::Parquet(reader) = &mut source.reader else { panic!("it is a Parquet file") };
+    reader.batches.wait_left = Duration::from_millis(100);
     let start = Instant::now();
-    let told = source.next(&mut Row::default()).err().unwrap().to_string();
-    assert!(told.starts_with("dump: record 1: it has held up its reader for more than "), "{told}");
+    let message = source.next(&mut Row::default()).err().unwrap().to_string();
+    assert!(message.starts_with("dump: record 1: reading was abandoned after "), "{message}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
-/// Waiting is paid back by what comes, little by little, and never beyond the deadline.
+/// Each value adds a little to the remaining wait, never beyond the deadline.
 #[test]
 fn waits_are_bounded_in_sum() {
     let mut numbers = Worker::start(DEADLINE, |made| {
@@ -200,17 +201,17 @@ fn waits_are_bounded_in_sum() {
     })
     .unwrap();
     numbers.take().unwrap();
-    assert!(numbers.patience <= DEADLINE - BATCH_TIME * 2, "{:?}", numbers.patience);
+    assert!(numbers.wait_left <= DEADLINE - BATCH_TIME * 2, "{:?}", numbers.wait_left);
     numbers.take().unwrap();
     numbers.take().unwrap();
-    assert!(numbers.patience <= DEADLINE);
+    assert!(numbers.wait_left <= DEADLINE);
 }
 
 #[test]
-fn who_reads_no_further_ends_the_thread() {
+fn dropping_the_reader_ends_the_thread() {
     let bytes: Arc<[u8]> = column(&["BBG000BLNNH6"; 8 * BATCH_RECORDS]).into();
     let input = Input::Memory("dump", Arc::clone(&bytes));
-    let mut source = Source::open(&input, Some(&format())).unwrap();
+    let mut source = DumpReader::open(&input, Some(&format())).unwrap();
     drop(input);
     assert!(matches!(source.next(&mut Row::default()), Ok(Next::Row)));
     assert!(Arc::strong_count(&bytes) > 1, "the thread has the file");
@@ -222,12 +223,12 @@ fn who_reads_no_further_ends_the_thread() {
     }
 }
 
-/// Batches are no limit of the records, and their numbers go on from one to the next.
+/// Records are numbered across batches.
 #[test]
-fn many_batches_are_one_dump() {
+fn records_of_many_batches_are_read_in_order() {
     let figis = vec!["BBG000BLNNH6"; 2 * BATCH_RECORDS + 1];
     let input = Input::Memory("dump", column(&figis).into());
-    let mut source = Source::open(&input, Some(&format())).unwrap();
+    let mut source = DumpReader::open(&input, Some(&format())).unwrap();
     let mut row = Row::default();
     for line in 1..=figis.len() as u64 {
         assert!(matches!(source.next(&mut row), Ok(Next::Row)));
@@ -239,14 +240,14 @@ fn many_batches_are_one_dump() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// A damaged file is read or refused.
+    /// A damaged file is read or refused without a panic.
     #[test]
     fn any_damage_is_survived(at in any::<proptest::sample::Index>(), byte in any::<u8>()) {
         let mut bytes = file(Compression::SNAPPY);
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let input = Input::Memory("dump", bytes.into());
-        if let Ok(mut source) = Source::open(&input, Some(&format())) {
+        if let Ok(mut source) = DumpReader::open(&input, Some(&format())) {
             let mut row = Row::default();
             while let Ok(Next::Row | Next::Skipped | Next::Rejected(_)) = source.next(&mut row) {}
         }

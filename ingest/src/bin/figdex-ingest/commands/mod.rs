@@ -1,0 +1,9 @@
+//! The commands of the program, a file each.
+
+pub(crate) mod build;
+pub(crate) mod export;
+pub(crate) mod generate;
+pub(crate) mod inspect;
+mod out;
+pub(crate) mod rollback;
+pub(crate) mod verify;

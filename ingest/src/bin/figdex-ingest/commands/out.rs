@@ -1,0 +1,44 @@
+//! Writes the dump of a command into `--out FILE`, or to standard output without it.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Context as _;
+use figdex_index::escaped_path;
+use figdex_ingest::files::Output;
+
+/// Calls `write` with the file, or with standard output when `output` is `None`.
+pub(crate) fn write<E>(
+    output: Option<&Output>,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
+) -> anyhow::Result<()>
+where
+    E: Into<anyhow::Error>,
+{
+    match output {
+        Some(output) => {
+            let written = || {
+                let mut out = BufWriter::new(output.create()?);
+                write(&mut out).map_err(Into::into)?;
+                out.into_inner().map_err(io::IntoInnerError::into_error)?.keep()?;
+                Ok::<_, anyhow::Error>(())
+            };
+            written().with_context(|| format!("writing {}", escaped_path(output.name())))
+        }
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let written = write(&mut out).map_err(Into::into);
+            match written.and_then(|()| Ok(out.flush()?)) {
+                // The reader of the pipe has ended, as `head` does: that is not an error.
+                Err(error) if is_broken_pipe(&error) => Ok(()),
+                written => written.context("writing to standard output"),
+            }
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let cause = cause.downcast_ref::<io::Error>();
+        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

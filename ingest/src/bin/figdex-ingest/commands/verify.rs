@@ -1,0 +1,17 @@
+//! `figdex-ingest verify`: checks the files of an index, and that they agree.
+
+use figdex_index::Catalogue;
+use figdex_ingest::flags::VerifyFlags;
+use figdex_ingest::terminal;
+
+pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
+    let catalogue = Catalogue::open(&flags.index)?;
+    catalogue.verify()?;
+    let manifest = catalogue.manifest();
+    Ok(terminal::print(&format_args!(
+        "generation {} is whole: {} instruments, {} bytes\n",
+        manifest.generation,
+        manifest.instruments,
+        manifest.bytes()
+    ))?)
+}

@@ -1,0 +1,31 @@
+//! A columns file, read and validated.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::format::description::Description;
+
+/// A named description of a format. The name is that of a shipped format or of the file.
+#[derive(Clone)]
+pub(crate) struct ColumnsFile {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<Description>,
+}
+
+impl ColumnsFile {
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let name = path.display();
+        let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;
+        Self::parse(&name.to_string(), &text)
+    }
+
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
+        let description = super::parse::parse(text).map_err(|faults| Error::Columns {
+            name: name.to_owned(),
+            faults: faults.into_iter().map(|fault| (fault.line, fault.what)).collect(),
+        })?;
+        Ok(Self { name: name.into(), description: Arc::new(description) })
+    }
+}

@@ -1,0 +1,13 @@
+//! The layouts in which a canonical dump is written.
+
+use clap::ValueEnum;
+
+/// The layout of a canonical dump that is written (`--format`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Layout {
+    /// Comma-separated values (RFC 4180) under a header row
+    Csv,
+    /// JSON lines: an object per line, without unknown values
+    #[value(name = "jsonl")]
+    JsonLines,
+}

@@ -1,0 +1,50 @@
+//! The result of reading a record, and the error that ends a dump.
+
+use std::io;
+
+use super::RECORD_BYTES_MAX;
+use crate::error::Error;
+use crate::row::reject::Reject;
+
+/// The result of reading the next record.
+pub(crate) enum Next {
+    /// A row.
+    Row,
+    /// A record that is not a row, and the reason. Its line and bytes are in the row.
+    Rejected(Reject),
+    /// A record that the format leaves out.
+    Skipped,
+    /// The end of the dump.
+    End,
+}
+
+/// An error after which a dump cannot be read further, because the next record cannot be found.
+#[derive(Debug)]
+pub(crate) struct DumpError {
+    /// The line, from 1; `None` if the dump has no lines.
+    pub(super) line: Option<u64>,
+    pub(super) what: String,
+}
+
+impl DumpError {
+    pub(super) fn new(line: u64, what: impl Into<String>) -> Self {
+        Self { line: Some(line), what: what.into() }
+    }
+
+    /// For `map_err`: an I/O error at that line.
+    pub(super) fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
+        move |error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Self::new(line, "the compressed file is cut off"),
+            _ => Self::new(line, error.to_string()),
+        }
+    }
+
+    pub(super) fn too_long(line: u64) -> Self {
+        Self::new(line, format!("a record is longer than {RECORD_BYTES_MAX} bytes"))
+    }
+
+    /// The error, with the name of the dump.
+    pub(super) fn of(self, name: &str) -> Error {
+        Error::input(&name, self.line, self.what)
+    }
+}
