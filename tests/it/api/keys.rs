@@ -127,7 +127,7 @@ fn faults_of_the_command() {
         (&["add", "desk", "--keys", &broken], "is not a keys file"),
         (&["add", "desk"], "no keys file is named: use --keys FILE, FIGDEX_KEYS"),
         (&["revoke", "desk2", "--keys", &file], "has no key named \"desk2\""),
-        (&["revoke", "desk", "--keys", &none], "there is not a keys file at"),
+        (&["revoke", "desk", "--keys", &none], "there is no keys file at"),
         (&["list", "--keys", &none], "make one with: figdex keys add NAME --keys"),
     ] {
         let output = keys(arguments, &[]);
