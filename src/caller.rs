@@ -18,7 +18,7 @@ pub enum Peer {
 
 /// A caller, whose requests count against the same limits (contract 14.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Who {
+pub enum Caller {
     /// The holder of a valid key, at any address.
     Key(KeyId),
     /// A caller without a key: an IPv4 address, or an IPv6 network of 64 bits.
@@ -28,7 +28,7 @@ pub enum Who {
     Socket,
 }
 
-impl Who {
+impl Caller {
     /// The caller without a key at this end of the connection.
     pub fn of(peer: Peer) -> Self {
         match peer {
@@ -46,6 +46,23 @@ impl Who {
             }
             v4 @ IpAddr::V4(_) => v4,
         })
+    }
+
+    /// The caller of a request without a key: the peer, or the client that a trusted proxy names.
+    /// The proxy appends to `X-Forwarded-For`, so only the last entry is the proxy's; the client may
+    /// have written the others. An entry that is not an address is ignored.
+    pub(crate) fn without_key(peer: Peer, headers: &HeaderMap, trust_proxy: bool) -> Self {
+        let lines = headers.get_all("x-forwarded-for");
+        let forwarded = || {
+            let last = lines.iter().next_back()?.to_str().ok()?;
+            let last = last.rsplit(',').next()?.trim();
+            // Some proxies append the client's port.
+            let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
+            let bare = last.trim_start_matches('[').trim_end_matches(']');
+            bare.parse::<IpAddr>().ok().or_else(with_port)
+        };
+        let forwarded = if trust_proxy { forwarded() } else { None };
+        forwarded.map_or_else(|| Self::of(peer), Self::at)
     }
 
     /// The IPv6 network of 48 bits that holds the caller's; `None` for any other caller.
@@ -73,21 +90,4 @@ impl KeyId {
         let [a, b, c, d, e, f, g, h, ..] = *digest;
         Self(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
     }
-}
-
-/// The caller of a request without a key: the peer, or the client that a trusted proxy names.
-/// The proxy appends to `X-Forwarded-For`, so only the last entry is the proxy's; the client may
-/// have written the others. An entry that is not an address is ignored.
-pub(crate) fn caller(peer: Peer, headers: &HeaderMap, trust_proxy: bool) -> Who {
-    let lines = headers.get_all("x-forwarded-for");
-    let forwarded = || {
-        let last = lines.iter().next_back()?.to_str().ok()?;
-        let last = last.rsplit(',').next()?.trim();
-        // Some proxies append the client's port.
-        let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
-        let bare = last.trim_start_matches('[').trim_end_matches(']');
-        bare.parse::<IpAddr>().ok().or_else(with_port)
-    };
-    let forwarded = if trust_proxy { forwarded() } else { None };
-    forwarded.map_or_else(|| Who::of(peer), Who::at)
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::caller::Who;
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::limits::Tally;
 
@@ -51,7 +51,7 @@ pub(crate) struct Use {
 pub(crate) struct Share {
     budget: Option<Arc<Budget>>,
     /// The address that holds it, if addresses have a bound.
-    address: Option<Who>,
+    address: Option<Caller>,
     bytes: usize,
 }
 
@@ -76,14 +76,14 @@ impl Budget {
     }
 
     /// An empty share for a caller.
-    pub(crate) fn share(self: &Arc<Self>, who: Who) -> Share {
-        let address = matches!(who, Who::Address(_)).then_some(who);
+    pub(crate) fn share(self: &Arc<Self>, caller: Caller) -> Share {
+        let address = matches!(caller, Caller::Address(_)).then_some(caller);
         Share { budget: Some(self.clone()), address, bytes: 0 }
     }
 
     /// Takes bytes from the budget, for an address if it has a bound. Returns `false`, and takes
     /// none, if that would exceed the budget or the bound.
-    fn take(&self, address: Option<Who>, more: usize) -> bool {
+    fn take(&self, address: Option<Caller>, more: usize) -> bool {
         let take = |left: usize| left.checked_sub(more);
         let Some(address) = address else {
             return self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
@@ -99,7 +99,7 @@ impl Budget {
         is_taken
     }
 
-    fn give_back(&self, address: Option<Who>, less: usize) {
+    fn give_back(&self, address: Option<Caller>, less: usize) {
         if let Some(address) = address {
             self.addresses.lock().remove(address, less);
         }
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn requests_share_a_budget() {
         let budget = Budget::new(100_000);
-        let (mut one, mut two) = (budget.share(Who::Socket), budget.share(Who::Socket));
+        let (mut one, mut two) = (budget.share(Caller::Socket), budget.share(Caller::Socket));
         assert_eq!(one.grow_to(SMALL_BYTES_MAX), Ok(()));
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000, "a small one is not counted");
         assert_eq!(one.grow_to(60_000), Ok(()));
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(two.grow_to(100_000), Ok(()));
         drop(two);
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
-        let mut packed = budget.share(Who::Socket);
+        let mut packed = budget.share(Caller::Socket);
         packed.grow_to(100_000).unwrap();
         packed.shrink_to(40_000);
         assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "compressed, it holds less");
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn an_address_has_a_bound() {
         let budget = Budget::new(800_000);
-        let at = |text: &str| budget.share(Who::at(text.parse().unwrap()));
+        let at = |text: &str| budget.share(Caller::at(text.parse().unwrap()));
         let (mut one, mut two, mut other) = (at("192.0.2.1"), at("192.0.2.1"), at("192.0.2.2"));
         assert_eq!(one.grow_to(60_000), Ok(()));
         assert_eq!(two.grow_to(40_001), Err(ApiError::Unavailable));

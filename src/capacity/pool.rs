@@ -113,7 +113,7 @@ impl Pool {
             return Err(ApiError::Unavailable);
         };
         let stop = Stop::default();
-        let _caller = Caller(stop.clone());
+        let _caller = StopOnDrop(stop.clone());
         let task = tokio::task::spawn_blocking(request::carried(move || {
             // The thread is free when the task ends, not when its caller is dropped.
             let _thread = thread;
@@ -127,10 +127,10 @@ impl Pool {
     }
 }
 
-/// The caller of a task, which stops the task when it is dropped.
-struct Caller(Stop);
+/// Stops a task when its caller is dropped, and this with it.
+struct StopOnDrop(Stop);
 
-impl Drop for Caller {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.set();
     }

@@ -10,7 +10,7 @@ use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, Method};
 
 use super::body::{BodyStream, UnreadBody, boxed};
-use crate::caller::{Peer, Who};
+use crate::caller::{Caller, Peer};
 use crate::error::ApiError;
 use crate::limits::Limiter;
 use crate::version::Version;
@@ -38,7 +38,7 @@ pub(crate) struct Call {
 pub(crate) struct Admitted {
     /// The mapping jobs that the request may have.
     pub(crate) jobs_max: usize,
-    pub(super) who: Who,
+    pub(super) caller: Caller,
     pub(super) version: Version,
     pub(super) limiter: Option<Arc<Limiter>>,
 }
@@ -53,7 +53,7 @@ impl Admitted {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
         limiter
-            .charge_jobs(self.who, self.version, jobs, Instant::now().into_std())
+            .charge_jobs(self.caller, self.version, jobs, Instant::now().into_std())
             .map_err(ApiError::RateLimitReached)
     }
 }

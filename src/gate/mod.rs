@@ -21,7 +21,7 @@ pub(crate) use self::body::Body;
 use self::body::{BodyStream, UnreadBody};
 use self::call::{Admitted, Call, Head, Incoming};
 use self::media::{accepts_json, is_json};
-use crate::caller::{Who, caller};
+use crate::caller::Caller;
 use crate::error::{ApiError, OpenError};
 use crate::limits::standing::Standing;
 use crate::limits::{Limiter, PerRequest, Span};
@@ -105,9 +105,9 @@ async fn answer<J: Into<Pieces>>(
     let mut counted = None;
     let answered = async {
         let call = admit(state, head, body, action, &mut counted)?;
-        let who = call.admitted.who;
+        let caller = call.admitted.caller;
         let json = endpoint(call).await?;
-        reply::json(state, who, &head.headers, json).await
+        reply::json(state, caller, &head.headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
         tracing::error!(request_id = %request::id(), "a request made its handler panic");
@@ -136,15 +136,16 @@ fn admit(
     if method == Method::POST && !is_json(headers) {
         return Err(ApiError::InvalidContentType);
     }
-    let who = key.map_or_else(|| caller(head.peer, headers, settings.trust_proxy), Who::Key);
+    let caller = key
+        .map_or_else(|| Caller::without_key(head.peer, headers, settings.trust_proxy), Caller::Key);
     let version = action.version();
     let Limits { limiter, per_request } = state.limits();
-    *counted = count(limiter.as_deref(), who, version, action.span())?;
+    *counted = count(limiter.as_deref(), caller, version, action.span())?;
     let PerRequest { jobs_max, jobs_max_with_key, body_bytes_max } = per_request;
     let jobs_max = if key.is_some() { jobs_max_with_key } else { jobs_max };
-    let (wait, share) = (settings.body_timeout, state.bodies().share(who));
+    let (wait, share) = (settings.body_timeout, state.bodies().share(caller));
     Ok(Call {
-        admitted: Admitted { jobs_max, who, version, limiter },
+        admitted: Admitted { jobs_max, caller, version, limiter },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, wait, share },
     })
 }
@@ -155,12 +156,12 @@ fn admit(
 /// [`ApiError::RateLimitReached`] when one of them is full.
 fn count(
     limiter: Option<&Limiter>,
-    who: Who,
+    caller: Caller,
     version: Version,
     span: Span,
 ) -> Result<Option<Standing>, ApiError> {
     let Some(limiter) = limiter else { return Ok(None) };
-    let counted = limiter.admit(who, version, span, Instant::now().into_std());
+    let counted = limiter.admit(caller, version, span, Instant::now().into_std());
     counted.map_err(ApiError::RateLimitReached)
 }
 
@@ -194,10 +195,10 @@ pub(crate) async fn open(
             let mut counted = None;
             let answered = async {
                 readable?;
-                let who = caller(peer, &headers, state.settings().trust_proxy);
+                let caller = Caller::without_key(peer, &headers, state.settings().trust_proxy);
                 if let Some(span) = span {
                     // The windows of these routes are kept among those of v3.
-                    counted = count(state.limiter().as_deref(), who, Version::V3, span)?;
+                    counted = count(state.limiter().as_deref(), caller, Version::V3, span)?;
                 }
                 let (status, json) = match answer.await {
                     Ok(json) => (StatusCode::OK, json),
@@ -206,7 +207,7 @@ pub(crate) async fn open(
                         (status, wire::error(&text))
                     }
                 };
-                let mut reply = reply::json(state, who, &headers, json).await?;
+                let mut reply = reply::json(state, caller, &headers, json).await?;
                 *reply.status_mut() = status;
                 Ok(reply)
             };

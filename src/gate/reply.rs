@@ -10,7 +10,7 @@ use warp::Reply as _;
 use warp::http::{HeaderMap, HeaderValue, header};
 use warp::reply::Response;
 
-use crate::caller::Who;
+use crate::caller::Caller;
 use crate::capacity::budget::Share;
 use crate::encoding::{accepts_gzip, packed};
 use crate::error::ApiError;
@@ -31,12 +31,12 @@ pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
 /// [`ApiError::Unavailable`] when the memory budget for answers has no room for it.
 pub(crate) async fn json(
     state: &State,
-    who: Who,
+    caller: Caller,
     request: &HeaderMap,
     json: impl Into<Pieces>,
 ) -> Result<Response, ApiError> {
     let mut json = json.into();
-    let mut share = state.answers().share(who);
+    let mut share = state.answers().share(caller);
     let mut is_gzip = accepts_gzip(request);
     // While a piece is packed, both forms of it are in memory.
     let packing = if is_gzip { json.held().min(PIECE_BYTES) } else { 0 };

@@ -131,9 +131,9 @@ fn the_address_behind_a_proxy() {
         }
         for peer in [peer, Peer::Socket] {
             let expected =
-                forwarded.map_or(Who::of(peer), |address| Who::at(address.parse().unwrap()));
-            assert_eq!(caller(peer, &headers, true), expected, "{lines:?}");
-            assert_eq!(caller(peer, &headers, false), Who::of(peer), "{lines:?}");
+                forwarded.map_or(Caller::of(peer), |address| Caller::at(address.parse().unwrap()));
+            assert_eq!(Caller::without_key(peer, &headers, true), expected, "{lines:?}");
+            assert_eq!(Caller::without_key(peer, &headers, false), Caller::of(peer), "{lines:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::Ipv6Addr;
 
-use crate::caller::Who;
+use crate::caller::Caller;
 
 /// The part of a bound that a wide IPv6 network may have, in parts of one address. Several
 /// subscribers may share such a network, and one of them may own it: without this bound its
@@ -15,7 +15,7 @@ const WIDE_NETWORK_PARTS: usize = 4;
 /// The counts of all callers that hold anything.
 #[derive(Default)]
 pub(crate) struct Tally {
-    callers: HashMap<Who, usize>,
+    callers: HashMap<Caller, usize>,
     networks: HashMap<Ipv6Addr, usize>,
 }
 
@@ -24,17 +24,17 @@ impl Tally {
     /// and adds nothing, when the caller would have more than `max`, or its network more
     /// than four times as much.
     #[must_use]
-    pub(crate) fn add(&mut self, who: Who, more: usize, max: usize) -> bool {
-        let network = who.wide_network();
+    pub(crate) fn add(&mut self, caller: Caller, more: usize, max: usize) -> bool {
+        let network = caller.wide_network();
         let fits =
             |held: Option<&usize>, max| held.copied().unwrap_or(0).saturating_add(more) <= max;
         let network_max = max.saturating_mul(WIDE_NETWORK_PARTS);
-        if !fits(self.callers.get(&who), max)
+        if !fits(self.callers.get(&caller), max)
             || network.is_some_and(|network| !fits(self.networks.get(&network), network_max))
         {
             return false;
         }
-        *self.callers.entry(who).or_default() += more;
+        *self.callers.entry(caller).or_default() += more;
         if let Some(network) = network {
             *self.networks.entry(network).or_default() += more;
         }
@@ -42,9 +42,9 @@ impl Tally {
     }
 
     /// Takes back a part of what was added. A caller that holds nothing is forgotten.
-    pub(crate) fn remove(&mut self, who: Who, less: usize) {
-        remove(&mut self.callers, who, less);
-        if let Some(network) = who.wide_network() {
+    pub(crate) fn remove(&mut self, caller: Caller, less: usize) {
+        remove(&mut self.callers, caller, less);
+        if let Some(network) = caller.wide_network() {
             remove(&mut self.networks, network, less);
         }
     }
@@ -69,8 +69,8 @@ fn remove<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: K, less: usize) {
 mod tests {
     use super::*;
 
-    fn at(text: &str) -> Who {
-        Who::at(text.parse().unwrap())
+    fn at(text: &str) -> Caller {
+        Caller::at(text.parse().unwrap())
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod tests {
         assert!(tally.add(at("192.0.2.2"), 3, 3));
         tally.remove(at("192.0.2.1"), 1);
         assert!(tally.add(at("192.0.2.1"), 1, 3));
-        assert!(tally.add(Who::Socket, usize::MAX, usize::MAX));
+        assert!(tally.add(Caller::Socket, usize::MAX, usize::MAX));
     }
 
     /// The owner of a network of 48 bits has 65,536 networks of 64 bits, but not 65,536 times the
@@ -93,7 +93,7 @@ mod tests {
         assert!(tally.add(at("2001:db8::1"), 2, 3));
         assert!(!tally.add(at("2001:db8::2"), 2, 3), "its network of 64 bits has a bound");
         let subnets: Vec<_> = (1..1_000).map(|net| at(&format!("2001:db8:0:{net:x}::1"))).collect();
-        let taken: Vec<_> = subnets.iter().filter(|who| tally.add(**who, 2, 3)).collect();
+        let taken: Vec<_> = subnets.iter().filter(|caller| tally.add(**caller, 2, 3)).collect();
         assert_eq!(taken.len(), 5, "12 in all, with the first two");
         assert!(!tally.add(at("2001:db8:0:ffff::1"), 1, 3), "it is in the same wide network");
         assert!(
@@ -102,11 +102,12 @@ mod tests {
         );
         tally.remove(*taken[0], 2);
         assert!(tally.add(at("2001:db8:0:ffff::1"), 2, 3), "a part that was given back is free");
-        for who in &taken[1..] {
-            tally.remove(**who, 2);
+        for caller in &taken[1..] {
+            tally.remove(**caller, 2);
         }
-        for (who, count) in [("2001:db8::1", 2), ("2001:db8:0:ffff::1", 2), ("2001:db8:1::1", 3)] {
-            tally.remove(at(who), count);
+        for (caller, count) in [("2001:db8::1", 2), ("2001:db8:0:ffff::1", 2), ("2001:db8:1::1", 3)]
+        {
+            tally.remove(at(caller), count);
         }
         assert_eq!(tally.len(), 0, "those that hold nothing are forgotten");
     }

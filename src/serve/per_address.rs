@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::caller::{Peer, Who};
+use crate::caller::{Caller, Peer};
 use crate::limits::Tally;
 
 /// The number of connections of each address. Addresses without a connection are removed.
@@ -17,7 +17,7 @@ pub(super) struct PerAddress {
 /// A connection that counts for its address until this is dropped.
 pub(super) struct Counted {
     counts: Arc<PerAddress>,
-    who: Who,
+    caller: Caller,
 }
 
 impl PerAddress {
@@ -30,19 +30,19 @@ impl PerAddress {
     /// 48 bits that it is in, has as many as it may. Clients of the Unix socket have no
     /// address, and only the bound on all connections.
     pub(super) fn add(self: &Arc<Self>, peer: Peer) -> Option<Counted> {
-        let who = Who::of(peer);
+        let caller = Caller::of(peer);
         let max = match peer {
             Peer::Address(_) => self.max.unwrap_or(usize::MAX),
             Peer::Socket => usize::MAX,
         };
-        let is_counted = self.tally.lock().add(who, 1, max);
-        is_counted.then(|| Counted { counts: self.clone(), who })
+        let is_counted = self.tally.lock().add(caller, 1, max);
+        is_counted.then(|| Counted { counts: self.clone(), caller })
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.counts.tally.lock().remove(self.who, 1);
+        self.counts.tally.lock().remove(self.caller, 1);
     }
 }
 

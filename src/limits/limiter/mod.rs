@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 use super::standing::Standing;
 use super::{Rate, Rates, Span};
-use crate::caller::Who;
+use crate::caller::Caller;
 use crate::version::Version;
 
 /// The maximum number of addresses whose windows are kept, where an address counts once for each
@@ -56,7 +56,7 @@ struct Callers {
 /// The windows of a part of the callers.
 #[derive(Default)]
 struct Shard {
-    callers: HashMap<(Who, Version), Windows>,
+    callers: HashMap<(Caller, Version), Windows>,
     /// The number of callers at which the shard is swept next: twice the number that the last
     /// sweep left, so that sweeps cost little in all.
     sweep_at: usize,
@@ -92,9 +92,9 @@ impl Limiter {
     pub fn with_rates(&self, rates: Rates, now: Instant) -> Self {
         let now = now.saturating_duration_since(self.callers.epoch);
         for shard in &self.callers.shards {
-            for (&(who, version), windows) in &mut shard.lock().callers {
+            for (&(caller, version), windows) in &mut shard.lock().callers {
                 for line in rates.lines().iter().filter(|line| line.version == version) {
-                    if let Some(rate) = line.rate(who.has_key()) {
+                    if let Some(rate) = line.rate(caller.has_key()) {
                         let window = &mut windows[line.span as usize];
                         window.ends = window.ends.min(now + rate.window());
                     }
@@ -126,12 +126,12 @@ impl Limiter {
     /// The state of the full window; then no window counts the request.
     pub fn admit(
         &self,
-        who: Who,
+        caller: Caller,
         version: Version,
         span: Span,
         now: Instant,
     ) -> Result<Option<Standing>, Standing> {
-        self.charge(who, version, [span, Span::Total], 1, now)
+        self.charge(caller, version, [span, Span::Total], 1, now)
     }
 
     /// Counts the jobs of an admitted request.
@@ -140,18 +140,18 @@ impl Limiter {
     /// The state of the window when it has room for fewer jobs; then none of them counts.
     pub fn charge_jobs(
         &self,
-        who: Who,
+        caller: Caller,
         version: Version,
         jobs: u32,
         now: Instant,
     ) -> Result<(), Standing> {
-        self.charge(who, version, [Span::Jobs; 2], jobs, now).map(|_| ())
+        self.charge(caller, version, [Span::Jobs; 2], jobs, now).map(|_| ())
     }
 
     /// Counts `cost` in every window of these spans, or in none.
     fn charge(
         &self,
-        who: Who,
+        caller: Caller,
         version: Version,
         spans: [Span; 2],
         cost: u32,
@@ -161,17 +161,17 @@ impl Limiter {
             let lines = self.rates.lines().iter();
             lines
                 .filter(|line| line.version == version && spans.contains(&line.span))
-                .filter_map(|line| Some((line.span as usize, line.rate(who.has_key())?)))
+                .filter_map(|line| Some((line.span as usize, line.rate(caller.has_key())?)))
         };
         if cost == 0 || lines().next().is_none() {
             return Ok(None);
         }
         let Callers { epoch, hasher, shards, shard_max, .. } = &*self.callers;
         let now = now.saturating_duration_since(*epoch);
-        let caller = (who, version);
-        let shard = hasher.hash_one(caller) as usize % shards.len();
+        let id = (caller, version);
+        let shard = hasher.hash_one(id) as usize % shards.len();
         let mut shard = shards[shard].lock();
-        let windows = shard.windows(caller, now, *shard_max);
+        let windows = shard.windows(id, now, *shard_max);
         let full = lines()
             .filter(|&(place, rate)| windows[place].used(now).saturating_add(cost) > rate.count)
             .map(|(place, rate)| (place, windows[place].standing(rate, now)));
@@ -194,11 +194,11 @@ fn tightest(standings: impl Iterator<Item = (usize, Standing)>) -> Option<(usize
 }
 
 impl Shard {
-    fn windows(&mut self, caller: (Who, Version), now: Duration, max: usize) -> &mut Windows {
-        if self.callers.len() >= self.sweep_at && !self.callers.contains_key(&caller) {
+    fn windows(&mut self, id: (Caller, Version), now: Duration, max: usize) -> &mut Windows {
+        if self.callers.len() >= self.sweep_at && !self.callers.contains_key(&id) {
             self.sweep(now, max);
         }
-        self.callers.entry(caller).or_default()
+        self.callers.entry(id).or_default()
     }
 
     /// Makes room for one more caller. Removes windows that have ended. When that is not enough,
@@ -208,15 +208,15 @@ impl Shard {
         let ends = |windows: &Windows| windows.iter().map(|window| window.ends).max();
         self.callers.retain(|_, windows| ends(windows) > Some(now));
         if self.callers.len() >= max {
-            let addresses = self.callers.iter().filter(|((who, _), _)| !who.has_key());
+            let addresses = self.callers.iter().filter(|((caller, _), _)| !caller.has_key());
             let mut all: Vec<_> = addresses.map(|(_, windows)| ends(windows)).collect();
             if !all.is_empty() {
                 let mut excess = all.len() / 16 + 1;
                 let (_, last, _) = all.select_nth_unstable(excess - 1);
                 let last = *last;
-                self.callers.retain(|(who, _), windows| {
+                self.callers.retain(|(caller, _), windows| {
                     // Not more than a sixteenth, though many may reset at the same time.
-                    let forgotten = !who.has_key() && excess > 0 && ends(windows) <= last;
+                    let forgotten = !caller.has_key() && excess > 0 && ends(windows) <= last;
                     excess -= usize::from(forgotten);
                     !forgotten
                 });

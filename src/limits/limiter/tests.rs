@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::caller::KeyId;
 
-const KEY: Who = Who::Key(KeyId::of_digest(&[7; 32]));
+const KEY: Caller = Caller::Key(KeyId::of_digest(&[7; 32]));
 
-fn address(number: u32) -> Who {
-    Who::at(IpAddr::V4(Ipv4Addr::from_bits(number)))
+fn address(number: u32) -> Caller {
+    Caller::at(IpAddr::V4(Ipv4Addr::from_bits(number)))
 }
 
 fn limiter(now: Instant) -> Limiter {
@@ -27,7 +27,7 @@ fn standing(limit: u32, remaining: u32, reset_seconds: u64, window_seconds: u64)
 /// so.
 #[test]
 fn each_line_of_the_table() {
-    for (version, span, who, limit, seconds) in [
+    for (version, span, caller, limit, seconds) in [
         (Version::V3, Span::Mapping, address(1), 25, 60),
         (Version::V3, Span::Mapping, KEY, 25, 6),
         (Version::V3, Span::Search, address(1), 5, 60),
@@ -42,17 +42,17 @@ fn each_line_of_the_table() {
         let start = Instant::now();
         let limiter = limiter(start);
         for used in 1..=limit {
-            let admitted = limiter.admit(who, version, span, start);
+            let admitted = limiter.admit(caller, version, span, start);
             assert_eq!(admitted, Ok(Some(standing(limit, limit - used, seconds, seconds))));
         }
         let almost = start + Duration::from_secs(seconds) - Duration::from_millis(1);
-        let refused = limiter.admit(who, version, span, almost);
+        let refused = limiter.admit(caller, version, span, almost);
         assert_eq!(refused, Err(standing(limit, 0, 1, seconds)), "{version:?} {span:?}");
         assert!(limiter.admit(address(2), version, span, almost).is_ok());
         let other = if version == Version::V3 { Version::V2 } else { Version::V3 };
-        assert!(limiter.admit(who, other, span, almost).is_ok());
+        assert!(limiter.admit(caller, other, span, almost).is_ok());
         let over = start + Duration::from_secs(seconds);
-        let again = limiter.admit(who, version, span, over);
+        let again = limiter.admit(caller, version, span, over);
         assert_eq!(again, Ok(Some(standing(limit, limit - 1, seconds, seconds))));
     }
 }
@@ -100,16 +100,16 @@ fn the_total_of_v2() {
 fn jobs_a_minute() {
     let now = Instant::now();
     let limiter = limiter(now);
-    let who = address(1);
+    let caller = address(1);
     for version in [Version::V2, Version::V1] {
-        assert_eq!(limiter.charge_jobs(who, version, 20, now), Ok(()));
-        assert_eq!(limiter.charge_jobs(who, version, 6, now), Err(standing(25, 5, 60, 60)));
-        assert_eq!(limiter.charge_jobs(who, version, 5, now), Ok(()));
-        assert_eq!(limiter.charge_jobs(who, version, 0, now), Ok(()));
-        assert_eq!(limiter.charge_jobs(who, version, 1, now), Err(standing(25, 0, 60, 60)));
+        assert_eq!(limiter.charge_jobs(caller, version, 20, now), Ok(()));
+        assert_eq!(limiter.charge_jobs(caller, version, 6, now), Err(standing(25, 5, 60, 60)));
+        assert_eq!(limiter.charge_jobs(caller, version, 5, now), Ok(()));
+        assert_eq!(limiter.charge_jobs(caller, version, 0, now), Ok(()));
+        assert_eq!(limiter.charge_jobs(caller, version, 1, now), Err(standing(25, 0, 60, 60)));
     }
     for _ in 0..100 {
-        assert_eq!(limiter.charge_jobs(who, Version::V3, 100, now), Ok(()), "v3 counts none");
+        assert_eq!(limiter.charge_jobs(caller, Version::V3, 100, now), Ok(()), "v3 counts none");
     }
     assert_eq!(limiter.charge_jobs(KEY, Version::V2, 25_000, now), Ok(()));
     assert_eq!(
@@ -134,7 +134,7 @@ fn a_line_without_a_rate_limits_nothing() {
 /// contract 14.2: a caller without a key is an IPv4 address or an IPv6 network of 64 bits.
 #[test]
 fn callers_by_address() {
-    let at = |text: &str| Who::at(text.parse().unwrap());
+    let at = |text: &str| Caller::at(text.parse().unwrap());
     assert_eq!(at("2001:db8:1:2:3:4:5:6"), at("2001:db8:1:2::"));
     assert_ne!(at("2001:db8:1:2::"), at("2001:db8:1:3::"));
     assert_eq!(at("::ffff:192.0.2.1"), at("192.0.2.1"));
