@@ -1,10 +1,10 @@
-//! The engine in process: what lookups, pages, counts and searches cost without HTTP.
-//! Every case asserts that it finds what it should while it measures.
+//! The engine in process: the time of lookups, pages, counts and searches without HTTP. Each case
+//! also asserts its result.
 //!
 //! ```text
 //! cargo bench --bench engine [-- filter/page]
 //! ```
-//! `FIGDEX_BENCH_INSTRUMENTS` says how many instruments, 100,000 if nothing is said.
+//! `FIGDEX_BENCH_INSTRUMENTS` is the number of generated instruments, 100,000 by default.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -19,7 +19,7 @@ use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, MaxRejects, generate};
 use mimalloc::MiMalloc;
 
-// As the programs.
+// The same allocator as in the programs.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -44,7 +44,7 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
         let plain = Filters { include_unlisted_equities: true, ..Filters::default() };
         let mut filtered = plain.clone();
         let exch_code = catalogue.vocabulary().admit(Property::ExchCode, "US");
-        filtered.known.require(exch_code.expect("it is there"));
+        filtered.known.require(exch_code.expect("the universe has US"));
         for (filter, filters) in [("plain", &plain), ("with_exchCode", &filtered)] {
             let jobs = jobs(dump, id_type, filters);
             let mut group = criterion.benchmark_group(format!("mapping/{kind}/{filter}"));
@@ -53,7 +53,7 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
                 group.bench_function(format!("{count}_jobs"), |bencher| {
                     bencher.iter(|| {
                         let meter = Meter::inline();
-                        let batch = catalogue.batch(black_box(&jobs[..count]), &meter);
+                        let batch = catalogue.locate(black_box(&jobs[..count]), &meter);
                         let mut batch = batch.expect("few jobs");
                         let mut hits = Vec::new();
                         for place in 0..count {
@@ -72,7 +72,7 @@ fn mapping(criterion: &mut Criterion, catalogue: &Catalogue, dump: &[u8]) {
     }
 }
 
-/// Filters by how many rows they leave, and by what narrows them.
+/// Filters with different numbers of rows and of different kinds, each with a name.
 fn questions(catalogue: &Catalogue) -> Vec<(String, Filters)> {
     let whole = || Filters { include_unlisted_equities: true, ..Filters::default() };
     let with = |filters: &Filters, property, value: &str| {
@@ -82,7 +82,7 @@ fn questions(catalogue: &Catalogue) -> Vec<(String, Filters)> {
         filters
     };
     let mut questions = vec![("100_percent".to_owned(), whole())];
-    // Of all values those whose share is nearest to each of these.
+    // For each share, the value whose share of the instruments is nearest.
     for share in [0.3, 0.1, 0.01, 0.001, 0.0001] {
         let wanted = share * catalogue.manifest().instruments as f64;
         let values = Property::ALL.into_iter().flat_map(|property| {
@@ -132,11 +132,11 @@ fn filters(criterion: &mut Criterion, catalogue: &Catalogue) {
         let mut group = criterion.benchmark_group(format!("filter/{name}"));
         group.bench_function("count", |bencher| {
             bencher.iter(|| {
-                let total = catalogue.count_anew(black_box(&search), &Meter::unlimited());
+                let total = catalogue.count_uncached(black_box(&search), &Meter::unlimited());
                 assert_eq!(total.expect("a verified index"), Some(rows));
             });
         });
-        // The FIGI before each page that there is.
+        // The FIGI before the page.
         let mut after = None;
         for page in 1..=150 {
             let found = catalogue.filter(&search, after, PAGE, &Meter::unlimited());
@@ -184,8 +184,8 @@ fn searches(criterion: &mut Criterion, catalogue: &Catalogue) {
     }
 }
 
-/// What somebody types who means the universe's first share, RQPX of Reqipoxix Health Co:
-/// each made anew, for what was made before is only looked up.
+/// Texts that a person types to find the universe's first share, RQPX of Reqipoxix Health Co. Each
+/// suggestion is computed, not taken from the cache.
 fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
     let mut group = criterion.benchmark_group("suggest");
     for (name, text) in [
@@ -203,7 +203,7 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
         let asked = Suggest { keywords, filters: Filters::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let found = catalogue.suggest_anew(black_box(&asked), 10, &Meter::unlimited());
+                let found = catalogue.suggest_uncached(black_box(&asked), 10, &Meter::unlimited());
                 let found = found.expect("a verified index").expect("any effort is allowed");
                 let best = catalogue.row(found[0].hit).ticker().map(|ticker| ticker.to_string());
                 assert!(text.len() < 3 || best.as_deref() == Some("RQPX"), "{text}: {best:?}");
@@ -214,9 +214,8 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
     group.finish();
 }
 
-/// The dearest questions that threads that serve everyone answer, or try to: what such a
-/// thread does for one request should take less than a millisecond, of which looking up
-/// and writing may have 0.6.
+/// The most expensive requests that a serving thread answers, or begins to answer. Its work for one
+/// request should take less than a millisecond, 0.6 ms of it for looking up and writing.
 fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
     let folder = tempfile::tempdir().expect("a folder for the index");
     let wide = wide(folder.path());
@@ -243,7 +242,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
             black_box(wide.search(&search, None, PAGE, meter)).is_ok()
         });
         metered(&mut group, &format!("suggest/{name}"), |meter| {
-            black_box(wide.suggest_anew(&asked, 50, meter)).is_ok()
+            black_box(wide.suggest_uncached(&asked, 50, meter)).is_ok()
         });
     }
     for rows in [120, 6_000, 12_000] {
@@ -251,7 +250,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
         for (filter, filters) in narrowings(&wide) {
             let jobs = vec![Lookup::new(value.clone(), filters); 100];
             metered(&mut group, &format!("mapping/{rows}_rows_{filter}"), |meter| {
-                let Ok(mut batch) = wide.batch(black_box(&jobs), meter) else { return false };
+                let Ok(mut batch) = wide.locate(black_box(&jobs), meter) else { return false };
                 let mut hits = Vec::new();
                 (0..100).all(|place| batch.find(place, 15_000, &mut hits).is_ok())
             });
@@ -260,7 +259,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
     for (name, filters) in questions(catalogue).into_iter().chain(narrowings(catalogue)) {
         let search = Search { keywords: None, filters };
         metered(&mut group, &format!("filter/{name}"), |meter| {
-            let total = catalogue.count_anew(black_box(&search), meter);
+            let total = catalogue.count_uncached(black_box(&search), meter);
             total.is_ok() && black_box(catalogue.filter(&search, None, PAGE, meter)).is_ok()
         });
     }
@@ -286,7 +285,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
     group.finish();
 }
 
-/// Measures what is done before the meter refuses more, and tells how many units that is.
+/// Measures the work until the answer is complete or the meter refuses more, and prints its units.
 fn metered(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,
@@ -299,7 +298,7 @@ fn metered(
     group.bench_function(name, |bencher| bencher.iter(|| answer(&Meter::inline())));
 }
 
-/// Filters that many rows are held against in vain.
+/// Filters that many rows are tested against and few pass.
 fn narrowings(catalogue: &Catalogue) -> Vec<(String, Filters)> {
     let whole = Filters { include_unlisted_equities: true, ..Filters::default() };
     let mut values = whole.clone();
@@ -323,15 +322,15 @@ fn two_letters(number: u32) -> String {
     [number / 26 % 26, number % 26].map(|place| char::from(b'a' + place as u8)).iter().collect()
 }
 
-/// The ISIN of so many rows.
+/// The ISIN that has this many rows.
 fn isin(rows: u32) -> IdValue<'static> {
     let body = format!("US{rows:09}");
     let digit = check_digit::isin(body.as_bytes()).expect("digits");
     IdType::Isin.admit(&format!("{body}{digit}")).expect("an ISIN").into_owned()
 }
 
-/// An index that invites work: many rows of each of a few identifiers, words that all rows
-/// hold or that only descriptions hold, words that begin alike.
+/// An index that makes requests expensive: identifiers with many rows, words of all rows, words of
+/// descriptions only, and words with the same beginning.
 fn wide(index: &Path) -> Catalogue {
     let options = BuildOptions { segment_memory_bytes: 64 << 20, ..BuildOptions::default() };
     let mut builder = Builder::create(index, options).expect("a folder for the index");
@@ -371,7 +370,7 @@ fn read(catalogue: &Catalogue, hits: &[Hit]) {
     });
 }
 
-/// A hundred jobs spread over the dump.
+/// A hundred jobs, spread evenly over the dump.
 fn jobs<'a>(dump: &'a [u8], id_type: IdType, filters: &Filters) -> Vec<Lookup<'a>> {
     let name = if id_type == IdType::BbGlobal { "figi" } else { id_type.name() };
     let text = str::from_utf8(dump).expect("a dump is UTF-8");

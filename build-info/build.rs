@@ -1,14 +1,14 @@
-//! Asks git and rustc what is being built. A tree without git, or without its history,
-//! is built all the same, and the programs then say that the commit is unknown.
+//! Passes the commit, compiler and target to the crate. A tree without git, or without its
+//! history, is built all the same; its programs print `unknown` as their commit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is said of a fact that nobody tells.
+/// The value of a fact that could not be found out.
 const UNKNOWN: &str = "unknown";
 
 fn main() {
-    // Without a line of this kind, cargo would run this again whenever any file changes.
+    // Without such a line cargo would run this script again whenever any file changes.
     println!("cargo::rerun-if-changed=build.rs");
     let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("..");
     let (commit, date) = commit(&root).unwrap_or((UNKNOWN.into(), UNKNOWN.into()));
@@ -24,32 +24,32 @@ fn main() {
     }
 }
 
-/// A variable that cargo gives to every build script.
+/// An environment variable that cargo sets for every build script.
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|fault| panic!("cargo sets {name}: {fault}"))
 }
 
-/// The commit that is checked out, and its date; `None` when there is no repository at
-/// the root (one further up is somebody else's), no git, or no commit.
+/// The commit that is checked out, and its date; `None` when there is no repository at the
+/// root (one further up belongs to another project), no git, or no commit.
 fn commit(root: &Path) -> Option<(String, String)> {
     if !root.join(".git").exists() {
         return None;
     }
     let git = |arguments: &[&str]| output(Command::new("git").arg("-C").arg(root).args(arguments));
-    let told = git(&["log", "-1", "--format=%H %cs"])?;
+    let log = git(&["log", "-1", "--format=%H %cs"])?;
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
     for name in ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
         let file = git(&["rev-parse", "--git-path", name]).map(|path| root.join(path));
-        // One that is not there would count as changed at each build.
+        // A file that does not exist would count as changed at each build.
         for file in file.iter().filter(|file: &&PathBuf| file.exists()) {
             println!("cargo::rerun-if-changed={}", file.display());
         }
     }
-    let (commit, date) = told.split_once(' ')?;
+    let (commit, date) = log.split_once(' ')?;
     Some((commit.to_owned(), date.to_owned()))
 }
 
-/// The first line that a program writes, if it ends well.
+/// The first line of a program's output, if the program succeeds.
 fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -1,12 +1,12 @@
-//! Answers one request many times, without a socket: what to put under a profiler
-//! (`valgrind --tool=callgrind`, `perf record`) to see where an answer's time goes.
+//! Answers one request many times, without a socket, for profiling an answer
+//! (`valgrind --tool=callgrind`, `perf record`).
 //!
 //! ```text
-//! cargo run --release --example answer -- INDEX /v3/mapping BODY.json 10000
+//! cargo run --profile dist --example answer -- INDEX /v3/mapping BODY.json 10000
 //! ```
 //!
-//! A fifth argument puts around each answer what the server does: `metrics`, or `log`,
-//! which writes a line for each on standard error besides.
+//! The fifth argument `metrics` adds the metrics of each answer, and `log` adds the metrics and a
+//! log line on standard error, as in the server.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use figdex_index::Catalogue;
 use mimalloc::MiMalloc;
 use warp::http::{HeaderMap, Method};
 
-// As the server.
+// The same allocator as in the server.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -27,17 +27,17 @@ fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (arguments, observed) = arguments.split_at(arguments.len().min(4));
     let [index, path, body, times] = arguments else {
-        anyhow::bail!("answer INDEX PATH BODY.json TIMES [metrics|log]");
+        anyhow::bail!("usage: answer INDEX PATH BODY.json TIMES [metrics|log]");
     };
-    let body = std::fs::read_to_string(body).context("the body")?;
-    let times: usize = times.parse().context("how many times")?;
+    let body = std::fs::read_to_string(body).context("reading the body")?;
+    let times: usize = times.parse().context("TIMES must be a number")?;
     let settings = Settings { rates: None, jobs_per_request: 100, ..Settings::default() };
     let state = Arc::new(State::new(Catalogue::open(Path::new(index))?, settings));
     let (observer, has_log) = match observed {
         [] => (Observer::none(), false),
         [word] if word == "metrics" => (state.observer(), false),
         [word] if word == "log" => (state.observer(), true),
-        _ => anyhow::bail!("the fifth argument is `metrics` or `log`"),
+        _ => anyhow::bail!("the fifth argument must be `metrics` or `log`"),
     };
     let _log = has_log.then(|| Log::begin(LogFormat::Human)).transpose()?;
     let service = service(state);

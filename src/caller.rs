@@ -1,4 +1,4 @@
-//! Who calls: a key, an address, or the Unix socket.
+//! The caller of a request: a key, an address, or the Unix socket.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -7,30 +7,29 @@ use warp::http::HeaderMap;
 /// The bits of the largest IPv6 network that a provider gives to one subscriber, as a rule.
 pub(crate) const WIDE_NETWORK_BITS: u32 = 48;
 
-/// Where a request came from: an extension of the request, which the accept loop puts
-/// there.
+/// The origin of a connection. The accept loop adds it to each request as an extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// An address, over TCP.
     Address(IpAddr),
-    /// The Unix socket, whose clients have none.
+    /// The Unix socket, whose clients have no address.
     Socket,
 }
 
-/// Who calls: a key, or else an address, or else all of a Unix socket together.
+/// A caller, whose requests count against the same limits (contract 14.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Who {
-    /// A caller with a valid key, from wherever.
+    /// The holder of a valid key, at any address.
     Key(KeyId),
-    /// A caller without one: an IPv4 address, or an IPv6 network of 64 bits.
+    /// A caller without a key: an IPv4 address, or an IPv6 network of 64 bits.
     Address(IpAddr),
-    /// Whoever comes over the Unix socket without a key: one caller, for they have no
-    /// addresses.
+    /// All clients of the Unix socket without a key: they have no addresses, and so are one
+    /// caller.
     Socket,
 }
 
 impl Who {
-    /// The caller there without a key.
+    /// The caller without a key at this end of the connection.
     pub fn of(peer: Peer) -> Self {
         match peer {
             Peer::Address(address) => Self::at(address),
@@ -38,8 +37,8 @@ impl Who {
         }
     }
 
-    /// The caller at an address without a key. An IPv6 subscriber has at least a /64
-    /// and may use a fresh address for each request, so that the network counts.
+    /// The caller without a key at an address. An IPv6 subscriber has a network of at least 64
+    /// bits and may use a new address for each request, so the network is the caller.
     pub fn at(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -49,8 +48,7 @@ impl Who {
         })
     }
 
-    /// The IPv6 network of 48 bits that the caller is in. `None` for a caller that is not an
-    /// IPv6 network.
+    /// The IPv6 network of 48 bits that holds the caller's; `None` for any other caller.
     pub(crate) fn wide_network(self) -> Option<Ipv6Addr> {
         let Self::Address(IpAddr::V6(address)) = self else { return None };
         Some(Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> WIDE_NETWORK_BITS)))
@@ -65,8 +63,8 @@ impl Who {
 /// The SHA-256 of a key.
 pub(crate) type Digest = [u8; 32];
 
-/// A valid key, told apart from others without being one: the first 64 bits
-/// of its hash, which no two of a file's random keys will ever share.
+/// An identifier of a valid key, from which the key cannot be found: the first 64 bits of its
+/// hash. Two random keys do not share them in practice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeyId(u64);
 
@@ -77,9 +75,9 @@ impl KeyId {
     }
 }
 
-/// Who calls without a key: the peer, or whom the trusted proxy says it calls for. The
-/// proxy appends to X-Forwarded-For, so that its word is the last one, and those
-/// before are the client's own; one that is no address says nothing.
+/// The caller of a request without a key: the peer, or the client that a trusted proxy names.
+/// The proxy appends to `X-Forwarded-For`, so only the last entry is the proxy's; the client may
+/// have written the others. An entry that is not an address is ignored.
 pub(crate) fn caller(peer: Peer, headers: &HeaderMap, trust_proxy: bool) -> Who {
     let lines = headers.get_all("x-forwarded-for");
     let forwarded = || {

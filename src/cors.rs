@@ -1,36 +1,37 @@
-//! Cross-origin calls: which web pages may call this server from a browser
-//! (`--cors ORIGIN`). Not a chapter of the contract; without the flag there is
-//! nothing of it in any answer.
+//! Cross-origin requests: the web pages that may call this server from a browser, `--cors ORIGIN`
+//! (contract, chapter 15). Without the flag no answer has a header of this chapter.
 
 use std::fmt;
 use std::str::FromStr;
 
-use warp::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
-use warp::reply::Response as Reply;
+use warp::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use warp::reply::Response;
 
-/// How long a browser may remember a preflight's answer, in seconds; two hours is
-/// the most that any browser does.
-const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
+/// The time for which a browser may remember the answer to a preflight, in seconds. No browser
+/// remembers it for longer than two hours.
+const MAX_AGE_SECONDS: HeaderValue = HeaderValue::from_static("7200");
 
+/// The headers that a request of a web page may have.
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-type, accept, x-service-apikey, x-openfigi-apikey, x-request-id",
 );
 
+/// The headers of an answer that a web page may read.
 const RESPONSE_HEADERS: HeaderValue = HeaderValue::from_static(
     "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
      x-request-id",
 );
 
-/// The origins that may call.
+/// The allowed origins.
 #[derive(Clone, Debug, Default)]
 pub struct Cors(Vec<Origin>);
 
-/// What `--cors` takes.
+/// A value of `--cors`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// `*`
+    /// All origins, `*`.
     Any,
-    /// `scheme://host[:port]`, as a browser sends it.
+    /// One origin, `scheme://host[:port]`, as a browser sends it.
     One(HeaderValue),
 }
 
@@ -41,7 +42,7 @@ impl FromStr for Origin {
         if text == "*" {
             return Ok(Self::Any);
         }
-        // Browsers compare bytes: what they would never send is a slip.
+        // Origins are compared byte for byte: a spelling that no browser sends would never match.
         let is_origin = text.parse::<Uri>().is_ok_and(|uri| {
             let whole = uri.scheme_str().zip(uri.authority());
             whole.is_some_and(|(scheme, authority)| {
@@ -51,47 +52,49 @@ impl FromStr for Origin {
         });
         let value = HeaderValue::from_str(text).ok().filter(|_| is_origin);
         value.map(Self::One).ok_or_else(|| {
-            format!("`{text}` is no origin such as `https://app.example.com`, nor `*`")
+            format!(
+                "invalid origin `{text}`: expected one such as `https://app.example.com`, or `*`"
+            )
         })
     }
 }
 
-/// As `--cors` takes it.
+/// Writes the value of `--cors`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Any => f.write_str("*"),
-            // It was made of text, of which it took no other bytes.
+            // The value was made from a text.
             Self::One(value) => f.write_str(&String::from_utf8_lossy(value.as_bytes())),
         }
     }
 }
 
 impl Cors {
-    /// The origins that may call; none when nobody may.
+    /// The allowed origins; empty without `--cors`.
     pub fn origins(&self) -> &[Origin] {
         &self.0
     }
 
-    /// Those origins, or nobody.
+    /// Allows these origins.
     ///
     /// # Errors
-    /// When `*` is one of several: the others would mean nothing.
+    /// A message when `*` is one of several: the others would have no effect.
     pub fn new(origins: Vec<Origin>) -> Result<Self, String> {
         if origins.len() > 1 && origins.contains(&Origin::Any) {
-            return Err("`*` stands for all origins, and must stand alone".into());
+            return Err("`*` allows all origins: give it without any other origin".into());
         }
         Ok(Self(origins))
     }
 
-    /// The answer to a preflight of an origin that may call an endpoint with that
-    /// method; `None` for any other request, which goes its way.
+    /// The answer to a preflight of an allowed origin, for an endpoint with that method; `None` for
+    /// any other request.
     pub(crate) fn preflight(
         &self,
         method: &Method,
         headers: &HeaderMap,
         endpoint: &Method,
-    ) -> Option<Reply> {
+    ) -> Option<Response> {
         let is_preflight = *method == Method::OPTIONS
             && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         if !is_preflight || self.allowed(headers).is_none() {
@@ -102,17 +105,17 @@ impl Cors {
         *reply.status_mut() = StatusCode::NO_CONTENT;
         reply.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
         reply.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
-        reply.headers_mut().insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+        reply.headers_mut().insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
         Some(reply)
     }
 
-    /// Puts on any answer what a browser asks for.
-    pub(crate) fn stamp(&self, request: &HeaderMap, reply: &mut Reply) {
+    /// Adds the headers of contract 15.3 and 15.4 to an answer.
+    pub(crate) fn stamp(&self, request: &HeaderMap, reply: &mut Response) {
         if self.0.is_empty() {
             return;
         }
         let headers = reply.headers_mut();
-        // Also on what other origins get: a cache must not mix them up.
+        // Also for other origins, so that a cache keeps the answers to different origins apart.
         headers.append(header::VARY, HeaderValue::from_name(header::ORIGIN));
         if let Some(origin) = self.allowed(request) {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -120,7 +123,7 @@ impl Cors {
         }
     }
 
-    /// What to answer the request's origin with, if it may call.
+    /// The value of `Access-Control-Allow-Origin`, if the request's origin is allowed.
     fn allowed(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let origin = headers.get(header::ORIGIN)?;
         self.0.iter().find_map(|allowed| match allowed {

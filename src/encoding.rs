@@ -1,4 +1,4 @@
-//! JSON answers as bytes on the wire: gzip when the client asks for it, at any size.
+//! gzip: whether a client asks for it, and packing answers and files.
 
 use std::io::Write as _;
 
@@ -7,34 +7,35 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::body::Body as _;
 use warp::http::{HeaderMap, header};
-use warp::reply::Response as Reply;
+use warp::reply::Response;
 
 use crate::pieces::Pieces;
 use crate::weighted::weighted;
 
-/// The fastest: answers repeat themselves so much that it gains most there is.
+/// The fastest level: answers repeat themselves so much that higher ones gain little.
 const LEVEL: Compression = Compression::new(1);
 
-/// The answer packed. Each of its pieces is freed as soon as it is read.
+/// Packs an answer. Each of its pieces is freed as soon as it is packed.
 pub(crate) fn packed(json: Pieces) -> Pieces {
     let mut encoder = GzEncoder::new(Pieces::with_room(json.len() / 4), LEVEL);
     let written = json.into_iter().try_for_each(|piece| encoder.write_all(&piece));
-    let mut packed = written.and_then(|()| encoder.finish()).expect(NO_FAULT);
+    let mut packed = written.and_then(|()| encoder.finish()).expect(INFALLIBLE);
     packed.shrink();
     packed
 }
 
-const NO_FAULT: &str = "compressing into memory does not fail";
+const INFALLIBLE: &str = "compressing into memory does not fail";
 
-/// The text, packed.
+/// Packs a file.
 pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
-    packed.expect(NO_FAULT).into()
+    packed.expect(INFALLIBLE).into()
 }
 
-/// The bytes of the body of any answer. One in several pieces says so in its head only.
-pub(crate) fn body_bytes(reply: &Reply) -> u64 {
+/// The length of the body of any answer, in bytes. That of an answer in several pieces is in its
+/// head only.
+pub(crate) fn body_bytes(reply: &Response) -> u64 {
     let in_head = || {
         let bytes = reply.headers().get(header::CONTENT_LENGTH)?;
         bytes.to_str().ok()?.parse().ok()
@@ -43,8 +44,8 @@ pub(crate) fn body_bytes(reply: &Reply) -> u64 {
     bytes.unwrap_or_else(|| reply.body().size_hint().lower())
 }
 
-/// Whether the client asks for gzip (RFC 9110, 12.5.3): by name or else by `*`, with
-/// a quality above 0 and not below one that it gives the plain text.
+/// Whether the client asks for gzip (RFC 9110, 12.5.3; contract 12.1): by name or else by `*`, with
+/// a quality above 0 and not below the one that it gives to `identity`.
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut any, mut identity) = (None, None, None);
     for (coding, quality) in weighted(headers, header::ACCEPT_ENCODING) {
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_for_gzip() {
+    fn gzip_when_asked_for() {
         for (value, wanted) in [
             ("gzip", true),
             ("GZIP", true),

@@ -1,34 +1,37 @@
-//! Chapter "Errors": the table of statuses and texts, and nothing else of them
-//! anywhere. Faults of a field are not here: they stay inside a 200, see `wire`.
+//! The errors that refuse a whole request: the table of statuses and texts (contract, chapter 13).
+//! Every 4xx and 5xx that this program sends is spelled here and nowhere else. A fault of one field
+//! is not an error of this kind: `wire` writes it into a 200.
 
-use warp::http::{HeaderValue, Response, StatusCode, header};
-use warp::reply::Response as Reply;
+use std::borrow::Cow;
+
+use warp::http::{HeaderValue, StatusCode, header};
+use warp::reply::Response;
 
 use crate::limits::standing::Standing;
 
-/// A fault of the request as a whole, or of the server: a line of the table.
+/// An error of the request as a whole, or of the server: a line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// The body is not of the shape that the endpoint takes.
+    /// The body does not have the shape that the endpoint takes.
     BadRequest,
     /// An enum-like field holds a value outside its set.
     InvalidEnumField,
-    /// The key is unknown, or there are two.
+    /// The key is unknown, or there are two different ones.
     InvalidApiKey,
-    /// No such path.
+    /// No route has this path.
     InvalidUrl,
-    /// The path exists, for the methods named in `Allow`.
+    /// The path exists, but not for this method.
     InvalidMethod {
-        /// The methods that the path takes.
+        /// The methods that the path takes, for the header `Allow`.
         allow: &'static str,
     },
-    /// The caller accepts no JSON.
+    /// `Accept` does not take JSON.
     UnsupportedAccept,
     /// Too many jobs, or too many bytes.
     PayloadTooLarge,
     /// The body is not declared to be JSON in UTF-8.
     InvalidContentType,
-    /// The caller asked too often; a window is full.
+    /// The caller asked too often: this window is full.
     RateLimitReached(Standing),
     /// The server failed.
     Internal,
@@ -61,10 +64,10 @@ impl ApiError {
     }
 }
 
-impl From<ApiError> for Reply {
+impl From<ApiError> for Response {
     fn from(error: ApiError) -> Self {
         let (status, text) = error.line();
-        let mut reply = Response::new(text.into());
+        let mut reply = Self::new(text.into());
         *reply.status_mut() = status;
         let html = HeaderValue::from_static("text/html; charset=utf-8");
         reply.headers_mut().insert(header::CONTENT_TYPE, html);
@@ -79,5 +82,37 @@ impl From<ApiError> for Reply {
             _ => {}
         }
         reply
+    }
+}
+
+/// An error of a route outside of the contract: a line of the table, or a text of that route,
+/// which is answered as JSON (contract 16.3, 16.6).
+#[derive(Debug)]
+pub(crate) enum OpenError {
+    /// A line of the table.
+    Line(ApiError),
+    /// The request is wrong: a 400.
+    Invalid(Cow<'static, str>),
+    /// The request asks for something that does not exist: a 404.
+    NotFound(&'static str),
+}
+
+impl OpenError {
+    /// Status and text of an answer in JSON.
+    ///
+    /// # Errors
+    /// The line of the table, when it is one.
+    pub(crate) fn json(self) -> Result<(StatusCode, Cow<'static, str>), ApiError> {
+        match self {
+            Self::Line(error) => Err(error),
+            Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
+            Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),
+        }
+    }
+}
+
+impl From<ApiError> for OpenError {
+    fn from(error: ApiError) -> Self {
+        Self::Line(error)
     }
 }

@@ -1,12 +1,27 @@
-//! The Figdex server: the only code that knows HTTP.
+//! The Figdex server: the only crate that knows HTTP. [`service`] is the whole server as one value,
+//! and [`serve`] answers connections with it.
 //!
-//! The file list is the chapter list of the contract: `routes` are its endpoints,
-//! `wire` its resources, then `version`, `auth`, `limits` and `error`. `call` and
-//! `gate` are what a request is and what it passes first, `encoding` and `cors` what
-//! its answer is dressed in, `page` the page for people; `observe` looks on and tells the
-//! `log` and the `metrics` of it. [`service`] is the whole server as one value, [`serve`]
-//! puts it on a socket, with `tls` if it is to be encrypted; `reload` takes up what is
-//! published meanwhile, and `reconfigure` the settings that changed. `budget` and `turns` bound what all requests together take.
+//! Imports go down this list only, never up:
+//!
+//! | files | task |
+//! |---|---|
+//! | `main`, `commands` | reading the command line, and carrying out `serve`, `config`, `explain` and `keys` |
+//! | `routes` | the paths, a file for each endpoint; `service` is made here |
+//! | `gate` | the checks before an endpoint, reading the body, and the answer in JSON |
+//! | `site` | the files of the page for people |
+//! | `reload` | a new index, and changed settings, while the server runs |
+//! | `wire` | the JSON of requests and answers, a file for each shape of `docs/contract.md` |
+//! | `openapi` | the same shapes as a document, for `GET /schema` |
+//! | `state` | all that requests share |
+//! | `config` | flags, environment and file, resolved to settings |
+//! | `serve` | connections: accepting, TLS, timeouts and bounds |
+//! | `capacity` | the threads for heavy work, and the memory of bodies and answers |
+//! | `auth` | API keys |
+//! | `observe` | the log and the metrics |
+//! | `error` | the errors that refuse a whole request, with their statuses |
+//! | `encoding`, `pieces`, `weighted` | gzip, answers in pieces, lists with qualities in headers |
+//! | `request`, `limits` | the request that is being answered; rates and bounds |
+//! | `version`, `cors`, `stamp`, `caller` | versions, other origins, stamps of watched files, callers |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -38,6 +53,6 @@ pub use crate::caller::Peer;
 pub use crate::observe::log::{Log, LogFormat};
 pub use crate::observe::{Observed, Observer};
 pub use crate::routes::{admin, public, service};
-pub use crate::serve::bounds::Connections;
+pub use crate::serve::bounds::ConnectionBounds;
 pub use crate::serve::{Listen, Listener, serve, serve_connection};
 pub use crate::state::State;

@@ -1,4 +1,4 @@
-//! `figdex`: the program. Its commands are the library's.
+//! The program `figdex`. Its commands are in the library.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -1,33 +1,33 @@
-//! An answer that is made, packed and sent in pieces: a long one is never moved to a larger
-//! buffer, and each piece is freed as soon as it is packed or written.
+//! An answer in pieces. A long answer is written, packed and sent piece by piece: it is never
+//! copied into a larger buffer, and each piece is freed as soon as it is packed or sent.
 
 use std::io;
 
-/// The size of a piece.
+/// The size of a piece, in bytes.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
-/// The room that a piece still has when the next one begins: most rows fit into it. A
-/// longer one makes its piece larger.
+/// The room that is left in a piece when the next one begins, in bytes: most rows fit into it. A
+/// longer row makes its piece larger.
 const ROOM_BYTES: usize = 4 << 10;
 
 /// An answer in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
-    /// The pieces that are complete. A short answer has none, and allocates nothing here.
+    /// The complete pieces. A short answer has none, and allocates nothing here.
     complete: Vec<Vec<u8>>,
-    /// The piece that is being written.
+    /// The piece that is being written: the next bytes are appended to it.
     last: Vec<u8>,
 }
 
-/// A place in an answer.
+/// A mark in an answer, to which it can be truncated.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Mark {
     complete: usize,
     bytes: usize,
 }
 
 impl Pieces {
-    /// An empty answer, with room for `bytes` if one piece has that.
+    /// An empty answer, with room for `bytes`, at most those of one piece.
     pub(crate) fn with_room(bytes: usize) -> Self {
         Self { complete: Vec::new(), last: Vec::with_capacity(bytes.min(PIECE_BYTES)) }
     }
@@ -37,9 +37,9 @@ impl Pieces {
         &mut self.last
     }
 
-    /// Begins another piece if this one is nearly full.
+    /// Begins another piece if the last one is nearly full.
     #[inline]
-    pub(crate) fn turn(&mut self) {
+    pub(crate) fn begin_if_full(&mut self) {
         if self.last.len() > PIECE_BYTES - ROOM_BYTES {
             self.begin();
         }
@@ -49,36 +49,39 @@ impl Pieces {
         self.complete.push(std::mem::replace(&mut self.last, Vec::with_capacity(PIECE_BYTES)));
     }
 
-    /// The place where the answer ends now.
-    pub(crate) fn place(&self) -> Place {
-        Place { complete: self.complete.len(), bytes: self.last.len() }
+    /// A mark at the end of the answer.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { complete: self.complete.len(), bytes: self.last.len() }
     }
 
-    /// Takes off all that was written after that place.
-    pub(crate) fn truncate(&mut self, place: Place) {
-        if place.complete < self.complete.len() {
-            self.last = self.complete.swap_remove(place.complete);
-            self.complete.truncate(place.complete);
+    /// Removes everything that was written after the mark.
+    pub(crate) fn truncate(&mut self, mark: Mark) {
+        if mark.complete < self.complete.len() {
+            self.last = self.complete.swap_remove(mark.complete);
+            self.complete.truncate(mark.complete);
         }
-        self.last.truncate(place.bytes);
+        self.last.truncate(mark.bytes);
     }
 
-    /// The bytes that are written.
+    /// The length of the answer, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.complete.iter().map(Vec::len).sum::<usize>() + self.last.len()
     }
 
-    /// The bytes of memory that it holds.
+    /// The memory that the answer holds, in bytes.
     pub(crate) fn held(&self) -> usize {
         self.complete.iter().map(Vec::capacity).sum::<usize>() + self.last.capacity()
     }
 
-    /// The only piece, if there is only one.
+    /// The only piece of an answer that has one.
+    ///
+    /// # Errors
+    /// The answer itself, when it has several pieces.
     pub(crate) fn into_only(self) -> Result<Vec<u8>, Self> {
         if self.complete.is_empty() { Ok(self.last) } else { Err(self) }
     }
 
-    /// Gives back the room that the last of several pieces has not used.
+    /// Frees the unused room of the last of several pieces.
     pub(crate) fn shrink(&mut self) {
         if !self.complete.is_empty() {
             self.last.shrink_to_fit();
@@ -103,7 +106,7 @@ impl IntoIterator for Pieces {
 
 impl io::Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.turn();
+        self.begin_if_full();
         let bytes = &bytes[..bytes.len().min(PIECE_BYTES - self.last.len())];
         self.last.extend_from_slice(bytes);
         Ok(bytes.len())
@@ -124,13 +127,13 @@ mod tests {
         format!("{number:>300},").into_bytes()
     }
 
-    /// No piece is moved, and none holds much more than it has.
+    /// Pieces have a bounded size and little unused room.
     #[test]
     fn a_long_answer_is_in_pieces() {
         let (mut pieces, mut whole) = (Pieces::with_room(301 * 40_000), Vec::new());
         for number in 0..40_000 {
             pieces.last().extend_from_slice(&row(number));
-            pieces.turn();
+            pieces.begin_if_full();
             whole.extend_from_slice(&row(number));
         }
         pieces.shrink();
@@ -143,19 +146,19 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_place_is_taken_off() {
+    fn a_truncated_answer_ends_at_its_mark() {
         for (before, after) in [(0, 1), (0, 20_000), (3, 1), (5_000, 5), (5_000, 20_000)] {
             let mut pieces = Pieces::with_room(0);
             let write = |pieces: &mut Pieces, rows: usize| {
                 for number in 0..rows {
                     pieces.last().extend_from_slice(&row(number));
-                    pieces.turn();
+                    pieces.begin_if_full();
                 }
             };
             write(&mut pieces, before);
-            let place = pieces.place();
+            let mark = pieces.mark();
             write(&mut pieces, after);
-            pieces.truncate(place);
+            pieces.truncate(mark);
             let expected: Vec<u8> = (0..before).flat_map(row).collect();
             assert!(
                 pieces.into_iter().collect::<Vec<_>>().concat() == expected,
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_turns_too() {
+    fn a_writer_begins_pieces_too() {
         let mut pieces = Pieces::default();
         let bytes: Vec<u8> = (0..5 * PIECE_BYTES / 2).map(|place| place as u8).collect();
         pieces.write_all(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What tells that a file was replaced, for those that are looked at now and then.
+//! Stamps of files that are watched: a file that was replaced or changed has another stamp.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

@@ -1,5 +1,5 @@
-//! Chapter "Versioning": versions are data. One handler serves them all, and asks
-//! its version where they differ.
+//! The versions of the interface and their differences (contract, chapter 1). One handler serves all
+//! versions and asks here where they differ.
 
 use std::str::FromStr;
 
@@ -8,17 +8,18 @@ use figdex_index::{IdType, Property};
 /// The first segment of a versioned path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
-    /// The oldest: mapping and values.
+    /// The oldest version: mapping and values.
     V1,
     /// Mapping, values and search.
     V2,
-    /// The current one.
+    /// The current version: mapping, values, search and filter.
     V3,
 }
 
 impl FromStr for Version {
     type Err = ();
 
+    /// Reads the segment of a path.
     fn from_str(segment: &str) -> Result<Self, ()> {
         match segment {
             "v1" => Ok(Self::V1),
@@ -30,7 +31,7 @@ impl FromStr for Version {
 }
 
 impl Version {
-    /// The segment that names it.
+    /// Its segment in a path.
     pub fn name(self) -> &'static str {
         match self {
             Self::V1 => "v1",
@@ -39,23 +40,23 @@ impl Version {
         }
     }
 
-    /// Whether the endpoint `search` exists.
+    /// Whether the endpoint `search` exists (contract 1.4).
     pub fn has_search(self) -> bool {
         self != Self::V1
     }
 
-    /// Whether the endpoint `filter` exists.
+    /// Whether the endpoint `filter` exists (contract 1.5).
     pub fn has_filter(self) -> bool {
         self == Self::V3
     }
 
-    /// Whether the property `stateCode` exists.
+    /// Whether the property `stateCode` exists (contract 1.6).
     pub fn has_state_code(self) -> bool {
         self == Self::V3
     }
 
-    /// Whether the values endpoint has a list of that property. `optionType` is no
-    /// key of it in any version: the contract names its two values.
+    /// Whether the values endpoint lists the values of a property (contract 7.1, 7.2). That of
+    /// `optionType` has two fixed values, and no version lists them.
     pub fn has_values_of(self, property: Property) -> bool {
         match property {
             Property::OptionType => false,
@@ -64,24 +65,23 @@ impl Version {
         }
     }
 
-    /// Whether a job of this version may ask by that idType.
+    /// Whether mapping jobs may have this idType (contract 1.7).
     pub fn has_id_type(self, id_type: IdType) -> bool {
         let new = matches!(id_type, IdType::Bb8Chr | IdType::Trace | IdType::VendorIndexCode);
         !new || self == Self::V3
     }
 
-    /// Whether securityType2, expiration and maturity are demanded where the
-    /// contract calls them conditional.
+    /// Whether the conditional properties of mapping jobs are required (contract 1.8).
     pub fn has_required_properties(self) -> bool {
         self != Self::V1
     }
 
-    /// The key under which a mapping job says that nothing was found.
+    /// The member of a mapping job's result when nothing was found (contract 4.5).
     pub fn no_match_key(self) -> &'static str {
         if self == Self::V3 { "warning" } else { "error" }
     }
 
-    /// Whether result rows carry `uniqueID` and `uniqueIDFutOpt`.
+    /// Whether rows have `uniqueID` and `uniqueIDFutOpt` (contract 12.5).
     pub fn has_unique_ids(self) -> bool {
         self != Self::V3
     }

@@ -1,10 +1,10 @@
-//! The lists by which a request says what it prefers (RFC 9110, 12.4.2): `Accept` and
-//! `Accept-Encoding`.
+//! Lists with qualities in the headers of a request, `Accept` and `Accept-Encoding` (RFC 9110,
+//! 12.4.2).
 
 use warp::http::{HeaderMap, HeaderName};
 
-/// The members of a header's lists, each in lower case with its quality: 1 where none is
-/// given, 0 where it is not a number, and the least where a member has several.
+/// The members of a header's lists, each in lower case with its quality: 1 if it has none, 0 if it
+/// is not a number, and the least of several.
 pub(crate) fn weighted(
     headers: &HeaderMap,
     name: HeaderName,

@@ -1,23 +1,23 @@
-//! What the programs were built from, and with what: for `--version`, for `/healthz`,
-//! and for the manifest of an index.
+//! The version, commit and compiler of a build: for `--version`, `/healthz` and the manifest
+//! of an index.
 //!
-//! A crate by itself, so that a new commit compiles this and what tells it, and not the
-//! library in between. What is unknown says so: `unknown` is the value of a commit when
-//! there was no git.
+//! It is a separate crate, so that after a new commit only this crate and the programs are
+//! compiled again, not the index library. A value that could not be found out is `unknown`,
+//! such as the commit of a source tree without git.
 
-/// The version of all crates.
+/// The version of all crates of the workspace.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The commit that was checked out, as git's hash; files may have differed from it.
+/// The hash of the commit that was checked out. Files may have been changed since.
 pub const COMMIT: &str = env!("FIGDEX_BUILD_COMMIT");
 
-/// When it was committed: YYYY-MM-DD.
+/// The date of that commit, YYYY-MM-DD.
 pub const COMMIT_DATE: &str = env!("FIGDEX_BUILD_COMMIT_DATE");
 
-/// The compiler, as it names itself.
+/// The output of `rustc --version`.
 pub const RUSTC: &str = env!("FIGDEX_BUILD_RUSTC");
 
-/// What machine it was built for, as a target triple.
+/// The target triple.
 pub const TARGET: &str = env!("FIGDEX_BUILD_TARGET");
 
 /// `release`, or `debug` for a build that is not optimised.
@@ -33,7 +33,7 @@ pub const BRIEF: &str = concat!(
     ")"
 );
 
-/// All of it, as `--version` tells it after the program's name.
+/// The text that `--version` prints after the program's name.
 pub const LONG: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit:  ",

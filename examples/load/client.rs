@@ -1,8 +1,8 @@
-//! A client that costs little: one keep-alive connection, requests that are bytes
-//! already, answers read by their length into a buffer that is used again.
+//! A cheap client: one keep-alive connection, requests as ready bytes, answers read by their length
+//! into a reused buffer.
 //!
-//! It knows no more of HTTP/1.1 than these servers say, because what it spends is spent on
-//! both sides of a ratio, and would make them look alike.
+//! It understands only as much of HTTP/1.1 as these servers use: its own cost is on both sides of a
+//! ratio and moves the ratio towards 1.
 
 use std::net::SocketAddr;
 
@@ -11,10 +11,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
-/// What the buffer of a connection begins with, in bytes; a greater answer makes it grow.
+/// The initial size of a connection's buffer; larger answers make it grow.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A connection that asks and waits for the answer.
+/// A connection that sends one request at a time.
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -78,10 +78,10 @@ impl Connection {
         ensure!(read == end, "the server sent more than an answer");
         let (lines, body) = self.buffer[..end].split_at(head.bytes);
         let (line, headers) =
-            str::from_utf8(lines)?.split_once("\r\n").expect("a head has a status line");
+            str::from_utf8(lines)?.split_once("\r\n").expect("the head has a line break");
         let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
         let status = status.and_then(|status| status.parse().ok());
-        let status = status.with_context(|| format!("a status line that is none: {line}"))?;
+        let status = status.with_context(|| format!("invalid status line: {line}"))?;
         Ok(Answer { status, headers, body })
     }
 
@@ -95,14 +95,14 @@ impl Connection {
     }
 }
 
-/// What must be known of a head to read what follows.
+/// The lengths that follow from the head of an answer.
 struct Head {
     bytes: usize,
     body_bytes: usize,
 }
 
 impl Head {
-    /// `None` as long as it is not whole.
+    /// Parses the head; `None` while it is incomplete.
     fn of(read: &[u8]) -> anyhow::Result<Option<Self>> {
         let Some(end) = read.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
             return Ok(None);
@@ -119,13 +119,13 @@ pub(crate) fn fields(head: &str) -> impl Iterator<Item = (&str, &str)> {
     head.split("\r\n").filter_map(|line| line.split_once(": "))
 }
 
-/// A connection for who asks one thing after another and has no runtime.
-pub(crate) struct Visitor {
+/// A client for code without a runtime.
+pub(crate) struct BlockingClient {
     runtime: Runtime,
     connection: Connection,
 }
 
-impl Visitor {
+impl BlockingClient {
     pub(crate) fn to(address: SocketAddr) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let connection = runtime.block_on(Connection::open(address))?;

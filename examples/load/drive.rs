@@ -1,9 +1,7 @@
-//! Driving a server: many connections on one thread, as fast as answers come or at a
-//! fixed rate.
+//! Drives a server: many connections on one thread, as fast as answers come or at a fixed rate.
 //!
-//! Each turn has a thread and a runtime of its own, so that the driver's work is known
-//! apart from the server's. Every answer must have status 200 and begin as the checked
-//! answers of its kind do.
+//! Each turn has a separate thread and runtime, so that the driver's processor time is known
+//! apart from the server's. Every answer must have status 200 and the prefix of its kind.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,22 +15,22 @@ use tokio::task::JoinSet;
 use crate::client::Connection;
 use crate::process;
 
-/// What is asked of whom.
+/// Requests, the server that gets them, and the number of connections.
 #[derive(Clone)]
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
     pub(crate) requests: Arc<[Vec<u8>]>,
-    /// What every answer begins with.
-    pub(crate) begins: &'static [u8],
+    /// The first bytes of every answer's body.
+    pub(crate) prefix: &'static [u8],
     pub(crate) connections: usize,
 }
 
-/// What came of a turn.
+/// The result of a turn.
 pub(crate) struct Turn {
     pub(crate) answers_per_second: f64,
-    /// Of every answer, ascending.
+    /// The latency of every answer, ascending.
     latencies: Vec<Duration>,
-    /// What the driver's thread worked for each answer.
+    /// Processor time of the driver's thread for each answer.
     pub(crate) driver_cpu: Duration,
 }
 
@@ -44,7 +42,7 @@ impl Turn {
     ) -> anyhow::Result<Self> {
         latencies.sort_unstable();
         let answers = latencies.len();
-        // Without one there is no latency, and none would look like the best.
+        // A latency of zero for no answer would look like the best.
         ensure!(answers > 0, "no answer came in a turn: make the turns longer");
         Ok(Self {
             answers_per_second: answers as f64 / elapsed.as_secs_f64(),
@@ -53,28 +51,28 @@ impl Turn {
         })
     }
 
-    /// How many answers came in time.
+    /// The number of answers that came in time.
     pub(crate) fn answers(&self) -> usize {
         self.latencies.len()
     }
 
-    /// The latency that so many in a hundred answers do not exceed.
+    /// The latency that `percent` of the answers do not exceed.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let rank = (self.latencies.len() * percent).div_ceil(100);
         self.latencies[rank.saturating_sub(1)]
     }
 }
 
-/// Asks for so long: each connection sends the next request as soon as it has its answer.
+/// Sends requests for this time: each connection sends the next one as soon as it has an answer.
 pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
     on_a_thread(load, move |load, connections| async move {
         let (started, cpu) = (Instant::now(), process::cpu_of_this_thread()?);
-        let mut talks = JoinSet::new();
+        let mut tasks = JoinSet::new();
         for (number, mut connection) in connections.into_iter().enumerate() {
             let load = load.clone();
-            talks.spawn(async move {
+            tasks.spawn(async move {
                 let mut latencies = Vec::new();
-                // Connections begin apart, so that they do not ask the same at a time.
+                // Connections start at different requests, so that they do not send the same.
                 let first = number * load.requests.len() / load.connections;
                 let mut sent = Instant::now();
                 for request in load.requests.iter().cycle().skip(first) {
@@ -89,29 +87,29 @@ pub(crate) fn closed_loop(load: &Load, time: Duration) -> anyhow::Result<Turn> {
                 anyhow::Ok(latencies)
             });
         }
-        let latencies = gather(talks).await?;
+        let latencies = gather(tasks).await?;
         let cpu = process::cpu_of_this_thread()? - cpu;
-        // The last answers of a slow kind come later, and are not counted.
+        // Answers that came after `time` are not counted.
         Turn::new(latencies, time, cpu)
     })?
     .join()
     .expect("a driver does not panic")
 }
 
-/// Asks so many times a second, whether or not the requests before are answered.
+/// Sends `rate` requests a second, whether or not earlier ones are answered.
 ///
-/// A latency begins when its request was due, unless the connection was there before: then
-/// it begins when the request is sent, because the timer that woke it up late is the
-/// driver's and not the server's.
+/// A latency begins when its request was due, if all connections were busy then. If a connection
+/// was waiting, it begins when the request is sent: a timer that wakes up late is the driver's
+/// fault, not the server's.
 pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Result<Turn> {
     let count = (rate as f64 * time.as_secs_f64()).round() as u64;
     on_a_thread(load, move |load, connections| async move {
         let (started, cpu) = (Instant::now(), process::cpu_of_this_thread()?);
         let next = Arc::new(AtomicU64::new(0));
-        let mut talks = JoinSet::new();
+        let mut tasks = JoinSet::new();
         for mut connection in connections {
             let (load, next) = (load.clone(), next.clone());
-            talks.spawn(async move {
+            tasks.spawn(async move {
                 let mut latencies = Vec::new();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
@@ -129,7 +127,7 @@ pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Res
                 }
             });
         }
-        let latencies = gather(talks).await?;
+        let latencies = gather(tasks).await?;
         let cpu = process::cpu_of_this_thread()? - cpu;
         Turn::new(latencies, started.elapsed(), cpu)
     })?
@@ -137,23 +135,23 @@ pub(crate) fn open_loop(load: &Load, rate: usize, time: Duration) -> anyhow::Res
     .expect("a driver does not panic")
 }
 
-/// A load that goes on until it is stopped.
-pub(crate) struct Background {
+/// A load that continues until it is stopped.
+pub(crate) struct BackgroundLoad {
     stop: Arc<AtomicBool>,
     answers: Arc<AtomicU64>,
     thread: JoinHandle<anyhow::Result<()>>,
 }
 
-impl Background {
-    /// Begins to ask, and returns when each connection has had an answer.
+impl BackgroundLoad {
+    /// Starts the load, and returns once each connection has had an answer.
     pub(crate) fn start(load: &Load) -> anyhow::Result<Self> {
         let (stop, answers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (stopped, counted) = (stop.clone(), answers.clone());
         let thread = on_a_thread(load, |load, connections| async move {
-            let mut talks = JoinSet::new();
+            let mut tasks = JoinSet::new();
             for (number, mut connection) in connections.into_iter().enumerate() {
                 let (load, stopped, counted) = (load.clone(), stopped.clone(), counted.clone());
-                talks.spawn(async move {
+                tasks.spawn(async move {
                     for request in load.requests.iter().cycle().skip(number) {
                         ask(&mut connection, request, &load).await?;
                         counted.fetch_add(1, Ordering::Relaxed);
@@ -164,7 +162,7 @@ impl Background {
                     anyhow::Ok(Vec::new())
                 });
             }
-            gather(talks).await.map(|_| ())
+            gather(tasks).await.map(|_| ())
         })?;
         let background = Self { stop, answers, thread };
         while background.answers() < load.connections as u64 && !background.thread.is_finished() {
@@ -173,19 +171,22 @@ impl Background {
         Ok(background)
     }
 
-    /// How many answers came so far.
+    /// The number of answers so far.
     pub(crate) fn answers(&self) -> u64 {
         self.answers.load(Ordering::Relaxed)
     }
 
-    /// Ends it; an error if it could not go on so long.
+    /// Stops the load.
+    ///
+    /// # Errors
+    /// When a request failed.
     pub(crate) fn stop(self) -> anyhow::Result<()> {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("a driver does not panic").context("in the load beside")
+        self.thread.join().expect("a driver does not panic").context("in the background load")
     }
 }
 
-/// Runs `work` on a thread of its own, with connections that are open.
+/// Runs `work` on a separate thread, with open connections.
 fn on_a_thread<T, F>(
     load: &Load,
     work: impl FnOnce(Load, Vec<Connection>) -> F + Send + 'static,
@@ -211,19 +212,19 @@ where
 async fn ask(connection: &mut Connection, request: &[u8], load: &Load) -> anyhow::Result<()> {
     let answer = connection.ask(request).await?;
     ensure!(
-        answer.body.starts_with(load.begins),
-        "an answer of another kind: {}",
+        answer.body.starts_with(load.prefix),
+        "unexpected answer: {}",
         String::from_utf8_lossy(&answer.body[..answer.body.len().min(200)])
     );
     Ok(())
 }
 
 async fn gather(
-    mut talks: JoinSet<anyhow::Result<Vec<Duration>>>,
+    mut tasks: JoinSet<anyhow::Result<Vec<Duration>>>,
 ) -> anyhow::Result<Vec<Duration>> {
     let mut all = Vec::new();
-    while let Some(talk) = talks.join_next().await {
-        all.append(&mut talk.expect("a talk does not panic")?);
+    while let Some(task) = tasks.join_next().await {
+        all.append(&mut task.expect("a task does not panic")?);
     }
     Ok(all)
 }

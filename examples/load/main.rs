@@ -1,22 +1,21 @@
-//! The load program: what is promised of speed, measured again.
+//! The load program: measures the promises of speed (engine 13).
 //!
 //! ```text
-//! cargo run --release --example load
-//! cargo run --release --example load -- engine
-//! cargo run --release --example load -- scale --sizes 1,10
-//! cargo run --release --example load -- soak --server target/release/figdex
+//! cargo run --profile dist --example load
+//! cargo run --profile dist --example load -- engine
+//! cargo run --profile dist --example load -- scale --sizes 1,10
+//! cargo run --profile dist --example load -- soak --server target/dist/figdex
 //! ```
-//! A single time says little on a machine that others use too. So every figure is a
-//! ratio of two sides that have their turns in one run: Figdex beside **the floor**, a
-//! server on the same stack that reads the same requests and answers a constant body of
-//! the same length, or one kind of request beside another. `mixes.toml` says which, and
-//! what is promised of each. `engine` measures building and counting beside tantivy alone
-//! (`engine/`), without HTTP. `scale` tells what a larger index costs (`scale/`), and `soak`
-//! whether memory and latency stay as they are (`soak/`).
+//! A single time says little on a machine with other work. Every figure is therefore a ratio of
+//! two sides that take turns in one run: Figdex and **the floor**, a server on the same stack that
+//! reads the same requests and answers a constant body of the same length, or two kinds of
+//! requests. `mixes.toml` has these cases and the bounds of their ratios. `engine` compares
+//! building and counting with tantivy alone, without HTTP (`engine/`). `scale` measures the cost of
+//! a larger index (`scale/`), and `soak` checks that memory and latency stay stable (`soak/`).
 //!
-//! What is asked is made from the index itself (`sample.rs`, `questions.rs`), driven by a
-//! client that costs little (`client.rs`, `drive.rs`) against servers in this process
-//! (`server.rs`); `promises.rs` lets the sides take turns and `tell.rs` says how it went.
+//! The requests are made from the index itself (`sample.rs`, `questions.rs`) and sent by a cheap
+//! client (`client.rs`, `drive.rs`) to servers in this process (`server.rs`). `promises.rs` measures
+//! the sides in turns, and `report.rs` prints the results.
 
 mod client;
 mod drive;
@@ -25,11 +24,11 @@ mod mixes;
 mod process;
 mod promises;
 mod questions;
+mod report;
 mod sample;
 mod scale;
 mod server;
 mod soak;
-mod tell;
 mod universe;
 
 use std::path::PathBuf;
@@ -43,18 +42,18 @@ use tempfile::TempDir;
 
 use crate::mixes::Mixes;
 
-// As the programs.
+// The same allocator as in the programs.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// The exit code of a program that SIGINT ended, as shells have it.
+/// The exit code of a program ended by SIGINT, as shells report it.
 const INTERRUPTED: i32 = 130;
 
-/// Measures what Figdex promises of its answers over HTTP
+/// Measures Figdex's promises of speed over HTTP
 ///
-/// Starts the real server and a constant-body server in this process, lets both answer
-/// the same requests in turns, and prints the ratio of each case beside what is promised.
-/// With the default turns that takes about seven minutes once the index is built.
+/// Starts the real server and a constant-body server in this process, sends both the same
+/// requests in turns, and prints the ratio and the bound of each case. With the default turns
+/// this takes about seven minutes once the index is built.
 #[derive(Parser)]
 #[command(version, args_conflicts_with_subcommands = true)]
 struct Flags {
@@ -66,19 +65,20 @@ struct Flags {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measure building and counting beside tantivy alone
+    /// Compare building and counting with tantivy alone
     Engine(EngineFlags),
-    /// Tell what a larger index costs: build, size, opening, memory, answers
+    /// Measure the cost of a larger index: build, size, opening, memory, answers
     ///
-    /// Generates and builds each size anew, serves it in a process of its own, asks it at
-    /// a fixed rate, and deletes it before the next.
+    /// Generates and builds an index of each size, serves it in a separate process, sends
+    /// requests at a fixed rate, and deletes it before the next size.
     Scale(ScaleFlags),
-    /// Tell whether a server's memory and latency stay as they are
+    /// Check that a server's memory and latency stay stable
     ///
-    /// Starts the server program over a generated index, sends mixed traffic at a fixed rate,
-    /// publishes the index anew and sends SIGHUP again and again, and judges at the end.
+    /// Starts the server program over a generated index and sends mixed traffic at a fixed rate.
+    /// Meanwhile it keeps publishing new generations and sending SIGHUP. Fails at the end when
+    /// memory or latency have grown too much.
     Soak(SoakFlags),
-    /// Serve an index until standard input ends; `scale` starts this by itself
+    /// Serve an index until standard input ends; started by `scale`
     #[command(hide = true)]
     Serve {
         #[arg(long)]
@@ -91,19 +91,19 @@ struct PromisesFlags {
     /// Measure this index instead of building one
     #[arg(long, value_name = "DIR", conflicts_with = "instruments")]
     index: Option<PathBuf>,
-    /// Build an index of so many generated instruments, and remove it at the end
+    /// Build an index of this many generated instruments, and remove it at the end
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     instruments: u64,
     /// Measure only the cases whose name contains this text; may be repeated
     #[arg(long, value_name = "TEXT")]
     case: Vec<String>,
-    /// Connections that ask at a time, unless the case says otherwise
+    /// Connections that send requests, unless the case has another number
     #[arg(long, value_name = "N", default_value = "16", value_parser = at_least_one)]
     connections: usize,
-    /// How often each side has its turn
+    /// Number of turns of each side
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     rounds: usize,
-    /// How long a turn is
+    /// Length of a turn
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     seconds: Duration,
     #[command(flatten)]
@@ -112,10 +112,10 @@ struct PromisesFlags {
 
 #[derive(Args)]
 struct EngineFlags {
-    /// How many generated instruments are indexed
+    /// Number of generated instruments to index
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     instruments: u64,
-    /// How often each side has its turn
+    /// Number of turns of each side
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     rounds: usize,
 }
@@ -125,10 +125,10 @@ struct ScaleFlags {
     /// Sizes in millions of instruments, ascending
     #[arg(long, value_name = "MILLIONS", value_delimiter = ',', default_value = "1,5,10,20")]
     sizes: Vec<f64>,
-    /// Requests a second, whether or not the ones before are answered
+    /// Requests a second, whether or not earlier ones are answered
     #[arg(long, value_name = "N", default_value = "200", value_parser = at_least_one)]
     rate: usize,
-    /// How long each kind of request is asked
+    /// Time for each kind of request
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     seconds: Duration,
     #[command(flatten)]
@@ -138,24 +138,24 @@ struct ScaleFlags {
 #[derive(Args)]
 struct SoakFlags {
     /// The server program
-    #[arg(long, value_name = "FILE", default_value = "target/release/figdex")]
+    #[arg(long, value_name = "FILE", default_value = "target/dist/figdex")]
     server: PathBuf,
-    /// How long the traffic goes on; memory and latencies are judged from 10 minutes on
+    /// Length of the traffic; memory and latencies are checked from 10 minutes on
     #[arg(long, value_name = "MINUTES", default_value = "30", value_parser = minutes)]
     minutes: Duration,
-    /// Instruments of the index, which is generated
+    /// Number of generated instruments to index
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     instruments: u64,
-    /// Requests a second, whether or not the ones before are answered
+    /// Requests a second, whether or not earlier ones are answered
     #[arg(long, value_name = "N", default_value = "200", value_parser = at_least_one)]
     rate: usize,
-    /// How often the index is published anew; half that time later comes a SIGHUP
+    /// Interval at which a new generation is published, with a SIGHUP in the middle
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     publish: Duration,
-    /// Write what was measured to this file: a line for each kind of request and moment
+    /// Write the measurements to this file: a line for each kind of request and moment
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Draw it into this file
+    /// Draw them into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     #[command(flatten)]
@@ -164,14 +164,14 @@ struct SoakFlags {
 
 #[derive(Args)]
 struct CommonFlags {
-    /// What to ask [default: mixes.toml of this program]
+    /// File with the requests to send [default: mixes.toml of this program]
     #[arg(long, value_name = "FILE")]
     mixes: Option<PathBuf>,
-    /// Where dumps and indexes are made, each in a folder that is removed at the end
-    /// [default: the system's folder for such]
+    /// Folder for dumps and indexes, which are removed at the end [default: the system's
+    /// folder for temporary files]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Write the figures to this file as well
+    /// Also write the figures to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -203,14 +203,14 @@ impl CommonFlags {
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
-    let done = match &flags.command {
+    let result = match &flags.command {
         None => promises::run(&flags.promises),
         Some(Command::Engine(flags)) => engine::run(flags),
         Some(Command::Scale(flags)) => scale::run(flags),
         Some(Command::Soak(flags)) => soak::run(flags),
         Some(Command::Serve { index }) => scale::child::serve(index),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("load: {error:#}");

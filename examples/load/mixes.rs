@@ -1,12 +1,12 @@
-//! The mixes file: what is asked, and what is promised of it. `mixes.toml` explains each
-//! key and is read when no other file is named.
+//! The mixes file: the requests to send and the bounds on their ratios. `mixes.toml` explains each
+//! key and is read by default.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use figdex_index::{IdType, Property};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::client;
 
@@ -36,7 +36,7 @@ pub(crate) struct Case {
     pub(crate) ask: Ask,
     #[serde(default)]
     pub(crate) against: Against,
-    pub(crate) beside: Option<Beside>,
+    pub(crate) background: Option<Background>,
     pub(crate) connections: Option<usize>,
     #[serde(default = "requests")]
     pub(crate) requests: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Case {
 pub(crate) struct Kind {
     pub(crate) name: String,
     pub(crate) promise: Option<u8>,
-    /// What it may cost at the largest size, for each 1 at the smallest.
+    /// The maximum ratio of its cost at the largest size to that at the smallest.
     pub(crate) at_most: Option<f64>,
     pub(crate) ask: Ask,
     #[serde(default = "requests")]
@@ -60,18 +60,18 @@ pub(crate) struct Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stream {
     pub(crate) name: String,
-    /// How often it is sent, for each time that a kind with share 1 is.
+    /// The number of its requests for each request of a kind with share 1.
     pub(crate) share: usize,
     pub(crate) ask: Option<Ask>,
     path: Option<String>,
     body: Option<String>,
-    /// The status of every answer.
+    /// The expected status of its answers.
     #[serde(default = "ok")]
     pub(crate) status: u16,
 }
 
-/// What is compared, Figdex's divided by the other side's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The compared figure: Figdex's divided by the other side's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ratio {
     /// Answers a second.
@@ -90,14 +90,15 @@ pub(crate) enum Against {
     /// A constant body of the same length.
     #[default]
     Floor,
-    /// Figdex, asked the same jobs without their filters.
+    /// Figdex, with the same jobs without their filters.
     WithoutFilter,
-    /// Figdex, asked for the first page.
+    /// Figdex, with requests for the first page.
     FirstPage,
-    /// Figdex, asked the same: a control, whose ratio shows how noisy the machine is.
+    /// Figdex, with the same requests: a control, whose ratio shows the noise of the machine.
     Itself,
 }
 
+/// The requests of a case.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Ask {
@@ -107,24 +108,24 @@ pub(crate) enum Ask {
     Suggest(Suggest),
 }
 
-/// Mapping requests of so many jobs.
+/// Mapping requests with `jobs` jobs each.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mapping {
     pub(crate) jobs: usize,
-    /// Jobs take them in turn.
+    /// The idTypes, which the jobs use in turn.
     pub(crate) id_types: Vec<Kinds>,
-    /// How many rows a value finds.
+    /// The minimum and maximum number of rows that a value finds.
     hits: [u32; 2],
-    /// Members that every job has besides.
+    /// Further members of every job.
     #[serde(default)]
     pub(crate) with: serde_json::Map<String, serde_json::Value>,
-    /// Properties that each job names with the value that all its rows share.
+    /// Properties that each job filters by, with the value that all its rows share.
     #[serde(default)]
     pub(crate) filter: Vec<Known>,
-    /// How many rows the answer to a job has, when not `hits`.
+    /// The minimum and maximum number of rows in the answer to a job, when not `hits`.
     rows: Option<[u32; 2]>,
-    /// Whether the jobs are asked without `filter`, to compare.
+    /// Whether the jobs are sent without `filter`, for comparison.
     #[serde(skip)]
     pub(crate) is_plain: bool,
 }
@@ -133,12 +134,12 @@ pub(crate) struct Mapping {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Requests take them in turn.
+    /// The bodies, which the requests use in turn.
     pub(crate) bodies: Vec<serde_json::Map<String, serde_json::Value>>,
     #[serde(default = "first_page")]
     pub(crate) page: usize,
-    /// A number property of which each request has a bound of its own, so that its total
-    /// is not known from one before.
+    /// A number property for which each request has a different bound, so that no total comes
+    /// from the cache.
     pub(crate) vary: Option<String>,
 }
 
@@ -146,21 +147,21 @@ pub(crate) struct Filter {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Search {
-    /// Words of a query, as they follow each other in names.
+    /// Number of words in a query, which are consecutive words of a name.
     #[serde(default = "one_word")]
     pub(crate) words: usize,
     pub(crate) frequency: Frequency,
 }
 
-/// What somebody has typed so far of a search.
+/// Suggestions for partly typed searches.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Suggest {
-    /// Words of what is being typed.
+    /// Number of words of the whole search.
     #[serde(default = "one_word")]
     pub(crate) words: usize,
     pub(crate) frequency: Frequency,
-    /// How many characters of it are there: requests take the numbers between in turn.
+    /// The minimum and maximum number of typed characters, which requests use in turn.
     pub(crate) typed: [usize; 2],
 }
 
@@ -171,10 +172,10 @@ pub(crate) enum Frequency {
     Rare,
 }
 
-/// Load that goes on beside both sides, always on Figdex.
+/// A load on Figdex during the turns of both sides.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Beside {
+pub(crate) struct Background {
     pub(crate) connections: usize,
     pub(crate) ask: Ask,
 }
@@ -189,15 +190,16 @@ pub(crate) struct Kinds(pub(crate) IdType);
 #[serde(try_from = "String")]
 pub(crate) struct Known(pub(crate) Property);
 
-/// What a ratio must not cross.
-#[derive(Clone, Copy)]
+/// The bound on a ratio.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Bound {
     AtLeast(f64),
     AtMost(f64),
 }
 
 impl Mixes {
-    /// Reads a file, or else the one that is shipped.
+    /// Reads a file, or the built-in one.
     pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Self::parse(SHIPPED) };
         let context = || path.display().to_string();
@@ -219,11 +221,11 @@ impl Mixes {
     }
 
     pub(crate) fn asks(&self) -> impl Iterator<Item = &Ask> {
-        let beside = self.cases.iter().filter_map(|case| case.beside.as_ref());
+        let background = self.cases.iter().filter_map(|case| case.background.as_ref());
         let cases = self.cases.iter().map(|case| &case.ask);
         let streams = self.streams.iter().filter_map(|stream| stream.ask.as_ref());
         let kinds = self.kinds.iter().map(|kind| &kind.ask);
-        cases.chain(beside.map(|beside| &beside.ask)).chain(kinds).chain(streams)
+        cases.chain(background.map(|background| &background.ask)).chain(kinds).chain(streams)
     }
 }
 
@@ -232,7 +234,7 @@ impl Case {
         self.at_least.map(Bound::AtLeast).or(self.at_most.map(Bound::AtMost))
     }
 
-    /// What the other side is asked; none when that is the floor.
+    /// The requests of the other side; `None` for the floor.
     pub(crate) fn other(&self) -> Option<Ask> {
         match (self.against, &self.ask) {
             (Against::WithoutFilter, Ask::Mapping(mapping)) => {
@@ -247,21 +249,24 @@ impl Case {
     }
 
     fn check(&self) -> anyhow::Result<()> {
-        ensure!(self.at_least.is_none() || self.at_most.is_none(), "at_least and at_most");
+        ensure!(
+            self.at_least.is_none() || self.at_most.is_none(),
+            "it has both at_least and at_most"
+        );
         ensure!(self.connections != Some(0), "connections must be above 0");
         ensure!(self.requests > 0, "requests must be above 0");
         let has_other = self.against == Against::Floor || self.other().is_some();
-        ensure!(has_other, "against does not fit what is asked");
-        if let Some(beside) = &self.beside {
-            ensure!(beside.connections > 0, "beside: connections must be above 0");
-            beside.ask.check()?;
+        ensure!(has_other, "`against` does not fit the kind of request");
+        if let Some(background) = &self.background {
+            ensure!(background.connections > 0, "background: connections must be above 0");
+            background.ask.check()?;
         }
         self.ask.check()
     }
 }
 
 impl Stream {
-    /// The request that is sent as it stands; none when the index is asked.
+    /// The fixed request; `None` when the requests are made from the index.
     pub(crate) fn request(&self) -> Option<Vec<u8>> {
         let path = self.path.as_deref()?;
         Some(
@@ -271,14 +276,14 @@ impl Stream {
 
     fn check(&self) -> anyhow::Result<()> {
         ensure!(self.share > 0, "share must be above 0");
-        ensure!(self.ask.is_some() != self.path.is_some(), "either ask or path");
+        ensure!(self.ask.is_some() != self.path.is_some(), "it needs either ask or path");
         ensure!(self.body.is_none() || self.path.is_some(), "a body needs a path");
         self.ask.as_ref().map_or(Ok(()), Ask::check)
     }
 }
 
 impl Ask {
-    /// Whether a request is to be asked no more than once.
+    /// Whether no request may be sent twice.
     pub(crate) fn is_varied(&self) -> bool {
         matches!(self, Self::Filter(Filter { vary: Some(_), .. }))
     }
@@ -288,7 +293,10 @@ impl Ask {
             Self::Mapping(mapping) => {
                 ensure!((1..=100).contains(&mapping.jobs), "jobs must be 1 to 100");
                 ensure!(!mapping.id_types.is_empty(), "id_types is empty");
-                ensure!(!mapping.hits().is_empty() && !mapping.rows().is_empty(), "no such hits");
+                ensure!(
+                    !mapping.hits().is_empty() && !mapping.rows().is_empty(),
+                    "hits and rows must ascend"
+                );
             }
             Self::Filter(filter) => {
                 ensure!(!filter.bodies.is_empty(), "bodies is empty");
@@ -300,7 +308,7 @@ impl Ask {
             }
             Self::Suggest(Suggest { words, typed: [least, most], .. }) => {
                 ensure!((1..=2).contains(words), "words must be 1 or 2");
-                ensure!(*least > 0 && least <= most, "typed must be from 1 on, and ascend");
+                ensure!(*least > 0 && least <= most, "typed must start at 1 or more, and ascend");
             }
         }
         Ok(())

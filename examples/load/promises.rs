@@ -1,9 +1,9 @@
 //! The promises: each case has two sides that take turns, and a ratio.
 //!
-//! Before a case is measured, each of its requests is asked once and its answer looked at;
-//! that also warms both sides. Then each round gives both sides a turn, the other side
-//! first in one round and second in the next, so that a machine that gets slower favours
-//! neither. A ratio is made of the two turns of a round, and the median round counts.
+//! Before a case is measured, each of its requests is sent once and its answer checked, which also
+//! warms both sides. Then both sides have a turn in each round. The order alternates, so that a
+//! machine that slows down favours neither side. Each round has a ratio of its two turns, and the
+//! result is that of the median round.
 
 use std::net::SocketAddr;
 
@@ -11,26 +11,26 @@ use anyhow::Context as _;
 use figdex_index::{Catalogue, Manifest};
 
 use crate::PromisesFlags;
-use crate::drive::{Background, Load, Turn, closed_loop};
+use crate::drive::{BackgroundLoad, Load, Turn, closed_loop};
 use crate::mixes::{Against, Case, Ratio};
 use crate::process::{Cpu, Others};
 use crate::questions::Questions;
+use crate::report::{Conditions, Outcome, Side, Table};
 use crate::sample::Sample;
 use crate::server::{self, Host};
-use crate::tell::{Conditions, Outcome, Side, Table};
 use crate::universe;
 
-/// The part of a turn that each side is driven before the first round.
+/// The length of each side's warm-up before the first round, as a part of a turn.
 const WARM_UP: f64 = 0.5;
 
-/// Measures every case and tells of each.
+/// Measures every case, and prints each result.
 pub(crate) fn run(flags: &PromisesFlags) -> anyhow::Result<()> {
     let mut mixes = flags.common.mixes()?;
     mixes.kinds.clear();
     if !flags.case.is_empty() {
-        mixes.cases.retain(|case| flags.case.iter().any(|asked| case.name.contains(asked)));
+        mixes.cases.retain(|case| flags.case.iter().any(|text| case.name.contains(text)));
     }
-    anyhow::ensure!(!mixes.cases.is_empty(), "there is no such case");
+    anyhow::ensure!(!mixes.cases.is_empty(), "no case has such a name");
     let folder = flags.common.temporary()?;
     let index = match &flags.index {
         Some(index) => index.clone(),
@@ -41,7 +41,7 @@ pub(crate) fn run(flags: &PromisesFlags) -> anyhow::Result<()> {
     eprintln!("taking identifiers and words from the index");
     let sample = Sample::of(&catalogue, mixes.asks())?;
     let hosts = Hosts { figdex: Host::new()?, floor: Host::new()? };
-    let figdex = hosts.figdex.serve(server::figdex(catalogue)?)?;
+    let figdex = hosts.figdex.serve(server::figdex(catalogue))?;
     let mut table = Table::begin(Conditions {
         instruments: manifest.instruments,
         seed: flags.index.is_none().then_some(universe::SEED),
@@ -72,28 +72,28 @@ fn measure(
 ) -> anyhow::Result<Outcome> {
     let connections = case.connections.unwrap_or(flags.connections);
     let questions = Questions::new(&case.ask, case.requests, sample, figdex)?;
-    let looked = questions.look(figdex)?;
+    let checked = questions.check(figdex)?;
     let ours = questions.load(figdex, connections);
     // The floor stops when this is dropped.
     let mut floor = None;
     let other = match case.other() {
         Some(ask) => {
             let questions = Questions::new(&ask, case.requests, sample, figdex)?;
-            questions.look(figdex)?;
+            questions.check(figdex)?;
             questions.load(figdex, connections)
         }
         None => {
-            let begins = questions.begins();
-            let service = server::floor(begins, looked.body_bytes, &looked.headers)?;
+            let prefix = questions.prefix();
+            let service = server::floor(prefix, checked.body_bytes, &checked.headers)?;
             let served = floor.insert(hosts.floor.serve(service)?);
             questions.load(served.address, connections)
         }
     };
-    let beside = match &case.beside {
-        Some(beside) => {
-            let questions = Questions::new(&beside.ask, case.requests, sample, figdex)?;
-            questions.look(figdex).context("the load beside")?;
-            Some(Background::start(&questions.load(figdex, beside.connections))?)
+    let background = match &case.background {
+        Some(background) => {
+            let questions = Questions::new(&background.ask, case.requests, sample, figdex)?;
+            questions.check(figdex).context("the background load")?;
+            Some(BackgroundLoad::start(&questions.load(figdex, background.connections))?)
         }
         None => None,
     };
@@ -102,7 +102,7 @@ fn measure(
     }
     let mut rounds = Vec::with_capacity(flags.rounds);
     for number in 0..flags.rounds {
-        let turn = |load| take_turn(load, flags, beside.as_ref());
+        let turn = |load| take_turn(load, flags, background.as_ref());
         rounds.push(if number % 2 == 0 {
             let other = turn(&other)?;
             [other, turn(&ours)?]
@@ -111,35 +111,35 @@ fn measure(
             [turn(&other)?, ours]
         });
     }
-    if let Some(beside) = beside {
-        beside.stop()?;
+    if let Some(background) = background {
+        background.stop()?;
     }
-    Ok(outcome(case, connections, ours.requests.len(), looked.body_bytes, &rounds))
+    Ok(outcome(case, connections, ours.requests.len(), checked.body_bytes, &rounds))
 }
 
-/// A turn, and what else was seen meanwhile.
-struct Seen {
+/// The figures of a turn.
+struct Measured {
     turn: Turn,
-    /// Work of all other threads than the driver's, for each answer, in microseconds.
+    /// Processor time of all threads but the driver's for each answer, in microseconds.
     server_cpu_us: f64,
-    beside_per_second: Option<f64>,
+    background_per_second: Option<f64>,
 }
 
 fn take_turn(
     load: &Load,
     flags: &PromisesFlags,
-    beside: Option<&Background>,
-) -> anyhow::Result<Seen> {
-    let answers_beside = || beside.map_or(0, Background::answers);
-    let (cpu, before) = (Cpu::of("self")?, answers_beside());
+    background: Option<&BackgroundLoad>,
+) -> anyhow::Result<Measured> {
+    let background_answers = || background.map_or(0, BackgroundLoad::answers);
+    let (cpu, before) = (Cpu::of("self")?, background_answers());
     let turn = closed_loop(load, flags.seconds)?;
-    let beside_per_second = (answers_beside() - before) as f64 / flags.seconds.as_secs_f64();
-    // The driver's thread has ended: what is left is the servers'.
+    let answers = background_answers() - before;
+    // The driver's thread has ended: all other threads are the servers'.
     let worked = Cpu::of("self")?.since(&cpu);
     anyhow::ensure!(turn.answers() > 0, "no answer came within a turn: make turns longer");
-    Ok(Seen {
+    Ok(Measured {
         server_cpu_us: worked.as_secs_f64() * 1e6 / turn.answers() as f64,
-        beside_per_second: beside.map(|_| beside_per_second),
+        background_per_second: background.map(|_| answers as f64 / flags.seconds.as_secs_f64()),
         turn,
     })
 }
@@ -149,10 +149,10 @@ fn outcome(
     connections: usize,
     requests: usize,
     body_bytes: usize,
-    rounds: &[[Seen; 2]],
+    rounds: &[[Measured; 2]],
 ) -> Outcome {
-    let p50 = |seen: &Seen| seen.turn.percentile(50).as_secs_f64();
-    let per_second = |seen: &Seen| seen.turn.answers_per_second;
+    let p50 = |side: &Measured| side.turn.percentile(50).as_secs_f64();
+    let per_second = |side: &Measured| side.turn.answers_per_second;
     let ratios = rounds.iter().map(|[other, figdex]| match case.ratio {
         Ratio::Throughput => per_second(figdex) / per_second(other),
         Ratio::Cost => per_second(other) / per_second(figdex),
@@ -160,20 +160,20 @@ fn outcome(
     });
     let mut ratios: Vec<f64> = ratios.collect();
     let side = |place: usize| {
-        let of = |figure: &dyn Fn(&Seen) -> f64| {
-            median(&mut rounds.iter().map(|seen| figure(&seen[place])).collect::<Vec<_>>())
+        let of = |figure: &dyn Fn(&Measured) -> f64| {
+            median(&mut rounds.iter().map(|round| figure(&round[place])).collect::<Vec<_>>())
         };
         Side {
-            answers_per_second: of(&|seen| seen.turn.answers_per_second),
-            p50_ms: of(&|seen| seen.turn.percentile(50).as_secs_f64() * 1e3),
-            p99_ms: of(&|seen| seen.turn.percentile(99).as_secs_f64() * 1e3),
-            // A load beside works on the same threads: what is whose is not known.
-            server_cpu_us: case.beside.is_none().then(|| of(&|seen| seen.server_cpu_us)),
-            driver_cpu_us: of(&|seen| seen.turn.driver_cpu.as_secs_f64() * 1e6),
-            beside_per_second: case
-                .beside
+            answers_per_second: of(&per_second),
+            p50_ms: of(&|side| p50(side) * 1e3),
+            p99_ms: of(&|side| side.turn.percentile(99).as_secs_f64() * 1e3),
+            // A background load runs on the same threads, which have one time together.
+            server_cpu_us: case.background.is_none().then(|| of(&|side| side.server_cpu_us)),
+            driver_cpu_us: of(&|side| side.turn.driver_cpu.as_secs_f64() * 1e6),
+            background_per_second: case
+                .background
                 .as_ref()
-                .map(|_| of(&|seen| seen.beside_per_second.unwrap_or_default())),
+                .map(|_| of(&|side| side.background_per_second.unwrap_or_default())),
         }
     };
     let ratio = median(&mut ratios);
@@ -181,9 +181,9 @@ fn outcome(
         case: case.name.clone(),
         against: match case.against {
             Against::Floor => "floor",
-            Against::WithoutFilter => "without it",
+            Against::WithoutFilter => "without filter",
             Against::FirstPage => "page 1",
-            Against::Itself => "the same again",
+            Against::Itself => "itself",
         },
         connections,
         requests,
@@ -192,15 +192,16 @@ fn outcome(
         figdex: side(1),
         compared: case.ratio,
         ratio,
-        // Sorted by the median.
+        // `median` has sorted them.
         ratio_least: ratios[0],
         ratio_most: ratios[ratios.len() - 1],
         promise: case.promise,
         bound: case.bound(),
+        is_kept: case.bound().map(|bound| bound.holds(ratio)),
     }
 }
 
-/// The middle one; sorts.
+/// Sorts the figures and returns the middle one.
 fn median(figures: &mut [f64]) -> f64 {
     figures.sort_unstable_by(f64::total_cmp);
     figures[figures.len() / 2]

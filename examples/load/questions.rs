@@ -1,5 +1,5 @@
-//! From what a case asks to requests as bytes, and the proof that they are answered as
-//! they should be: a server that answers faults quickly must not look fast.
+//! Makes the requests of a case as bytes, and checks that they are answered correctly: a server
+//! that answers quickly with errors must not look fast.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json, json};
 
-use crate::client::{Visitor, get, post};
+use crate::client::{BlockingClient, get, post};
 use crate::drive::Load;
 use crate::mixes::{Ask, Filter, Mapping, Suggest};
 use crate::sample::Sample;
@@ -18,37 +18,38 @@ use crate::sample::Sample;
 /// Rows of a full page.
 const PAGE_ROWS: usize = 100;
 
-/// Of requests that must be new to the server when they are measured, so many are looked
-/// at beforehand, and no more.
+/// The number of further requests that are made only to be checked, when the measured ones must be
+/// new to the server.
 const VARIED_CHECKED: usize = 16;
 
-/// Bounds that vary ascend in so many steps to 1: nearly the same rows are found.
+/// The number of steps in which varying bounds ascend to 1. They all find nearly the same rows.
 const VARIED_STEPS: f64 = 10_000.0;
 
-/// Requests of a kind, each with the answer that it should have.
+/// Requests of a kind, and the form of their answers.
 pub(crate) struct Questions {
     pub(crate) requests: Arc<[Vec<u8>]>,
-    /// Asked to see whether answers are right, and not measured.
+    /// The requests whose answers are checked before the measurement.
     trials: Vec<Vec<u8>>,
     expected: Expected,
 }
 
-/// What the answers were like when they were looked at.
-pub(crate) struct Looked {
-    /// The header lines of one.
+/// The checked answers.
+pub(crate) struct Checked {
+    /// The header lines of one of them.
     pub(crate) headers: String,
     /// Mean length of the bodies.
     pub(crate) body_bytes: usize,
 }
 
+/// The expected form of an answer.
 enum Expected {
-    /// So many answers, each with so many rows.
+    /// The answers to `jobs` jobs, each with `rows` rows.
     Jobs { jobs: usize, rows: std::ops::RangeInclusive<u32> },
-    /// A full page with a total.
+    /// A full page of a filter, with a total.
     FilterPage,
-    /// A page with a total, and any rows.
+    /// A page of a filter with any number of rows, and a total.
     AnyFilterPage,
-    /// A page with any rows.
+    /// A page with at least one row.
     SearchPage,
 }
 
@@ -65,7 +66,7 @@ struct PageAnswer {
 }
 
 impl Questions {
-    /// Makes at most `count` requests. Cursors are those of the server at `address`.
+    /// Makes at most `count` requests, with cursors from the server at `address`.
     pub(crate) fn new(
         ask: &Ask,
         count: usize,
@@ -93,15 +94,15 @@ impl Questions {
             }
             Ask::Search(search) => {
                 let phrases = sample.phrases(search.words, search.frequency, count);
-                ensure!(!phrases.is_empty(), "no name has so many words");
+                ensure!(!phrases.is_empty(), "no name has this many words");
                 let request = |phrase| post("/v3/search", &json!({ "query": phrase }).to_string());
                 (phrases.into_iter().map(request).collect(), Expected::SearchPage)
             }
             Ask::Suggest(Suggest { words, frequency, typed: [least, most] }) => {
                 let phrases = sample.phrases(*words, *frequency, count);
-                ensure!(!phrases.is_empty(), "no name has so many words");
+                ensure!(!phrases.is_empty(), "no name has this many words");
                 let typed = phrases.into_iter().zip((*least..=*most).cycle());
-                // Letters and blanks: nothing else needs to be encoded.
+                // The text has only letters and blanks: nothing else needs to be encoded.
                 let request = |(phrase, typed): (&str, usize)| {
                     let text = &phrase[..typed.min(phrase.len())];
                     get(&format!("/suggest?query={}", text.replace(' ', "%20")))
@@ -116,31 +117,34 @@ impl Questions {
         Ok(Self { requests: requests.into(), trials, expected })
     }
 
-    /// Asks everything once and looks whether each answer is of the kind that it should be.
-    pub(crate) fn look(&self, address: SocketAddr) -> anyhow::Result<Looked> {
-        let mut visitor = Visitor::to(address)?;
-        let mut looked = Looked { headers: String::new(), body_bytes: 0 };
+    /// Sends each request once, and checks its answer.
+    ///
+    /// # Errors
+    /// When an answer does not have the expected form.
+    pub(crate) fn check(&self, address: SocketAddr) -> anyhow::Result<Checked> {
+        let mut client = BlockingClient::to(address)?;
+        let mut checked = Checked { headers: String::new(), body_bytes: 0 };
         for request in &self.trials {
-            let answer = visitor.ask(request)?;
+            let answer = client.ask(request)?;
             self.expected.check(answer.body).with_context(|| {
                 let (request, answer) = (text_of(request), text_of(answer.body));
-                format!("the answer to\n{request}\nis not as it should be:\n{answer}\n")
+                format!("unexpected answer to\n{request}\n:\n{answer}\n")
             })?;
-            looked.body_bytes += answer.body.len();
-            looked.headers = answer.headers.to_owned();
+            checked.body_bytes += answer.body.len();
+            checked.headers = answer.headers.to_owned();
         }
-        looked.body_bytes /= self.trials.len();
-        Ok(looked)
+        checked.body_bytes /= self.trials.len();
+        Ok(checked)
     }
 
-    /// The load that asks them.
+    /// The load that sends these requests.
     pub(crate) fn load(&self, address: SocketAddr, connections: usize) -> Load {
-        let (requests, begins) = (self.requests.clone(), self.begins());
-        Load { address, requests, begins, connections }
+        let (requests, prefix) = (self.requests.clone(), self.prefix());
+        Load { address, requests, prefix, connections }
     }
 
-    /// What every answer begins with.
-    pub(crate) fn begins(&self) -> &'static [u8] {
+    /// The first bytes of every answer's body.
+    pub(crate) fn prefix(&self) -> &'static [u8] {
         match self.expected {
             Expected::Jobs { .. } => b"[{\"data\":[{\"",
             _ => b"{\"data\":[",
@@ -164,7 +168,7 @@ impl Expected {
         let rows = page.data.context("a page without data")?.len();
         let total = page.total.context("a page without its total");
         match self {
-            Self::Jobs { .. } => unreachable!("it was checked above"),
+            Self::Jobs { .. } => unreachable!("jobs are checked above"),
             Self::FilterPage => {
                 ensure!(rows == PAGE_ROWS && total? >= PAGE_ROWS as u64, "not {PAGE_ROWS} rows");
             }
@@ -175,7 +179,7 @@ impl Expected {
     }
 }
 
-/// At most `count` mapping requests, made of values that are in the index.
+/// At most `count` mapping requests, made from values of the index.
 pub(crate) fn mappings(
     mapping: &Mapping,
     count: usize,
@@ -189,7 +193,7 @@ pub(crate) fn mappings(
         ensure!(!of_kind.is_empty(), "no {name} finds {:?} rows", mapping.hits());
         values.push((name, of_kind));
     }
-    // More jobs than values would only repeat themselves.
+    // With more jobs than values, requests would repeat.
     let jobs_max: usize = values.iter().map(|(_, values)| values.len()).sum();
     let count = count.min(jobs_max.div_ceil(mapping.jobs));
     let mut turns = (0..).flat_map(|round| {
@@ -213,17 +217,17 @@ pub(crate) fn mappings(
     Ok(requests)
 }
 
-/// The request for a page, whose cursor is found by walking there.
+/// The request for a page, whose cursor is found by reading the pages before it.
 fn page_of(body: &Map<String, Json>, page: usize, address: SocketAddr) -> anyhow::Result<Vec<u8>> {
-    let mut visitor = Visitor::to(address)?;
+    let mut client = BlockingClient::to(address)?;
     let mut body = body.clone();
     for number in 1..page {
         let request = post("/v3/filter", &Json::from(body.clone()).to_string());
-        let answer: PageAnswer = serde_json::from_slice(visitor.ask(&request)?.body)?;
+        let answer: PageAnswer = serde_json::from_slice(client.ask(&request)?.body)?;
         let Some(next) = answer.next else {
             let rows = answer.total.unwrap_or_default();
             body.remove("start");
-            bail!("{} has {rows} rows: page {page} does not follow {number}", Json::from(body));
+            bail!("{} has {rows} rows: page {number} is the last, not {page}", Json::from(body));
         };
         body.insert("start".to_owned(), next.into());
     }

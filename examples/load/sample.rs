@@ -1,9 +1,9 @@
-//! Identifiers and words that are in an index, taken from the index itself: one walk over
-//! all its instruments, and the same sample each time.
+//! A sample of the identifiers and words of an index, from one pass over all its instruments. It is
+//! the same each time.
 //!
-//! How many rows a value finds is counted, not guessed. That takes memory for each value,
-//! so only some are looked at when there are many: those whose hash ends in enough zeros,
-//! and of those every row. Unlisted equities are left out, as jobs do not find them.
+//! The number of rows of each value is counted, which needs memory. When there are many values, only
+//! those are counted whose hash ends in enough zeros. Unlisted equities are left out, because jobs do
+//! not find them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,22 +12,22 @@ use figdex_index::{Catalogue, EQUITY, IdType, Instrument, Property};
 
 use crate::mixes::{Ask, Frequency};
 
-/// Values of a kind that are counted at a time.
+/// The maximum number of values of a kind that are counted.
 const VALUES_MAX: usize = 1 << 17;
 
-/// Phrases that are counted at a time.
+/// The maximum number of phrases that are counted.
 const PHRASES_MAX: usize = 1 << 20;
 
-/// Phrases that are common enough to be called so.
+/// The number of phrases that are called common.
 const COMMON_PHRASES: usize = 16;
 
-/// A word is at least so long.
+/// The minimum length of a word.
 const WORD_CHARS_MIN: usize = 3;
 
-/// What an index may be asked.
+/// Identifiers and phrases of an index.
 pub(crate) struct Sample {
     values: BTreeMap<IdType, Values>,
-    /// Of one word, and of two.
+    /// The number of rows of each phrase of one word, and of two.
     phrases: [HashMap<String, u32>; 2],
 }
 
@@ -35,19 +35,19 @@ pub(crate) struct Sample {
 pub(crate) struct Value {
     pub(crate) text: String,
     pub(crate) hits: u32,
-    /// What all rows that it finds have in common, by the place of the property.
+    /// The values that all its rows share, by the property's number; `None` where they differ.
     pub(crate) common: [Option<Box<str>>; Property::COUNT],
 }
 
 #[derive(Default)]
 struct Values {
     by_text: HashMap<String, Value>,
-    /// A value is looked at when so many last bits of its hash are zero.
+    /// A value is counted when at least this many last bits of its hash are zero.
     zeros: u32,
 }
 
 impl Sample {
-    /// Walks over the catalogue and takes what may be needed to ask.
+    /// Reads the catalogue, and takes the values and phrases that these requests need.
     pub(crate) fn of<'a>(
         catalogue: &Catalogue,
         asks: impl Iterator<Item = &'a Ask>,
@@ -76,7 +76,7 @@ impl Sample {
         if let Some(values) = self.values.get_mut(&IdType::BbGlobal) {
             values.count(&instrument.figi.to_string(), instrument, properties);
         }
-        // An instrument may name a pair twice.
+        // An instrument may have the same identifier twice.
         for value in instrument.keys().collect::<BTreeSet<_>>() {
             if let Some(values) = self.values.get_mut(&value.id_type()) {
                 values.count(value.as_str(), instrument, properties);
@@ -98,8 +98,8 @@ impl Sample {
         }
     }
 
-    /// The values of a kind that find so many rows, in an order without meaning; when
-    /// properties are named, only those whose rows share them.
+    /// The values of a kind with this number of rows, in the order of their hashes. Only values whose
+    /// rows share the values of all properties in `shared`.
     pub(crate) fn values(
         &self,
         kind: IdType,
@@ -164,7 +164,7 @@ impl Values {
     }
 }
 
-/// The same in every run.
+/// A hash that is the same in every run.
 fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -1,13 +1,13 @@
-//! The two servers: Figdex as `figdex serve --no-limits` runs it, and the floor, each on
-//! a runtime of its own and behind the same accept loop.
+//! The two servers: Figdex, as `figdex serve --no-limits` runs it, and the floor. Each has a
+//! separate runtime and the same accept loop.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use figdex::config::{Config, ServeFlags};
-use figdex::{Connections, Observer, State, serve, service};
+use figdex::config::Settings;
+use figdex::{ConnectionBounds, Observer, State, serve, service};
 use figdex_index::Catalogue;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -19,13 +19,13 @@ use warp::reply::Response;
 
 use crate::client;
 
-/// Jobs that any request may carry here: what is measured has no key.
-const JOBS_PER_REQUEST: &str = "100";
+/// The maximum number of jobs of a request, also for the requests without a key here.
+const JOBS_PER_REQUEST: usize = 100;
 
-/// A service, and who observes its requests.
+/// A service, and the observer of its requests.
 type Service = (BoxedFilter<(Response,)>, Observer);
 
-/// A runtime as the program has it, for servers.
+/// A runtime for servers, as in the program.
 pub(crate) struct Host {
     runtime: Runtime,
 }
@@ -49,39 +49,43 @@ impl Host {
             .block_on(TcpListener::bind("127.0.0.1:0"))
             .context("listening on 127.0.0.1")?;
         let address = listener.local_addr()?;
-        self.runtime.spawn(serve(listener, service, observer, Connections::default(), async {
-            stopped.await.ok();
-        }));
+        self.runtime.spawn(serve(
+            listener,
+            service,
+            observer,
+            ConnectionBounds::default(),
+            async {
+                stopped.await.ok();
+            },
+        ));
         Ok(Served { address, _stop: stop })
     }
 }
 
-/// Figdex over that catalogue.
-pub(crate) fn figdex(catalogue: Catalogue) -> anyhow::Result<Service> {
-    let told = ServeFlags {
-        no_limits: Some("true".to_owned()),
-        jobs_per_request: Some(JOBS_PER_REQUEST.to_owned()),
-        jobs_per_request_with_key: Some(JOBS_PER_REQUEST.to_owned()),
-        ..ServeFlags::default()
+/// The service of Figdex over this catalogue.
+pub(crate) fn figdex(catalogue: Catalogue) -> Service {
+    let settings = Settings {
+        jobs_per_request: JOBS_PER_REQUEST,
+        jobs_per_request_with_key: JOBS_PER_REQUEST,
+        ..Settings::default()
     };
-    let settings = Config::resolve(&told)?.settings;
     let state = Arc::new(State::new(catalogue, settings));
-    Ok((service(state.clone()), state.observer()))
+    (service(state.clone()), state.observer())
 }
 
-/// The floor: reads the whole body, and answers so many bytes with the headers of an
-/// answer of Figdex.
+/// The floor: reads the whole body of a request, and answers `body_bytes` bytes that begin with
+/// `prefix`, with the headers of an answer of Figdex.
 pub(crate) fn floor(
-    begins: &[u8],
+    prefix: &[u8],
     body_bytes: usize,
     headers_of_figdex: &str,
 ) -> anyhow::Result<Service> {
-    let mut body = begins.to_vec();
+    let mut body = prefix.to_vec();
     body.resize(body_bytes, b' ');
     let body = Bytes::from(body);
     let mut headers = HeaderMap::new();
     for (name, value) in client::fields(headers_of_figdex) {
-        // hyper says these by itself.
+        // hyper adds these two itself.
         if !matches!(name, "content-length" | "date") {
             headers.insert(name.parse::<HeaderName>()?, HeaderValue::from_str(value)?);
         }

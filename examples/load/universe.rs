@@ -9,16 +9,16 @@ use anyhow::Context as _;
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, generate, grouped};
 
-/// The seed of every universe: two runs ask the same.
+/// The seed of every universe, so that two runs send the same requests.
 pub(crate) const SEED: u64 = 1;
 
-/// The memory that a build may take, about, in bytes.
+/// The memory of a build, approximately, in bytes.
 const MEMORY_BYTES: usize = 2 << 30;
 
-/// The fastest level: the dump is read once.
+/// The fastest level, because the dump is read only once.
 const COMPRESSION_LEVEL: i32 = 1;
 
-/// An index that was built, and how long that took.
+/// An index, and the time of its build.
 pub(crate) struct Built {
     pub(crate) index: PathBuf,
     pub(crate) time: Duration,
@@ -41,7 +41,7 @@ pub(crate) fn dump(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(dump)
 }
 
-/// Publishes an index of a dump, and tells how long that took.
+/// Publishes an index of a dump, and returns the time that it took.
 pub(crate) fn publish(dump: &Path, index: &Path) -> anyhow::Result<Duration> {
     let started = Instant::now();
     let build =

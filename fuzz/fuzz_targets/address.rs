@@ -1,5 +1,5 @@
-//! Addresses of GET requests: paths, the texts of `/suggest`, FIGIs of `/instruments`, keys
-//! of the values. A text that is no address is what somebody types into the search box.
+//! Addresses of GET requests: paths, queries of `/suggest`, FIGIs of `/instruments`, keys of
+//! value lists. An input that does not begin with `/` is sent as a query to `/suggest`.
 
 #![no_main]
 

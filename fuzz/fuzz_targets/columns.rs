@@ -1,4 +1,4 @@
-//! Columns files (TOML), and after a line `---` a dump to read by them.
+//! Columns files (TOML). After a line `---` comes a dump, which is read with the columns file.
 
 #![no_main]
 

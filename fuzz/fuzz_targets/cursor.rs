@@ -1,5 +1,5 @@
-//! What stands in `start`: a text of any kind, which is refused, or the place in a cursor
-//! whose digest and checksum are right, for there is no secret in either.
+//! Values of `start`: any text, which is refused, or a cursor to any place, with the right
+//! digest and checksum. A client could forge both, because neither depends on a secret.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-/// As `src/wire/cursor.rs` lays a cursor out.
+/// The layout of a cursor, from `src/wire/cursor.rs`.
 const CURSOR_BYTES: usize = 34;
 const CHECKSUM_BYTES: usize = 8;
 const HEAD_BYTES: usize = 10;
@@ -19,7 +19,7 @@ const PLACE_BYTES: usize = CURSOR_BYTES - HEAD_BYTES - CHECKSUM_BYTES;
 
 const PATHS: [&str; 2] = ["/v3/filter", "/v3/search"];
 
-/// A good cursor of each endpoint, for a question that has more than one page.
+/// A valid cursor of each endpoint, for a question that has more than one page.
 static GOOD: LazyLock<[[u8; CURSOR_BYTES]; 2]> = LazyLock::new(|| {
     PATHS.map(|path| {
         let page = server::post(path, json!({"marketSecDes": "Equity"}).to_string().as_bytes());
@@ -42,7 +42,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(page["data"].is_array() || page["error"] == "Invalid start value.", "{page}");
 });
 
-/// The cursor with another place.
+/// The cursor with another number of pages and another place, and the checksum to match.
 fn forged(good: &[u8; CURSOR_BYTES], pages: u8, place: &[u8]) -> String {
     let mut bytes = good.to_vec();
     bytes[1] = pages;

@@ -1,6 +1,6 @@
-//! Dumps, after a letter for the format: `a` for the first that ships, and so on; with any
-//! other byte it is recognised. Every row is an instrument, rejected or skipped, until the
-//! end or an error.
+//! Dumps, after a letter for the format: `a` for the first built-in format, and so on. After
+//! any other byte the format is recognised. Every row is an instrument, a rejected or a skipped
+//! row, up to the end or the first error.
 
 #![no_main]
 

@@ -1,10 +1,10 @@
-//! The files of a published index with bytes changed.
+//! The files of a published index with changed bytes.
 //!
-//! An input is a mode, and then up to [`EDITS_MAX`] edits of [`EDIT_BYTES`]. In the first mode
-//! the files are left so, and opening refuses whatever is not as it was published. In the
-//! second the manifest is made to fit, as if a builder at fault had written it all: then
-//! opening and `verify` say what is wrong, and what they let pass answers every question. In
-//! the third the rest of the input is the file that names the published generation.
+//! An input is a mode and up to [`EDITS_MAX`] edits of [`EDIT_BYTES`] each. In mode 0 the
+//! manifest stays as it is, and opening must refuse every changed file. In mode 1 the manifest
+//! is made to match the changed files, as if a faulty builder had written them: opening or
+//! `verify` may refuse the index, and an index that both accept answers every question. In
+//! mode 2 the rest of the input is the content of the file that names the generation.
 
 #![no_main]
 
@@ -26,15 +26,15 @@ const POINTER: &str = "CURRENT";
 const MANIFEST: &str = "manifest.toml";
 const CHECKSUM: &str = "manifest.toml.sha256";
 
-/// tantivy's own files, which are only changed where the manifest is not: it trusts what a
-/// checksum let through.
+/// The folder of tantivy's files, which only mode 0 changes: tantivy trusts files whose
+/// checksum is right.
 const SEGMENT: &str = "segment";
 
 fuzz_target!(|input: &[u8]| {
     let Some((mode, rest)) = input.split_first() else { return };
     INDEX.with_borrow(|index| match mode % 3 {
         0 => index.refuses(rest),
-        1 => index.tells(rest),
+        1 => index.verifies(rest),
         _ => index.points(rest),
     });
 });
@@ -43,12 +43,12 @@ thread_local! {
     static INDEX: RefCell<Index> = RefCell::new(Index::new());
 }
 
-/// The index, and the files of its generation as they were published.
+/// The index, and its files as they were published.
 struct Index {
     folder: TempDir,
     generation: PathBuf,
     files: Vec<(PathBuf, Vec<u8>)>,
-    /// Those that are neither the manifest's nor tantivy's.
+    /// Places in `files` of the files that belong neither to the manifest nor to tantivy.
     companions: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Index {
         self.restore(changed.into_keys());
     }
 
-    fn tells(&self, edits: &[u8]) {
+    fn verifies(&self, edits: &[u8]) {
         let changed = self.change(&self.companions, edits);
         self.seal(&changed);
         if let Ok(catalogue) = self.open()
@@ -102,7 +102,7 @@ impl Index {
         Catalogue::open(self.folder.path())
     }
 
-    /// Changes some files, and says what they are now: those that are not as before.
+    /// Edits files, and returns the new content of those that differ from the published ones.
     fn change(&self, among: &[usize], edits: &[u8]) -> BTreeMap<usize, Vec<u8>> {
         let mut changed = BTreeMap::new();
         for edit in edits.as_chunks::<EDIT_BYTES>().0.iter().take(EDITS_MAX) {
@@ -116,7 +116,7 @@ impl Index {
         changed
     }
 
-    /// Makes the manifest, and its own checksum, fit the files that were changed.
+    /// Makes the manifest and its checksum match the changed files.
     fn seal(&self, changed: &BTreeMap<usize, Vec<u8>>) {
         let path = self.generation.join(MANIFEST);
         let text = fs::read_to_string(&path).expect("a manifest");
@@ -145,7 +145,7 @@ impl Index {
     }
 }
 
-/// Every file below a folder, with its bytes.
+/// Adds every file below a folder, with its bytes.
 fn gather(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -158,7 +158,7 @@ fn gather(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// One edit: where, what, and with which number.
+/// Applies one edit: a file (chosen by the caller), a kind of change, a place and a value.
 fn apply(edit: &[u8; EDIT_BYTES], bytes: &mut Vec<u8>) {
     let [_, how, low, middle, high, value] = *edit;
     let at = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;

@@ -1,5 +1,5 @@
-//! Header lines, `name: value` each, of a request that is otherwise well-formed: Accept,
-//! Content-Type, Accept-Encoding, keys, addresses of proxies, origins.
+//! Header lines, each `name: value`, of an otherwise valid request: Accept, Content-Type,
+//! Accept-Encoding, API keys, addresses of proxies, origins.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
     assert!(matches!(address.status, 200 | 401 | 406), "{}", address.status);
 });
 
-/// A line as hyper would hand it on; others never get as far.
+/// A header line that hyper would accept; `None` for others, which never reach the routes.
 fn header(line: &[u8]) -> Option<(HeaderName, HeaderValue)> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let name = HeaderName::from_bytes(&line[..colon]).ok()?;

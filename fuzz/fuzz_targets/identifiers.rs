@@ -1,5 +1,5 @@
-//! Texts as identifiers of every kind, FIGIs, dates and intervals: what is admitted is
-//! admitted again in its own spelling, and a check digit is one of ten.
+//! Texts as identifiers of every kind, FIGIs, dates and intervals. The normal form of an
+//! admitted text is admitted again as itself, and a check digit is less than 10.
 
 #![no_main]
 
@@ -35,7 +35,7 @@ fuzz_target!(|input: &[u8]| {
     intervals(text);
 });
 
-/// The text as `first,last`, of dates and of numbers.
+/// Reads the text as `first,last`: two dates and two numbers.
 fn intervals(text: &str) {
     let (first, last) = text.split_once(',').unwrap_or((text, ""));
     let dates = [first, last].map(|text| Date::parse(text).ok());

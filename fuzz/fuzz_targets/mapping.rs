@@ -1,5 +1,5 @@
-//! Mapping bodies, after the digit of a version: an array of jobs gets an answer for each
-//! of them, and whatever else it is, the contract has a status for it.
+//! Mapping bodies, after the digit of a version. Each job of an array is answered, and any
+//! other body gets status 400 or 413.
 
 #![no_main]
 
@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
     let answer = server::post(path, body);
     match answer.status {
         200 => {
-            // As the server reads it: what JSON numbers may be does not matter here.
+            // Raw values, because the server accepts numbers of any size here.
             let jobs: Vec<Box<serde_json::value::RawValue>> =
                 serde_json::from_slice(body).expect("only an array is answered so");
             let answers = answer.json();
@@ -30,8 +30,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// "Mapping job result": `data`, `warning` or `error`, and in no case that a handler
-/// panicked.
+/// Whether an answer is an object with `data`, `warning` or `error` only.
 fn is_one_of_three(answer: &Value) -> bool {
     let Some(answer) = answer.as_object() else { return false };
     let known = ["data", "warning", "error"].iter().any(|key| answer.contains_key(*key));

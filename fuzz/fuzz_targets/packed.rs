@@ -1,5 +1,4 @@
-//! Compressed dumps, byte by byte as in a file: gzip, Zstandard, bzip2, and what only begins
-//! like one of them.
+//! Compressed dumps: gzip, Zstandard, bzip2, and files that only begin like one of them.
 
 #![no_main]
 

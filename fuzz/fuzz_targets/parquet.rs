@@ -1,5 +1,5 @@
-//! Parquet files. The library may panic over a damaged one, which the reader contains and
-//! tells as a fault of the file; what gets out of the reader ends the run.
+//! Parquet files. The parquet crate may panic on a damaged file; the reader must contain the
+//! panic and report a fault of the file. A panic that leaves the reader ends the run.
 
 #![no_main]
 
@@ -9,10 +9,10 @@ use figdex_fuzz::dump;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(
-    // The hook ends the run at every panic, also at one that is contained.
+    // libFuzzer's hook would end the run at a contained panic too.
     init: drop(panic::take_hook()),
     |input: &[u8]| {
-        let parquet = "parquet".parse().expect("a format that ships");
+        let parquet = "parquet".parse().expect("a built-in format");
         dump::read(input, Some(&parquet));
     }
 );

@@ -1,5 +1,5 @@
-//! A dump all the way, after a letter for its format: built into an index, verified, asked,
-//! and written out as a dump again, of which the same instruments are built.
+//! A dump, after a letter for its format, is built into an index, verified, queried and
+//! exported. The export must build the same instruments again.
 
 #![no_main]
 
@@ -15,14 +15,15 @@ fuzz_target!(|input: &[u8]| {
     let Some((_folder, first)) = build(content, dump::format(*choice)) else { return };
     questions::ask(&first);
     let mut exported = Vec::new();
-    export::write(&first, Layout::JsonLines, &mut exported).expect("JSON has room for it");
-    let format = "jsonl".parse().expect("a format that ships");
-    let (_folder, second) = build(&exported, Some(format)).expect("an export is a dump");
+    export::write(&first, Layout::JsonLines, &mut exported)
+        .expect("JSON Lines can hold every instrument");
+    let format = "jsonl".parse().expect("a built-in format");
+    let (_folder, second) = build(&exported, Some(format)).expect("an export can be built");
     assert_eq!(instruments(&first), instruments(&second));
 });
 
-/// The index of a dump; `None` when there is none to build. That the disk is full is no
-/// fault of the dump, and ends the run.
+/// The index of a dump; `None` when the dump has a fault or no instrument. Any other error,
+/// such as a full disk, ends the run.
 fn build(content: &[u8], format: Option<Format>) -> Option<(TempDir, Catalogue)> {
     let folder = tempfile::tempdir().expect("a folder for an index");
     let build = Build {
@@ -37,8 +38,8 @@ fn build(content: &[u8], format: Option<Format>) -> Option<(TempDir, Catalogue)>
         Err(Error::Input { .. } | Error::Nothing { .. }) => return None,
         Err(error) => panic!("{error}"),
     }
-    let catalogue = Catalogue::open(&build.index).expect("what was published can be opened");
-    catalogue.verify().expect("what was published is whole");
+    let catalogue = Catalogue::open(&build.index).expect("a published index can be opened");
+    catalogue.verify().expect("a published index is valid");
     Some((folder, catalogue))
 }
 
@@ -46,11 +47,11 @@ fn instruments(catalogue: &Catalogue) -> Vec<Instrument> {
     let mut all = Vec::new();
     let read = catalogue.instruments(|instrument| {
         let mut instrument = instrument.clone();
-        // Of one kind they keep their order; the kinds come in that of the columns.
+        // An export keeps the order within a kind, and orders the kinds by column.
         instrument.identifiers.sort_by_key(IdValue::id_type);
         all.push(instrument);
         Ok::<_, figdex_index::Error>(())
     });
-    read.expect("what was verified can be read");
+    read.expect("a verified index can be read");
     all
 }

@@ -1,5 +1,5 @@
-//! Search and filter bodies, after a letter for the endpoint: what is answered is a page,
-//! and its `next` leads on for the same question.
+//! Search and filter bodies, after a letter for the endpoint. An answer is a page, and its
+//! `next` gives the following page of the same question.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ use figdex_fuzz::server;
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
-/// Rows of a page.
+/// Maximum number of rows of a page.
 const PAGE_ROWS_MAX: usize = 100;
 
 fuzz_target!(|input: &[u8]| {
@@ -37,6 +37,6 @@ fn follow(path: &str, body: &[u8], page: &Value) {
     question.insert("start".to_owned(), next.into());
     let question = Value::Object(question).to_string();
     let after = server::post(path, question.as_bytes()).json();
-    let followed = after["data"].as_array().expect("a cursor is good for its question");
+    let followed = after["data"].as_array().expect("a cursor is valid for its question");
     assert!(!followed.is_empty() && followed.iter().all(|row| !rows.contains(row)), "{question}");
 }

@@ -1,7 +1,7 @@
-//! `GET /suggest`, after a byte that says what narrows it. The text is UTF-8, but for runs
-//! of characters: a control character, two bytes of a code point and a count stand for that
-//! many characters from there on, or for one of them that many times. So a few bytes make
-//! hundreds of different letters of three bytes each, which random bytes seldom do.
+//! Texts for `GET /suggest`, after a byte that selects further parameters. The text is UTF-8
+//! with runs of characters: a control character, two bytes of a code point and a count stand
+//! for consecutive characters from that code point on, or for one character repeated. So a few
+//! bytes give hundreds of different letters of three bytes each, which random bytes seldom do.
 
 #![no_main]
 
@@ -10,14 +10,14 @@ use std::fmt::Write as _;
 use figdex_fuzz::server;
 use libfuzzer_sys::fuzz_target;
 
-/// The longest text that is not refused for its length.
+/// The longest text that is accepted.
 const QUERY_BYTES_MAX: usize = 1024;
 
-/// Begins a run of characters that follow each other, or that repeat.
+/// Bytes that begin a run: of consecutive characters, or of one character repeated.
 const FOLLOWING: u8 = 0x01;
 const REPEATED: u8 = 0x02;
 
-/// A count of one byte stands for up to so many characters.
+/// Number of characters for each 1 of a count, so that its one byte reaches 510.
 const COUNT_FACTOR: u32 = 2;
 
 fuzz_target!(|input: &[u8]| {
@@ -47,7 +47,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// The text with its runs, cut where it would be too long.
+/// The text with its runs expanded, cut to the longest text that is accepted.
 fn expand(input: &[u8]) -> String {
     let mut text = String::new();
     let mut rest = input;

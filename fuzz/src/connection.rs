@@ -1,11 +1,12 @@
-//! One connection to the server, over a pair of sockets and by a clock that runs ahead: what
-//! a client sends goes through hyper and the deadlines of `serve` as it does over TCP.
+//! One connection to the server, over a pair of sockets. The bytes of the client pass through
+//! hyper and the deadlines of `serve` as over TCP, but on a clock that jumps ahead when both
+//! sides wait.
 
 use std::io;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use figdex::{Connections, serve_connection};
+use figdex::{ConnectionBounds, serve_connection};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -15,8 +16,8 @@ use tokio::time::timeout;
 
 use crate::server;
 
-/// The longest that any connection may live: an hour on a clock that runs ahead, far beyond
-/// all deadlines of all the requests that an input may hold.
+/// The longest life of a connection: more than all deadlines of all requests of an input. It
+/// passes at once, on a clock that jumps ahead.
 const LIFE_MAX: Duration = Duration::from_secs(3_600);
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -24,26 +25,27 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     builder.enable_all().start_paused(true).build().expect("a runtime")
 });
 
-/// The ways of a client, beside the bytes that it sends.
+/// The way in which a client sends its bytes and reads the answers.
 #[derive(Clone, Copy, Debug)]
-pub struct Ways {
-    /// Bytes that it sends at a time, in turn; 0 is all that are left.
+pub struct Behaviour {
+    /// Sizes of the pieces that it sends, in turn; 0 stands for all bytes that are left.
     pub piece_bytes: [u8; 2],
-    /// Whether it shuts its writing side after the last byte.
+    /// Whether it closes its writing side after the last byte.
     pub shuts: bool,
-    /// Whether it reads nothing before all is sent.
+    /// Whether it starts to read only after the last byte.
     pub reads_late: bool,
-    /// Whether it never reads until the server has ended the connection.
+    /// Whether it starts to read only when the server has ended the connection.
     pub reads_never: bool,
-    /// The piece before which the server is told to stop, if it is.
+    /// The number of the piece before which the server is asked to stop, from 0; `None` when
+    /// it is not asked.
     pub stops_before: Option<usize>,
 }
 
-/// The answers that a client was sent until the connection ended.
+/// Sends the bytes and returns the answers, until the connection ends.
 ///
 /// # Panics
 /// When the connection does not end.
-pub fn converse(bytes: &[u8], ways: Ways) -> Vec<u8> {
+pub fn exchange(bytes: &[u8], behaviour: Behaviour) -> Vec<u8> {
     RUNTIME.block_on(async {
         let (client, socket) = UnixStream::pair().expect("a pair of sockets");
         let (stop, stopped) = oneshot::channel::<()>();
@@ -51,7 +53,7 @@ pub fn converse(bytes: &[u8], ways: Ways) -> Vec<u8> {
             socket,
             server::service(),
             server::observer(),
-            Connections::DEFAULT,
+            ConnectionBounds::DEFAULT,
             async {
                 if stopped.await.is_err() {
                     std::future::pending::<()>().await;
@@ -60,25 +62,22 @@ pub fn converse(bytes: &[u8], ways: Ways) -> Vec<u8> {
         );
         let (read, write) = client.into_split();
         let (sent, all_sent) = oneshot::channel();
-        let ended = async {
-            timeout(LIFE_MAX, served).await.expect("the connection does not end");
-        };
-        // Only one that never reads waits for the end before it does.
+        // For a client that starts to read only then.
         let (end, has_ended) = oneshot::channel();
         let served = async {
-            ended.await;
+            timeout(LIFE_MAX, served).await.expect("the connection does not end");
             end.send(()).ok();
         };
         let reading = async {
-            if ways.reads_never {
+            if behaviour.reads_never {
                 has_ended.await.ok();
-            } else if ways.reads_late {
+            } else if behaviour.reads_late {
                 all_sent.await.ok();
             }
             read_to_end(read).await
         };
         let sending = async {
-            let write = send(bytes, ways, write, stop).await;
+            let write = send(bytes, behaviour, write, stop).await;
             sent.send(()).ok();
             write
         };
@@ -87,24 +86,24 @@ pub fn converse(bytes: &[u8], ways: Ways) -> Vec<u8> {
     })
 }
 
-/// Sends all bytes, unless the server ends the connection before. The writing side is
-/// returned, so that it stays open where it is not shut.
+/// Sends all bytes, unless the server ends the connection first. Returns the writing side,
+/// because dropping it would close it.
 async fn send(
     bytes: &[u8],
-    ways: Ways,
+    behaviour: Behaviour,
     mut write: OwnedWriteHalf,
     stop: oneshot::Sender<()>,
-) -> Option<(OwnedWriteHalf, Option<oneshot::Sender<()>>)> {
+) -> OwnedWriteHalf {
     let mut stop = Some(stop);
     let (mut left, mut number) = (bytes, 0);
     loop {
-        if ways.stops_before == Some(number) {
+        if behaviour.stops_before == Some(number) {
             stop.take().map(|stop| stop.send(()));
         }
         if left.is_empty() {
             break;
         }
-        let piece_bytes = usize::from(ways.piece_bytes[number % 2]);
+        let piece_bytes = usize::from(behaviour.piece_bytes[number % 2]);
         let piece_bytes = if piece_bytes == 0 { left.len() } else { piece_bytes.min(left.len()) };
         let (piece, rest) = left.split_at(piece_bytes);
         if write.write_all(piece).await.is_err() {
@@ -114,75 +113,79 @@ async fn send(
         tokio::task::yield_now().await;
         (left, number) = (rest, number + 1);
     }
-    if ways.shuts {
+    if behaviour.shuts {
         write.shutdown().await.ok();
     }
-    Some((write, stop))
+    write
 }
 
 async fn read_to_end(mut read: OwnedReadHalf) -> Vec<u8> {
     let mut answers = Vec::new();
-    // A connection that is cut off ends in an error, after what was sent before.
+    // A connection that is cut off ends in an error, after the bytes that did arrive.
     let _: io::Result<usize> = read.read_to_end(&mut answers).await;
     answers
 }
 
-/// An answer, as it was framed.
-pub struct Framed<'a> {
-    /// The status.
+/// One answer of a connection.
+pub struct FramedAnswer<'a> {
+    /// The status; 0 when the connection was cut off within the head.
     pub status: u16,
-    /// The body; shorter than its head says only where the connection was cut off.
+    /// The body, shorter than its declared length when the connection was cut off.
     pub body: &'a [u8],
-    /// Whether all of the body is there, or there is none.
+    /// Whether the body has its declared length.
     pub is_whole: bool,
 }
 
-/// The answers, each a status line, headers and a body of the length that they say.
+/// Splits the bytes of a connection into answers: status line, headers, and a body of the
+/// declared length.
 ///
 /// # Panics
-/// When there is anything else.
-pub fn framed(mut bytes: &[u8]) -> Vec<Framed<'_>> {
+/// When the bytes are anything else.
+pub fn split_answers(mut bytes: &[u8]) -> Vec<FramedAnswer<'_>> {
     let mut answers = Vec::new();
     while !bytes.is_empty() {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]);
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
-            // Cut off in a head.
-            answers.push(Framed { status: 0, body: bytes, is_whole: false });
+            // Cut off within a head.
+            answers.push(FramedAnswer { status: 0, body: bytes, is_whole: false });
             break;
         };
         let (head, rest) = (&bytes[..end], &bytes[end + 4..]);
-        let head = str::from_utf8(head).unwrap_or_else(|_| panic!("a head in no UTF-8: {shown}"));
+        let head =
+            str::from_utf8(head).unwrap_or_else(|_| panic!("a head that is not UTF-8: {shown}"));
         let mut lines = head.split("\r\n");
         let line = lines.next().expect("a text has a first line");
         let version = ["HTTP/1.1 ", "HTTP/1.0 "].iter().find_map(|name| line.strip_prefix(name));
         let (status, reason) = version
             .and_then(|rest| rest.split_once(' '))
-            .unwrap_or_else(|| panic!("no status line: {shown}"));
-        let status: u16 = status.parse().unwrap_or_else(|_| panic!("no status: {shown}"));
+            .unwrap_or_else(|| panic!("invalid status line: {shown}"));
+        let status: u16 = status.parse().unwrap_or_else(|_| panic!("invalid status: {shown}"));
         assert!((100..600).contains(&status) && !reason.is_empty(), "{shown}");
         let mut length = None;
         for header in lines {
-            let (name, value) =
-                header.split_once(": ").unwrap_or_else(|| panic!("no header: {header:?} {shown}"));
+            let (name, value) = header
+                .split_once(": ")
+                .unwrap_or_else(|| panic!("invalid header: {header:?} {shown}"));
             let is_token =
                 |byte: u8| byte.is_ascii_lowercase() || byte == b'-' || byte.is_ascii_digit();
             assert!(!name.is_empty() && name.bytes().all(is_token), "{header:?} {shown}");
-            assert_ne!(name, "transfer-encoding", "every length is known: {shown}");
+            assert_ne!(name, "transfer-encoding", "every answer has a known length: {shown}");
             if name == "content-length" {
-                let value: usize = value.parse().unwrap_or_else(|_| panic!("no length: {shown}"));
+                let value: usize =
+                    value.parse().unwrap_or_else(|_| panic!("invalid length: {shown}"));
                 assert_eq!(length.replace(value), None, "two lengths: {shown}");
             }
         }
         let has_none = (100..200).contains(&status) || matches!(status, 204 | 304);
         let length = match length {
-            // To HEAD the head says how long the answer to GET is.
+            // An answer to HEAD declares the length of the answer to GET.
             _ if rest.starts_with(b"HTTP/1.") || has_none => 0,
             Some(length) => length,
             None => panic!("no length: {shown}"),
         };
         let body = &rest[..length.min(rest.len())];
         let is_whole = body.len() == length;
-        answers.push(Framed { status, body, is_whole });
+        answers.push(FramedAnswer { status, body, is_whole });
         bytes = &rest[body.len()..];
     }
     answers

@@ -1,5 +1,5 @@
-//! A small index that is the same on every run, so that an input that was kept finds what
-//! it found before.
+//! A small index that is the same in every run, so that an input of the corpus covers the same
+//! code again.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, generate};
 use tempfile::TempDir;
 
-/// Instruments that are generated: enough for words that have a list of their own, for
-/// ordinals of more than one byte, and for two parts.
+/// Number of generated instruments: enough for ranked lists of frequent words, for ordinals of
+/// more than one byte, and for two parts.
 const GENERATED: u64 = 600;
 
-/// The most instruments of a part.
+/// Maximum number of instruments of a part.
 const PART_INSTRUMENTS_MAX: u32 = 400;
 
-/// Rows with what the generated ones lack: a well-known share on several venues, texts that
+/// Rows for cases that are not generated: a well-known share on several venues, texts that
 /// JSON must escape, letters of several bytes.
 const ODD: &str = concat!(
     r#"{"figi":"BBG000BLNNH6","compositeFIGI":"BBG000BLNNH6","shareClassFIGI":"BBG001S5S399","#,
@@ -31,7 +31,7 @@ const ODD: &str = concat!(
     "\n",
 );
 
-/// Builds the index into a new folder, which goes with what is returned.
+/// Builds the index into a new folder, which is removed when the result is dropped.
 pub fn build() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder for an index");
     let mut dump = Vec::new();

@@ -1,5 +1,5 @@
-//! What the fuzz targets have in common. A target knows what must hold of one kind of
-//! input; here is what it holds it against.
+//! The code that fuzz targets share: an index, a server, a client and a reader of dumps. Each
+//! target asserts what must hold for one kind of input.
 
 pub mod connection;
 pub mod dump;

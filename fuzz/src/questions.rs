@@ -1,12 +1,12 @@
-//! Questions of every kind to an index that was opened: none may panic, and the rows that
-//! they find can be read.
+//! Questions of every kind to an open index: none may panic, and every row that is found can
+//! be read.
 
 use figdex_index::{
     Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter,
     NumberInterval, Property, Search, Suggest,
 };
 
-/// Values of the small index; another has none of them, or some.
+/// Identifiers of the small index. Another index may lack them.
 const LOOKUPS: [(IdType, &str); 5] = [
     (IdType::Isin, "US4592001014"),
     (IdType::Ticker, "IBM"),
@@ -15,15 +15,18 @@ const LOOKUPS: [(IdType, &str); 5] = [
     (IdType::ShareClassBbGlobal, "BBG001S5S399"),
 ];
 
-/// A word of many rows.
+/// A word of many names.
 const FREQUENT: &str = "corp";
 
-/// A number, words of many rows and of few, a beginning, a typo.
+/// An ISIN, a frequent word, rare words, the beginning of a word, a typo.
 const WORDS: [&str; 5] = ["US4592001014", FREQUENT, "intl business", "i", "busimess machines"];
 
 const HITS_MAX: usize = 100;
 
-/// Asks them all. An index that was verified has no error to tell of.
+/// Asks all questions.
+///
+/// # Panics
+/// When an answer is an error, which a verified index never returns.
 pub fn ask(catalogue: &Catalogue) {
     let mut hits = Vec::new();
     for (id_type, text) in LOOKUPS {
@@ -50,7 +53,7 @@ pub fn ask(catalogue: &Catalogue) {
         let page = page.expect("any effort is allowed");
         let filtered = catalogue.filter(&search, None, HITS_MAX, &Meter::unlimited());
         let filtered = filtered.expect("readable").expect("any effort is allowed");
-        let total = catalogue.count_anew(&search, &Meter::unlimited()).expect("readable");
+        let total = catalogue.count_uncached(&search, &Meter::unlimited()).expect("readable");
         assert_eq!(page.hits.len(), filtered.hits.len());
         assert!(total >= Some(page.hits.len() as u64));
         hits.extend(page.hits.into_iter().chain(filtered.hits));
@@ -62,11 +65,11 @@ pub fn ask(catalogue: &Catalogue) {
 
 fn lookup(catalogue: &Catalogue, value: IdValue<'_>) -> Vec<Hit> {
     let question = Lookup::new(value, Filters::default());
-    // Too many hits are told as that, and none of them is there to be read.
+    // Too many hits are an error, which leaves no hit to read.
     catalogue.lookup(&question, HITS_MAX).unwrap_or_default()
 }
 
-/// None, an interval of each kind, and a value of each property.
+/// Filters: none, an interval of each kind, and a value of each property.
 fn narrowings(catalogue: &Catalogue) -> Vec<Filters> {
     let days = DateInterval::new(Date::new(2026, 1, 1), None).expect("a year");
     let numbers = NumberInterval::new(Some(1.0), Some(100.0)).expect("from 1 to 100");

@@ -1,5 +1,5 @@
-//! The server as one value, over the small index: requests go through the real routes and
-//! come back as bytes. A panic ends the run before anything catches it.
+//! The server over the small index, without sockets: requests pass through the real routes. A
+//! panic ends the run, because libFuzzer's hook runs before the server can contain it.
 
 use std::sync::{Arc, LazyLock};
 
@@ -22,11 +22,11 @@ struct Server {
     _index: TempDir,
 }
 
-/// What came back.
+/// An answer of the server.
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// The body, as it was sent.
+    /// The bytes of the body.
     pub body: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ impl Server {
     fn start() -> Self {
         let index = crate::index::build();
         let catalogue = Catalogue::open(index.path()).expect("a new index is whole");
-        // As behind a proxy, so that its header is read too.
+        // A trusted proxy, so that `X-Forwarded-For` is read too.
         let settings = Settings { trust_proxy: true, jobs_per_request: 100, ..Settings::default() };
         let state = Arc::new(State::new(catalogue, settings));
         Self {
@@ -46,23 +46,26 @@ impl Server {
     }
 }
 
-/// The routes, for a connection.
+/// The routes, to serve a connection.
 pub fn service() -> BoxedFilter<(Response,)> {
     SERVER.service.clone()
 }
 
-/// The observer of the requests of these routes.
+/// The observer of requests to these routes.
 pub fn observer() -> Observer {
     SERVER.observer.clone()
 }
 
-/// Posts a body that is declared as JSON.
+/// Posts a body with a Content-Type of JSON.
 pub fn post(path: &str, body: &[u8]) -> Answer {
     let kind = (HeaderName::from_static("content-type"), HeaderValue::from_static("text/json"));
     ask("POST", path, &[kind], body)
 }
 
-/// Asks for anything; `path` must be one that HTTP can carry.
+/// Sends a request.
+///
+/// # Panics
+/// When `path` is not a valid URI, and when the status is 500 or more.
 pub fn ask(method: &str, path: &str, headers: &[(HeaderName, HeaderValue)], body: &[u8]) -> Answer {
     let request = warp::test::request().method(method).path(path).body(body);
     let request =

@@ -1,4 +1,4 @@
-//! What can go wrong in this library. No status codes: those are the server's.
+//! The errors of this library. They know no HTTP status: the server chooses one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The folder holds no published index.
@@ -23,7 +23,7 @@ pub enum Error {
     NotAnIndex(PathBuf),
     /// The index was written by another version of this library.
     #[error("{} has index format {found}; this version reads format {supported}: \
-             build the index anew, or use the Figdex that built it", escaped_path(.path))]
+             build the index again, or use the Figdex that built it", escaped_path(.path))]
     ForeignFormat {
         /// The manifest.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum Error {
     Damaged {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The contradiction that was found.
         what: String,
     },
     /// Another process is building into this folder.
@@ -78,21 +78,21 @@ pub enum Error {
     #[error("no instrument was added: nothing is published")]
     Empty,
     /// Instruments must be added in ascending FIGI order, each once.
-    #[error("instrument {next} was added after {last}")]
+    #[error("instrument {next} was added after {last}: add each instrument once, in FIGI order")]
     Order {
-        /// The instrument before.
+        /// The instrument that was added last.
         last: Figi,
-        /// The one that should have come earlier, or only once.
+        /// The instrument that should have come earlier, or only once.
         next: Figi,
     },
-    /// A part outgrew a number of its format; smaller parts are the cure.
+    /// A part exceeds a limit of its format. The build needs smaller parts.
     #[error("a part of the index has too many {0}: build with smaller parts")]
     PartTooLarge(&'static str),
-    /// Two identifiers cannot be told apart under this seed: once in a billion
-    /// builds. Another seed is the cure.
+    /// Two identifiers have the same hash under this seed, which happens once in a billion
+    /// builds. The build needs another seed.
     #[error("two identifiers have the same hash: build again with another hash seed")]
     HashSeed,
-    /// The answer takes more work than is allowed, or nobody waits for it any more.
+    /// The answer takes more work than is allowed, or its caller has gone.
     #[error(transparent)]
     TakesMore(#[from] TakesMore),
     /// The segment of a part could not be written or opened.
@@ -100,16 +100,17 @@ pub enum Error {
     Segment {
         /// The folder of the segment.
         path: PathBuf,
-        /// The error of the search engine, which may name a file in it.
+        /// The error of tantivy, which may name a file in it.
         source: tantivy::TantivyError,
     },
-    /// The search engine below failed.
+    /// tantivy failed.
     #[error("tantivy")]
     Tantivy(#[from] tantivy::TantivyError),
 }
 
 impl Error {
-    /// Whether its message says what is published, or that nothing was begun.
+    /// Whether the message already says which generation is published, or that the build did
+    /// not begin.
     pub fn says_what_is_published(&self) -> bool {
         matches!(
             self,
@@ -128,7 +129,7 @@ impl Error {
         move |source| Self::Io { path, source }
     }
 
-    /// For `map_err`: an error of the search engine over the segment in the folder `path`.
+    /// For `map_err`: a tantivy error about the segment in the folder `path`.
     pub(crate) fn segment(path: &Path) -> impl FnOnce(tantivy::TantivyError) -> Self {
         let path = path.to_owned();
         move |source| Self::Segment { path, source }
@@ -139,7 +140,7 @@ impl Error {
     }
 }
 
-/// The error and all that caused it, in one line.
+/// The error and its causes in one line, separated by colons.
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,6 +1,6 @@
 //! Bytes as lower-case hexadecimal text, and back: checksums, cursors, key hashes.
 
-/// The text of some bytes, two digits each.
+/// The hexadecimal text of `bytes`, two digits each.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
@@ -11,8 +11,8 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text that [`hex`] made; `None` for any other text, upper case
-/// included, so that there is one text for any bytes.
+/// The `COUNT` bytes of a text that [`hex`] made; `None` for any other text. Upper case is
+/// refused as well, so that each sequence of bytes has exactly one text.
 pub fn unhex<const COUNT: usize>(text: &str) -> Option<[u8; COUNT]> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     if pairs.len() != COUNT || !rest.is_empty() {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_text_for_any_bytes() {
+    fn bytes_have_one_text() {
         assert_eq!(hex(&[0, 0xaf, 9]), "00af09");
         assert_eq!(unhex("00af09"), Some([0, 0xaf, 9]));
         for text in ["", "00af0", "00af0909", "00AF09", "00af0g", " 0af09", "0ü0f0"] {

@@ -1,15 +1,49 @@
-//! What an instrument is, what may be asked, and how it is found.
+//! The index: the type of an instrument, the questions about it, and the engine that answers
+//! them. It knows neither HTTP nor the formats of dumps.
 //!
-//! The idea in ten lines. A dump of instruments becomes a **generation**: an
-//! immutable folder of **parts**, each a FIGI range. A part is a tantivy segment
-//! with a fast field for every filterable property, and beside it two companions
-//! in the same order: the **rows**, which turn a hit into the fields of a result,
-//! and the **identifier directory**, which turns (idType, idValue) into hits.
-//! DocId order is FIGI order everywhere. A [`Builder`] writes a generation and
-//! publishes it by one rename; a [`Catalogue`] opens it and answers questions.
-//! Questions are types ([`Lookup`], [`Search`], [`Filters`]) that cannot be wrong: texts
-//! become [`IdValue`], [`Known`], [`NumberInterval`], [`DateInterval`] or an error.
-//! This library has never heard of HTTP or of dumps.
+//! A dump of instruments becomes a **generation**, an immutable folder of **parts**. A part is
+//! a range of FIGIs: a tantivy segment, which holds the words, and seven **companions** of our
+//! own format. A document's DocId is its place in its part, and DocId order is FIGI order in
+//! all of them (engine 1).
+//!
+//! | companion | gives | used for |
+//! |---|---|---|
+//! | `part/rows` | the result fields of a DocId; the DocId of a FIGI | every answer |
+//! | `part/identifiers` | the DocIds of an idType and idValue | mapping, searches for a number |
+//! | `part/bitmaps` | the DocIds that have a value of a property | filters, totals |
+//! | `part/numbers` | the number or day of a DocId | intervals |
+//! | `part/ranks` | the DocIds in the order of a search | searches |
+//! | `part/beginnings` | the best rows of each short beginning | suggestions |
+//! | `part/extras` | identifiers, aliases and dates as they were given | export, one instrument |
+//!
+//! The segment also has a fast field for every property, number and day. Filters do not read
+//! them: `verify` compares the companions with them.
+//!
+//! A [`Builder`] writes a generation and publishes it by one rename; a [`Catalogue`] opens it
+//! and answers. Questions are types ([`Lookup`], [`Search`], [`Filters`]) that cannot be
+//! invalid: texts become [`IdValue`], [`Known`], [`NumberInterval`], [`DateInterval`] or an
+//! error.
+//!
+//! # Folders
+//!
+//! Each folder imports only folders below it:
+//!
+//! ```text
+//! catalogue/    one open generation: every question goes through it
+//! suggest/      guesses what a person means who is still typing
+//! search/       carries out a search or a filter over one part
+//! build/        instruments in, a published generation out
+//! generation/   files on disk: the index folder, the manifest, the parts
+//! part/         one range of FIGIs: the segment and its companions
+//! query/        the types of the questions
+//! instrument/   the type of an instrument and of its fields
+//! words/        cutting texts into folded words
+//!
+//! lib → catalogue → {suggest → search, generation} → part → query → instrument → words
+//! lib → build → generation → part
+//! ```
+//!
+//! `error`, `mapped`, `meter`, `hex` and `printable` serve all of them.
 //!
 //! ```
 //! use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Filters, IdType, Instrument, Lookup};
@@ -54,10 +88,10 @@ pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
-pub use crate::catalogue::lookup::Batch;
+pub use crate::catalogue::lookup::Located;
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
-pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, Source};
+pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
 pub use crate::generation::rollback;
 pub use crate::hex::{hex, unhex};
 pub use crate::instrument::date::{Date, DateError};

@@ -1,35 +1,35 @@
-//! A meter for the work of one question. Every loop that looks at rows, reads terms or
-//! walks through lists charges it, so that an answer costs no more than its caller allows,
-//! and ends soon after its caller has gone.
+//! A meter for the work of one answer. Every loop over rows, terms or lists charges it, so
+//! that an answer takes no more work than its caller allows, and stops soon after its caller
+//! has gone (engine 8).
 //!
-//! A unit is some ten nanoseconds of a release build whose index is in memory. Where a
-//! list says how long it is, the meter is asked before the list is read.
+//! A unit is about ten nanoseconds of a release build whose index is in memory. A list of
+//! known length is charged before it is read.
 
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The units of an answer that is looked up on a thread that serves everyone: a quarter
-/// of a millisecond.
+/// The most units of an answer that is computed on a thread which serves all connections:
+/// a quarter of a millisecond.
 pub const INLINE_UNITS_MAX: u64 = 25_600;
 
-/// The units between two looks at the stop flag: about half a millisecond.
+/// The units between two checks of the stop flag: about half a millisecond.
 const SLICE_UNITS: u64 = 1 << 16;
 
-/// Items of a list that are charged together.
-const BATCH_ITEMS: usize = 64;
+/// The items of a list that are charged together.
+const CHARGED_ITEMS: usize = 64;
 
 /// The answer takes more work than its meter allows, or its caller has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer takes more work than is allowed")]
 pub struct TakesMore;
 
-/// A flag that ends the work of an answer that nobody waits for any more.
+/// A flag that ends the work on an answer whose caller has gone.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends the work at its next look at the flag.
+    /// Ends the work at its next check of the flag.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -40,27 +40,27 @@ impl Stop {
     }
 }
 
-/// The work that one answer may still take.
+/// A count of the work that one answer may still take, in units.
 #[derive(Debug)]
 pub struct Meter {
     units_max: u64,
-    /// The units that are charged without a look at the flag, and those that are left
-    /// besides.
-    at_hand: Cell<u64>,
-    left: Cell<u64>,
+    /// The units that may be charged before the flag is checked again.
+    unchecked: Cell<u64>,
+    /// The units left after those.
+    reserve: Cell<u64>,
     is_over: Cell<bool>,
-    /// It is for a piece of work that was meant to have more units than the whole had left.
+    /// Whether [`Meter::within`] was asked for more units than the whole had left.
     is_short: bool,
     stop: Option<Stop>,
 }
 
 impl Meter {
-    /// A meter of that many units.
+    /// A meter that allows `units_max` units.
     pub fn of(units_max: u64) -> Self {
         Self::new(units_max, None)
     }
 
-    /// A meter for work on a thread that serves everyone.
+    /// A meter of [`INLINE_UNITS_MAX`] units.
     pub fn inline() -> Self {
         Self::of(INLINE_UNITS_MAX)
     }
@@ -78,16 +78,16 @@ impl Meter {
     fn new(units_max: u64, stop: Option<Stop>) -> Self {
         Self {
             units_max,
-            at_hand: Cell::new(0),
-            left: Cell::new(units_max),
+            unchecked: Cell::new(0),
+            reserve: Cell::new(units_max),
             is_over: Cell::new(false),
             is_short: false,
             stop,
         }
     }
 
-    /// A meter for a piece of the work that may take at most that many units. What it
-    /// takes is charged with [`Meter::absorb`].
+    /// A meter for a piece of the work, which may take at most `units_max` units. When the
+    /// piece is done, [`Meter::absorb`] charges its work.
     pub(crate) fn within(&self, units_max: u64) -> Self {
         let piece = Self::new(units_max.min(self.left()), self.stop.clone());
         Self { is_short: units_max > piece.units_max, ..piece }
@@ -96,8 +96,8 @@ impl Meter {
     /// Charges the work of a meter that was made with [`Meter::within`].
     ///
     /// # Errors
-    /// As [`Meter::charge`], and when the piece was cut short by what the whole had left,
-    /// not by its own bound.
+    /// As [`Meter::charge`], and when the piece ended because the whole had too few units
+    /// left, rather than because it reached its bound.
     pub(crate) fn absorb(&self, piece: &Self) -> Result<(), TakesMore> {
         self.charge(piece.spent())?;
         if piece.is_over.get() && piece.is_short { self.end() } else { self.check() }
@@ -110,9 +110,9 @@ impl Meter {
     /// every charge is refused.
     #[inline]
     pub fn charge(&self, units: u64) -> Result<(), TakesMore> {
-        match self.at_hand.get().checked_sub(units) {
+        match self.unchecked.get().checked_sub(units) {
             Some(rest) => {
-                self.at_hand.set(rest);
+                self.unchecked.set(rest);
                 Ok(())
             }
             None => self.refill(units),
@@ -123,13 +123,13 @@ impl Meter {
     fn refill(&self, units: u64) -> Result<(), TakesMore> {
         self.check()?;
         let Some(rest) = self.left().checked_sub(units) else { return self.end() };
-        let at_hand = rest.min(SLICE_UNITS);
-        self.at_hand.set(at_hand);
-        self.left.set(rest - at_hand);
+        let unchecked = rest.min(SLICE_UNITS);
+        self.unchecked.set(unchecked);
+        self.reserve.set(rest - unchecked);
         Ok(())
     }
 
-    /// Refuses work that needs more units than are left, before it begins. Charges
+    /// Refuses work that needs more units than are left, before it begins. It charges
     /// nothing.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Meter {
         if units > self.left() { self.end() } else { Ok(()) }
     }
 
-    /// Whether all charges were allowed, for those who could not ask each time.
+    /// Checks that no charge was refused, for code that could not see each result.
     ///
     /// # Errors
     /// As [`Meter::charge`].
@@ -150,36 +150,36 @@ impl Meter {
         Ok(())
     }
 
-    /// The units that were charged.
+    /// The units charged so far.
     pub fn spent(&self) -> u64 {
         self.units_max - self.left()
     }
 
     /// The units that may still be charged.
     pub(crate) fn left(&self) -> u64 {
-        self.left.get() + self.at_hand.get()
+        self.reserve.get() + self.unchecked.get()
     }
 
-    /// Hands on the items of a list and charges that many units for each. It ends early
-    /// when they are refused: [`Meter::check`] tells.
+    /// The items of a list, each charged with `units` units. The iterator ends early when a
+    /// charge is refused: ask [`Meter::check`] afterwards.
     pub(crate) fn each<I: ExactSizeIterator>(&self, items: I, units: u64) -> Metered<'_, I> {
         Metered { meter: self, items, units, paid: 0 }
     }
 
     fn end(&self) -> Result<(), TakesMore> {
         self.is_over.set(true);
-        self.left.set(self.left());
-        self.at_hand.set(0);
+        self.reserve.set(self.left());
+        self.unchecked.set(0);
         Err(TakesMore)
     }
 }
 
-/// The items of a list, as far as a meter allows.
+/// The items of a list, as far as its meter allows.
 pub(crate) struct Metered<'a, I> {
     meter: &'a Meter,
     items: I,
     units: u64,
-    /// Items that were charged and not handed on yet.
+    /// The items that were charged and not returned yet.
     paid: usize,
 }
 
@@ -188,7 +188,7 @@ impl<I: ExactSizeIterator> Iterator for Metered<'_, I> {
 
     fn next(&mut self) -> Option<I::Item> {
         if self.paid == 0 {
-            self.paid = self.items.len().min(BATCH_ITEMS);
+            self.paid = self.items.len().min(CHARGED_ITEMS);
             self.meter.charge(self.paid as u64 * self.units).ok()?;
         }
         self.paid = self.paid.saturating_sub(1);
@@ -249,7 +249,7 @@ mod tests {
     fn items_are_charged_as_they_are_read() {
         let meter = Meter::of(200);
         assert_eq!(meter.each(0..70, 2).take(3).count(), 3);
-        assert_eq!(meter.spent(), 2 * BATCH_ITEMS as u64);
+        assert_eq!(meter.spent(), 2 * CHARGED_ITEMS as u64);
         assert_eq!(meter.each(0..1_000, 2).count(), 0);
         assert_eq!(meter.check(), Err(TakesMore));
     }

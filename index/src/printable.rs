@@ -1,17 +1,17 @@
-//! Text from elsewhere, made fit for a terminal and for a line of a log.
+//! Escaping of text from outside, for terminals and log lines.
 //!
 //! Names, cells and paths may hold anything: an escape sequence that renames the window or
-//! hides what follows, a line end that forges a line of a log, a character that reverses
-//! the order of the others. Each such character is shown as its JSON escape, so that
-//! escaped JSON still means the same, and escaped text for people can be read.
+//! hides the text after it, a line end that forges a log line, a character that reverses the
+//! order of others. Each such character is printed as its JSON escape: JSON keeps its
+//! meaning, and people can read the rest.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-/// Whether a character steers a terminal, ends a line or changes the order of others: the
-/// control characters of C0 and C1, DEL, the separators of lines and paragraphs, and the
-/// marks, embeddings, overrides and isolates of bidirectional text.
+/// Whether a character controls a terminal, ends a line or changes the order of others: the
+/// control characters C0 and C1, DEL, the line and paragraph separators, and the marks,
+/// embeddings, overrides and isolates of bidirectional text.
 pub fn is_hidden(character: char) -> bool {
     matches!(
         character,
@@ -24,28 +24,28 @@ pub fn is_hidden(character: char) -> bool {
     )
 }
 
-/// Whether every byte is a printable character of ASCII: nothing is to be escaped then.
+/// Whether every byte is a printable ASCII character, so that nothing needs an escape.
 pub fn is_plain(bytes: &[u8]) -> bool {
-    // Without an early end, so that the compiler looks at many bytes at a time.
+    // No early return: the compiler can then compare many bytes at a time.
     bytes.iter().fold(true, |plain, byte| plain & (0x20..0x7f).contains(byte))
 }
 
-/// A value, or a text of one line: every hidden character is escaped, line ends too.
+/// The text with every hidden character escaped, line ends too.
 pub fn escaped<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: false }
 }
 
-/// A text of several lines: line ends stay.
+/// The text with every hidden character escaped, but not line ends.
 pub fn escaped_lines<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: true }
 }
 
-/// A path, as [`escaped`].
+/// The path with every hidden character escaped, line ends too.
 pub fn escaped_path(path: &Path) -> Escaped<'_> {
     escaped(path.to_string_lossy())
 }
 
-/// A text that displays without hidden characters.
+/// A text whose `Display` escapes hidden characters.
 #[derive(Clone, Debug)]
 pub struct Escaped<'a> {
     text: Cow<'a, str>,
@@ -91,8 +91,7 @@ mod tests {
         assert_eq!(escaped_lines("a\n\tb\r\x1b").to_string(), "a\n\\tb\\r\\u001b");
     }
 
-    /// Every character: those that are escaped are those that are hidden, and no escape
-    /// holds another.
+    /// Exactly the hidden characters are escaped, and no escape contains a hidden one.
     #[test]
     fn nothing_hidden_is_left() {
         for character in '\0'..=char::MAX {

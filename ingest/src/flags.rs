@@ -32,8 +32,6 @@ pub enum Command {
     Inspect(InspectFlags),
     /// Check that the files of an index are undamaged and agree with each other
     Verify(VerifyFlags),
-    /// Tell how an index would answer a question: what drives, verifies and counts
-    Explain(ExplainFlags),
     /// Write an index back as a canonical dump
     Export(ExportFlags),
 }
@@ -155,18 +153,6 @@ pub struct VerifyFlags {
     /// Folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
-}
-
-/// Flags of `explain`.
-#[derive(Args)]
-pub struct ExplainFlags {
-    /// The folder of the index
-    #[arg(value_name = "DIR")]
-    pub index: PathBuf,
-    /// The body of a search or filter request, or one mapping job (JSON), or - for
-    /// standard input
-    #[arg(value_name = "QUERY.json")]
-    pub question: PathBuf,
 }
 
 /// Flags of `export`.

@@ -16,7 +16,6 @@
 
 mod build;
 mod error;
-pub mod explain;
 pub mod files;
 pub mod flags;
 mod format;

@@ -1,6 +1,6 @@
-//! The keys file, and what `figdex keys` does to it: TOML, a table for each key,
-//! with its hash and never the key. It is replaced as a whole by a rename, under a
-//! lock, so that a reader sees one state and two writers lose nothing.
+//! The keys file and its changes by `figdex keys`. It is TOML, with a table for each key that
+//! has the key's hash, never the key. A change replaces the whole file by a rename, under a lock:
+//! readers see the old state or the new one, and concurrent changes are all kept.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -14,56 +14,59 @@ use serde::{Deserialize, Serialize};
 use super::digest_of;
 use crate::caller::Digest;
 
-/// What a key begins with: tools that look for leaked secrets find it by that.
+/// The beginning of every key, by which tools that look for leaked secrets find it.
 const PREFIX: &str = "fdx_";
 
-/// Bytes of a key's name.
+/// The maximum length of a key's name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// Only its owner may read a keys file.
+/// The mode of a keys file: only its owner may read and write it.
 const MODE: u32 = 0o600;
 
-const HEAD: &str = "# Keys of figdex: each with the SHA-256 of the key, which itself is nowhere.\n\
+const HEAD: &str = "# Keys of figdex, as SHA-256 hashes. The keys themselves are not stored.\n\
                     # Written by `figdex keys add` and `figdex keys revoke`.\n";
 
-/// A key as the file has it.
+/// An entry of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// What the operator calls it; unique in a file.
+    /// The name that the operator gave it; unique in a file.
     pub name: String,
     /// When it was added.
     pub created: Timestamp,
     pub(super) digest: Digest,
 }
 
-/// What can be wrong with a keys file, or with a change to it.
+/// Errors of a keys file, or of a change to it.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    /// The file is not there.
+    /// The file does not exist.
     #[error(
         "there is no keys file at {path}; make one with: figdex keys add NAME --keys {path}",
         path = escaped_path(.0)
     )]
     Missing(PathBuf),
-    /// The file is no keys file.
-    #[error("{path} is no keys file: {1}", path = escaped_path(.0))]
+    /// The file is not a keys file.
+    #[error("{path} is not a keys file: {1}", path = escaped_path(.0))]
     Broken(PathBuf, String),
-    /// There is a key of that name.
+    /// A key of this name exists.
     #[error(
-        "{path} has a key named {0:?} already; revoke it first, or choose another name",
+        "{path} already has a key named {0:?}; revoke it first, or choose another name",
         path = escaped_path(.1)
     )]
     NameTaken(String, PathBuf),
-    /// There is no key of that name.
+    /// No key of this name exists.
     #[error(
         "{path} has no key named {0:?}; see: figdex keys list --keys {path}",
         path = escaped_path(.1)
     )]
     NameUnknown(String, PathBuf),
-    /// The name cannot be one.
-    #[error("{0:?} cannot name a key: it must be 1 to {NAME_BYTES_MAX} bytes, all printable")]
+    /// The name is not allowed.
+    #[error(
+        "invalid name of a key {0:?}: expected 1 to {NAME_BYTES_MAX} bytes, all printable, and no \
+             blank at either end"
+    )]
     NameInvalid(String),
-    /// The system did not let it happen.
+    /// The system refused to read or write a file.
     #[error("{path}: {1}", path = escaped_path(.0))]
     Io(PathBuf, io::Error),
     /// The file is changed, but the change may not survive a crash of the machine: the
@@ -80,14 +83,14 @@ pub enum KeysError {
         source: Box<Self>,
     },
     /// The system gave no random bytes.
-    #[error("no random bytes for a key: {0}")]
+    #[error("the system gave no random bytes for a key: {0}")]
     Random(getrandom::Error),
 }
 
-/// The keys of a file, in its order.
+/// The entries of a keys file, in its order.
 ///
 /// # Errors
-/// When the file is not there, cannot be read, or is no keys file.
+/// When the file does not exist, cannot be read, or is not a keys file.
 pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -99,11 +102,11 @@ pub fn list(file: &Path) -> Result<Vec<Key>, KeysError> {
     parse(&text).map_err(|fault| KeysError::Broken(file.to_owned(), fault))
 }
 
-/// Makes a key of that name, in a new file if need be, and returns the key: it is
-/// known here and now, and never again.
+/// Adds a key of this name, and creates the file if it does not exist. Returns the key, which
+/// cannot be found out later.
 ///
 /// # Errors
-/// When there is a key of that name, or the file cannot be read or written.
+/// When a key of this name exists, or the file cannot be read or written.
 pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
     let is_name = !name.contains(is_hidden) && name.trim() == name;
     if name.is_empty() || name.len() > NAME_BYTES_MAX || !is_name {
@@ -130,12 +133,12 @@ pub fn add(file: &Path, name: &str) -> Result<String, KeysError> {
     Ok(text)
 }
 
-/// Takes the key of that name away.
+/// Removes the key of this name.
 ///
 /// # Errors
-/// When there is none, or the file cannot be read or written.
+/// When there is no such key, or the file cannot be read or written.
 pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
-    // A slip in the file's name leaves no lock file behind.
+    // A mistyped name must not create a lock file.
     list(file)?;
     change(file, |keys| {
         let mut keys = keys?;
@@ -148,11 +151,11 @@ pub fn revoke(file: &Path, name: &str) -> Result<(), KeysError> {
     })
 }
 
-/// The files that a change of a keys file writes: the file itself, the file of its lock, and
-/// the new file until it is whole.
+/// The files that a change of a keys file writes: the keys file, its lock file, and the new file
+/// before it is renamed.
 ///
 /// # Errors
-/// When the system does not say where a link leads.
+/// When the target of a symbolic link cannot be found out.
 pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
     // A link keeps pointing at the file that is replaced.
     let file = match file.canonicalize() {
@@ -168,9 +171,9 @@ pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
     Ok([file, lock, new])
 }
 
-/// Replaces the file by what `change` makes of its keys. Changes wait for each
-/// other at a lock file beside it, which stays: to remove it would free a third
-/// writer to make another while a second still waits for this one.
+/// Replaces the keys of the file by those that `change` returns. Concurrent changes wait for each
+/// other at a lock file next to it. The lock file stays: if it were removed, a third process could
+/// create and lock another one while a second still waits for the first.
 fn change(
     file: &Path,
     change: impl FnOnce(Result<Vec<Key>, KeysError>) -> Result<Vec<Key>, KeysError>,
@@ -184,16 +187,16 @@ fn change(
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
-    // A device reads as a file without keys, and the new file would take its place.
+    // A device reads as a file without keys, and the rename would replace it.
     if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
-        let fault = "it is not a regular file: name another file";
+        let fault = "it is not a regular file; name another file";
         return Err(KeysError::Broken(file.clone(), fault.to_owned()));
     }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(MODE);
     let lock = options.open(lock_path).map_err(io(lock_path))?;
     while let Err(error) = lock.lock() {
-        // A signal ended the waiting.
+        // Only a signal interrupts the wait.
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(io(lock_path)(error));
         }
@@ -204,13 +207,14 @@ fn change(
     if matches!(&keys, Ok(keys) if keys.is_empty()) {
         let text = fs::read_to_string(file).map_err(io(file))?;
         if !text.trim().is_empty() && !text.starts_with(HEAD) {
-            let fault = "it has no keys, and `figdex keys` did not write it: name another file";
+            let fault = "it has no keys and was not written by `figdex keys`; name another file";
             return Err(KeysError::Broken(file.clone(), fault.to_owned()));
         }
     }
     let keys = change(keys)?;
     let mut options = OpenOptions::new();
-    // A file that was left behind goes; one that a link names is not written.
+    // A file of that name may be left from an earlier change. It is removed, not written: it may
+    // be a link to another file.
     options.write(true).create_new(true).mode(MODE);
     let write = || {
         match fs::remove_file(new_path) {
@@ -250,12 +254,13 @@ fn parse(text: &str) -> Result<Vec<Key>, String> {
     let file: KeysToml = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut keys: Vec<Key> = Vec::with_capacity(file.key.len());
     for KeyToml { name, created, sha256 } in file.key {
-        let digest =
-            unhex(&sha256).ok_or_else(|| format!("the sha256 of {name:?} is not 64 hex digits"))?;
-        let created =
-            created.parse().map_err(|error| format!("the created of {name:?}: {error}"))?;
+        let digest = unhex(&sha256)
+            .ok_or_else(|| format!("the sha256 of {name:?} does not have 64 hex digits"))?;
+        let created = created
+            .parse()
+            .map_err(|error| format!("invalid time in created of {name:?}: {error}"))?;
         if keys.iter().any(|key| key.name == name || key.digest == digest) {
-            return Err(format!("{name:?}, or its key, is there twice"));
+            return Err(format!("the name or the key of {name:?} appears twice"));
         }
         keys.push(Key { name, created, digest });
     }
@@ -278,9 +283,9 @@ mod tests {
 
     use super::*;
 
-    /// "Only its hash is stored"; mode 0600; names are unique.
+    /// The file has mode 0600, holds only hashes of keys, and their names are unique.
     #[test]
-    fn a_key_comes_and_goes() {
+    fn keys_are_added_and_revoked() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys.toml");
         assert!(matches!(list(&file), Err(KeysError::Missing(_))));
@@ -303,11 +308,11 @@ mod tests {
             assert!(matches!(add(&file, name), Err(KeysError::NameInvalid(_))), "{name:?}");
         }
         revoke(&file, "desk two").unwrap();
-        assert!(names().is_empty(), "an empty file is a keys file still");
+        assert!(names().is_empty(), "a file without keys is still a keys file");
     }
 
     #[test]
-    fn writers_at_the_same_time_lose_nothing() {
+    fn concurrent_additions_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let file = &folder.path().join("keys.toml");
         std::thread::scope(|scope| {
@@ -318,7 +323,7 @@ mod tests {
         assert_eq!(list(file).unwrap().len(), 16);
     }
 
-    /// A file of settings in which everything is a comment is TOML without keys, and stays.
+    /// A file of settings with comments only is valid TOML without keys. It is not replaced.
     #[test]
     fn a_file_of_comments_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
@@ -331,9 +336,9 @@ mod tests {
         add(&file, "desk").unwrap();
     }
 
-    /// A link under the name of the new file is not followed.
+    /// A symbolic link under the name of the new file is not followed.
     #[test]
-    fn the_new_file_is_its_own() {
+    fn a_link_in_place_of_the_new_file_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let [file, other] = ["keys.toml", "other"].map(|name| folder.path().join(name));
         fs::write(&other, "other").unwrap();
@@ -344,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_kept() {
+    fn a_link_to_the_keys_file_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("keys.toml"), folder.path().join("link"));
         add(&file, "one").unwrap();
@@ -355,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_none() {
+    fn invalid_files() {
         let digest = "0".repeat(64);
         let key = |name: &str, digest: &str| {
             format!(

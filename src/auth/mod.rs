@@ -1,8 +1,7 @@
-//! Chapter "Authentication": who calls, told by a key.
+//! API keys (contract 3). `file` stores their hashes; this module checks the key of a request.
 //!
-//! A key is 256 random bits, so that its SHA-256 cannot be turned back by guessing:
-//! the slow hashes made for passwords would protect nothing more, and cost every
-//! request. `file` keeps the hashes; this module compares.
+//! A key is 256 random bits, so its SHA-256 cannot be reversed by guessing. A slow hash, as for
+//! passwords, would protect no better and would delay every request.
 
 pub mod file;
 
@@ -21,11 +20,11 @@ use crate::caller::{Digest, KeyId};
 use crate::error::ApiError;
 use crate::stamp::Stamp;
 
-/// The headers that carry a key: the contract's, and the public service's, which
-/// existing clients send.
+/// The headers that may carry a key: the contract's, and that of the public service, which its
+/// clients send.
 pub const HEADERS: [&str; 2] = ["x-service-apikey", "x-openfigi-apikey"];
 
-/// How often the keys file is looked at for a change.
+/// The time between two looks at the keys file for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
 /// The keys that are valid now.
@@ -36,18 +35,19 @@ pub struct KeyRing {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Where the keys come from; without a file there are none.
+    /// The keys file; without one there are no keys.
     file: Option<PathBuf>,
     digests: HashMap<KeyId, Digest>,
-    /// Of the file as it was last looked at, good or not; `None` when it is gone.
+    /// The stamp of the file at the last look, whether it was valid or not; `None` if it was
+    /// gone.
     stamp: Option<Stamp>,
 }
 
 impl KeyRing {
-    /// The keys of a file, as it is now and as it will be.
+    /// The keys of a file. [`Self::watch`] follows its changes.
     ///
     /// # Errors
-    /// When the file is not there, cannot be read, or is no keys file.
+    /// When the file does not exist, cannot be read, or is not a keys file.
     pub fn open(file: &Path) -> Result<Self, KeysError> {
         let stamp = Stamp::of(file);
         let digests = digests(file)?;
@@ -59,14 +59,14 @@ impl KeyRing {
         self.held.read().file.clone()
     }
 
-    /// Has the keys of another ring from now on, and follows its file.
+    /// Replaces the keys and their file by those of another ring, which is left empty.
     pub fn replace(&self, other: &Self) {
         let held = std::mem::take(&mut *other.held.write());
         *self.held.write() = held;
     }
 
-    /// Takes the file up again when it changed. A file that is broken or gone leaves
-    /// the keys as they were: a slip of the operator must not lock out every client.
+    /// Reloads the file if it changed. An invalid or missing file leaves the keys as they were: a
+    /// mistake of the operator must not lock out every client (contract 3.6).
     pub fn refresh(&self) {
         let Some(file) = self.file() else { return };
         let stamp = Stamp::of(&file);
@@ -76,37 +76,37 @@ impl KeyRing {
         let digests = digests(&file);
         let mut held = self.held.write();
         if held.file.as_ref() != Some(&file) {
-            // Another one took its place meanwhile.
+            // The ring was given another file in the meantime.
             return;
         }
         match digests {
             Ok(digests) => {
-                tracing::info!(keys = digests.len(), "keys file taken up");
+                tracing::info!(keys = digests.len(), "keys file reloaded");
                 *held = Held { file: Some(file), digests, stamp };
             }
             Err(error) => {
-                tracing::warn!(%error, "keys file not taken up: the keys before stay valid");
+                tracing::warn!(%error, "keys file not reloaded: the previous keys stay valid");
                 held.stamp = stamp;
             }
         }
     }
 
-    /// Refreshes about every second, for as long as anyone else holds the ring.
+    /// Refreshes the ring every second, until nothing else holds it.
     pub async fn watch(self: Arc<Self>) {
         let ring = Arc::downgrade(&self);
         drop(self);
         loop {
             tokio::time::sleep(WATCH_PERIOD).await;
             let Some(ring) = ring.upgrade() else { return };
-            // A file may lie on a network; no request waits for it.
+            // The file may be on a network; no request may wait for it.
             if tokio::task::spawn_blocking(move || ring.refresh()).await.is_err() {
-                tracing::error!("looking at the keys file failed");
+                tracing::error!("checking the keys file for changes failed");
             }
         }
     }
 
-    /// Whose key the headers carry; `None` when they carry none. An empty value is
-    /// no key, and the same key twice is one.
+    /// The key in the headers of a request; `None` when there is none. An empty value is not a
+    /// key, and the same key in several headers is one key (contract 3.2 to 3.5).
     ///
     /// # Errors
     /// [`ApiError::InvalidApiKey`] for an unknown key, and for two different ones.
@@ -120,9 +120,9 @@ impl KeyRing {
         }
         let digest = digest_of(key);
         let id = KeyId::of_digest(&digest);
-        // The place in the map tells at most the first bits of a hash that the caller
-        // can compute, never of a key; the hashes are compared in constant time, also
-        // when there is none to compare with.
+        // The time of the map's lookup reveals at most the first bits of a hash that the caller
+        // can compute anyway, and nothing of a key. The hashes are compared in constant time,
+        // also when the key is unknown.
         let held = self.held.read();
         let known = held.digests.get(&id);
         let same = known.unwrap_or(&[0; 32]).ct_eq(&digest);
@@ -192,7 +192,7 @@ mod tests {
 
     /// contract 3.6: a changed file is loaded without a restart; a broken or removed one is not.
     #[test]
-    fn a_file_that_changes() {
+    fn a_changed_file_is_reloaded() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keys.toml");
         let first = file::add(&file, "first").unwrap();

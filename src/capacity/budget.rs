@@ -1,10 +1,10 @@
-//! Bytes that the requests of everyone together may hold: the bodies that are being
-//! read, and the answers that wait for slow readers. What goes beyond is refused at
-//! once with a 503, before memory is short.
+//! Memory budgets that all requests share: one for bodies that are being read, and one for answers
+//! that wait for slow readers. A request beyond a budget is refused with a 503 at once, before
+//! memory runs short (contract 14.18).
 //!
-//! What is small is not counted, for the number of connections bounds it, so that
-//! whoever uses the budget up keeps others from what is great, and from nothing else.
-//! No address may have more than an eighth of it, and no wide IPv6 network more than half.
+//! Small buffers are not counted: the limit on connections already bounds them. So an exhausted
+//! budget refuses large requests only. One address may hold an eighth of a budget, and a wide IPv6
+//! network half of it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,39 +16,41 @@ use crate::caller::Who;
 use crate::error::ApiError;
 use crate::limits::Tally;
 
-/// Bytes of a body or an answer that are never counted: with all connections, 160 MB
-/// of bodies and as much of answers.
+/// The maximum size of a body or an answer that is not counted, in bytes. On all connections they
+/// come to 160 MB of bodies and as much of answers.
 const SMALL_BYTES_MAX: usize = 16 << 10;
 
-/// The part of a budget that one address may have: enough for the greatest answer. Keys
-/// are the operator's own to give, and who comes over the Unix socket has no address.
+/// The divisor of a budget that gives the share of one address, which is enough for the largest
+/// answer. Callers with a key have no such bound, as the operator gave them the key, nor have
+/// clients of the Unix socket, which have no address.
 pub(crate) const ADDRESS_PART: usize = 8;
 
-/// So many bytes for everyone together.
+/// A number of bytes that all requests share.
 pub(crate) struct Budget {
     bytes: usize,
     left: AtomicUsize,
-    /// Bytes held by each address.
+    /// The bytes held by each address. Addresses that hold nothing are removed.
     addresses: Mutex<Tally>,
     refused: AtomicU64,
 }
 
-/// How much of a budget is used.
+/// The use of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
-    /// The bytes that there are.
+    /// The size of the budget.
     pub(crate) bytes: u64,
-    /// Those that somebody has.
+    /// The bytes that are held.
     pub(crate) used: u64,
-    /// How often it was asked for more than was left, so far.
+    /// The number of refusals so far.
     pub(crate) refused: u64,
 }
 
-/// A part of a budget, which is free again when this is dropped.
+/// A part of a budget, given back when this is dropped. The default is a share of no budget, which
+/// grows without bound.
 #[derive(Default)]
 pub(crate) struct Share {
     budget: Option<Arc<Budget>>,
-    /// Whose it is, if that has a bound of its own.
+    /// The address that holds it, if addresses have a bound.
     address: Option<Who>,
     bytes: usize,
 }
@@ -63,7 +65,7 @@ impl Budget {
         })
     }
 
-    /// How much of it is used now.
+    /// The current use.
     pub(crate) fn in_use(&self) -> Use {
         let left = self.left.load(Ordering::Relaxed);
         Use {
@@ -73,13 +75,14 @@ impl Budget {
         }
     }
 
-    /// A caller's share, as yet nothing.
+    /// An empty share for a caller.
     pub(crate) fn share(self: &Arc<Self>, who: Who) -> Share {
         let address = matches!(who, Who::Address(_)).then_some(who);
         Share { budget: Some(self.clone()), address, bytes: 0 }
     }
 
-    /// Whether there were so many bytes more, also for that address; then it has them.
+    /// Takes bytes from the budget, for an address if it has a bound. Returns `false`, and takes
+    /// none, if that would exceed the budget or the bound.
     fn take(&self, address: Option<Who>, more: usize) -> bool {
         let take = |left: usize| left.checked_sub(more);
         let Some(address) = address else {
@@ -105,11 +108,11 @@ impl Budget {
 }
 
 impl Share {
-    /// Makes the share enough for so many bytes. One of no budget always is.
+    /// Grows the share to this number of bytes, unless it is larger.
     ///
     /// # Errors
-    /// [`ApiError::Unavailable`] when the others have what it would take, or its address
-    /// as much as it may.
+    /// [`ApiError::Unavailable`] when the budget has too little left, or the address holds its
+    /// maximum.
     pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
         let Some(budget) = &self.budget else { return Ok(()) };
         let more = bytes.saturating_sub(self.bytes);
@@ -124,8 +127,8 @@ impl Share {
         Ok(())
     }
 
-    /// Gives the piece its own part of the share, for as long as anyone has the piece. The
-    /// part is the memory that the piece holds: its capacity, not its length.
+    /// Moves the piece's part of the share into the piece, which gives it back when its last owner
+    /// drops it. The part is the memory that the piece holds: its capacity, not its length.
     pub(crate) fn hold(&mut self, piece: Vec<u8>) -> Bytes {
         if self.bytes == 0 {
             return piece.into();
@@ -136,7 +139,7 @@ impl Share {
         Bytes::from_owner(Held { piece, _share: share })
     }
 
-    /// Gives back what is beyond `bytes`.
+    /// Gives back all but `bytes`.
     pub(crate) fn shrink_to(&mut self, bytes: usize) {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;
@@ -170,16 +173,16 @@ mod tests {
 
     /// contract 14.18: large bodies and answers share a budget; small ones are not counted.
     #[test]
-    fn what_is_left_is_for_whoever_comes() {
+    fn requests_share_a_budget() {
         let budget = Budget::new(100_000);
         let (mut one, mut two) = (budget.share(Who::Socket), budget.share(Who::Socket));
         assert_eq!(one.grow_to(SMALL_BYTES_MAX), Ok(()));
-        assert_eq!(budget.left.load(Ordering::Relaxed), 100_000, "small ones do not count");
+        assert_eq!(budget.left.load(Ordering::Relaxed), 100_000, "a small one is not counted");
         assert_eq!(one.grow_to(60_000), Ok(()));
         assert_eq!(two.grow_to(50_000), Err(ApiError::Unavailable));
         assert_eq!(two.grow_to(40_000), Ok(()));
         assert_eq!(one.grow_to(60_001), Err(ApiError::Unavailable));
-        assert_eq!(two.grow_to(SMALL_BYTES_MAX), Ok(()), "what is small always fits");
+        assert_eq!(two.grow_to(SMALL_BYTES_MAX), Ok(()), "a small one always fits");
         assert_eq!(budget.in_use(), Use { bytes: 100_000, used: 100_000, refused: 2 });
         drop(one);
         assert_eq!(two.grow_to(100_000), Ok(()));
@@ -188,7 +191,7 @@ mod tests {
         let mut packed = budget.share(Who::Socket);
         packed.grow_to(100_000).unwrap();
         packed.shrink_to(40_000);
-        assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "packed, it takes less");
+        assert_eq!(budget.left.load(Ordering::Relaxed), 60_000, "compressed, it holds less");
         let mut roomy = Vec::with_capacity(30_000);
         roomy.push(0);
         let (one, other) = (packed.hold(roomy), packed.hold(vec![0; 10_000]));
@@ -199,12 +202,12 @@ mod tests {
         assert_eq!(budget.left.load(Ordering::Relaxed), 70_000);
         drop(one);
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000);
-        assert_eq!(Share::default().grow_to(usize::MAX), Ok(()), "of no budget");
+        assert_eq!(Share::default().grow_to(usize::MAX), Ok(()), "a share of no budget");
     }
 
-    /// contract 14.18: one address may have an eighth.
+    /// contract 14.18: one address may hold an eighth.
     #[test]
-    fn no_address_has_it_all() {
+    fn an_address_has_a_bound() {
         let budget = Budget::new(800_000);
         let at = |text: &str| budget.share(Who::at(text.parse().unwrap()));
         let (mut one, mut two, mut other) = (at("192.0.2.1"), at("192.0.2.1"), at("192.0.2.2"));
@@ -214,10 +217,10 @@ mod tests {
         assert_eq!(other.grow_to(100_000), Ok(()));
         one.shrink_to(20_000);
         let held = one.hold(vec![0; 20_000]);
-        assert_eq!(two.grow_to(80_000), Ok(()), "packed, the other takes less");
+        assert_eq!(two.grow_to(80_000), Ok(()), "compressed, the other holds less");
         assert_eq!(budget.in_use(), Use { bytes: 800_000, used: 200_000, refused: 1 });
         drop((held, two, other));
         assert_eq!(budget.in_use().used, 0);
-        assert_eq!(budget.addresses.lock().len(), 0, "an address that has nothing is forgotten");
+        assert_eq!(budget.addresses.lock().len(), 0, "an address that holds nothing is removed");
     }
 }

@@ -1,100 +1,125 @@
-//! Turns for heavy work: so many pieces at a time, each apart from the threads that
-//! serve the cheap requests, and a bounded wait for the rest.
+//! Pools of threads for heavy work, apart from the threads that serve connections. Each pool bounds
+//! the number of tasks that run at a time, and the time that a task waits (engine 8).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use figdex_index::Stop;
+use figdex_index::{Meter, Stop};
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 use crate::request;
 
-pub(crate) struct Turns {
+/// The pools of a server. They are separate, so that one kind of work cannot delay another.
+pub(crate) struct Pools {
+    /// Answers to mapping, values, search, filter and suggestions.
+    pub(crate) answers: Pool,
+    /// Compression of large answers. Clients that fetch them cannot keep others from searching.
+    pub(crate) packing: Pool,
+    /// `/metrics`, for one scraper at a time: scrapers cannot starve requests, and heavy requests
+    /// cannot delay a scrape.
+    pub(crate) metrics: Pool,
+    /// `/schema`, one answer at a time. No rate limits it, so it has a separate pool.
+    pub(crate) schema: Pool,
+    /// `/instruments`, one answer at a time. No rate limits it, so it has a separate pool.
+    pub(crate) instruments: Pool,
+}
+
+/// A number of threads for heavy work.
+pub(crate) struct Pool {
     free: Arc<Semaphore>,
-    count: usize,
-    wait: Duration,
+    threads: usize,
+    timeout: Duration,
     queued: AtomicU64,
     refused: AtomicU64,
 }
 
-/// How busy they are.
+/// The load of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// The turns there are.
-    pub(crate) turns: u64,
-    /// Pieces of work that have one.
+    /// The number of threads.
+    pub(crate) threads: u64,
+    /// The number of tasks that run.
     pub(crate) running: u64,
-    /// Pieces of work that wait for one.
+    /// The number of tasks that wait for a thread.
     pub(crate) queued: u64,
-    /// Pieces of work whose turn did not come in time, so far.
+    /// The number of tasks so far that did not get a thread in time.
     pub(crate) refused: u64,
 }
 
-impl Turns {
-    /// `count` turns at a time; without one, a core stays free for cheap requests.
-    pub(crate) fn new(count: Option<usize>, wait: Duration) -> Self {
+impl Pools {
+    /// Pools whose tasks wait for `timeout` at most. `threads` is for the pools that are not
+    /// bounded to one; without it they have one fewer than the cores, which leaves a core to cheap
+    /// requests.
+    pub(crate) fn new(threads: Option<usize>, timeout: Duration) -> Self {
         let cores = available_parallelism().map_or(1, usize::from);
-        let count = count.unwrap_or(cores - 1).max(1);
+        let threads = threads.unwrap_or(cores - 1).max(1);
+        let [answers, packing, metrics, schema, instruments] =
+            [threads, threads, 1, 1, 1].map(|threads| Pool::new(threads, timeout));
+        Self { answers, packing, metrics, schema, instruments }
+    }
+}
+
+impl Pool {
+    fn new(threads: usize, timeout: Duration) -> Self {
         Self {
-            free: Arc::new(Semaphore::new(count)),
-            count,
-            wait,
+            free: Arc::new(Semaphore::new(threads)),
+            threads,
+            timeout,
             queued: AtomicU64::new(0),
             refused: AtomicU64::new(0),
         }
     }
 
-    /// How busy they are now.
+    /// The current load.
     pub(crate) fn load(&self) -> Load {
-        let running = self.count.saturating_sub(self.free.available_permits());
+        let running = self.threads.saturating_sub(self.free.available_permits());
         Load {
-            turns: self.count as u64,
+            threads: self.threads as u64,
             running: running as u64,
             queued: self.queued.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
         }
     }
 
-    /// Does the work when its turn comes. A panic in it goes on in the caller. When the
-    /// caller goes, work that has begun goes on, and keeps its turn.
+    /// Runs a task on a thread of the pool. A panic of the task continues in the caller. When the
+    /// caller is dropped, a task that has begun runs on and keeps its thread.
     ///
     /// # Errors
-    /// [`ApiError::Unavailable`] when its turn does not come in time.
-    pub(crate) async fn take<T: Send + 'static>(
+    /// [`ApiError::Unavailable`] when no thread is free in time.
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
+        task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.take_stoppable(|_| work()).await
+        self.run_metered(|_| task()).await
     }
 
-    /// The same for work that looks at a flag, which is set when the caller goes: then it
-    /// should end, and give its turn back.
+    /// As [`Pool::run`], with a meter that stops the task when the caller is dropped.
     ///
     /// # Errors
-    /// As [`Turns::take`].
-    pub(crate) async fn take_stoppable<T: Send + 'static>(
+    /// As [`Pool::run`].
+    pub(crate) async fn run_metered<T: Send + 'static>(
         &self,
-        work: impl FnOnce(Stop) -> T + Send + 'static,
+        task: impl FnOnce(&Meter) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let turn = {
+        let thread = {
             let _queued = Queued::new(&self.queued);
-            tokio::time::timeout(self.wait, self.free.clone().acquire_owned()).await
+            tokio::time::timeout(self.timeout, self.free.clone().acquire_owned()).await
         };
-        let Ok(Ok(turn)) = turn else {
+        let Ok(Ok(thread)) = thread else {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(ApiError::Unavailable);
         };
         let stop = Stop::default();
         let _caller = Caller(stop.clone());
-        let work = tokio::task::spawn_blocking(request::carried(move || {
-            // The turn is over when the work is, even if the caller has gone.
-            let _turn = turn;
-            (!stop.is_set()).then(|| work(stop))
+        let task = tokio::task::spawn_blocking(request::carried(move || {
+            // The thread is free when the task ends, not when its caller is dropped.
+            let _thread = thread;
+            (!stop.is_set()).then(|| task(&Meter::until(stop)))
         }));
-        match work.await {
+        match task.await {
             Ok(done) => done.ok_or(ApiError::Unavailable),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_cancelled) => Err(ApiError::Unavailable),
@@ -102,7 +127,7 @@ impl Turns {
     }
 }
 
-/// Whoever waits for work: when it is dropped, the work should end.
+/// The caller of a task, which stops the task when it is dropped.
 struct Caller(Stop);
 
 impl Drop for Caller {
@@ -111,7 +136,7 @@ impl Drop for Caller {
     }
 }
 
-/// A piece of work that waits, until its turn comes or its caller goes.
+/// A task that waits for a thread; it is counted until this is dropped.
 struct Queued<'a>(&'a AtomicU64);
 
 impl<'a> Queued<'a> {
@@ -132,98 +157,94 @@ mod tests {
     use std::panic::AssertUnwindSafe;
     use std::sync::mpsc;
 
-    use figdex_index::Meter;
     use futures_util::FutureExt as _;
 
     use super::*;
 
-    /// contract 13.14: 503 after the wait, and an answer again when the turn is free, which a
-    /// panic does not keep.
+    /// contract 13.14: a 503 after the timeout, and an answer again when the thread is free. A panic
+    /// frees it too.
     #[tokio::test]
-    async fn one_turn() {
-        let turns = Arc::new(Turns::new(Some(1), Duration::from_millis(20)));
+    async fn one_thread() {
+        let pool = Arc::new(Pool::new(1, Duration::from_millis(20)));
         let (release, released) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel();
         let long = tokio::spawn({
-            let turns = turns.clone();
+            let pool = pool.clone();
             async move {
-                turns
-                    .take(move || {
-                        begin.send(()).unwrap();
-                        released.recv().unwrap();
-                        1
-                    })
-                    .await
+                pool.run(move || {
+                    begin.send(()).unwrap();
+                    released.recv().unwrap();
+                    1
+                })
+                .await
             }
         });
         tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
-        let load = |running, queued, refused| Load { turns: 1, running, queued, refused };
-        assert_eq!(turns.load(), load(1, 0, 0));
-        let mut second = std::pin::pin!(turns.take(|| 2));
+        let load = |running, queued, refused| Load { threads: 1, running, queued, refused };
+        assert_eq!(pool.load(), load(1, 0, 0));
+        let mut second = std::pin::pin!(pool.run(|| 2));
         assert!(second.as_mut().now_or_never().is_none());
-        assert_eq!(turns.load(), load(1, 1, 0));
+        assert_eq!(pool.load(), load(1, 1, 0));
         assert_eq!(second.await, Err(ApiError::Unavailable));
-        assert_eq!(turns.load(), load(1, 0, 1));
+        assert_eq!(pool.load(), load(1, 0, 1));
         release.send(()).unwrap();
         assert_eq!(long.await.unwrap(), Ok(1));
-        let panic = AssertUnwindSafe(turns.take(|| panic!("a test's"))).catch_unwind().await;
+        let panic = AssertUnwindSafe(pool.run(|| panic!("a test's"))).catch_unwind().await;
         assert!(panic.is_err());
-        assert_eq!(turns.take(|| 3).await, Ok(3));
-        assert_eq!(turns.load(), load(0, 0, 1));
+        assert_eq!(pool.run(|| 3).await, Ok(3));
+        assert_eq!(pool.load(), load(0, 0, 1));
     }
 
-    /// Work that looks at no flag goes on when its caller has gone, and keeps its turn
-    /// until it is done: whoever comes and goes does not begin more of it than there are
-    /// turns.
+    /// A task without a meter runs on when its caller is dropped, and keeps its thread until it
+    /// ends: clients that come and go cannot start more tasks than there are threads.
     #[tokio::test]
-    async fn a_caller_who_goes() {
-        let turns = Turns::new(Some(1), Duration::from_millis(20));
+    async fn a_task_keeps_its_thread_without_its_caller() {
+        let pool = Pool::new(1, Duration::from_millis(20));
         let (release, released) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel();
-        let mut held = Box::pin(turns.take(move || {
+        let mut held = Box::pin(pool.run(move || {
             begin.send(()).unwrap();
             released.recv()
         }));
         assert!(held.as_mut().now_or_never().is_none());
         begun.recv().unwrap();
         drop(held);
-        assert_eq!(turns.load().running, 1);
-        assert_eq!(turns.take(|| 2).await, Err(ApiError::Unavailable));
+        assert_eq!(pool.load().running, 1);
+        assert_eq!(pool.run(|| 2).await, Err(ApiError::Unavailable));
         drop(release);
-        while turns.take(|| 3).await != Ok(3) {}
+        while pool.run(|| 3).await != Ok(3) {}
     }
 
-    /// Work that looks at the flag ends when its caller has gone, and the next one has
-    /// its turn. The first would never end otherwise.
+    /// A metered task ends when its caller is dropped, and the next task gets its thread. This one
+    /// would never end otherwise.
     #[tokio::test]
-    async fn work_ends_when_its_caller_goes() {
-        let turns = Turns::new(Some(1), Duration::from_secs(60));
+    async fn a_metered_task_ends_with_its_caller() {
+        let pool = Pool::new(1, Duration::from_secs(60));
         let (begin, begun) = mpsc::channel();
-        let mut endless = Box::pin(turns.take_stoppable(move |stop| {
+        let mut endless = Box::pin(pool.run_metered(move |meter| {
             begin.send(()).unwrap();
-            let meter = Meter::until(stop);
             while meter.charge(1).is_ok() {}
         }));
         assert!(endless.as_mut().now_or_never().is_none());
         begun.recv().unwrap();
         drop(endless);
-        assert_eq!(turns.take(|| 2).await, Ok(2));
-        assert_eq!(turns.load().refused, 0);
+        assert_eq!(pool.run(|| 2).await, Ok(2));
+        assert_eq!(pool.load().refused, 0);
     }
 
-    /// Work that waits for its turn when its caller goes never begins.
+    /// A task whose caller is dropped while it waits never begins.
     #[tokio::test]
-    async fn work_that_waits_is_forgotten() {
-        let turns = Turns::new(Some(1), Duration::from_secs(60));
+    async fn a_waiting_task_ends_with_its_caller() {
+        let pool = Pool::new(1, Duration::from_secs(60));
         let (release, released) = mpsc::channel::<()>();
-        let mut first = Box::pin(turns.take(move || released.recv()));
+        let mut first = Box::pin(pool.run(move || released.recv()));
         assert!(first.as_mut().now_or_never().is_none());
         let (begin, begun) = mpsc::channel();
-        assert!(turns.take(move || begin.send(())).now_or_never().is_none());
-        assert_eq!(turns.load().queued, 0);
+        assert!(pool.run(move || begin.send(())).now_or_never().is_none());
+        assert_eq!(pool.load().queued, 0);
         drop(release);
         assert!(first.await.is_ok());
-        assert_eq!(turns.take(|| 3).await, Ok(3));
+        assert_eq!(pool.run(|| 3).await, Ok(3));
         assert!(begun.try_recv().is_err());
     }
 }

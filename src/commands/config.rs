@@ -1,11 +1,11 @@
-//! `figdex config`: the settings that `serve` would run with.
+//! `figdex config`: prints the settings that `serve` would run with.
 
 use anyhow::Context as _;
 use figdex_ingest::terminal;
 
-use crate::config::{Config, ServeFlags};
+use crate::config::{Config, SettingFlags};
 
 /// Prints the settings, as a file that `--config` takes.
-pub(super) fn run(flags: &ServeFlags) -> anyhow::Result<()> {
+pub(super) fn run(flags: &SettingFlags) -> anyhow::Result<()> {
     terminal::print(&Config::resolve(flags)?.listing()).context("writing the settings")
 }

@@ -1,4 +1,4 @@
-//! `figdex keys`: API keys are added, listed and revoked.
+//! `figdex keys`: adds, lists and revokes API keys.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use figdex_ingest::terminal;
 use crate::auth::file;
 use crate::config::{KeysCommand, KeysFlags};
 
-/// Runs one of them. Results go to standard output, where scripts read them.
+/// Runs a command. Results go to standard output, where scripts read them.
 pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
     match command {
         KeysCommand::Add { name, place } => {
             let key = file::add(&changeable(place)?, name)?;
             let name = escaped(name);
-            let text = format!("the key of {name}, which is shown only now: {key}\n");
+            let text = format!("the key of {name}, which is shown only once: {key}\n");
             terminal::print(&text).with_context(|| {
                 format!(
-                    "the key of {name} is added and cannot be shown: revoke it, and add another"
+                    "the key of {name} was added but cannot be shown; revoke it and add another"
                 )
             })
         }
@@ -30,18 +30,18 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
         }
         KeysCommand::Revoke { name, place } => {
             file::revoke(&changeable(place)?, name)?;
-            let text = format!("the key of {} is revoked", escaped(name));
+            let text = format!("the key of {} was revoked", escaped(name));
             terminal::print(&format_args!("revoked the key of {}\n", escaped(name))).context(text)
         }
     }
 }
 
-/// The keys file, which a change replaces: neither it nor the files beside it are the file
-/// of settings, or lie in an index.
+/// The keys file, which a change replaces. It must not be the file of settings or lie in an index,
+/// nor must the files next to it that a change writes.
 fn changeable(place: &KeysFlags) -> anyhow::Result<PathBuf> {
     let keys = place.resolve()?;
     let mut files = Files::default();
-    if let Some(config) = &place.config {
+    if let Some(config) = &place.0.config {
         files.read("--config", config);
     }
     for path in file::written(&keys)? {

@@ -1,25 +1,28 @@
 //! The commands of the program, a file each.
 
 mod config;
+pub mod explain;
 mod keys;
 mod serve;
 
 use std::process::ExitCode;
 
+use clap::Parser as _;
 use figdex_ingest::terminal;
 
 use crate::config::{Command, Flags};
 
-/// Runs the command that the program was called with, and says how it went.
+/// Runs the command of the command line. Returns the exit code.
 pub fn run() -> ExitCode {
     terminal::print_panics();
-    let flags = match Flags::of_program() {
+    let flags = match Flags::try_parse() {
         Ok(flags) => flags,
         Err(error) => return terminal::usage(error),
     };
     let done = match flags.into_command() {
-        Command::Serve(flags) => serve::run(*flags),
+        Command::Serve(flags) => serve::run(flags),
         Command::Config(flags) => config::run(&flags),
+        Command::Explain(flags) => explain::run(&flags),
         Command::Keys(command) => keys::run(&command),
     };
     match done {

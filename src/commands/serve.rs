@@ -10,16 +10,16 @@ use figdex_ingest::sample;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, ServeFlags};
+use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, SettingFlags};
 use crate::observe::log::Log;
 use crate::reload;
 use crate::routes::{admin, public, service};
 use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
-pub(super) fn run(flags: ServeFlags) -> anyhow::Result<()> {
+pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     let config = Config::resolve(&flags)?;
-    // What is logged is written before a fault is told.
+    // Dropped at the end: all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
     tracing::info!(commit = figdex_build_info::COMMIT, "figdex {}", figdex_build_info::VERSION);
     if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
@@ -27,7 +27,7 @@ pub(super) fn run(flags: ServeFlags) -> anyhow::Result<()> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let hangups = {
-        // From here on SIGHUP does not end the program, not even while it opens an index.
+        // From here on SIGHUP does not end the program, not even while an index is opened.
         let _runtime = runtime.enter();
         [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
     };
@@ -39,15 +39,15 @@ pub(super) fn run(flags: ServeFlags) -> anyhow::Result<()> {
         "index open"
     );
     let served = runtime.block_on(answer(flags, config, catalogue, hangups));
-    // A generation that is just being opened need not be waited for.
+    // Do not wait for a generation that is being opened.
     runtime.shutdown_background();
     served
 }
 
-/// Answers until a signal says to stop. The next SIGHUPs are those of `hangups`: of one
-/// for the index, of the other for the settings.
+/// Answers until a signal says to stop. `hangups` receive SIGHUP, one for the index and one for the
+/// settings.
 async fn answer(
-    flags: ServeFlags,
+    flags: SettingFlags,
     config: Config,
     catalogue: Catalogue,
     hangups: [Signal; 2],
@@ -77,7 +77,7 @@ async fn answer(
     let stopped = || {
         let mut stopping = stopping.clone();
         async move {
-            // The sender says nothing: it goes.
+            // The sender sends nothing: it is dropped.
             stopping.changed().await.ok();
         }
     };
@@ -85,7 +85,7 @@ async fn answer(
     let service = match &admin_listener {
         None => service(state.clone()),
         Some(listener) => {
-            tracing::info!("for operators on {}", listener.place()?);
+            tracing::info!("serving operators on {}", listener.place()?);
             public(state.clone())
         }
     };
@@ -100,7 +100,7 @@ async fn answer(
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("stopping: answering what is in flight");
+        tracing::info!("stopping: answering requests in flight");
         drop(stop);
     };
     let clients = serve(listener, service, observer.clone(), connections, stopped());
@@ -112,14 +112,14 @@ async fn listen(place: &Listen) -> anyhow::Result<Listener> {
     place.bind().await.with_context(|| format!("listening on {place}"))
 }
 
-/// Opens the named index, or the default one, which is made of the bundled sample
-/// when it is not there.
+/// Opens the index that is set, or the default one, which is built from the bundled sample when it
+/// does not exist.
 fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
-    // A folder that cannot be looked at may hold an index: no sample is published there.
+    // A folder that cannot be read may hold an index: no sample is published there.
     let (is_absent, is_empty) = match Publication::of(path) {
         Err(IndexError::Io { source, .. }) => (source.kind() == io::ErrorKind::NotFound, false),
-        // A first build that was killed leaves a folder with nothing published.
+        // A first build that was killed leaves a folder without a published generation.
         Err(IndexError::NotAnIndex(_)) => (false, true),
         _ => (false, false),
     };

@@ -1,10 +1,16 @@
-//! Flags as typed → [`Config`] as resolved. A flag beats the environment, which
-//! beats the file; all faults are found before any is told.
+//! The configuration: settings from flags, environment and file, resolved to a [`Config`].
+//!
+//! `table` defines every setting, `flags` the command line, `sources` reads the texts of flags,
+//! environment and file, `values` parses them, and `listing` prints the result.
 
 mod flags;
 mod listing;
-mod resolve;
+mod provenance;
 mod sources;
+mod table;
+#[cfg(test)]
+mod tests;
+mod values;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,106 +18,119 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::flags::{Command, Flags, KeysCommand, KeysFlags, ServeFlags};
+pub use self::flags::{Command, ExplainFlags, Flags, KeysCommand, KeysFlags, SettingFlags};
 pub(crate) use self::listing::Changes;
-pub use self::listing::{Held, Listing, Setting};
-pub use self::sources::Provenance;
+pub use self::listing::Listing;
+pub use self::provenance::Provenance;
+use self::sources::Sources;
+use self::table::{SETTINGS, Takes};
 use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
-    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_WAIT, JOBS_MAX, JOBS_MAX_WITH_KEY,
-    PerRequest, Rates, TURN_WAIT,
+    ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
+    POOL_TIMEOUT, PerRequest, Rate, Rates, Span,
 };
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
-use crate::serve::bounds::Connections;
+use crate::serve::bounds::ConnectionBounds;
 use crate::serve::tls::Tls;
 
-/// Where the index lies when no flag says so.
+/// The folder of the index, unless `--index` names another.
 pub const DEFAULT_INDEX: &str = "data/index";
 
-/// How often the index folder is looked at for a new generation.
+/// The address to listen on, unless `--listen` names another.
+const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
+
+/// The time between two looks at the index folder for a new generation.
 const RELOAD_PERIOD: Duration = Duration::from_secs(1);
 
-/// The connections to the operators' own address. They have places of their own, so
-/// that a flood of clients does not lock them out, and few: a scraper and some people.
-pub const ADMIN_CONNECTIONS: Connections = Connections { max: 64, ..Connections::DEFAULT };
+/// The bounds on connections to the operators' address. They are counted apart from those of
+/// clients, so that a flood of clients does not lock operators out. Few are enough: for a
+/// scraper and some people.
+pub const ADMIN_CONNECTIONS: ConnectionBounds =
+    ConnectionBounds { max: 64, ..ConnectionBounds::DEFAULT };
 
-/// Everything that `figdex serve` was told.
+/// The configuration of `figdex serve`. A field is named as its flag.
 #[derive(Debug)]
 pub struct Config {
-    /// `--index`; without it, [`DEFAULT_INDEX`].
+    /// `None` is [`DEFAULT_INDEX`].
     pub index: Option<PathBuf>,
-    /// `--listen`
+    /// The address for clients.
     pub listen: Listen,
-    /// `--admin-listen`
+    /// The separate address for operators.
     pub admin_listen: Option<Listen>,
-    /// `--tls-cert` and `--tls-key`, opened.
+    /// The file of the certificate; both TLS files or neither are set.
+    pub tls_cert: Option<PathBuf>,
+    /// The file of the certificate's key.
+    pub tls_key: Option<PathBuf>,
+    /// The content of both TLS files.
     pub tls: Option<Arc<Tls>>,
-    /// `--keys`, opened.
+    /// The content of the keys file.
     pub keys: Arc<KeyRing>,
-    /// `--log-format`
+    /// The format of log lines.
     pub log_format: LogFormat,
-    /// How to answer.
+    /// The settings that requests are answered with.
     pub settings: Settings,
-    /// The file's `[limits]`, also where `--no-limits` lifts them.
+    /// The rates of the file's `[limits]`, also when `no_limits` lifts them.
     pub rates: Rates,
-    /// Where each value comes from, by name; one that is not here is the default.
+    /// The origin of each value, by name. A setting that is not here has its default.
     pub provenance: BTreeMap<String, Provenance>,
 }
 
-/// What the operator chose, resolved: how the server answers.
+/// The settings that requests are answered with. A field is named as its flag.
 ///
-/// The default is for a program that embeds the service, and for tests: it has no
-/// request rates. `figdex` itself has the contract's unless told otherwise.
+/// The default is for tests and for programs that embed the service: it has no request rates.
+/// `figdex serve` has those of the contract, unless `--no-limits` lifts them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `--search-envelope`
+    /// The shape of search and filter answers.
     pub search_envelope: SearchEnvelope,
-    /// `--unknown-enum`
+    /// The treatment of values outside the set of an enum-like property.
     pub unknown_enum: UnknownEnum,
-    /// `--strict-contract`: nothing that the contract does not know.
+    /// Whether the extensions to the contract are off.
     pub strict_contract: bool,
-    /// `--hide-identifiers`
+    /// Whether `/instruments/{figi}` leaves out the identifiers.
     pub hide_identifiers: bool,
-    /// `--cors`
+    /// The origins whose web pages may call.
     pub cors: Cors,
-    /// `--public-url`: the server's address for its clients, without a slash at the
-    /// end; `None` when nobody knows it.
+    /// The server's address for its clients, without a slash at the end. `None` when it is not
+    /// known: then it is the address that a request was sent to.
     pub public_url: Option<String>,
-    /// `--trust-proxy`
+    /// Whether callers are identified by `X-Forwarded-For`.
     pub trust_proxy: bool,
-    /// The file's `[limits]`; `None` with `--no-limits`.
+    /// The request rates; `None` with `--no-limits`.
     pub rates: Option<Rates>,
-    /// `--jobs-per-request`
+    /// The maximum number of mapping jobs in a request without a key.
     pub jobs_per_request: usize,
-    /// `--jobs-per-request-with-key`
+    /// The maximum number of mapping jobs in a request with a key.
     pub jobs_per_request_with_key: usize,
-    /// `--body-bytes-max`
+    /// The maximum number of bytes in the body of a request.
     pub body_bytes_max: usize,
-    /// `--connections`, and how slow they may be.
-    pub connections: Connections,
-    /// `--access-log`: a line for each request. It is on unless told otherwise, since
-    /// without one nobody can tell afterwards what was refused and what was slow; and no
-    /// request waits for its line to be written.
+    /// The bounds on connections: `--connections`, `--connections-per-address`,
+    /// `--head-timeout` and `--idle-timeout`.
+    pub connections: ConnectionBounds,
+    /// Whether each request is logged. On by default: without its line, nobody can find out
+    /// afterwards which requests were refused or slow; and no request waits for its line to be
+    /// written.
     pub access_log: bool,
-    /// `--body-timeout`: how long the body of a request may take.
-    pub body_wait: Duration,
-    /// The bytes that the bodies of all requests may have together. It is a setting of
-    /// the type, not of the command, as those below.
+    /// The time in which a client must send the body of a request.
+    pub body_timeout: Duration,
+    /// The bytes that the bodies of all requests may hold together. This field and those below
+    /// are not settings of the command.
     pub bodies_bytes_max: usize,
-    /// The bytes that answers may have together which wait for their readers.
+    /// The bytes that unsent answers may hold together.
     pub answers_bytes_max: usize,
-    /// The heavy pieces of work that may run at a time; without it, the machine says.
-    pub turns: Option<usize>,
-    /// How long one waits for its turn.
-    pub turn_wait: Duration,
-    /// How often the index folder is looked at for a new generation.
+    /// The number of threads for answers that are heavy work, and as many for compression; `None`
+    /// is one fewer than the cores.
+    pub pool_threads: Option<usize>,
+    /// The time that heavy work may wait for a thread.
+    pub pool_timeout: Duration,
+    /// The time between two looks at the index folder for a new generation.
     pub reload_period: Duration,
 }
 
 impl Settings {
-    /// What one request may carry.
+    /// The limits on one request.
     pub fn per_request(&self) -> PerRequest {
         PerRequest {
             jobs_max: self.jobs_per_request,
@@ -135,29 +154,165 @@ impl Default for Settings {
             jobs_per_request: JOBS_MAX,
             jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
             body_bytes_max: BODY_BYTES_MAX,
-            connections: Connections::default(),
+            connections: ConnectionBounds::default(),
             access_log: true,
-            body_wait: BODY_WAIT,
+            body_timeout: BODY_TIMEOUT,
             bodies_bytes_max: BODIES_BYTES_MAX,
             answers_bytes_max: ANSWERS_BYTES_MAX,
-            turns: None,
-            turn_wait: TURN_WAIT,
+            pool_threads: None,
+            pool_timeout: POOL_TIMEOUT,
             reload_period: RELOAD_PERIOD,
         }
     }
 }
 
-/// What a search or filter answer is wrapped in.
+impl Default for Config {
+    fn default() -> Self {
+        let rates = Rates::default();
+        Self {
+            index: None,
+            listen: DEFAULT_LISTEN.parse().expect("an address and port"),
+            admin_listen: None,
+            tls_cert: None,
+            tls_key: None,
+            tls: None,
+            keys: Arc::default(),
+            log_format: LogFormat::default(),
+            settings: Settings { rates: Some(rates.clone()), ..Settings::default() },
+            rates,
+            provenance: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// The configuration that flags, environment and file give.
+    ///
+    /// # Errors
+    /// All errors in flags, environment and file together, and those in the keys file and the
+    /// TLS files.
+    pub fn resolve(flags: &SettingFlags) -> Result<Self, Faults> {
+        let mut sources = Sources::new(flags);
+        let mut config = Self::default();
+        for setting in SETTINGS {
+            let is_list = matches!(setting.takes, Takes::List(_));
+            sources.apply(setting.name, is_list, |text| (setting.set)(&mut config, text));
+        }
+        for (key, rate) in rates_by_key(&mut config.rates) {
+            sources.apply(&key, false, |text| values::rate(text).map(|parsed| *rate = parsed));
+        }
+        config.complete(&mut sources);
+        config.provenance = sources.finish().map_err(Faults)?;
+        Ok(config)
+    }
+
+    /// Derives the values that follow from others, and checks those that must agree.
+    fn complete(&mut self, sources: &mut Sources<'_>) {
+        let Self { settings, listen, rates, .. } = self;
+        let Sources { faults, provenance, .. } = sources;
+        if let Some(in_force) = &mut settings.rates {
+            in_force.clone_from(rates);
+        }
+        // The time for an answer includes that for the rest of its request's body.
+        settings.connections.answer_timeout += settings.body_timeout.saturating_sub(BODY_TIMEOUT);
+
+        let mut derive = |name: &str, reason: String| {
+            let is_given = provenance.contains_key(name);
+            if !is_given {
+                provenance.insert(name.to_owned(), Provenance::Derived(reason));
+            }
+            !is_given
+        };
+        let stranger = if !listen.is_loopback() {
+            Some(format!("{listen} is not a loopback address"))
+        } else if settings.trust_proxy {
+            Some("with trust_proxy the clients of the proxy may be strangers".to_owned())
+        } else {
+            None
+        };
+        if let Some(reason) = stranger {
+            let reason = format!("{reason}; --hide-identifiers=false shows them");
+            settings.hide_identifiers |= derive("hide_identifiers", reason);
+        }
+        if settings.trust_proxy {
+            let name = "connections_per_address";
+            let reason = "with trust_proxy all connections come from the proxy";
+            let per_address = &mut settings.connections.per_address;
+            if derive(name, reason.to_owned()) {
+                *per_address = None;
+            } else if per_address.is_some() {
+                faults.push(format!("{name}: must be `none`, since {reason}"));
+            }
+        }
+
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => match Tls::open(certificate, key) {
+                Ok(tls) => self.tls = Some(Arc::new(tls)),
+                Err(error) => faults.push(format!("tls_cert: {error}")),
+            },
+            (Some(_), None) => faults.push("tls_cert: its private key, tls_key, is not set".into()),
+            (None, Some(_)) => faults.push("tls_key: its certificate, tls_cert, is not set".into()),
+            (None, None) => {}
+        }
+        let PerRequest { jobs_max, jobs_max_with_key, .. } = settings.per_request();
+        if jobs_max > jobs_max_with_key {
+            faults.push(format!(
+                "jobs_per_request: {jobs_max} is more than jobs_per_request_with_key, \
+                 {jobs_max_with_key}"
+            ));
+        }
+        if self.admin_listen.as_ref() == Some(listen) && !listen.is_any_port() {
+            faults.push(format!("admin_listen: {listen} is the address of listen"));
+        }
+    }
+}
+
+impl KeysFlags {
+    /// The keys file for `figdex keys`. Only this setting is read from the file of settings:
+    /// the others are the server's.
+    ///
+    /// # Errors
+    /// When no keys file is named, or the file of settings cannot be read.
+    pub fn resolve(&self) -> Result<PathBuf, Faults> {
+        let mut sources = Sources::new(&self.0);
+        let mut file = None;
+        sources.apply("keys", false, |text| values::path(text).map(|path| file = Some(path)));
+        let mut faults = sources.faults;
+        if file.is_none() && faults.is_empty() {
+            let fault = "no keys file is named: use --keys FILE, FIGDEX_KEYS, or `keys` in the \
+                         file of --config";
+            faults.push(fault.to_owned());
+        }
+        file.filter(|_| faults.is_empty()).ok_or(Faults(faults))
+    }
+}
+
+/// Each rate of the file's `[limits]`, by its key in dotted form.
+fn rates_by_key(rates: &mut Rates) -> Vec<(String, &mut Option<Rate>)> {
+    let mut by_key = Vec::new();
+    for line in rates.lines_mut() {
+        if line.span == Span::Suggest {
+            by_key.push(("limits.suggest.rate".to_owned(), &mut line.without_key));
+        } else {
+            let table = format!("limits.{}.{}", line.version.name(), line.span.name());
+            by_key.push((format!("{table}.without_key"), &mut line.without_key));
+            by_key.push((format!("{table}.with_key"), &mut line.with_key));
+        }
+    }
+    by_key
+}
+
+/// The shape of a search or filter answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchEnvelope {
-    /// One JSON object, as every known client expects.
+    /// A JSON object, as every known client expects.
     #[default]
     Object,
-    /// An array of that one object, as the public service's schema says.
+    /// That object in an array, as the public service's schema says.
     Array,
 }
 
-/// What becomes of an enum-like field outside its allowed set.
+/// The treatment of a value outside the set of an enum-like property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownEnum {
     /// The request is refused: 400 `Invalid enum field.`
@@ -167,7 +322,7 @@ pub enum UnknownEnum {
     NoMatch,
 }
 
-/// All that is wrong with what the program was told, at once.
+/// All errors in the settings.
 #[derive(Debug, thiserror::Error)]
 pub struct Faults(pub Vec<String>);
 
@@ -176,7 +331,7 @@ impl fmt::Display for Faults {
         if let [fault] = &*self.0 {
             return f.write_str(fault);
         }
-        write!(f, "{} faults in the settings", self.0.len())?;
+        write!(f, "{} errors in the settings", self.0.len())?;
         self.0.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n  ")))
     }
 }

@@ -1,12 +1,12 @@
-//! The media types of a request: what it accepts, and what its body is declared to be
-//! (decisions, "Accept" and "Content-Type").
+//! The media types of a request: those that it accepts (contract 2.4), and that of its body
+//! (contract 2.5).
 
 use warp::http::{HeaderMap, header};
 
 use crate::weighted::weighted;
 
-/// Whether the caller takes JSON (RFC 9110, 12.5.1), under either of its names: for
-/// each the most specific range that covers it decides, and a quality of 0 refuses.
+/// Whether the client accepts JSON (RFC 9110, 12.5.1) under either of its names: for each name the
+/// most specific range that covers it decides, and a quality of 0 refuses.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
     let ranges: Vec<(String, f32)> = weighted(headers, header::ACCEPT).collect();
     let takes = |json: &str, family: &str| {
@@ -15,13 +15,13 @@ pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
             let specificity = by_specificity.iter().position(|covering| covering == range)?;
             Some((specificity, *quality > 0.0))
         });
-        // Of two ranges that are equally specific, one that is wanted is enough.
+        // Of two equally specific ranges it is enough that one is wanted.
         covering.max().is_some_and(|(_, is_wanted)| is_wanted)
     };
     ranges.is_empty() || takes("application/json", "application/*") || takes("text/json", "text/*")
 }
 
-/// Whether the body is declared as JSON, in a charset that is UTF-8 or part of it.
+/// Whether the body is declared as JSON, in UTF-8 or in US-ASCII, which is a part of it.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
     else {

@@ -1,32 +1,37 @@
-//! What a call passes before its endpoint sees it, in the decided order: method,
-//! key, Accept, Content-Type, rate. (The path comes first, with the routes, and the
-//! body last, with the endpoint.) A preflight of `--cors` stands before them all.
+//! The checks that a request passes before its endpoint sees it. [`pass`] is the gate of the
+//! contract's endpoints, [`open`] that of the routes outside of the contract.
+//!
+//! The path is checked before, by the routes, and the body after, by the endpoint: together the
+//! checks come in the order of contract 13.12. The answer to a preflight of `--cors` precedes
+//! them all (contract 15.2).
 
+mod body;
 pub(crate) mod call;
 mod media;
 pub(crate) mod reply;
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{HeaderMap, Method};
-use warp::reply::Response as Reply;
+use warp::http::{Method, StatusCode};
+use warp::reply::Response;
 
-use self::call::Call;
+pub(crate) use self::body::Body;
+use self::body::{BodyStream, UnreadBody};
+use self::call::{Admitted, Call, Head, Incoming};
 use self::media::{accepts_json, is_json};
 use crate::caller::{Who, caller};
-use crate::error::ApiError;
+use crate::error::{ApiError, OpenError};
 use crate::limits::standing::Standing;
 use crate::limits::{Limiter, PerRequest, Span};
 use crate::pieces::Pieces;
-use crate::request;
 use crate::request::Route;
 use crate::state::{Limits, State};
 use crate::version::Version;
+use crate::{request, wire};
 
-/// What a call asks for: an endpoint of the contract.
+/// An endpoint of the contract, in one version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Mapping(Version),
@@ -36,7 +41,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// The endpoint's only method.
+    /// The endpoint's only method (contract 2.1).
     fn method(self) -> Method {
         match self {
             Self::Values(_) => Method::GET,
@@ -62,7 +67,7 @@ impl Action {
         }
     }
 
-    /// Which window counts it, beside the total.
+    /// The window that counts it, besides the total of its version.
     fn span(self) -> Span {
         match self {
             Self::Mapping(_) | Self::Values(_) => Span::Mapping,
@@ -71,93 +76,56 @@ impl Action {
     }
 }
 
-/// What the gate found out about who calls.
-pub(crate) struct Caller {
-    /// The mapping jobs that one request of this caller may carry.
-    pub(crate) jobs_max: usize,
-    /// The bytes that its body may have.
-    pub(crate) body_bytes_max: usize,
-    who: Who,
-    version: Version,
-    limiter: Option<Arc<Limiter>>,
-}
-
-impl Caller {
-    /// Counts the jobs of this request, where a version limits jobs a minute.
-    ///
-    /// # Errors
-    /// [`ApiError::RateLimitReached`] when they are more than are left. The request
-    /// itself stays counted: it was one.
-    pub(crate) fn charge_jobs(&self, jobs: usize) -> Result<(), ApiError> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
-        limiter
-            .charge_jobs(self.who, self.version, jobs, Instant::now().into_std())
-            .map_err(ApiError::RateLimitReached)
-    }
-}
-
-/// Lets a call through to `endpoint`, whose answer is JSON. Whatever happens, the
-/// caller gets an answer: a panic is a 500.
+/// Passes a request on to an endpoint of the contract, whose answer is JSON. Whatever happens,
+/// the caller gets an answer: a panic is a 500.
 pub(crate) async fn pass<J: Into<Pieces>>(
     state: &State,
-    mut call: Call,
+    request: Incoming,
     action: Action,
-    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<J, ApiError>,
-) -> Reply {
-    request::takes(action.route());
-    call.body_wait = state.settings().body_wait;
+    endpoint: impl AsyncFnOnce(Call) -> Result<J, ApiError>,
+) -> Response {
+    request::set_route(action.route());
     let cors = &state.settings().cors;
-    // The body goes with the call; what the answer depends on stays here.
-    let headers = std::mem::take(&mut call.headers);
-    let preflight = cors.preflight(&call.method, &headers, &action.method());
-    let mut reply = match preflight {
+    let Incoming { head, body } = request;
+    let mut reply = match cors.preflight(&head.method, &head.headers, &action.method()) {
         Some(reply) => reply,
-        None => answer(state, call, &headers, action, endpoint).await,
+        None => answer(state, &head, body, action, endpoint).await,
     };
-    cors.stamp(&headers, &mut reply);
+    cors.stamp(&head.headers, &mut reply);
     reply
 }
 
-/// The answer to a call, with the rate-limit headers if it was counted.
 async fn answer<J: Into<Pieces>>(
     state: &State,
-    mut call: Call,
-    headers: &HeaderMap,
+    head: &Head,
+    body: BodyStream,
     action: Action,
-    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<J, ApiError>,
-) -> Reply {
+    endpoint: impl AsyncFnOnce(Call) -> Result<J, ApiError>,
+) -> Response {
     let mut counted = None;
     let answered = async {
-        let caller = admit(state, &call, headers, action, &mut counted)?;
-        let who = caller.who;
-        call.share = state.bodies().share(who);
-        let json = endpoint(call, caller).await?;
-        reply::json(state, who, headers, json).await
+        let call = admit(state, head, body, action, &mut counted)?;
+        let who = call.admitted.who;
+        let json = endpoint(call).await?;
+        reply::json(state, who, &head.headers, json).await
     };
     let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
         tracing::error!(request_id = %request::id(), "a request made its handler panic");
         Err(ApiError::Internal)
     });
-    // One that was refused tells of the window that refused it, and has done so.
-    let is_refused = matches!(answer, Err(ApiError::RateLimitReached(_)));
-    let mut reply = answer.unwrap_or_else(Reply::from);
-    if let Some(standing) = counted.filter(|_| !is_refused) {
-        standing.stamp(reply.headers_mut());
-    }
-    reply
+    stamped(answer, counted)
 }
 
-/// The checks, in their order; `counted` is where the caller stands afterwards.
+/// Makes the checks, in their order. `counted` is set as soon as the request is counted.
 fn admit(
     state: &State,
-    call: &Call,
-    headers: &HeaderMap,
+    head: &Head,
+    body: BodyStream,
     action: Action,
     counted: &mut Option<Standing>,
-) -> Result<Caller, ApiError> {
-    let (settings, method) = (state.settings(), action.method());
-    if call.method != method {
+) -> Result<Call, ApiError> {
+    let (settings, method, headers) = (state.settings(), action.method(), &head.headers);
+    if head.method != method {
         let allow = if method == Method::GET { "GET" } else { "POST" };
         return Err(ApiError::InvalidMethod { allow });
     }
@@ -168,17 +136,98 @@ fn admit(
     if method == Method::POST && !is_json(headers) {
         return Err(ApiError::InvalidContentType);
     }
-    let who = key.map_or_else(|| caller(call.peer, headers, settings.trust_proxy), Who::Key);
+    let who = key.map_or_else(|| caller(head.peer, headers, settings.trust_proxy), Who::Key);
     let version = action.version();
     let Limits { limiter, per_request } = state.limits();
-    if let Some(limiter) = &limiter {
-        let now = Instant::now().into_std();
-        let admitted = limiter.admit(who, version, action.span(), now);
-        *counted = admitted.map_err(ApiError::RateLimitReached)?;
-    }
+    *counted = count(limiter.as_deref(), who, version, action.span())?;
     let PerRequest { jobs_max, jobs_max_with_key, body_bytes_max } = per_request;
     let jobs_max = if key.is_some() { jobs_max_with_key } else { jobs_max };
-    Ok(Caller { jobs_max, body_bytes_max, who, version, limiter })
+    let (wait, share) = (settings.body_timeout, state.bodies().share(who));
+    Ok(Call {
+        admitted: Admitted { jobs_max, who, version, limiter },
+        body: UnreadBody { stream: body, bytes_max: body_bytes_max, wait, share },
+    })
+}
+
+/// Counts a request in the windows of its caller.
+///
+/// # Errors
+/// [`ApiError::RateLimitReached`] when one of them is full.
+fn count(
+    limiter: Option<&Limiter>,
+    who: Who,
+    version: Version,
+    span: Span,
+) -> Result<Option<Standing>, ApiError> {
+    let Some(limiter) = limiter else { return Ok(None) };
+    let counted = limiter.admit(who, version, span, Instant::now().into_std());
+    counted.map_err(ApiError::RateLimitReached)
+}
+
+/// The answer with the rate-limit headers, if its request was counted.
+fn stamped(answer: Result<Response, ApiError>, counted: Option<Standing>) -> Response {
+    // A 429 has them already: they describe the full window (contract 14.13).
+    let is_refused = matches!(answer, Err(ApiError::RateLimitReached(_)));
+    let mut reply = answer.unwrap_or_else(Response::from);
+    if let Some(standing) = counted.filter(|_| !is_refused) {
+        standing.stamp(reply.headers_mut());
+    }
+    reply
+}
+
+/// Answers a request to a route outside of the contract that is read by web pages of other
+/// origins too: `answer` gives the JSON. `span` is the window that counts the request, if one
+/// does, for an address, with a key or without (contract 16.4).
+pub(crate) async fn open(
+    state: &State,
+    head: Head,
+    route: Route,
+    span: Option<Span>,
+    answer: impl Future<Output = Result<Vec<u8>, OpenError>>,
+) -> Response {
+    let Head { peer, method, headers } = head;
+    let readable = read_only(route, &method);
+    let cors = &state.settings().cors;
+    let mut reply = match cors.preflight(&method, &headers, &Method::GET) {
+        Some(reply) => reply,
+        None => {
+            let mut counted = None;
+            let answered = async {
+                readable?;
+                let who = caller(peer, &headers, state.settings().trust_proxy);
+                if let Some(span) = span {
+                    // The windows of these routes are kept among those of v3.
+                    counted = count(state.limiter().as_deref(), who, Version::V3, span)?;
+                }
+                let (status, json) = match answer.await {
+                    Ok(json) => (StatusCode::OK, json),
+                    Err(error) => {
+                        let (status, text) = error.json()?;
+                        (status, wire::error(&text))
+                    }
+                };
+                let mut reply = reply::json(state, who, &headers, json).await?;
+                *reply.status_mut() = status;
+                Ok(reply)
+            };
+            let answer = answered.await;
+            stamped(answer, counted)
+        }
+    };
+    cors.stamp(&headers, &mut reply);
+    reply
+}
+
+/// Takes a request for a route outside of the contract, which is only read (contract, chapter 16).
+///
+/// # Errors
+/// [`ApiError::InvalidMethod`] unless the method is GET or HEAD.
+pub(crate) fn read_only(route: Route, method: &Method) -> Result<(), ApiError> {
+    request::set_route(route);
+    match *method {
+        Method::GET | Method::HEAD => Ok(()),
+        _ => Err(ApiError::InvalidMethod { allow: "GET, HEAD" }),
+    }
 }
 
 #[cfg(test)]

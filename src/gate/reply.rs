@@ -1,5 +1,5 @@
-//! A JSON answer as the client asked for it, plain or packed. Its bytes are counted until
-//! they are written.
+//! An answer in JSON, packed with gzip when the client asks for it (contract 12.1). Its bytes
+//! count against the memory budget for answers until they are written.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_util::stream;
 use parking_lot::Mutex;
 use warp::Reply as _;
-use warp::http::{HeaderMap, HeaderValue, Response, header};
-use warp::reply::Response as Reply;
+use warp::http::{HeaderMap, HeaderValue, header};
+use warp::reply::Response;
 
 use crate::caller::Who;
 use crate::capacity::budget::Share;
@@ -17,25 +17,28 @@ use crate::error::ApiError;
 use crate::pieces::{PIECE_BYTES, Pieces};
 use crate::state::State;
 
-/// Bytes that are compressed on the thread that serves everyone: 0.1 ms for rows, and 0.5 ms
-/// for a text that cannot be compressed at all. More takes a turn, so that a large answer
-/// does not hold up the small ones.
+/// The media type of JSON.
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
+
+/// The largest answer that is packed on a serving thread: that takes 0.1 ms for rows, and 0.5 ms
+/// for a text that cannot be compressed at all. A larger one waits for a turn, so that it does
+/// not hold up small answers.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
 
-/// An answer of JSON to a caller, in the encoding that the request's headers ask for.
+/// An answer in JSON to a caller, in the encoding that the request's headers ask for.
 ///
 /// # Errors
-/// [`ApiError::Unavailable`] when the answers to slow readers leave no room for it.
+/// [`ApiError::Unavailable`] when the memory budget for answers has no room for it.
 pub(crate) async fn json(
     state: &State,
     who: Who,
     request: &HeaderMap,
     json: impl Into<Pieces>,
-) -> Result<Reply, ApiError> {
+) -> Result<Response, ApiError> {
     let mut json = json.into();
     let mut share = state.answers().share(who);
     let mut is_gzip = accepts_gzip(request);
-    // While it is packed, a piece is there twice.
+    // While a piece is packed, both forms of it are in memory.
     let packing = if is_gzip { json.held().min(PIECE_BYTES) } else { 0 };
     share.grow_to(json.held() + packing)?;
     if is_gzip {
@@ -47,8 +50,7 @@ pub(crate) async fn json(
     share.shrink_to(json.held());
     let mut reply = reply(json, share);
     let headers = reply.headers_mut();
-    let kind = HeaderValue::from_static("application/json; charset=utf-8");
-    headers.insert(header::CONTENT_TYPE, kind);
+    headers.insert(header::CONTENT_TYPE, JSON);
     headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
     if is_gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
@@ -56,8 +58,8 @@ pub(crate) async fn json(
     Ok(reply)
 }
 
-/// The answer packed, if its turn comes in time; whether it is packed. Else it goes out as
-/// it is: it is there.
+/// Packs the answer when its turn comes in time, else returns it as it is. Also returns whether
+/// it is packed.
 async fn packed_in_turn(state: &State, json: Pieces) -> Result<(Pieces, bool), ApiError> {
     let waiting = Arc::new(Mutex::new(Some(json)));
     let handed = waiting.clone();
@@ -65,15 +67,15 @@ async fn packed_in_turn(state: &State, json: Pieces) -> Result<(Pieces, bool), A
         let json = handed.lock().take();
         json.map(packed)
     };
-    if let Ok(Some(packed)) = state.packing(pack).await {
+    if let Ok(Some(packed)) = state.pools().packing.run(pack).await {
         return Ok((packed, true));
     }
     let json = waiting.lock().take();
     json.map(|json| (json, false)).ok_or(ApiError::Unavailable)
 }
 
-/// The answer with its share of the budget, which each piece gives back when it is written.
-fn reply(answer: Pieces, mut share: Share) -> Reply {
+/// The answer with its share of the budget: each piece gives its part back when it is written.
+fn reply(answer: Pieces, mut share: Share) -> Response {
     let answer = match answer.into_only() {
         Ok(only) => return Response::new(share.hold(only).into()),
         Err(answer) => answer,

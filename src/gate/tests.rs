@@ -7,7 +7,9 @@ use figdex_index::Catalogue;
 use figdex_ingest::{Build, Input};
 use warp::Filter as _;
 
-use super::call::call;
+use warp::http::HeaderMap;
+
+use super::call::incoming;
 use super::*;
 use crate::caller::Peer;
 use crate::config::Settings;
@@ -25,26 +27,22 @@ fn limited() -> Settings {
     Settings { rates: Some(Rates::default()), ..Settings::default() }
 }
 
-/// A request as the endpoint of that action gets it.
-async fn call_of(action: Action) -> Call {
-    let request = warp::test::request().method(action.method().as_str());
-    let request = request.header("content-type", "application/json");
-    request.filter(&call().map(Some)).await.unwrap().unwrap()
-}
-
 async fn ask(
     state: &State,
     action: Action,
-    endpoint: impl AsyncFnOnce(Call, Caller) -> Result<Vec<u8>, ApiError>,
-) -> Reply {
-    pass(state, call_of(action).await, action, endpoint).await
+    endpoint: impl AsyncFnOnce(Call) -> Result<Vec<u8>, ApiError>,
+) -> Response {
+    let request = warp::test::request().method(action.method().as_str());
+    let request = request.header("content-type", "application/json");
+    let request = request.filter(&incoming().map(Some)).await.unwrap().unwrap();
+    pass(state, request, action, endpoint).await
 }
 
-fn told(reply: &Reply, name: &str) -> Option<String> {
+fn header(reply: &Response, name: &str) -> Option<String> {
     Some(reply.headers().get(name)?.to_str().unwrap().to_owned())
 }
 
-async fn fine(_: Call, _: Caller) -> Result<Vec<u8>, ApiError> {
+async fn fine(_: Call) -> Result<Vec<u8>, ApiError> {
     Ok(b"{}".to_vec())
 }
 
@@ -71,12 +69,12 @@ async fn endpoints_that_share_a_window() {
     ] {
         let reply = ask(&state, action, fine).await;
         assert_eq!(reply.status(), 200);
-        assert_eq!(told(&reply, "ratelimit-remaining").as_deref(), Some(remaining), "{action:?}");
+        assert_eq!(header(&reply, "ratelimit-remaining").as_deref(), Some(remaining), "{action:?}");
     }
     for action in [Mapping(V2), Values(V2), Search(V2)] {
         let reply = ask(&state, action, fine).await;
         assert_eq!(reply.status(), 429);
-        assert_eq!(told(&reply, "ratelimit-policy").as_deref(), Some("5;w=60"));
+        assert_eq!(header(&reply, "ratelimit-policy").as_deref(), Some("5;w=60"));
     }
 }
 
@@ -86,33 +84,33 @@ async fn endpoints_that_share_a_window() {
 async fn endpoints_that_fail() {
     let state = state(limited());
     let action = Action::Mapping(Version::V3);
-    let reply = ask(&state, action, async |_, _| panic!("a test's")).await;
+    let reply = ask(&state, action, async |_| panic!("a test's")).await;
     assert_eq!(
-        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (reply.status().as_u16(), header(&reply, "ratelimit-remaining").unwrap()),
         (500, "24".into())
     );
-    let heavy = async |_: Call, _: Caller| state.blocking(|| panic!("a test's")).await;
+    let heavy = async |_: Call| state.pools().answers.run(|| panic!("a test's")).await;
     let reply = ask(&state, action, heavy).await;
     assert_eq!(
-        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (reply.status().as_u16(), header(&reply, "ratelimit-remaining").unwrap()),
         (500, "23".into())
     );
-    let reply = ask(&state, action, async |_, _| Err(ApiError::Unavailable)).await;
+    let reply = ask(&state, action, async |_| Err(ApiError::Unavailable)).await;
     assert_eq!(
-        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (reply.status().as_u16(), header(&reply, "ratelimit-remaining").unwrap()),
         (503, "22".into())
     );
     let reply = ask(&state, action, fine).await;
     assert_eq!(
-        (reply.status().as_u16(), told(&reply, "ratelimit-remaining").unwrap()),
+        (reply.status().as_u16(), header(&reply, "ratelimit-remaining").unwrap()),
         (200, "21".into())
     );
 }
 
-/// contract 14.2, 14.3: a caller without a key is an address; `--trust-proxy` takes the last one
-/// of X-Forwarded-For, and the peer where that is not an address.
-#[tokio::test]
-async fn the_address_behind_a_proxy() {
+/// contract 14.2, 14.3: a caller without a key is an address; with `--trust-proxy` it is the last
+/// one of X-Forwarded-For, or the peer's when that is not an address.
+#[test]
+fn the_address_behind_a_proxy() {
     let peer = Peer::Address(Ipv4Addr::new(192, 0, 2, 1).into());
     for (lines, forwarded) in [
         (&[][..], None),
@@ -127,17 +125,15 @@ async fn the_address_behind_a_proxy() {
         (&["203.0.113.9,"], None),
         (&[""], None),
     ] {
-        let mut call = call_of(Action::Mapping(Version::V3)).await;
-        call.peer = peer;
+        let mut headers = HeaderMap::new();
         for line in lines {
-            call.headers.append("x-forwarded-for", line.parse().unwrap());
+            headers.append("x-forwarded-for", line.parse().unwrap());
         }
-        assert_eq!(caller(call.peer, &call.headers, false), Who::of(peer), "{lines:?}");
         for peer in [peer, Peer::Socket] {
             let expected =
                 forwarded.map_or(Who::of(peer), |address| Who::at(address.parse().unwrap()));
-            assert_eq!(caller(peer, &call.headers, true), expected, "{lines:?}");
-            assert_eq!(caller(peer, &call.headers, false), Who::of(peer), "{lines:?}");
+            assert_eq!(caller(peer, &headers, true), expected, "{lines:?}");
+            assert_eq!(caller(peer, &headers, false), Who::of(peer), "{lines:?}");
         }
     }
 }

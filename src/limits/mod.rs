@@ -1,6 +1,5 @@
-//! Chapter "Limits": the bounds on what one request may ask, and on how often a
-//! caller may ask. The rates are a constant table, the contract's own; an operator
-//! changes its figures, never its lines. Counting is [`Limiter`]'s affair.
+//! Limits on one request, and on the rate of a caller's requests (contract 14). The rates are the
+//! table of the contract; an operator changes its figures, never its lines. [`Limiter`] counts.
 
 use std::time::Duration;
 
@@ -15,83 +14,83 @@ pub use self::standing::Standing;
 pub(crate) use self::tally::Tally;
 use crate::version::Version;
 
-/// Mapping jobs in one request without a key. The contract says 10 in its table and
-/// 5 in its reference text; unchanged clients send 10 (decisions, "too many jobs").
+/// The default maximum of mapping jobs in a request without a key: 10, since existing clients send
+/// as many (contract 14.1).
 pub const JOBS_MAX: usize = 10;
 
-/// Mapping jobs in one request with a key.
+/// The default maximum of mapping jobs in a request with a key.
 pub const JOBS_MAX_WITH_KEY: usize = 100;
 
-/// The most mapping jobs that an operator may allow in one request. All questions are kept
-/// until the first is answered, of up to half a kilobyte each: a wrong value in the last job
-/// refuses the whole request.
+/// The highest maximum of mapping jobs in one request that an operator can set. All jobs of a
+/// request are kept in memory, at up to half a kilobyte each, before the first is answered: a wrong
+/// value in the last one refuses the whole request.
 pub const JOBS_MOST: usize = 10_000;
 
-/// Instruments that one mapping job may find.
+/// The maximum number of instruments that one mapping job may find.
 pub const JOB_ROWS_MAX: usize = 15_000;
 
-/// Rows that one request may write, over all its jobs.
+/// The maximum number of rows in the answer to one request, over all its jobs.
 pub const REQUEST_ROWS_MAX: usize = 200_000;
 
-/// Bytes of a request's body. A job with every property is about 700 bytes, so that
-/// a hundred of them fit ten times.
+/// The default maximum of bytes in the body of a request: ten times a hundred jobs with every
+/// property, which have about 700 bytes each.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of a body that are read and checked on the thread that serves everyone: 0.1 ms for
-/// a hundred ordinary jobs, and at most 0.4 ms whatever is in it. A larger body waits for its
-/// turn.
+/// The maximum size of a body that is read and checked on the thread that serves all connections,
+/// in bytes. That takes 0.1 ms for a hundred ordinary jobs, and at most 0.4 ms for any body. A
+/// larger body is heavy work (`capacity::pool`).
 pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 
-/// Bytes of all bodies together that are being read, or wait for their turn: beyond
-/// that a great one is refused with a 503.
+/// The memory budget for all request bodies together, in bytes. A large body beyond it is refused
+/// with a 503.
 pub const BODIES_BYTES_MAX: usize = 256 << 20;
 
-/// Bytes of all answers together that wait for slow readers: beyond that a great one
-/// is refused with a 503. The greatest, of [`REQUEST_ROWS_MAX`], has about 60 MB.
+/// The memory budget for all unsent answers together, in bytes. A large answer beyond it is
+/// refused with a 503. The largest, of [`REQUEST_ROWS_MAX`] rows, has about 60 MB.
 pub const ANSWERS_BYTES_MAX: usize = 512 << 20;
 
-/// Rows on one page of a search or filter answer.
+/// The maximum number of rows on a page of a search or filter answer.
 pub const PAGE_ROWS_MAX: usize = 100;
 
-/// Pages of one query; with [`PAGE_ROWS_MAX`] the contract's 15,000 results.
+/// The maximum number of pages of one query; with [`PAGE_ROWS_MAX`], the contract's 15,000 results.
 pub const PAGES_MAX: u8 = 150;
 
-/// Values of one enum-like property in one search or filter request: more than a person
-/// chooses, and few enough that looking a row up in each of their bitmaps stays cheap.
+/// The maximum number of values of an enum-like property in a search or filter request: more than
+/// a person chooses, and few enough that it is cheap to look a row up in the bitmap of each.
 pub const ENUM_VALUES_MAX: usize = 100;
 
-/// What one request may carry. A running server may be told anew, as of the rates.
+/// The limits on one request. Like the rates, they may change while the server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerRequest {
-    /// Its mapping jobs, without a key.
+    /// The maximum number of mapping jobs, without a key.
     pub jobs_max: usize,
-    /// Its mapping jobs, with a key.
+    /// The maximum number of mapping jobs, with a key.
     pub jobs_max_with_key: usize,
-    /// The bytes of its body.
+    /// The maximum number of bytes in the body.
     pub body_bytes_max: usize,
 }
 
-/// What a caller's window counts.
+/// The requests or jobs that a window counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// "Total requests": of mapping, values and search together.
+    /// Requests of mapping, values and search together (contract 14.7).
     Total,
     /// Requests of mapping and values.
     Mapping,
     /// Requests of search and filter.
     Search,
-    /// Mapping jobs, whatever requests they come in.
+    /// Mapping jobs, in any number of requests.
     Jobs,
-    /// Requests for suggestions, which have no version and are not the contract's.
+    /// Requests for suggestions, which have no version and are not part of the public contract.
     Suggest,
 }
 
 impl Span {
-    /// All of them; a span's place here is its place in a caller's windows.
+    /// All spans; the place of a span is its place among a caller's windows.
     pub const ALL: [Self; 5] =
         [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest];
 
-    /// Its name in the configuration file.
+    /// Its name in the file of settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Total => "total",
@@ -103,16 +102,16 @@ impl Span {
     }
 }
 
-/// One line of the table; `None` is no limit.
+/// One line of the table of rates. A rate of `None` limits nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The version that it is about. Versions have separate windows.
+    /// The version that it applies to. Versions have separate windows.
     pub version: Version,
-    /// What it counts.
+    /// The requests or jobs that it counts.
     pub span: Span,
-    /// For a caller who sends no key.
+    /// The rate for a caller without a key.
     pub without_key: Option<Rate>,
-    /// For a caller with a key.
+    /// The rate for a caller with a key.
     pub with_key: Option<Rate>,
 }
 
@@ -128,8 +127,7 @@ impl Line {
 pub struct Rates(Vec<Line>);
 
 impl Rates {
-    /// The contract's figures. It shows none for v1, which is "as v2" (decisions,
-    /// "Keys and limits"), and has no search there.
+    /// The rates of contract 14.5 to 14.9. v1 has those of v2, and no search.
     pub const CONTRACT: [Line; 7] = [
         line(Version::V3, Span::Mapping, (25, 60), (25, 6)),
         line(Version::V3, Span::Search, (5, 60), (20, 60)),
@@ -140,8 +138,9 @@ impl Rates {
         line(Version::V1, Span::Jobs, (25, 60), (25_000, 60)),
     ];
 
-    /// Ten a second of typing, for an address, whether or not it has a key. Kept among
-    /// the windows of v3, since a line must be of a version.
+    /// The rate of `/suggest` for an address: ten a second, for a person who types. The key of a
+    /// caller plays no part, so `with_key` is never used. A line must have a version; this one is
+    /// among those of v3.
     pub const SUGGEST: Line = line(Version::V3, Span::Suggest, (600, 60), (600, 60));
 
     /// The lines of the table.
@@ -170,8 +169,8 @@ const fn line(version: Version, span: Span, without_key: (u32, u64), with_key: (
     }
 }
 
-/// How long a heavy piece of work waits for its turn before the answer is 503.
-pub(crate) const TURN_WAIT: Duration = Duration::from_secs(5);
+/// The time that heavy work may wait for a thread before the answer is a 503.
+pub(crate) const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a client may take to send a request's body.
-pub(crate) const BODY_WAIT: Duration = Duration::from_secs(30);
+/// The default of the time in which a client must send the body of a request.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);

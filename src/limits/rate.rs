@@ -1,24 +1,24 @@
-//! A rate as the operator writes it: `25/60s`.
+//! Rates, as the operator writes them: `25/60s`.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest window. Beyond a day a limit is a quota, which should outlive a
-/// restart, as these windows do not.
+/// The longest window, in seconds. A limit over more than a day is a quota, which should survive
+/// a restart; windows do not.
 const WINDOW_SECONDS_MAX: u64 = 24 * 60 * 60;
 
-/// So many in a window of so long.
+/// A maximum number of requests, or of jobs, in a window of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// How many; at least one.
+    /// The maximum number; at least 1.
     pub(super) count: u32,
-    /// The length of the window.
+    /// The length of the window, in seconds.
     pub(super) seconds: u64,
 }
 
 impl Rate {
-    /// `count` in a window of that many seconds.
+    /// A maximum of `count` in a window of that many seconds.
     ///
     /// # Panics
     /// When one of them is zero.
@@ -50,7 +50,10 @@ impl FromStr for Rate {
             (1..=WINDOW_SECONDS_MAX).contains(&seconds).then_some(Self { count, seconds })
         };
         parse().ok_or_else(|| {
-            format!("`{text}` is no rate such as `25/60s`, `500/1m` or `10000/24h` (at most a day)")
+            format!(
+                "invalid rate `{text}`: expected a number and a window, such as `25/60s`, \
+                 `500/1m` or `10000/24h` (at most 24h)"
+            )
         })
     }
 }
@@ -66,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_as_they_are_written() {
+    fn rates_are_parsed_and_printed() {
         for (text, rate) in [
             ("25/60s", Rate::new(25, 60)),
             ("25/6s", Rate::new(25, 6)),
@@ -93,7 +96,7 @@ mod tests {
             "1/99999999999999999999s",
         ] {
             let fault = text.parse::<Rate>().unwrap_err();
-            assert!(fault.starts_with(&format!("`{text}` is no rate such as")), "{fault}");
+            assert!(fault.starts_with(&format!("invalid rate `{text}`: ")), "{fault}");
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Where a caller stands in a window, and the headers that say so.
+//! The state of a caller's window, and the headers that report it.
 
 use warp::http::{HeaderMap, HeaderValue};
 
-/// Where a caller stands in a window: what the rate-limit headers say.
+/// The state of a caller's window, as the rate-limit headers report it (contract 14.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// `ratelimit-limit`
     pub limit: u32,
     /// `ratelimit-remaining`
     pub remaining: u32,
-    /// `ratelimit-reset`: seconds, rounded up, so that who waits them is admitted.
+    /// `ratelimit-reset`: seconds, rounded up, so that a caller that waits for them is admitted.
     pub reset_seconds: u64,
     /// The `w` of `ratelimit-policy`.
     pub window_seconds: u64,
 }
 
 impl Standing {
-    /// Writes the headers of "Rate-limit headers", and the policy beside them.
+    /// Adds the headers of contract 14.12, and `ratelimit-policy`.
     pub(crate) fn stamp(&self, headers: &mut HeaderMap) {
         let Self { limit, remaining, reset_seconds, window_seconds } = *self;
         let policy = HeaderValue::try_from(format!("{limit};w={window_seconds}"));

@@ -49,7 +49,7 @@ impl Tally {
         }
     }
 
-    /// How many callers and networks hold anything.
+    /// The number of callers and networks that hold anything.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.callers.len() + self.networks.len()
@@ -85,7 +85,8 @@ mod tests {
         assert!(tally.add(Who::Socket, usize::MAX, usize::MAX));
     }
 
-    /// The owner of a network of 48 bits has 65,536 of 64, and not as many bounds.
+    /// The owner of a network of 48 bits has 65,536 networks of 64 bits, but not 65,536 times the
+    /// bound.
     #[test]
     fn a_wide_network_has_a_bound_too() {
         let mut tally = Tally::default();
@@ -94,10 +95,13 @@ mod tests {
         let subnets: Vec<_> = (1..1_000).map(|net| at(&format!("2001:db8:0:{net:x}::1"))).collect();
         let taken: Vec<_> = subnets.iter().filter(|who| tally.add(**who, 2, 3)).collect();
         assert_eq!(taken.len(), 5, "12 in all, with the first two");
-        assert!(!tally.add(at("2001:db8:0:ffff::1"), 1, 3), "it is in the same one");
-        assert!(tally.add(at("2001:db8:1::1"), 3, 3), "the next one is another's");
+        assert!(!tally.add(at("2001:db8:0:ffff::1"), 1, 3), "it is in the same wide network");
+        assert!(
+            tally.add(at("2001:db8:1::1"), 3, 3),
+            "the next network belongs to another subscriber"
+        );
         tally.remove(*taken[0], 2);
-        assert!(tally.add(at("2001:db8:0:ffff::1"), 2, 3), "what was given back is free");
+        assert!(tally.add(at("2001:db8:0:ffff::1"), 2, 3), "a part that was given back is free");
         for who in &taken[1..] {
             tally.remove(**who, 2);
         }

@@ -1,4 +1,4 @@
-//! How labels are written.
+//! The labels of the metrics of requests.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 use crate::request::Route;
 use crate::version::Version;
 
-/// A request that was answered.
+/// The labels of a counted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Answered {
+pub(crate) struct RequestLabels {
     pub(crate) route: Route,
     pub(crate) status: u16,
 }
 
-/// The route's template without the version, and the version, which is empty where there
-/// is none: so can one ask for an endpoint in all its versions.
+/// `route` is the template without the version, and `version` is empty for a route that has
+/// none. A query can therefore select an endpoint in all its versions.
 impl EncodeLabelSet for Route {
     fn encode(&self, labels: &mut LabelSetEncoder<'_>) -> fmt::Result {
         let version = self.version().map_or("", Version::name);
@@ -23,7 +23,7 @@ impl EncodeLabelSet for Route {
     }
 }
 
-impl EncodeLabelSet for Answered {
+impl EncodeLabelSet for RequestLabels {
     fn encode(&self, labels: &mut LabelSetEncoder<'_>) -> fmt::Result {
         self.route.encode(labels)?;
         EncodeLabel::encode(&("status", self.status), labels.encode_label())

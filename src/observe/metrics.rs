@@ -1,8 +1,8 @@
-//! What the server counts of itself, and the page on which Prometheus reads it.
+//! The counts of requests, connections and reloads, which belong to no other module.
 //!
-//! Counted here is what belongs to no other module: requests, connections, reloads. The
-//! limiter, the turns and the index count their own in plain numbers; `text` asks them
-//! when somebody reads. No label has a value that a stranger chooses.
+//! The limiter, the pools, the budgets and the index keep their counts themselves, as plain
+//! numbers; `routes::metrics` reads them when it renders the page. No label has a value that a
+//! client can choose.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,40 +12,42 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
-use super::labels::Answered;
+use super::labels::RequestLabels;
 use crate::request::Route;
 
-/// Upper bounds of a request's time, in seconds: from what a small answer takes to what
-/// a heavy one may, its wait for a turn and its body's way here included.
-const SECONDS: [f64; 18] = [
+/// The upper bounds of the buckets of request times, in seconds: from a small answer to a heavy
+/// one, including its wait for a turn and the transfer of its body.
+const BUCKETS: [f64; 18] = [
     20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3, 10e-3, 20e-3, 50e-3, 100e-3, 200e-3,
     500e-3, 1.0, 2.0, 5.0, 10.0,
 ];
 
-/// What is counted, since the server began.
+/// The counts since the server started.
 pub(crate) struct Metrics {
-    pub(crate) requests: Family<Answered, Counter>,
+    pub(crate) requests: Family<RequestLabels, Counter>,
     pub(crate) request_seconds: Family<Route, Histogram, fn() -> Histogram>,
     pub(crate) rows: Family<Route, Counter>,
     pub(crate) requests_in_flight: Gauge,
-    /// Those of clients; operators have theirs on an address of their own.
+    /// The connections of clients, without those of operators to their separate address.
     pub(crate) connections: Arc<ConnectionMetrics>,
+    /// New generations that the server has switched to.
     pub(crate) reloads_taken_up: Counter,
     pub(crate) reloads_refused: Counter,
-    /// 1 while the index folder publishes what is not served.
+    /// 1 while the index folder publishes a generation that the server refuses.
     pub(crate) publication_refused: Gauge,
 }
 
-/// What is counted of the connections of one listener.
+/// The counts of the connections of one listener.
 #[derive(Default)]
 pub(crate) struct ConnectionMetrics {
     pub(crate) open: Gauge,
     pub(crate) accepted: Counter,
-    /// The system had no descriptor for it, it was gone, or its address has as many as it may.
+    /// Connections for which the system had no descriptor, that were closed before they were
+    /// accepted, or whose address has as many as it may.
     pub(crate) refused: Counter,
-    /// It was silent for too long, its head took too long, or it took its answer too slowly.
+    /// Connections that were silent, sent a head or read an answer for too long.
     pub(crate) timed_out: Counter,
-    /// What came over it was no request, or had too great a head.
+    /// Connections that sent an invalid request, or one with too large a head.
     pub(crate) malformed: Counter,
 }
 
@@ -54,7 +56,7 @@ impl Default for Metrics {
         Self {
             requests: Family::default(),
             request_seconds: Family::<Route, Histogram>::new_with_constructor(|| {
-                Histogram::new(SECONDS)
+                Histogram::new(BUCKETS)
             }),
             rows: Family::default(),
             requests_in_flight: Gauge::default(),
@@ -67,9 +69,9 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request.
-    pub(crate) fn answered(&self, route: Route, status: u16, rows: u64, elapsed: Duration) {
-        self.requests.get_or_create(&Answered { route, status }).inc();
+    /// Counts a request that has ended.
+    pub(crate) fn count_request(&self, route: Route, status: u16, rows: u64, elapsed: Duration) {
+        self.requests.get_or_create(&RequestLabels { route, status }).inc();
         self.request_seconds.get_or_create(&route).observe(elapsed.as_secs_f64());
         if rows > 0 {
             self.rows.get_or_create(&route).inc_by(rows);
@@ -78,6 +80,6 @@ impl Metrics {
 
     #[cfg(test)]
     pub(crate) fn count(&self, route: Route, status: u16) -> u64 {
-        self.requests.get_or_create(&Answered { route, status }).get()
+        self.requests.get_or_create(&RequestLabels { route, status }).get()
     }
 }

@@ -1,7 +1,7 @@
-//! The frame of every answer: the request's id in its header, its line in the log, its count
-//! in the metrics, and a 500 where a panic left none. The log and the metrics name the
-//! method, the route's template, status, rows, time and id of a request; never a path, a
-//! key, a query or a body.
+//! Observes requests and connections. Each answer gets the request's id as a header, a line in
+//! the log and a count in the metrics; a panic becomes a 500. The log and the metrics have a
+//! request's method, route template, status, rows, time and id, and never its path, key, query
+//! or body.
 
 mod labels;
 pub(crate) mod log;
@@ -21,71 +21,66 @@ use crate::error::ApiError;
 use crate::request;
 use crate::request::{Ids, REQUEST_ID, Request};
 
-/// The status logged when the client disconnects before the answer. 499 is not a status of
-/// HTTP; proxies use it in the same way.
+/// The status logged when the client disconnects before the answer. 499 is not an HTTP status;
+/// nginx uses it the same way.
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
-/// Observes the requests and connections of a server.
+/// Observes the requests and connections of a listener.
 #[derive(Clone)]
 pub struct Observer {
     metrics: Arc<Metrics>,
     connections: Arc<ConnectionMetrics>,
-    /// `None` observes no requests.
-    requests: Option<Requests>,
-}
-
-#[derive(Clone)]
-struct Requests {
-    ids: Arc<Ids>,
+    /// The source of request ids. `None` when requests are not observed.
+    ids: Option<Arc<Ids>>,
     has_log: bool,
 }
 
 impl Observer {
-    /// Counts for `metrics`; `has_log` writes a line for each request.
+    /// Counts in `metrics`; with `has_log`, each request has a line in the log.
     pub(crate) fn new(metrics: Arc<Metrics>, has_log: bool) -> Self {
         let connections = metrics.connections.clone();
-        Self { metrics, connections, requests: Some(Requests { ids: Arc::default(), has_log }) }
+        Self { metrics, connections, ids: Some(Arc::default()), has_log }
     }
 
-    /// The same for the listener of operators, whose connections are not counted: they have
-    /// a bound of their own, and none that anyone watches.
+    /// The observer of the operators' listener. Its connections are not in the metrics, which
+    /// describe the clients' connections and their bound.
     #[must_use]
     pub fn for_operators(self) -> Self {
         Self { connections: Arc::default(), ..self }
     }
 
-    /// For a service that is not Figdex's own: its requests have no id and are not counted.
+    /// The observer of a service other than Figdex's: requests get no id and are not counted.
     pub fn none() -> Self {
-        Self { metrics: Arc::default(), connections: Arc::default(), requests: None }
+        Self { metrics: Arc::default(), connections: Arc::default(), ids: None, has_log: false }
     }
 
     pub(crate) fn connections(&self) -> &Arc<ConnectionMetrics> {
         &self.connections
     }
 
-    /// Begins a request, whose head is there.
+    /// Begins to observe a request, once its head is read.
     pub fn begin(&self, method: &Method, headers: &HeaderMap) -> Observed {
-        Observed(self.requests.as_ref().map(|requests| {
+        Observed(self.ids.as_ref().map(|ids| {
             self.metrics.requests_in_flight.inc();
-            Begun {
-                request: Request::new(requests.ids.of(headers)),
+            Facts {
+                request: Request::new(ids.of(headers)),
                 method: method.clone(),
                 status: None,
-                at: Instant::now(),
+                began: Instant::now(),
                 metrics: self.metrics.clone(),
-                has_log: requests.has_log,
+                has_log: self.has_log,
             }
         }))
     }
 }
 
-/// A request that is being answered, if it is observed.
-pub struct Observed(Option<Begun>);
+/// A request that is being answered; `None` when it is not observed.
+pub struct Observed(Option<Facts>);
 
 impl Observed {
-    /// Awaits the answer, gives it the request's id, and reports it. A panic in any route is
-    /// a 500: the gate has its own guard only because it knows which headers a 500 of the
-    /// contract has.
+    /// Awaits the answer, adds the request's id to it, and reports it. A panic in any route
+    /// becomes a 500; the gate catches panics too, because a 500 of the contract has further
+    /// headers.
     pub async fn answering<B: From<&'static str>>(
         self,
         answer: impl Future<Output = Response<B>>,
@@ -97,32 +92,34 @@ impl Observed {
                 Reply::from(ApiError::Internal).map(|_| text.into())
             })
         };
-        let Some(mut begun) = self.0 else { return answer.await };
-        let mut answer = request::answering(begun.request.clone(), answer).await;
-        begun.status = Some(answer.status());
-        answer.headers_mut().insert(REQUEST_ID, begun.request.id().to_header());
+        let Some(mut facts) = self.0 else { return answer.await };
+        let mut answer = request::answering(facts.request.clone(), answer).await;
+        facts.status = Some(answer.status());
+        answer.headers_mut().insert(REQUEST_ID, facts.request.id().to_header());
         answer
     }
 }
 
-/// What is known of a request from its beginning on; it is told when this is dropped,
-/// for a client that goes away takes its request along.
-struct Begun {
+/// The facts of a request for the log and the metrics. The drop reports them, and therefore
+/// also a request that is dropped because its client disconnected.
+struct Facts {
+    /// Its id, and what the routes add: the route and the rows.
     request: Arc<Request>,
     method: Method,
-    /// `None` until it is answered.
+    /// `None` until the request is answered.
     status: Option<StatusCode>,
-    at: Instant,
+    began: Instant,
     metrics: Arc<Metrics>,
     has_log: bool,
 }
 
-impl Drop for Begun {
+impl Drop for Facts {
     fn drop(&mut self) {
-        let (route, rows, elapsed) = (self.request.route(), self.request.rows(), self.at.elapsed());
+        let (route, rows, elapsed) =
+            (self.request.route(), self.request.rows(), self.began.elapsed());
         let status = self.status.map_or(CLIENT_CLOSED_REQUEST, |status| status.as_u16());
         self.metrics.requests_in_flight.dec();
-        self.metrics.answered(route, status, rows, elapsed);
+        self.metrics.count_request(route, status, rows, elapsed);
         if self.has_log {
             tracing::info!(
                 target: ACCESS,
@@ -138,7 +135,7 @@ impl Drop for Begun {
     }
 }
 
-/// A method's name; one that a client made up has none.
+/// The name of a method of HTTP; `other` for one that the client made up.
 fn name(method: &Method) -> &str {
     match *method {
         Method::GET
@@ -161,32 +158,32 @@ mod tests {
     use super::*;
     use crate::request::Route;
 
-    /// A request is counted once, however it ends, and is in flight until then.
+    /// A request is in flight until it ends, and is counted once, however it ends.
     #[tokio::test]
-    async fn every_request_ends() {
+    async fn every_request_is_counted_once() {
         let metrics = Arc::<Metrics>::default();
         let observer = Observer::new(metrics.clone(), false);
         let begin = || observer.begin(&Method::GET, &HeaderMap::new());
         let answered = begin().answering(async { Reply::default() }).await;
         assert!(answered.headers().contains_key(REQUEST_ID));
 
-        let mut gone = Box::pin(begin().answering(async {
-            request::takes(Route::Suggest);
+        let mut abandoned = Box::pin(begin().answering(async {
+            request::set_route(Route::Suggest);
             pending::<Reply>().await
         }));
-        assert!((&mut gone).now_or_never().is_none());
+        assert!((&mut abandoned).now_or_never().is_none());
         assert_eq!(metrics.requests_in_flight.get(), 1);
-        drop(gone);
+        drop(abandoned);
 
-        let broken = begin().answering::<&str>(async { panic!("a test's panic") }).await;
-        assert_eq!(broken.status(), 500);
-        assert!(broken.headers().contains_key(REQUEST_ID));
+        let panicked = begin().answering::<&str>(async { panic!("a test's panic") }).await;
+        assert_eq!(panicked.status(), 500);
+        assert!(panicked.headers().contains_key(REQUEST_ID));
         assert_eq!(metrics.requests_in_flight.get(), 0);
         let counts = [(Route::Other, 200), (Route::Suggest, 499), (Route::Other, 500)];
         assert_eq!(counts.map(|(route, status)| metrics.count(route, status)), [1, 1, 1]);
 
-        let unseen = Observer::none().begin(&Method::GET, &HeaderMap::new());
-        let answered = unseen.answering(async { Reply::default() }).await;
+        let unobserved = Observer::none().begin(&Method::GET, &HeaderMap::new());
+        let answered = unobserved.answering(async { Reply::default() }).await;
         assert!(answered.headers().is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! What the server sends.
+//! The types of answers. Their comments are descriptions in the document.
 
 #![expect(dead_code, reason = "these types are described, never built: `wire` writes JSON itself")]
 
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::Schemas;
 
-/// An instrument: all its fields are there, null where unknown.
+/// An instrument. All fields are present, null where unknown.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct FigiResult {
@@ -19,7 +19,7 @@ struct FigiResult {
     ticker: Option<String>,
     #[schema(required, example = "US")]
     exch_code: Option<String>,
-    /// FIGI of the composite: the venues of one country or market together.
+    /// FIGI of the composite, which unites the venues of one country or market.
     #[schema(required, rename = "compositeFIGI", example = "BBG000BLNNH6")]
     composite_figi: Option<String>,
     #[schema(required, rename = "uniqueID", example = "EQ0010080100001000")]
@@ -28,7 +28,7 @@ struct FigiResult {
     security_type: Option<String>,
     #[schema(required, example = "Equity")]
     market_sector: Option<String>,
-    /// FIGI of the share class: the composites of all countries together.
+    /// FIGI of the share class, which unites the composites of all countries.
     #[schema(required, rename = "shareClassFIGI", example = "BBG001S5S399")]
     share_class_figi: Option<String>,
     #[schema(required, rename = "uniqueIDFutOpt")]
@@ -37,16 +37,16 @@ struct FigiResult {
     security_type2: Option<String>,
     #[schema(required, example = "IBM")]
     security_description: Option<String>,
-    /// `Metadata N/A`, where the other fields are not available.
+    /// `Metadata N/A` when the other fields are not available.
     #[schema(required = false)]
     metadata: String,
 }
 
-/// The element at place i answers the job at place i.
+/// The results of the jobs, in the order of the jobs.
 #[derive(ToSchema)]
 struct BulkMappingJobResult(Vec<MappingJobResult>);
 
-/// What became of one job.
+/// The result of one job.
 #[derive(ToSchema)]
 #[serde(untagged)]
 enum MappingJobResult {
@@ -55,7 +55,7 @@ enum MappingJobResult {
     Error(MappingJobResultError),
 }
 
-/// What the job found, in the order of FIGIs.
+/// The instruments that the job found, in FIGI order.
 #[derive(ToSchema)]
 struct MappingJobResultFigiList {
     #[schema(min_items = 1)]
@@ -69,45 +69,43 @@ struct MappingJobResultFigiNotFound {
     warning: String,
 }
 
-/// The job has a fault, or finds more than an answer holds.
+/// The job is invalid, or finds more instruments than a result may hold.
 #[derive(ToSchema)]
 struct MappingJobResultError {
     #[schema(example = "Invalid idValue format.")]
     error: String,
 }
 
-/// A page of what was found, or what is wrong with the question: either `data` or
-/// `error` is there, and never null.
+/// A page of results, or an error. Either `data` or `error` is present, and never null.
 #[derive(ToSchema)]
 struct SearchResponse {
     #[schema(max_items = 100, required = false)]
     data: Vec<FigiResult>,
     #[schema(example = "query must be a non-empty string.", required = false)]
     error: String,
-    /// There is another page: the same request with this as `start` gets it.
+    /// Present when there is another page: repeat the request with this value as `start` to get it.
     #[schema(required = false)]
     next: String,
 }
 
-/// A page of what was found in the order of FIGIs, or what is wrong with the question.
+/// A page of results in FIGI order, or an error.
 #[derive(ToSchema)]
 struct FilterResponse {
     #[serde(flatten)]
     search: SearchResponse,
-    /// How many instruments the question finds, on all pages. It is there where
-    /// `data` is.
+    /// The number of instruments on all pages. Present when `data` is.
     #[schema(required = false)]
     total: u64,
 }
 
-/// The values that a field may have.
+/// The values that a property may have.
 #[derive(ToSchema)]
 struct ValuesResponse {
     /// Sorted by lower case.
     values: Vec<String>,
 }
 
-/// The components that these are.
+/// Adds the types of answers to the components of the document.
 pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<BulkMappingJobResult>();
     schemas.add::<SearchResponse>();

@@ -1,4 +1,4 @@
-//! What of the document depends on the version, on the settings and on the data.
+//! The parts of the document that depend on the version, the settings and the data.
 
 use figdex_index::{IdType, Property, Vocabulary};
 use serde_json::{Map, Value, json};
@@ -7,7 +7,8 @@ use crate::config::{SearchEnvelope, Settings};
 use crate::limits::{ENUM_VALUES_MAX, PerRequest};
 use crate::version::Version;
 
-/// Makes of the schemas of all versions those of one.
+/// Turns the schemas, which are written for all versions, into those of one version under one set
+/// of settings.
 pub(super) fn apply(
     schemas: &mut Map<String, Value>,
     version: Version,
@@ -18,7 +19,7 @@ pub(super) fn apply(
     let id_types = IdType::ALL.into_iter().filter(|id_type| version.has_id_type(*id_type));
     schemas["MappingJob"]["properties"]["idType"]["enum"] = id_types.map(IdType::name).collect();
     for request in ["MappingJob", "SearchRequest", "FilterRequest"] {
-        // Another property is told as a fault, inside the 200.
+        // Any other property is an error inside the 200 (contract 2.10).
         schemas[request]["additionalProperties"] = json!(false);
         let option_type = &mut schemas[request]["properties"]["optionType"];
         option_type["enum"] = nullable(vocabulary.values(Property::OptionType));
@@ -52,7 +53,8 @@ pub(super) fn apply(
             .expect("a result is one of several")
             .retain(|result| result["$ref"] != "#/components/schemas/MappingJobResultFigiNotFound");
         schemas["MappingJobResultError"]["description"] =
-            "The job found nothing, has a fault, or finds more than an answer holds.".into();
+            "The job found nothing, is invalid, or finds more instruments than a result may hold."
+                .into();
     }
     if settings.search_envelope == SearchEnvelope::Array {
         wrap(schemas, "SearchResponse");
@@ -64,17 +66,17 @@ pub(super) fn apply(
     }
 }
 
-/// What a mapping job must give besides its identifier.
+/// The description of a mapping job, with its conditional properties (contract 4.12 to 4.14).
 const REQUIRED: &str = "One identifier to map. securityType2, or marketSecDes in its place, is \
     required when idType is BASE_TICKER or ID_EXCH_SYMBOL; expiration when securityType2 is \
     Option or Warrant; maturity when it is Pool.";
 
-/// The values of a property that may be null: in OpenAPI 3.0 an enum must list null.
+/// The values of a property that may be null: in OpenAPI 3.0 its enum must list null.
 fn nullable<'a>(values: impl Iterator<Item = &'a str>) -> Value {
     values.map(Value::from).chain([Value::Null]).collect()
 }
 
-/// Lets each enum-like property of a search be an array of values too.
+/// Allows an array of values for each enum-like property of a search or filter (contract 8.14).
 fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Vocabulary) {
     let array = |items: Value| {
         json!({
@@ -85,7 +87,7 @@ fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Voca
     let exists = |property: &Property| *property != Property::StateCode || version.has_state_code();
     for property in Property::ALL.into_iter().filter(exists) {
         let several = match property {
-            // Its list is long, and so stands in the document once.
+            // Its list is long: a component keeps it from being repeated.
             Property::StateCode => {
                 schemas.insert(
                     "StateCodes".to_owned(),
@@ -100,9 +102,9 @@ fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Voca
             let described = &mut schemas[request]["properties"][property.name()];
             let one = described.take();
             let mut whole = json!({"oneOf": [&one, &several]});
-            for told in ["description", "example"] {
-                if let Some(text) = one.get(told) {
-                    whole[told] = text.clone();
+            for keyword in ["description", "example"] {
+                if let Some(text) = one.get(keyword) {
+                    whole[keyword] = text.clone();
                 }
             }
             *described = whole;
@@ -110,7 +112,7 @@ fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Voca
     }
 }
 
-/// Takes a property away.
+/// Removes a property.
 fn without(schema: &mut Value, property: &str) {
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.remove(property);
@@ -120,7 +122,8 @@ fn without(schema: &mut Value, property: &str) {
     }
 }
 
-/// The object becomes the element, and its name that of an array of one.
+/// Gives the name of an object to an array of one such object (contract 8.3). The object is named
+/// `…Element` then.
 fn wrap(schemas: &mut Map<String, Value>, name: &str) {
     let element = format!("{name}Element");
     let array = json!({

@@ -1,15 +1,13 @@
-//! The machine-readable description of the interface, `GET /schema`.
+//! The machine-readable description of the interface, `GET /schema` (contract 1.9, 1.10).
 //!
-//! The wire layer reads raw JSON and writes rows by hand, so its shapes are said
-//! here once more, as types that are only described: `requests` is what a caller
-//! may send, `answers` what the server sends, with the names of the published
-//! document of the public service, since client programs are generated from them.
-//! `paths` are the operations. `edition` makes of these the document of one version
-//! under one set of settings, and `three` writes it as OpenAPI 3.0.
+//! `wire` reads raw JSON and writes rows by hand, so its shapes are repeated here as types that are
+//! described and never built: `requests` and `answers`. They have the names of the public service's
+//! document, because client programs are generated from these. `paths` has the operations.
+//! `edition` turns all this into the document of one version under one set of settings, and `three`
+//! translates that to OpenAPI 3.0.
 //!
-//! That all this is true is held by tests: `tests/it/api/schema.rs` compares it
-//! with what the server accepts and answers, and `.ci/run` lets strangers' tools
-//! read it.
+//! `tests/it/api/schema.rs` compares the document with what the server accepts and answers, and
+//! `.ci/run` gives it to other projects' tools.
 
 mod answers;
 mod edition;
@@ -29,23 +27,24 @@ use crate::version::Version;
 /// The name of the security scheme.
 const API_KEY: &str = "ApiKeyAuth";
 
-const ABOUT: &str = "Finds FIGIs of financial instruments. Requests without an API key are accepted at lower limits. A fault of one \
-    field or of one mapping job is told inside a 200; other statuses are for faults of the request.";
+const ABOUT: &str = "Finds FIGIs of financial instruments. Requests without an API key have \
+    lower limits. An invalid field or mapping job is reported inside a 200; other statuses are for \
+    requests that are invalid as a whole.";
 
-/// The schemas of types, by their names.
+/// Pairs of a type's name and its schema.
 #[derive(Default)]
 struct Schemas(Vec<(String, RefOr<Schema>)>);
 
 impl Schemas {
-    /// Adds a type, and those that it is made of.
+    /// Adds a type and the types of its fields.
     fn add<T: ToSchema>(&mut self) {
         self.0.push((T::name().into_owned(), T::schema()));
         T::schemas(&mut self.0);
     }
 }
 
-/// The document of a version, as JSON. `vocabulary` knows the values of the
-/// properties whose list is short enough to stand in it.
+/// The document of a version, as JSON. `vocabulary` gives the values of the properties whose lists
+/// are short enough for the document.
 pub(crate) fn document(
     version: Version,
     settings: &Settings,
@@ -61,7 +60,7 @@ pub(crate) fn document(
         components.security_scheme(API_KEY, SecurityScheme::ApiKey(ApiKey::Header(api_key))).into();
     let mut info = Info::new("Figdex", env!("CARGO_PKG_VERSION"));
     info.description = Some(ABOUT.to_owned());
-    // Without an address it is relative: where this document comes from.
+    // Without a public address it is relative to the address of this document.
     let server = format!("{}/{}", settings.public_url.as_deref().unwrap_or(""), version.name());
     let document = OpenApi::builder()
         .info(info)
@@ -137,7 +136,7 @@ mod tests {
 
     /// contract 1.10: `servers` is the configured public address; without one it is relative.
     #[test]
-    fn the_server_is_told() {
+    fn servers_name_the_public_address() {
         for (public_url, server) in
             [(None, "/v2"), (Some("https://figi.example.com"), "https://figi.example.com/v2")]
         {
@@ -150,9 +149,9 @@ mod tests {
         }
     }
 
-    /// `--search-envelope array`: the schema tells of an array of one.
+    /// contract 8.3: with `--search-envelope array` the schema is an array of one.
     #[test]
-    fn the_envelope_is_told() {
+    fn the_envelope_is_documented() {
         let schemas = &of(Version::V3, SearchEnvelope::Array)["components"]["schemas"];
         for name in ["SearchResponse", "FilterResponse"] {
             assert_eq!(schemas[name]["type"], "array");

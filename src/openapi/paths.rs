@@ -1,7 +1,7 @@
-//! The operations: what each takes, and every status that it can answer with.
+//! The operations: the request of each, and every status that it can answer with.
 //!
-//! They have no operationId, as in the published document: generators then name
-//! them by path and method, and existing programs find the names that they know.
+//! They have no operationId, as in the public service's document: client generators then name them
+//! by path and method, so that existing programs find the names that they use.
 
 use figdex_index::Property;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ fn mapping() -> Operation {
         ),
         (
             "optionMappingRequest",
-            "An option, by the ticker of its kind and its last day",
+            "An option, by its base ticker and its expiration",
             json!([{
                 "idType": "BASE_TICKER", "idValue": "AAPL 1 C155", "securityType2": "Option",
                 "expiration": ["2025-01-01", "2025-12-31"], "strike": [150, null],
@@ -62,8 +62,7 @@ fn mapping() -> Operation {
     ];
     let operation = posting("BulkMappingJob", &examples)
         .description(Some("Maps identifiers to FIGIs, a batch of jobs at a time."));
-    answering(operation, "BulkMappingJobResult", "For each job what it found, in their order.")
-        .build()
+    answering(operation, "BulkMappingJobResult", "The results of the jobs, in their order.").build()
 }
 
 fn search() -> Operation {
@@ -76,9 +75,10 @@ fn search() -> Operation {
         ),
     ];
     let operation = posting("SearchRequest", &examples).description(Some(
-        "Searches FIGIs by key words and properties, best first, 100 a page and 150 pages.",
+        "Searches FIGIs by key words and properties, the best matches first: 100 on a page, up to \
+         150 pages.",
     ));
-    answering(operation, "SearchResponse", "A page of what was found.").build()
+    answering(operation, "SearchResponse", "A page of results.").build()
 }
 
 fn filter(settings: &Settings) -> Operation {
@@ -97,11 +97,9 @@ fn filter(settings: &Settings) -> Operation {
             json!({"exchCode": ["US", "GR"], "securityType2": "Common Stock"}),
         ));
     }
-    let operation = posting("FilterRequest", &examples).description(Some(
-        "Finds FIGIs as search does, in the order of FIGIs, and says how many there are.",
-    ));
-    answering(operation, "FilterResponse", "A page of what was found, and how much there is.")
-        .build()
+    let operation = posting("FilterRequest", &examples)
+        .description(Some("Finds the same FIGIs as search, in FIGI order, and counts them."));
+    answering(operation, "FilterResponse", "A page of results, and the number of all.").build()
 }
 
 fn values(version: Version) -> Operation {
@@ -112,10 +110,10 @@ fn values(version: Version) -> Operation {
         .name("key")
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
-        .description(Some("The field whose values are asked for."))
+        .description(Some("The property whose values are listed."))
         .schema(Some(key.build()));
     let operation = OperationBuilder::new()
-        .description(Some("Lists the values that an enum-like field may have now."))
+        .description(Some("Lists the values that a property may have now."))
         .parameter(parameter)
         .response("200", counted(json_response("ValuesResponse", "The values.")))
         .response("400", counted(refusal(&[("key", ApiError::BadRequest)])))
@@ -123,7 +121,7 @@ fn values(version: Version) -> Operation {
     refused(operation, &["401", "405", "406", "429", "500", "503"]).build()
 }
 
-/// An operation that takes a body, with examples that the bundled sample answers.
+/// An operation that takes a body, with examples that find something in the bundled sample.
 fn posting(request: &str, examples: &[(&str, &str, Value)]) -> OperationBuilder {
     let content =
         ContentBuilder::new().schema(Some(Ref::from_schema_name(request))).examples_from_iter(
@@ -148,7 +146,7 @@ fn answering(operation: OperationBuilder, schema: &str, description: &str) -> Op
     refused(operation, &["400", "401", "405", "406", "413", "415", "429", "500", "503"])
 }
 
-/// The operation answers with these components too.
+/// Adds the refusals with these statuses, which are components, to an operation.
 fn refused(mut operation: OperationBuilder, statuses: &[&str]) -> OperationBuilder {
     for status in statuses {
         operation = operation.response(*status, Ref::from_response_name(*status));
@@ -161,7 +159,8 @@ fn json_response(schema: &str, description: &str) -> ResponseBuilder {
     ResponseBuilder::new().description(description).content("application/json", content)
 }
 
-/// The lines of the error table that share a status, each with a name.
+/// A response for the lines of the error table that share a status, each with the name of its
+/// example.
 fn refusal(lines: &[(&str, ApiError)]) -> ResponseBuilder {
     let content =
         ContentBuilder::new().schema(Some(Object::with_type(Type::String))).examples_from_iter(
@@ -173,7 +172,7 @@ fn refusal(lines: &[(&str, ApiError)]) -> ResponseBuilder {
         .content("text/html; charset=utf-8", content.build())
 }
 
-/// An answer that counted against a rate says so, unless there are no rates.
+/// Adds the rate-limit headers, which an answer has when its request was counted.
 fn counted(mut response: ResponseBuilder) -> ResponseBuilder {
     for (name, ..) in RATE_HEADERS {
         response = response.header_ref(name, Ref::new(format!("#/components/headers/{name}")));
@@ -188,7 +187,7 @@ const RATE_HEADERS: [(&str, Type, &str); 4] = [
     ("ratelimit-reset", Type::Integer, "Seconds until the current window ends."),
 ];
 
-/// The refusals that operations share, and the headers.
+/// Adds the refusals and headers that operations share.
 pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
     let plain = |error| refusal(&[("text", error)]);
     let whole = |kind, description: &str| {
@@ -198,10 +197,10 @@ pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
     };
     let of_body = [("generic", ApiError::BadRequest), ("invalid_enum", ApiError::InvalidEnumField)];
     let method = plain(ApiError::InvalidMethod { allow: "" })
-        .header("allow", whole(Type::String, "The methods that the path takes."));
+        .header("allow", whole(Type::String, "The methods that the path accepts."));
     let full = Standing { limit: 0, remaining: 0, reset_seconds: 0, window_seconds: 0 };
     let rate = counted(plain(ApiError::RateLimitReached(full)))
-        .header("retry-after", whole(Type::Integer, "Seconds until it is worth another try."));
+        .header("retry-after", whole(Type::Integer, "Seconds until another request can succeed."));
     let responses: [(&str, Response); 10] = [
         ("400", counted(refusal(&of_body)).build()),
         ("401", plain(ApiError::InvalidApiKey).build()),

@@ -1,4 +1,4 @@
-//! What a caller may send.
+//! The types of requests. Their comments are descriptions in the document.
 
 #![expect(dead_code, reason = "these types are described, never built: `wire` reads raw JSON")]
 
@@ -25,14 +25,14 @@ struct MappingJob {
     common: CommonSearchMappingRequest,
 }
 
-/// The properties that narrow an answer. exchCode and micCode exclude each other.
+/// The properties that narrow an answer. exchCode and micCode cannot be combined.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 struct CommonSearchMappingRequest {
-    /// Exchange code, of the row itself.
+    /// Exchange code of the instrument itself.
     #[schema(example = "US")]
     exch_code: Option<String>,
-    /// ISO market identification code.
+    /// ISO market identifier code (MIC).
     mic_code: Option<String>,
     /// Currency of the instrument.
     #[schema(example = "USD")]
@@ -43,12 +43,12 @@ struct CommonSearchMappingRequest {
     /// Security type.
     #[schema(example = "Equity Option")]
     security_type: Option<String>,
-    /// An alternative, typically less specific security type.
+    /// An alternative security type, typically less specific.
     #[schema(example = "Option")]
     security_type2: Option<String>,
-    /// Whether equities that no exchange lists are included.
+    /// Whether to include equities that are not listed on an exchange.
     include_unlisted_equities: Option<bool>,
-    /// Filters options by their type.
+    /// Type of the option.
     option_type: Option<String>,
     #[schema(required = false)]
     strike: NullableNumberInterval,
@@ -64,20 +64,20 @@ struct CommonSearchMappingRequest {
     state_code: StateCode,
 }
 
-/// A question to search. At least one property must be there.
+/// A search request. At least one property is required.
 #[derive(ToSchema)]
 struct SearchRequest {
     /// Key words, at most 1,024 bytes.
     #[schema(example = "ibm", min_length = 1)]
     query: Option<String>,
-    /// The `next` of the answer before: asks for the page after it. The other
-    /// properties must be those of that request.
+    /// The `next` of the previous page, to get the page after it. The other properties must be the
+    /// same as in that request.
     start: Option<String>,
     #[serde(flatten)]
     common: CommonSearchMappingRequest,
 }
 
-/// A question to filter, of the same shape as one to search.
+/// A filter request, with the same properties as a search request.
 #[derive(ToSchema)]
 struct FilterRequest {
     #[serde(flatten)]
@@ -94,7 +94,7 @@ impl PartialSchema for IdValue {
         OneOfBuilder::new()
             .item(Object::with_type(Type::String))
             .item(Object::with_type(Type::Integer))
-            .description(Some("The identifier. An integer stands for its decimal text."))
+            .description(Some("The identifier. An integer stands for its decimal digits."))
             .into()
     }
 }
@@ -103,7 +103,8 @@ impl PartialSchema for NullableNumberInterval {
     fn schema() -> RefOr<Schema> {
         interval(
             Object::with_type(nullable(Type::Number)),
-            "[a, b] with a <= b, where null is an open end. At least one entry is not null.",
+            "An interval [a, b] with a <= b. null leaves that side open; at least one entry must \
+             not be null.",
         )
     }
 }
@@ -114,13 +115,13 @@ impl PartialSchema for NullableDateInterval {
         date.format = Some(SchemaFormat::KnownFormat(KnownFormat::Date));
         interval(
             date,
-            "[a, b] with a <= b, no more than one year apart; null is one year from the other \
-             entry. At least one entry is not null.",
+            "An interval [a, b] with a <= b, at most one year apart. null stands for the day one \
+             year from the other entry; at least one entry must not be null.",
         )
     }
 }
 
-/// Its values come with the edition.
+/// Its values are added by `edition`.
 impl PartialSchema for StateCode {
     fn schema() -> RefOr<Schema> {
         let mut code = Object::with_type(nullable(Type::String));
@@ -148,7 +149,7 @@ fn interval(entry: Object, description: &str) -> RefOr<Schema> {
         .into()
 }
 
-/// The components that these are.
+/// Adds the types of requests to the components of the document.
 pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<BulkMappingJob>();
     schemas.add::<SearchRequest>();

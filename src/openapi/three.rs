@@ -1,17 +1,18 @@
-//! OpenAPI 3.0, which every published client generator reads, and in which the
-//! document of the public service is written. utoipa speaks 3.1 only; the two
-//! differ in how a value may be null and in how objects are composed.
+//! Translation to OpenAPI 3.0, the version of the public service's document, which all client
+//! generators read. utoipa writes 3.1 only. The two differ in how a value may be null and in how
+//! objects are composed.
 
 use serde_json::{Map, Value, json};
 
-/// Says of the document that it is 3.0, and makes it so.
+/// Translates the document to 3.0.
 pub(super) fn translate(document: &mut Value) {
     document["openapi"] = json!("3.0.3");
     translate_schema(document);
 }
 
-/// Writes composed objects out: only 3.1 can close an object that is composed, and
-/// requests are closed. What was nothing but a part goes.
+/// Replaces each composed object by one that has all its properties: only 3.1 can forbid further
+/// properties of a composed object, and requests forbid them. Removes the schema that was only a
+/// part of others.
 pub(super) fn spread(schemas: &Map<String, Value>) -> Map<String, Value> {
     let whole = |(name, schema): (&String, &Value)| (name.clone(), composed(schema, schemas));
     let mut spread: Map<String, Value> = schemas.iter().map(whole).collect();
@@ -19,7 +20,7 @@ pub(super) fn spread(schemas: &Map<String, Value>) -> Map<String, Value> {
     spread
 }
 
-/// The schema with what its `allOf` names written into it.
+/// The schema with the properties of the schemas in its `allOf`.
 fn composed(schema: &Value, schemas: &Map<String, Value>) -> Value {
     let Some(parts) = schema["allOf"].as_array() else { return schema.clone() };
     let mut whole = json!({"type": "object", "properties": {}, "required": []});
@@ -45,13 +46,13 @@ fn composed(schema: &Value, schemas: &Map<String, Value>) -> Value {
     whole
 }
 
-/// `"type": [t, "null"]` becomes `"type": t, "nullable": true`, wherever it stands.
+/// Replaces `"type": [t, "null"]` by `"type": t, "nullable": true` everywhere in a value.
 fn translate_schema(value: &mut Value) {
     match value {
         Value::Object(members) => {
             if let Some(Value::Array(types)) = members.get("type") {
                 let kind = types.iter().find(|kind| *kind != "null").cloned();
-                members.insert("type".to_owned(), kind.expect("a type beside null"));
+                members.insert("type".to_owned(), kind.expect("a type other than null"));
                 members.insert("nullable".to_owned(), Value::Bool(true));
             }
             members.values_mut().for_each(translate_schema);

@@ -1,10 +1,9 @@
-//! Taking up what is published while the server runs: the new generation is opened
-//! beside the old one, checked, and put in its place; no request waits or fails.
+//! Reloading the index while the server runs. A newly published generation is opened and checked
+//! while the old one serves, and then takes its place; no request waits or fails.
 //!
-//! A request asks the state once for its catalogue and keeps it, so that requests in
-//! flight end with the generation that they began with. Opening reads every file, to
-//! check it, and so it warms the generation too. Whatever is
-//! wrong with a new one, the old one serves on.
+//! A request asks the state for its catalogue once and keeps it, so requests in flight end with the
+//! generation that they began with. Opening reads every file to check it, which also brings the
+//! files into memory. If anything is wrong with the new generation, the old one stays.
 
 use std::panic::catch_unwind;
 use std::path::PathBuf;
@@ -16,8 +15,8 @@ use tokio::signal::unix::Signal;
 
 use crate::state::State;
 
-/// Looks at the index folder now and then, and whenever `hangup` says so, for as long
-/// as the server runs.
+/// Looks at the index folder once each reload period and at each `hangup`, for as long as the
+/// server runs.
 pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
     let mut follower = Follower { state, index, refused: None };
     loop {
@@ -26,12 +25,12 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
             () = tokio::time::sleep(period) => false,
             Some(()) = hangup.recv() => true,
         };
-        // Opening takes as long as reading all files, and a folder may lie on a network.
+        // Opening reads all files, and the folder may be on a network.
         let looked = tokio::task::spawn_blocking(move || {
             follower.look(is_asked);
             follower
         });
-        // It does not panic, so it was cancelled: the runtime is ending.
+        // It does not panic. So it was cancelled: the runtime is ending.
         let Ok(same) = looked.await else { return };
         follower = same;
         let is_refused = i64::from(follower.refused.is_some());
@@ -42,11 +41,11 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
 struct Follower {
     state: Arc<State>,
     index: PathBuf,
-    /// What was found and not taken up, so that it is told, and read, once.
+    /// The publication that was refused last, so that it is read and logged only once.
     refused: Option<Refused>,
 }
 
-/// A publication that is broken, or the reason why there is none.
+/// A broken publication, or the reason why none can be found.
 #[derive(PartialEq, Eq)]
 enum Refused {
     Publication(Publication),
@@ -54,8 +53,8 @@ enum Refused {
 }
 
 impl Follower {
-    /// Takes up what is published, if it is another generation than is served. One
-    /// that was refused is tried again only when somebody asks.
+    /// Loads the published generation, if another one is served. One that was refused is tried
+    /// again only on SIGHUP (`is_asked`).
     fn look(&mut self, is_asked: bool) {
         let found = match Publication::of(&self.index) {
             Ok(found) => found,
@@ -66,7 +65,7 @@ impl Follower {
                     self.state.metrics().reloads_refused.inc();
                     tracing::error!(
                         reason,
-                        "no published generation is found; the old one serves on"
+                        "no published generation is found; the old one stays in service"
                     );
                 }
                 self.refused = refused;
@@ -76,7 +75,10 @@ impl Follower {
         if found == *self.state.catalogue().publication() {
             self.refused = None;
             if is_asked {
-                tracing::info!(generation = found.generation, "the published generation is served");
+                tracing::info!(
+                    generation = found.generation,
+                    "the published generation is already served"
+                );
             }
             return;
         }
@@ -85,7 +87,7 @@ impl Follower {
             return;
         }
         let start = Instant::now();
-        // A panic over broken files must not end the looking.
+        // A panic because of broken files must not end the loop.
         let opened = catch_unwind(|| Catalogue::open(&self.index));
         let reason = match opened {
             Ok(Ok(catalogue)) => {
@@ -95,23 +97,23 @@ impl Follower {
                 self.state.metrics().reloads_taken_up.inc();
                 self.refused = None;
                 let elapsed_ms = start.elapsed().as_millis() as u64;
-                tracing::info!(generation, instruments, elapsed_ms, "took up a new generation");
+                tracing::info!(generation, instruments, elapsed_ms, "loaded a new generation");
                 return;
             }
             Ok(Err(_)) if self.has_moved_on(&refused) => return,
             Ok(Err(error)) => chain(&error),
-            Err(_) => "opening it made the server panic".to_owned(),
+            Err(_) => "opening it caused a panic".to_owned(),
         };
         self.state.metrics().reloads_refused.inc();
         tracing::error!(
             reason,
-            "the new generation is refused; the old one serves on (after a repair: SIGHUP)"
+            "the new generation is refused; the old one stays in service (send SIGHUP after a repair)"
         );
         self.refused = refused;
     }
 
-    /// Whether something else was published meanwhile, and took away what was being
-    /// opened: that is nobody's fault, and the next look finds it.
+    /// Whether another generation was published in the meantime, which may have removed the one
+    /// that was being opened. That is not an error, and the next look finds the new one.
     fn has_moved_on(&self, from: &Option<Refused>) -> bool {
         Publication::of(&self.index).is_ok_and(|found| Some(Refused::Publication(found)) != *from)
     }

@@ -1,4 +1,4 @@
-//! What a request is called: the `X-Request-Id` that it brings, or one that is made.
+//! The id of a request: the `X-Request-Id` that it brings, or a new one (contract 2.14).
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
@@ -6,19 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use warp::http::{HeaderMap, HeaderName, HeaderValue};
 
-/// The header that brings an id, and takes it back.
+/// The header of an id, in requests and answers.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The bytes that an id may have: what proxies make has 16 to 64.
+/// The length of the longest valid id, in bytes. Ids of proxies have 16 to 64.
 const ID_BYTES_MAX: usize = 128;
 
-/// An id: letters, digits and a few signs, so that it can stand in a header and in a line
-/// of the log as it is.
+/// An id: letters, digits and a few signs, which need no escape in a header or a line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequestId(HeaderValue);
 
 impl RequestId {
-    /// What stands in a line that belongs to no request.
+    /// The id in a line of the log that does not belong to a request.
     pub(crate) const NONE: Self = Self(HeaderValue::from_static("-"));
 
     pub(crate) fn as_str(&self) -> &str {
@@ -38,24 +37,24 @@ impl fmt::Display for RequestId {
 
 /// Gives every request an id.
 ///
-/// Those that are made are a counter's numbers under a keyed hash: 64 bits that nobody
-/// foresees and that no other server makes in the same order, for a few nanoseconds.
+/// A new id is the keyed hash of a counter: 64 bits that cannot be predicted and differ from those
+/// of other servers, for a few nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     hasher: RandomState,
-    made: AtomicU64,
+    count: AtomicU64,
 }
 
 impl Ids {
-    /// The id of a request with those headers. One that is too long, or has another byte
-    /// than those of an id, is not taken over.
+    /// The id of a request with these headers: the one that it brings, if that is valid, else a new
+    /// one.
     pub(crate) fn of(&self, headers: &HeaderMap) -> RequestId {
         let brought = headers.get(REQUEST_ID).filter(|value| is_id(value.as_bytes()));
         RequestId(brought.cloned().unwrap_or_else(|| self.make()))
     }
 
     fn make(&self) -> HeaderValue {
-        let hash = self.hasher.hash_one(self.made.fetch_add(1, Ordering::Relaxed));
+        let hash = self.hasher.hash_one(self.count.fetch_add(1, Ordering::Relaxed));
         let digits: [u8; 16] = std::array::from_fn(|place| {
             let digit = hash >> (4 * (15 - place)) & 0xf;
             b"0123456789abcdef"[digit as usize]
@@ -75,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// contract 2.14: an id of the client's is kept when it is of the form; else one is made.
+    /// contract 2.14: a valid id of the client is kept, else a new one is made.
     #[test]
     fn brought_or_made() {
         let ids = Ids::default();

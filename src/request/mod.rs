@@ -1,11 +1,10 @@
-//! The request that is being answered: its id, its route and the rows that its answer
-//! has, for the log and the metrics. `observe` begins and ends it.
+//! The request that is being answered: its id, its route and the number of rows in its answer, for
+//! the log and the metrics. `observe` begins and ends it.
 //!
-//! It is ambient, as a span's fields are: what counts rows or tells of a fault lies deep
-//! under the routes, and every function between would have to hand it down. It is no
-//! span, since a span is registered and its fields are written for each request, whether
-//! or not the log has a line that shows them. Outside of a request, in a test of one
-//! route for example, nothing of it is kept.
+//! It is task-local, like the fields of a span: the code that counts rows or logs a failure is far
+//! below the routes. It is not a `tracing` span, because a span is registered and formatted for
+//! each request even when no line of the log shows it. Outside of a request, for example in a test
+//! of one route, nothing is recorded.
 
 mod id;
 mod route;
@@ -20,7 +19,7 @@ tokio::task_local! {
     static CURRENT: Arc<Request>;
 }
 
-/// What is known of a request so far.
+/// The facts about a request so far.
 #[derive(Debug)]
 pub(crate) struct Request {
     id: RequestId,
@@ -37,7 +36,7 @@ impl Request {
         &self.id
     }
 
-    /// The route that took it; [`Route::Other`] when none has.
+    /// The route of the request; [`Route::Other`] when no route has its path.
     pub(crate) fn route(&self) -> Route {
         self.route.get().copied().unwrap_or(Route::Other)
     }
@@ -47,12 +46,12 @@ impl Request {
     }
 }
 
-/// Awaits the answer to a request, which is the current one all the while.
+/// Awaits the answer to a request, which is the current one until then.
 pub(crate) async fn answering<F: Future>(request: Arc<Request>, answer: F) -> F::Output {
     CURRENT.scope(request, answer).await
 }
 
-/// The same work for another thread, with the current request.
+/// Wraps work for another thread, so that the current request stays the current one there.
 pub(crate) fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let request = CURRENT.try_with(Arc::clone).ok();
     move || match request {
@@ -61,16 +60,15 @@ pub(crate) fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     }
 }
 
-/// Tells that a route takes the current request.
-pub(crate) fn takes(route: Route) {
-    // The first to take it is its route, and there is only one.
-    let told = CURRENT.try_with(|request| request.route.set(route).is_ok());
-    debug_assert_ne!(told, Ok(false), "two routes took a request: {route}");
+/// Sets the route of the current request.
+pub(crate) fn set_route(route: Route) {
+    let is_first = CURRENT.try_with(|request| request.route.set(route).is_ok());
+    debug_assert_ne!(is_first, Ok(false), "a request has two routes: {route}");
 }
 
 /// Counts rows of the current request's answer.
 pub(crate) fn add_rows(rows: usize) {
-    // Outside of a request there is nothing to count for.
+    // Outside of a request there is nothing to count.
     CURRENT.try_with(|request| request.rows.fetch_add(rows as u64, Ordering::Relaxed)).ok();
 }
 
@@ -83,7 +81,7 @@ pub(crate) fn id() -> RequestId {
 mod tests {
     use super::*;
 
-    /// What is told inside stays with its own request, on another thread too.
+    /// Facts are recorded for their own request, also from another thread.
     #[tokio::test]
     async fn one_request_at_a_time() {
         add_rows(7);
@@ -91,18 +89,18 @@ mod tests {
         let ids = Ids::default();
         let requests = [(); 2].map(|()| Request::new(ids.of(&Default::default())));
         let work = |rows: usize, route| async move {
-            takes(route);
+            set_route(route);
             tokio::task::yield_now().await;
             add_rows(rows);
             tokio::task::spawn_blocking(carried(move || add_rows(1))).await.unwrap();
             id()
         };
         let [first, second] = &requests;
-        let told = tokio::join!(
+        let answered = tokio::join!(
             answering(first.clone(), work(10, Route::Suggest)),
             answering(second.clone(), work(20, Route::Health)),
         );
-        assert_eq!((&told.0, &told.1), (first.id(), second.id()));
+        assert_eq!((&answered.0, &answered.1), (first.id(), second.id()));
         assert_ne!(first.id(), second.id());
         assert_eq!((first.rows(), second.rows()), (11, 21));
         assert_eq!((first.route(), second.route()), (Route::Suggest, Route::Health));

@@ -1,5 +1,5 @@
-//! Which route took a request, as the log and the metrics name it: never by its path, of
-//! which a stranger may choose any number.
+//! The routes, as the log and the metrics name them: by their templates and never by the path of a
+//! request, because clients can make up any number of paths.
 
 use std::fmt;
 
@@ -12,21 +12,21 @@ pub(crate) enum Route {
     Values(Version),
     Search(Version),
     Filter(Version),
-    /// `/schema` is that of v3.
+    /// Also `/schema`, as the one of v3.
     Schema(Version),
     Instrument,
     Suggest,
-    /// `/` is one of its files.
+    /// Also `/`, as one of the page's files.
     Page,
     Health,
     Ready,
     Metrics,
-    /// None: all paths that are not there.
+    /// All paths that no route has.
     Other,
 }
 
 impl Route {
-    /// Its path with its parameters by name.
+    /// Its path, with names in place of parameters.
     pub(crate) fn path(self) -> &'static str {
         use Version::{V1, V2, V3};
         match self {
@@ -55,7 +55,7 @@ impl Route {
         }
     }
 
-    /// The same without the version.
+    /// Its path without the version.
     pub(crate) fn template(self) -> &'static str {
         match self.version() {
             Some(version) => &self.path()[1 + version.name().len()..],
@@ -63,7 +63,7 @@ impl Route {
         }
     }
 
-    /// `None` for those that have no version.
+    /// Its version; `None` for a route that has none.
     pub(crate) fn version(self) -> Option<Version> {
         match self {
             Self::Mapping(version)

@@ -1,7 +1,6 @@
-//! `GET /healthz` and `GET /readyz`: unversioned, and no business of the contract.
-//! A server is ready as soon as it answers, since it opens its index first. Strangers
-//! are told so, and the version; operators, also how the program was built, what it
-//! serves and how old that is.
+//! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server is ready as soon as it
+//! answers, because it opens its index first. The public answers say that, and the version; those
+//! for operators also how the program was built, which generation it serves and how old that is.
 
 use std::sync::Arc;
 
@@ -10,30 +9,31 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderValue, Method, Response as HttpResponse, header};
+use warp::http::{HeaderValue, Method, header};
 use warp::reply::Response;
 
 use super::with;
 use crate::error::ApiError;
-use crate::request;
+use crate::gate;
+use crate::gate::reply::JSON;
 use crate::request::Route;
 use crate::state::State;
 
-/// For strangers.
+/// The routes on the public address, where operators have a separate one.
 pub(super) fn brief() -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz")
         .map(|| (Route::Health, json!({"status": "ok", "version": figdex_build_info::VERSION})));
     let ready = warp::path!("readyz").map(|| (Route::Ready, json!({"status": "ready"})));
-    health.or(ready).unify().and(warp::method()).map(answer).boxed()
+    answering(health.or(ready).unify().boxed())
 }
 
-/// For operators.
+/// The routes for operators.
 pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz").map(|| (Route::Health, build()));
     let ready = warp::path!("readyz").and(with(state)).map(|state: Arc<State>| {
         (Route::Ready, published(state.catalogue().manifest(), Timestamp::now()))
     });
-    health.or(ready).unify().and(warp::method()).map(answer).boxed()
+    answering(health.or(ready).unify().boxed())
 }
 
 fn build() -> Value {
@@ -48,7 +48,7 @@ fn build() -> Value {
     })
 }
 
-/// The age is since the build; a clock that went back makes it 0.
+/// The published generation. Its age counts from its build, and is 0 if the clock went back.
 fn published(manifest: &Manifest, now: Timestamp) -> Value {
     let built: Option<Timestamp> = manifest.built_at.parse().ok();
     let age_seconds = built.map(|built| (now.as_second() - built.as_second()).max(0));
@@ -63,16 +63,17 @@ fn published(manifest: &Manifest, now: Timestamp) -> Value {
     })
 }
 
-fn answer((route, told): (Route, Value), method: Method) -> Response {
-    request::takes(route);
-    if !matches!(method, Method::GET | Method::HEAD) {
-        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
-    }
-    let mut reply = HttpResponse::new(told.to_string().into());
+fn answering(facts: BoxedFilter<((Route, Value),)>) -> BoxedFilter<(Response,)> {
+    let answer = |facts, method| answer(facts, &method).unwrap_or_else(Response::from);
+    facts.and(warp::method()).map(answer).boxed()
+}
+
+fn answer((route, facts): (Route, Value), method: &Method) -> Result<Response, ApiError> {
+    gate::read_only(route, method)?;
+    let mut reply = Response::new(facts.to_string().into());
     let headers = reply.headers_mut();
-    let kind = HeaderValue::from_static("application/json; charset=utf-8");
-    headers.insert(header::CONTENT_TYPE, kind);
-    // Who asks wants to know how it is now.
+    headers.insert(header::CONTENT_TYPE, JSON);
+    // An answer from a cache would hide the present state.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply
+    Ok(reply)
 }

@@ -1,72 +1,49 @@
 //! `GET /instruments/{figi}`: one instrument with all that the index knows and may show,
-//! and its family. Unversioned, and no business of the contract: it passes no gate and
-//! counts against no limit.
+//! and its family (contract 16.5 to 16.7). It counts against no limit.
 
 use std::sync::Arc;
 
 use figdex_index::{Catalogue, Figi};
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{Method, StatusCode};
 use warp::reply::Response;
 
 use super::with;
-use crate::caller;
-use crate::error::ApiError;
-use crate::gate::call::{Call, call};
-use crate::gate::reply;
+use crate::error::{ApiError, OpenError};
+use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
 use crate::wire::Identifiers;
-use crate::{request, wire};
+use crate::{gate, request, wire};
 
-/// The FIGI is any text, so that a wrong one is told what is wrong with it.
+/// The FIGI of the path is any text, so that the answer to an invalid one gives the reason.
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    warp::path!("instruments" / String).and(call()).and(with(state)).then(handle).boxed()
+    warp::path!("instruments" / String).and(head()).and(with(state)).then(handle).boxed()
 }
 
-async fn handle(figi: String, call: Call, state: Arc<State>) -> Response {
-    request::takes(Route::Instrument);
-    let cors = &state.settings().cors;
-    let mut reply = match (cors.preflight(&call.method, &call.headers, &Method::GET), &call.method)
-    {
-        (Some(preflight), _) => preflight,
-        (None, &Method::GET | &Method::HEAD) => {
-            answer(&figi, &call, &state).await.unwrap_or_else(Response::from)
-        }
-        _ => ApiError::InvalidMethod { allow: "GET, HEAD" }.into(),
-    };
-    cors.stamp(&call.headers, &mut reply);
-    reply
+async fn handle(figi: String, head: Head, state: Arc<State>) -> Response {
+    gate::open(&state, head, Route::Instrument, None, answer(&figi, &state)).await
 }
 
-async fn answer(figi: &str, call: &Call, state: &Arc<State>) -> Result<Response, ApiError> {
-    let (status, json) = match Figi::parse(figi) {
-        Err(fault) => (StatusCode::BAD_REQUEST, wire::error(&format!("Invalid FIGI: {fault}."))),
-        Ok(figi) => {
-            let (catalogue, settings) = (state.catalogue(), state.settings());
-            let identifiers =
-                if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
-            // A block is unpacked, and a family may have many rows. No search waits for these
-            // turns.
-            let found = state.reading(move || tell(&catalogue, figi, identifiers)).await?;
-            let found = found.map_err(|error| {
-                tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
-                ApiError::Internal
-            })?;
-            match found {
-                Some(json) => (StatusCode::OK, json),
-                None => (StatusCode::NOT_FOUND, wire::error("No instrument has this FIGI.")),
-            }
-        }
-    };
-    let who = caller::caller(call.peer, &call.headers, state.settings().trust_proxy);
-    let mut reply = reply::json(state, who, &call.headers, json).await?;
-    *reply.status_mut() = status;
-    Ok(reply)
+async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
+    let figi = Figi::parse(figi);
+    let figi =
+        figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
+    let (catalogue, settings) = (state.catalogue(), state.settings());
+    let identifiers =
+        if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
+    // Heavy work: a block is decompressed, and a family may have many rows.
+    let found =
+        state.pools().instruments.run(move || instrument(&catalogue, figi, identifiers)).await?;
+    let found = found.map_err(|error| {
+        tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
+        ApiError::Internal
+    })?;
+    found.ok_or(OpenError::NotFound("No instrument has this FIGI."))
 }
 
-fn tell(
+/// The instrument and its family as JSON; `None` when no instrument has the FIGI.
+fn instrument(
     catalogue: &Catalogue,
     figi: Figi,
     identifiers: Identifiers,

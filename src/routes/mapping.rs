@@ -1,11 +1,12 @@
-//! `POST /{version}/mapping`: identifiers to FIGIs, a batch at a time.
+//! `POST /{version}/mapping`: maps identifiers to FIGIs, a batch of jobs at a time
+//! (contract, chapter 4).
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Batch as Located, Catalogue, Hit, Lookup, Meter, TakesMore, TooManyHits};
+use figdex_index::{Catalogue, Hit, Located, Lookup, Meter, TakesMore, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -13,66 +14,74 @@ use warp::reply::Response;
 use super::with;
 use crate::config::UnknownEnum;
 use crate::error::ApiError;
-use crate::gate::call::{Call, call};
-use crate::gate::{Action, Caller};
+use crate::gate::Action;
+use crate::gate::call::{Admitted, Call, Incoming, incoming};
 use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::pieces::Pieces;
 use crate::state::State;
 use crate::version::Version;
-use crate::wire::job_result::JobAnswer;
-use crate::wire::{Fault, Job};
+use crate::wire::{Fault, Job, JobResult, job_result};
 use crate::{gate, request, wire};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    warp::path!(Version / "mapping").and(call()).and(with(state)).then(handle).boxed()
+    warp::path!(Version / "mapping").and(incoming()).and(with(state)).then(handle).boxed()
 }
 
-async fn handle(version: Version, call: Call, state: Arc<State>) -> Response {
-    gate::pass(&state, call, Action::Mapping(version), async |mut call, caller| {
-        let body = call.body(caller.body_bytes_max).await?;
-        let batch = Batch {
+async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Response {
+    gate::pass(&state, request, Action::Mapping(version), async |call| {
+        let Call { admitted, body } = call;
+        let body = body.read().await?;
+        let mapper = Mapper {
             version,
             unknown_enum: state.settings().unknown_enum,
             catalogue: state.catalogue(),
         };
         let answer = if body.len() > INLINE_BODY_BYTES_MAX {
             let read_and_answer = move |meter: &Meter| {
-                let jobs = batch.read(&body, &caller)?;
-                Ok::<_, ApiError>(batch.answer(&jobs, meter))
+                let jobs = mapper.read(&body, &admitted)?;
+                Ok::<_, ApiError>(mapper.answer(&jobs, meter))
             };
-            state.looking_up(read_and_answer).await??
+            state.pools().answers.run_metered(read_and_answer).await??
         } else {
-            let jobs = batch.read(&body, &caller)?;
-            // A few rows are written sooner than another thread is woken; many would
-            // hold up everyone else's few.
-            match batch.look_up(&jobs, &Meter::inline()) {
+            let jobs = mapper.read(&body, &admitted)?;
+            // A few rows are written faster than another thread wakes up; many rows would delay
+            // other requests.
+            match mapper.look_up(&jobs, &Meter::inline()) {
                 Some(found) if found.hits.len() <= INLINE_ROWS_MAX => {
-                    batch.write(&jobs.checked, &found, &Meter::unlimited())
+                    mapper.write(&jobs.verdicts, &found, &Meter::unlimited())
                 }
                 Some(found) => {
-                    let checked = jobs.checked;
+                    let verdicts = jobs.verdicts;
                     drop(body);
-                    state.looking_up(move |meter| batch.write(&checked, &found, meter)).await?
+                    state
+                        .pools()
+                        .answers
+                        .run_metered(move |meter| mapper.write(&verdicts, &found, meter))
+                        .await?
                 }
                 None => {
                     let jobs = jobs.into_owned();
                     drop(body);
-                    state.looking_up(move |meter| batch.answer(&jobs, meter)).await?
+                    state
+                        .pools()
+                        .answers
+                        .run_metered(move |meter| mapper.answer(&jobs, meter))
+                        .await?
                 }
             }
         };
-        // Nothing but the caller's leaving ends it before.
+        // In a turn it has no bound, and ends early only when the client has gone.
         answer.ok_or(ApiError::Unavailable)
     })
     .await
 }
 
-/// The rows that are written on the thread that serves everyone: a third of a
-/// millisecond's work, at 0.4 to 0.9 µs a row.
+/// The most rows that are written on a serving thread: at 0.4 to 0.9 µs a row, a third of a
+/// millisecond's work (engine 5).
 const INLINE_ROWS_MAX: usize = 500;
 
-/// The answer to a request depends on these, besides its body.
-struct Batch {
+/// Everything, besides the body, on which the answer to a request depends.
+struct Mapper {
     version: Version,
     unknown_enum: UnknownEnum,
     catalogue: Arc<Catalogue>,
@@ -80,79 +89,84 @@ struct Batch {
 
 /// The jobs of a request, checked.
 struct Jobs<'a> {
-    checked: Vec<Checked>,
-    /// A question for each job that asks one, in their order.
+    /// One for each job, in the order of the request.
+    verdicts: Vec<Verdict>,
+    /// One for each job that asks for a lookup, in the same order.
     lookups: Vec<Lookup<'a>>,
 }
 
-/// A job that was checked.
-enum Checked {
-    /// It asks the next of the lookups.
+/// The result of checking one job.
+enum Verdict {
+    /// The next lookup answers it.
     Asks,
-    /// Nothing can match it.
+    /// No row can match it.
     Impossible,
-    /// Something is wrong with it.
+    /// It has a fault.
     Failed(Fault),
 }
 
 impl Jobs<'_> {
-    /// The same jobs, whatever becomes of the body.
+    /// The same jobs without a reference to the body.
     fn into_owned(self) -> Jobs<'static> {
         let lookups = self.lookups.into_iter().map(Lookup::into_owned).collect();
-        Jobs { checked: self.checked, lookups }
+        Jobs { verdicts: self.verdicts, lookups }
     }
 }
 
-impl Batch {
+impl Mapper {
     /// Reads and checks the jobs of a body, and counts them against the caller's limit.
-    fn read<'a>(&self, body: &'a [u8], caller: &Caller) -> Result<Jobs<'a>, ApiError> {
+    ///
+    /// # Errors
+    /// The error of the whole request: a body of another shape, too many jobs, or a value outside
+    /// its set.
+    fn read<'a>(&self, body: &'a [u8], admitted: &Admitted) -> Result<Jobs<'a>, ApiError> {
         let (version, vocabulary) = (self.version, self.catalogue.vocabulary());
-        // Each is checked as soon as it is read: a question is smaller than a job.
-        let checked = wire::jobs(body, version, caller.jobs_max, |job: Job<'a>| {
+        // Each job is checked as soon as it is read: a lookup is smaller than a job.
+        let checked = wire::jobs(body, version, admitted.jobs_max, |job: Job<'a>| {
             let checked = contained(|| job.check(version, vocabulary));
             checked.unwrap_or_else(|fault| wire::Checked { enums_hold: true, question: Err(fault) })
         })?;
-        caller.charge_jobs(checked.len())?;
-        // Over all jobs, before any of them is answered.
+        admitted.charge_jobs(checked.len())?;
+        // In all jobs, before any of them is answered (contract 6.4).
         let enums_hold = checked.iter().all(|checked| checked.enums_hold);
         if self.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
         let mut lookups = Vec::with_capacity(checked.len());
-        let jobs = checked.into_iter().map(|checked| match checked.question {
+        let verdicts = checked.into_iter().map(|checked| match checked.question {
             Ok(Some(lookup)) => {
                 lookups.push(lookup);
-                Checked::Asks
+                Verdict::Asks
             }
-            Ok(None) => Checked::Impossible,
-            Err(fault) => Checked::Failed(fault),
+            Ok(None) => Verdict::Impossible,
+            Err(fault) => Verdict::Failed(fault),
         });
-        Ok(Jobs { checked: jobs.collect(), lookups })
+        Ok(Jobs { verdicts: verdicts.collect(), lookups })
     }
 
-    /// The answer to the jobs; `None` when it takes more than the meter allows.
+    /// The answer to the jobs; `None` when it takes more work than the meter allows.
     fn answer(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Pieces> {
         let found = self.look_up(jobs, meter)?;
-        self.write(&jobs.checked, &found, meter)
+        self.write(&jobs.verdicts, &found, meter)
     }
 
-    /// The hits of the jobs; `None` when looking them up takes more than the meter allows.
+    /// The hits of the jobs; `None` when the lookups take more work than the meter allows.
     fn look_up(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Found> {
         let (lookups, catalogue) = (&jobs.lookups[..], &*self.catalogue);
-        // A fault that is not in one job's own work: then each is looked up alone.
-        let mut batch = match contained(|| catalogue.batch(lookups, meter)) {
+        // When the steps that the jobs share panic, each job is looked up by itself.
+        let mut located = match contained(|| catalogue.locate(lookups, meter)) {
             Ok(Err(TakesMore)) => return None,
-            Ok(Ok(batch)) => Some(batch),
+            Ok(Ok(located)) => Some(located),
             Err(_fault) => None,
         };
         let mut hits = Vec::with_capacity(lookups.len());
         let mut ranges = Vec::with_capacity(lookups.len());
         for (place, lookup) in lookups.iter().enumerate() {
             let start = hits.len();
-            let ended = contained(|| match &mut batch {
-                Some(batch) => find(batch, place, &mut hits),
+            let ended = contained(|| match &mut located {
+                Some(located) => find(located, place, &mut hits),
                 None => {
-                    let mut alone = catalogue.batch(slice::from_ref(lookup), meter)?;
+                    let mut alone = catalogue.locate(slice::from_ref(lookup), meter)?;
                     find(&mut alone, 0, &mut hits)
                 }
             });
@@ -168,34 +182,33 @@ impl Batch {
         Some(Found { ranges, hits })
     }
 
-    /// The answer; `None` when nobody waits for it any more.
-    fn write(&self, jobs: &[Checked], found: &Found, meter: &Meter) -> Option<Pieces> {
+    /// Writes the answer; `None` when the client has gone.
+    fn write(&self, verdicts: &[Verdict], found: &Found, meter: &Meter) -> Option<Pieces> {
         let (version, catalogue) = (self.version, &*self.catalogue);
         let Found { ranges, hits } = found;
         request::add_rows(hits.len());
-        // It only touches memory. A row that cannot be read fails where it is written.
+        // This only touches memory: a row that cannot be read fails where it is written.
         drop(contained(|| catalogue.read_ahead(hits)));
         let mut ranges = ranges.iter();
-        let mut out = Pieces::with_room(wire::ROW_BYTES * jobs.len().max(hits.len()));
-        wire::in_pieces(&mut out, jobs, |out, job| {
-            // Of an answer that nobody waits for any more, not all is written.
+        let mut out = Pieces::with_room(wire::ROW_BYTES * verdicts.len().max(hits.len()));
+        wire::array_in_pieces(&mut out, verdicts, |out, verdict| {
+            // The rest of an answer is not written when the client has gone.
             if meter.check().is_err() {
                 return;
             }
-            let start = out.place();
-            let answer = match job {
-                Checked::Failed(fault) => JobAnswer::Error(fault),
-                Checked::Impossible => JobAnswer::NoMatch,
-                Checked::Asks => match ranges.next() {
-                    Some(Err(fault)) => JobAnswer::Error(fault),
-                    Some(Ok(range)) if !range.is_empty() => JobAnswer::Hits(&hits[range.clone()]),
-                    Some(Ok(_)) | None => JobAnswer::NoMatch,
+            let start = out.mark();
+            let result = match verdict {
+                Verdict::Failed(fault) => JobResult::Error(fault),
+                Verdict::Impossible => JobResult::NoMatch,
+                Verdict::Asks => match ranges.next() {
+                    Some(Err(fault)) => JobResult::Error(fault),
+                    Some(Ok(range)) if !range.is_empty() => JobResult::Hits(&hits[range.clone()]),
+                    Some(Ok(_)) | None => JobResult::NoMatch,
                 },
             };
-            if contained(|| wire::job_result::job_answer(out, version, catalogue, answer)).is_err()
-            {
+            if contained(|| job_result::write(out, version, catalogue, result)).is_err() {
                 out.truncate(start);
-                wire::job_result::job_answer(out, version, catalogue, JobAnswer::Error(UNEXPECTED));
+                job_result::write(out, version, catalogue, JobResult::Error(UNEXPECTED));
             }
         });
         out.shrink();
@@ -211,11 +224,11 @@ struct Found {
     hits: Vec<Hit>,
 }
 
-/// The error of a job that made its handler panic.
+/// The error of a job whose processing panicked (contract 4.18).
 const UNEXPECTED: &str = "There was an error while processing this job.";
 
-/// Does a piece of one job's work; if that panics, the job says so and the others are
-/// answered (decisions, "an unexpected fault in one job").
+/// Does a piece of one job's work. A panic is the error of that job, so that the others are
+/// answered (contract 4.18).
 fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
         tracing::error!(request_id = %request::id(), "a mapping job made its handler panic");
@@ -223,14 +236,14 @@ fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
     })
 }
 
-/// Appends what one lookup of a batch finds.
+/// Appends the hits of one lookup, unless they exceed a bound (contract 4.16, 4.17).
 fn find(
-    batch: &mut Located<'_>,
+    located: &mut Located<'_>,
     place: usize,
     hits: &mut Vec<Hit>,
 ) -> Result<Result<(), Fault>, TakesMore> {
     let before = hits.len();
-    if let Err(TooManyHits { hits_max }) = batch.find(place, JOB_ROWS_MAX, hits)? {
+    if let Err(TooManyHits { hits_max }) = located.find(place, JOB_ROWS_MAX, hits)? {
         let fault = format!("A job may find {hits_max} FIGIs; this one finds more.");
         return Ok(Err(fault.into()));
     }

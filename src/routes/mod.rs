@@ -1,11 +1,10 @@
-//! Chapter "Endpoints": the route table.
+//! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
+//! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
-mod filter;
 mod health;
 mod instruments;
 mod mapping;
 pub(crate) mod metrics;
-mod paging;
 mod schema;
 mod search;
 mod site;
@@ -24,22 +23,20 @@ use warp::reply::Response;
 use crate::error::ApiError;
 use crate::state::State;
 
-/// The whole server on one address. A path that no route takes is the last one's, and
-/// a 404.
+/// The whole server on one address. A path that no route takes is answered with 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let operators = operators(state.clone());
-    clients(state.clone()).or(operators).unify().or(nowhere(state)).unify().boxed()
+    clients(state.clone()).or(operators).unify().or(unknown_path(state)).unify().boxed()
 }
 
-/// What strangers may reach, where operators have an address of their own
-/// (`--admin-listen`).
+/// The public address of a server whose operators have a separate one (`--admin-listen`).
 pub fn public(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    clients(state.clone()).or(health::brief()).unify().or(nowhere(state)).unify().boxed()
+    clients(state.clone()).or(health::brief()).unify().or(unknown_path(state)).unify().boxed()
 }
 
-/// What is served on the operators' own address, and only there.
+/// The separate address of operators.
 pub fn admin(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    operators(state.clone()).or(nowhere(state)).unify().boxed()
+    operators(state.clone()).or(unknown_path(state)).unify().boxed()
 }
 
 /// The routes for clients and people.
@@ -50,8 +47,6 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(schema::route(state.clone()))
         .unify()
         .or(search::route(state.clone()))
-        .unify()
-        .or(filter::route(state.clone()))
         .unify()
         .or(instruments::route(state.clone()))
         .unify()
@@ -67,9 +62,9 @@ fn operators(state: Arc<State>) -> BoxedFilter<(Response,)> {
     health::detailed(state.clone()).or(metrics::route(state)).unify().boxed()
 }
 
-/// The last route, which takes every path that is left. A page of another origin may read
-/// that it is wrong.
-fn nowhere(state: Arc<State>) -> BoxedFilter<(Response,)> {
+/// The last route, which answers every other path with 404. Web pages of allowed origins may
+/// read that answer (contract 15.3).
+fn unknown_path(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let answer = |_: Tail, headers: HeaderMap, state: Arc<State>| {
         let mut reply = Response::from(ApiError::InvalidUrl);
         state.settings().cors.stamp(&headers, &mut reply);

@@ -1,20 +1,19 @@
-//! `GET /` and `GET /page/{file}`: the page for people. Unversioned, and no business of
-//! the contract: it passes no gate and counts against no limit; what it asks of the
-//! endpoints counts as anyone's.
+//! `GET /` and `GET /page/{file}`: the page for people (contract 16.10). Its files count against
+//! no limit; its requests to the endpoints count as those of any client.
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderMap, HeaderValue, Method, Response as HttpResponse, StatusCode, header};
+use warp::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
 use crate::encoding::accepts_gzip;
 use crate::error::ApiError;
-use crate::request;
+use crate::gate;
 use crate::request::Route;
 use crate::site::File;
 
-/// The page is its own files and calls of this server, and nothing else: no code, style
-/// or image of another origin or of the document's own text, in no other page's frame.
+/// The content security policy: only files of this server, and only calls to it. No inline code
+/// or style, nothing from another origin, and no display in another page's frame.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -28,25 +27,24 @@ pub(super) fn route() -> BoxedFilter<(Response,)> {
         .unify()
         .and(warp::method())
         .and(warp::header::headers_cloned())
-        .map(answer)
+        .map(|name: String, method, request| {
+            answer(&name, &method, &request).unwrap_or_else(Response::from)
+        })
         .boxed()
 }
 
-fn answer(name: String, method: Method, request: HeaderMap) -> Response {
-    let Some(file) = File::named(&name) else { return ApiError::InvalidUrl.into() };
-    request::takes(Route::Page);
-    if !matches!(method, Method::GET | Method::HEAD) {
-        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
-    }
-    let is_gzip = accepts_gzip(&request);
-    let sent = file.sent(is_gzip);
-    let is_known = is_known(&request, &sent.tag);
+fn answer(name: &str, method: &Method, request: &HeaderMap) -> Result<Response, ApiError> {
+    let file = File::named(name).ok_or(ApiError::InvalidUrl)?;
+    gate::read_only(Route::Page, method)?;
+    let is_gzip = accepts_gzip(request);
+    let sent = file.encoded(is_gzip);
+    let is_known = is_known(request, &sent.tag);
     let mut reply = if is_known {
         let mut reply = Response::default();
         *reply.status_mut() = StatusCode::NOT_MODIFIED;
         reply
     } else {
-        HttpResponse::new(sent.bytes.clone().into())
+        Response::new(sent.bytes.clone().into())
     };
     let headers = reply.headers_mut();
     if !is_known {
@@ -57,8 +55,8 @@ fn answer(name: String, method: Method, request: HeaderMap) -> Response {
     }
     let tag = HeaderValue::from_str(&sent.tag).expect("a tag is hexadecimal text in quotes");
     headers.insert(header::ETAG, tag);
-    // The files of one release belong together: each is asked for again, and is answered
-    // with 304 as long as it is the same.
+    // The files of one release belong together: the browser asks for each again, and gets 304
+    // while it is unchanged.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
@@ -71,10 +69,10 @@ fn answer(name: String, method: Method, request: HeaderMap) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    reply
+    Ok(reply)
 }
 
-/// Whether the caller has this representation already (RFC 9110, 13.1.2).
+/// Whether the client already has this representation (RFC 9110, 13.1.2).
 fn is_known(request: &HeaderMap, tag: &str) -> bool {
     let lines = request.get_all(header::IF_NONE_MATCH).iter();
     let tags = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));

@@ -1,5 +1,5 @@
-//! `GET /{version}/mapping/values/{key}`: the values that an enum-like field may
-//! have now.
+//! `GET /{version}/mapping/values/{key}`: the values that an enum-like property may have now
+//! (contract, chapter 7).
 
 use std::sync::Arc;
 
@@ -11,51 +11,50 @@ use warp::reply::Response;
 use super::with;
 use crate::error::ApiError;
 use crate::gate::Action;
-use crate::gate::call::{Call, call};
+use crate::gate::call::{Incoming, incoming};
 use crate::state::State;
 use crate::version::Version;
 use crate::{gate, wire};
 
-/// The key is any text, so that a wrong one is the contract's 400 and not a 404.
-/// It is compared as it stands in the path: no key needs percent-encoding.
+/// The key is any text, so that an invalid one is 400 and not 404 (contract 7.2). It is compared
+/// as it was sent: no key needs percent-encoding (contract 2.3).
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
     warp::path!(Version / "mapping" / "values" / String)
-        .and(call())
+        .and(incoming())
         .and(with(state))
         .then(handle)
         .boxed()
 }
 
-async fn handle(version: Version, key: String, call: Call, state: Arc<State>) -> Response {
-    gate::pass(&state, call, Action::Values(version), async |_call, _caller| {
+async fn handle(version: Version, key: String, request: Incoming, state: Arc<State>) -> Response {
+    gate::pass(&state, request, Action::Values(version), async |_call| {
         answer(version, &key, &state).await
     })
     .await
 }
 
-/// Values that are written on the thread that serves everyone: a few times as many as any
-/// property has in the data that there are, and less than 0.2 ms. The data decide how many
-/// there are.
+/// The most values that are written on a serving thread, in less than 0.2 ms: a few times as many
+/// as any property has in known data. How many there are depends on the data alone.
 const INLINE_VALUES_MAX: usize = 4_000;
 
 async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, ApiError> {
     if key == "idType" {
-        return Ok(wire::values::values(id_types(version)));
+        return Ok(wire::values(id_types(version)));
     }
     let property = Property::from_name(key).filter(|property| version.has_values_of(*property));
     let property = property.ok_or(ApiError::BadRequest)?;
     let catalogue = state.catalogue();
     if catalogue.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
-        return Ok(wire::values::values(catalogue.vocabulary().values(property)));
+        return Ok(wire::values(catalogue.vocabulary().values(property)));
     }
-    state.blocking(move || wire::values::values(catalogue.vocabulary().values(property))).await
+    state.pools().answers.run(move || wire::values(catalogue.vocabulary().values(property))).await
 }
 
-/// The names that this version accepts, in the order of every other list.
+/// The idTypes of a version, in the order of every other list of values (contract 7.4, 7.6).
 fn id_types(version: Version) -> impl Iterator<Item = &'static str> {
     let accepted = IdType::ALL.into_iter().filter(move |id_type| version.has_id_type(*id_type));
     let mut names: Vec<_> = accepted.map(IdType::name).collect();
-    // They are capitals, digits and `_`, of which `_` alone stands elsewhere by lower case.
+    // They consist of capitals, digits and `_`. Only `_` sorts differently by lower case.
     names.sort_by_cached_key(|name| name.to_lowercase());
     names.into_iter()
 }

@@ -1,50 +1,47 @@
-//! The bounds on connections.
+//! The bounds on the connections of a listener.
 
 use std::time::Duration;
 
-/// The bounds of connections.
+/// The bounds on the connections of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connections {
-    /// The number of connections at a time; further clients wait until one has ended.
+pub struct ConnectionBounds {
+    /// The maximum number of open connections; further clients wait until one has ended.
     pub max: usize,
-    /// The number of them that one address may have, or one IPv6 network of 64 bits; an
-    /// IPv6 network of 48 bits may have four times as many. Further ones are refused.
-    /// `None` is no bound, as behind a proxy, which has them all.
+    /// The maximum number of connections from one address, or from one IPv6 network of 64
+    /// bits; an IPv6 network of 48 bits may have four times as many. Further ones are
+    /// refused. `None` means no bound, as behind a proxy, from which all connections come.
     pub per_address: Option<usize>,
-    /// How long a client may take to send its request's head, and before the first one
-    /// for the handshake of TLS.
-    pub head_wait: Duration,
-    /// How long it may be silent between two requests, or leave an answer unread.
-    pub idle_wait: Duration,
-    /// How long an answer may take from the last byte of its request, and the request's
-    /// next byte meanwhile. Then it is a 503.
-    pub answer_wait: Duration,
-    /// The least number of bytes of an answer that a client must take in a second, once
-    /// `idle_wait` has passed. Without it a client that takes a byte now and then could hold
-    /// an answer, and its share of the budget, for ever. At least 1.
+    /// The time that a client has to send a request's head. The first head's time includes
+    /// the TLS handshake.
+    pub head_timeout: Duration,
+    /// The time that a client may be silent between two requests, or leave an answer unread.
+    pub idle_timeout: Duration,
+    /// The time from the last byte of a request to its answer, and from one byte of its body
+    /// to the next. Afterwards the answer is a 503.
+    pub answer_timeout: Duration,
+    /// The minimum rate at which a client must read an answer, enforced once `idle_timeout`
+    /// has passed; at least 1. Without it a client that reads a byte now and then could hold
+    /// an answer, and its share of the memory budget, for ever.
     pub answer_bytes_per_second: u64,
-    /// How long requests in flight may take after the server was told to stop.
-    pub drain_wait: Duration,
+    /// The time that requests in flight have left once the server is stopping.
+    pub drain_timeout: Duration,
 }
 
-/// A tenth of all: many people behind one address have enough, a load program too,
-/// and no single address shuts out the others.
-pub(crate) const PER_ADDRESS: usize = 1_000;
-
-impl Connections {
-    /// Enough for clients without number that behave.
+impl ConnectionBounds {
+    /// The defaults. One address may have a tenth of the connections: enough for many people
+    /// behind one address and for a load program, while no single address shuts out others.
     pub const DEFAULT: Self = Self {
         max: 10_000,
-        per_address: Some(PER_ADDRESS),
-        head_wait: Duration::from_secs(15),
-        idle_wait: Duration::from_secs(75),
-        answer_wait: Duration::from_secs(150),
+        per_address: Some(1_000),
+        head_timeout: Duration::from_secs(15),
+        idle_timeout: Duration::from_secs(75),
+        answer_timeout: Duration::from_secs(150),
         answer_bytes_per_second: 16 << 10,
-        drain_wait: Duration::from_secs(30),
+        drain_timeout: Duration::from_secs(30),
     };
 }
 
-impl Default for Connections {
+impl Default for ConnectionBounds {
     fn default() -> Self {
         Self::DEFAULT
     }

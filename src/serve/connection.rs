@@ -1,9 +1,9 @@
-//! One connection, from its first byte to its end: the handshake of TLS if there is
-//! one, then requests and answers, each within its time.
+//! One connection, from its first byte to its end: the TLS handshake if there is one, then
+//! requests and answers, each within its timeout.
 //!
-//! A connection holds little until it needs more: before its first byte a task and its
-//! timer, then [`BUFFER_BYTES_MAX`] each way at most, with TLS twice, and the bodies and
-//! answers that `budget` counts. The kernel holds the buffers of its socket (`listener`).
+//! A connection needs little memory: before its first byte only a task and its timer, then up
+//! to [`BUFFER_BYTES_MAX`] in each direction, with TLS twice that, and the bodies and answers
+//! that `capacity::budget` counts. The kernel's buffers are bounded by `listener`.
 
 use std::convert::Infallible;
 use std::error::Error as _;
@@ -26,52 +26,51 @@ use tokio_rustls::server::TlsStream;
 use warp::reply::Response;
 
 use super::Stage;
-use super::bounds::Connections;
-use super::per_address::Presence;
+use super::bounds::ConnectionBounds;
+use super::per_address::Counted;
 use super::socket::Socket;
-use super::timeouts::{Pace, Paced};
+use super::timeouts::{TimedStream, Timeouts};
 use crate::caller::Peer;
 use crate::encoding;
 use crate::error::ApiError;
 use crate::observe::Observer;
 use crate::observe::metrics::ConnectionMetrics;
 
-/// Bytes of a request's head: its line and its headers. Beyond them the answer is 431,
-/// as beyond 100 headers, which is hyper's own bound: set by us, each request would
-/// cost an allocation.
+/// The maximum size of a request's head, its line and its headers. A larger one is 431, and so
+/// is one with more than 100 headers (contract 13.16). The second bound is hyper's default:
+/// setting it would cost an allocation for each request.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// Bytes that are read ahead, or wait to be written beside an answer.
+/// The maximum size of the buffer for reading, and of the one for writing an answer's head.
 const BUFFER_BYTES_MAX: usize = 32 << 10;
 
-/// How long a connection that never brought a whole head may live after the stop: a
-/// request may be on its way, but browsers also open connections for later use.
+/// The time that a connection without a whole head has left once the server is stopping: a
+/// request may be in transit, but browsers also open connections for later use.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long a client may take nothing of its answer after the stop, before it is taken for
-/// one that does not read. It is shorter than `idle_wait`, so that such clients do not hold
-/// the end up.
-const DRAIN_IDLE_WAIT: Duration = Duration::from_secs(5);
+/// The time that a client may leave its answer unread once the server is stopping. It is
+/// shorter than `idle_timeout`, so that clients that do not read cannot delay the end.
+const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a client that was silent too long may take to close its side after ours.
+/// The time that a silent client has to close its side after the server has closed its own.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How long a refused client may take to take the refusal.
+/// The time that a refused client has to read the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection that was accepted.
-pub(super) struct Conversation {
+/// An accepted connection.
+pub(super) struct Connection {
     pub(super) socket: Socket,
     pub(super) peer: Peer,
     pub(super) tls: Option<TlsAcceptor>,
-    pub(super) connections: Connections,
+    pub(super) bounds: ConnectionBounds,
     pub(super) observer: Observer,
-    /// Its place among all and among those of its address, free again when dropped.
-    pub(super) _place: (OwnedSemaphorePermit, Presence),
+    /// Its place among all connections and among those of its address; freed by the drop.
+    pub(super) _place: (OwnedSemaphorePermit, Counted),
     pub(super) _open: Open,
 }
 
-/// Counts a connection as open, as long as it is.
+/// Counts a connection as open until this is dropped.
 pub(super) struct Open(Arc<ConnectionMetrics>);
 
 impl Open {
@@ -88,49 +87,50 @@ impl Drop for Open {
     }
 }
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 enum End {
-    /// All is said, or the client broke off: what the kernel still has is on its way.
+    /// Both sides are done, or the client broke off. The kernel sends what was written.
     Closed,
     /// The client was silent for too long, or its head took too long.
     Silent,
     /// The client did not read what was written.
     Unread,
-    /// The client is gone.
-    Gone,
-    /// The server stops and waits no longer.
+    /// The client reset the connection.
+    Reset,
+    /// The server is stopping, and the time for requests in flight is over.
     CutOff,
 }
 
-impl Conversation {
-    /// Answers its requests, until it ends, is too slow, or the server stops.
-    pub(super) async fn hold<S>(self, service: S, mut stopping: watch::Receiver<Stage>)
+impl Connection {
+    /// Answers its requests until it ends, times out, or the server stops.
+    pub(super) async fn run<S>(self, service: S, mut stopping: watch::Receiver<Stage>)
     where
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
-        let Self { socket, peer, tls, connections, observer, _place, _open } = self;
+        let Self { socket, peer, tls, bounds, observer, _place, _open } = self;
         let (stream, handle) = socket.split();
-        let pace = Pace::new();
-        let client = Client { pace, peer, connections, observer };
-        let stream = Paced::new(stream, client.pace.clone());
+        let timeouts = Timeouts::new();
+        let stream = TimedStream::new(stream, timeouts.clone());
+        let client = Client { timeouts, peer, bounds, observer };
         let end = tokio::select! {
             biased;
-            // Also while hyper does not read, because it answers.
-            gone = handle.gone() => match gone {
+            // Noticed also while hyper answers and therefore does not read.
+            error = handle.disconnected() => match error {
                 io::ErrorKind::TimedOut => End::Unread,
-                _ => End::Gone,
+                _ => End::Reset,
             },
-            end = client.talk_over(stream, tls, service, &mut stopping) => end,
+            end = client.serve(stream, tls, service, &mut stopping) => end,
         };
         match end {
             End::Closed => {}
-            End::Gone => tracing::debug!("a client is gone"),
+            End::Reset => tracing::debug!("the client reset its connection"),
             End::CutOff => handle.reset(),
             End::Silent | End::Unread => {
                 client.observer.connections().timed_out.inc();
-                tracing::debug!("a connection was too slow");
+                tracing::debug!("a connection timed out");
                 if let End::Silent = end {
-                    // It may have taken all that was written: then it is owed a clean end.
+                    // The client may have read everything: it gets the chance of an orderly
+                    // end before the reset.
                     let closed = Box::pin(handle.close());
                     tokio::time::timeout(CLOSE_TIMEOUT, closed).await.ok();
                 }
@@ -140,19 +140,19 @@ impl Conversation {
     }
 }
 
-/// The other end: how fast it is, where it is, and how long what may take.
+/// The client of a connection: its address, and the time that it has for each step.
 struct Client {
-    pace: Arc<Pace>,
+    timeouts: Arc<Timeouts>,
     peer: Peer,
-    connections: Connections,
+    bounds: ConnectionBounds,
     observer: Observer,
 }
 
 impl Client {
-    /// The whole conversation, behind TLS if there is any.
-    async fn talk_over<I, S>(
+    /// Serves the whole connection, after a TLS handshake if `tls` is given.
+    async fn serve<I, S>(
         &self,
-        mut stream: Paced<I>,
+        mut stream: TimedStream<I>,
         tls: Option<TlsAcceptor>,
         service: S,
         stopping: &mut watch::Receiver<Stage>,
@@ -161,22 +161,25 @@ impl Client {
         I: AsyncRead + AsyncWrite + Unpin,
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
-        // A client gets no buffer before it has sent a byte.
-        if let Err(end) = self.first(stream.begin(), stopping).await {
+        // No buffer is allocated before the client has sent a byte.
+        if let Err(end) = self.before_requests(stream.begin(), stopping).await {
             return end;
         }
-        // Boxed, since a task is as large as the largest that it may come to.
+        // Boxed: otherwise each task would have the size of the largest of these futures.
         match tls {
-            None => Box::pin(self.talk(stream, service, stopping)).await,
-            Some(tls) => match self.first(Box::pin(handshake(&tls, stream)), stopping).await {
-                Ok(stream) => Box::pin(self.talk(stream, service, stopping)).await,
-                Err(end) => end,
-            },
+            None => Box::pin(self.answer_requests(stream, service, stopping)).await,
+            Some(tls) => {
+                let handshake = Box::pin(handshake(&tls, stream));
+                match self.before_requests(handshake, stopping).await {
+                    Ok(stream) => Box::pin(self.answer_requests(stream, service, stopping)).await,
+                    Err(end) => end,
+                }
+            }
         }
     }
 
-    /// Does the work that comes before the first head.
-    async fn first<T>(
+    /// Awaits `work`, which comes before the first head, within the timeouts.
+    async fn before_requests<T>(
         &self,
         work: impl Future<Output = io::Result<T>>,
         stopping: &mut watch::Receiver<Stage>,
@@ -187,7 +190,7 @@ impl Client {
                 tracing::debug!(%error, "a connection ended before its first request");
                 End::Closed
             }),
-            end = self.too_slow(&self.connections) => Err(end),
+            end = self.expired(&self.bounds) => Err(end),
             () = async {
                 reached(stopping, Stage::Draining).await;
                 tokio::time::sleep(SILENCE_TIMEOUT).await;
@@ -195,18 +198,23 @@ impl Client {
         }
     }
 
-    /// Waits until the client is too slow.
-    async fn too_slow(&self, connections: &Connections) -> End {
-        self.pace.too_slow(connections).await;
-        if self.pace.is_owed() { End::Unread } else { End::Silent }
+    /// Waits until the client has passed a deadline.
+    async fn expired(&self, bounds: &ConnectionBounds) -> End {
+        self.timeouts.expired(bounds).await;
+        if self.timeouts.has_unsent() { End::Unread } else { End::Silent }
     }
 
-    async fn talk<I, S>(&self, stream: I, service: S, stopping: &mut watch::Receiver<Stage>) -> End
+    async fn answer_requests<I, S>(
+        &self,
+        stream: I,
+        service: S,
+        stopping: &mut watch::Receiver<Stage>,
+    ) -> End
     where
         I: AsyncRead + AsyncWrite + Unpin,
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
-        let (pace, peer, observer) = (&*self.pace, self.peer, &self.observer);
+        let (timeouts, peer, observer) = (&*self.timeouts, self.peer, &self.observer);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
             let is_head = request.method() == Method::HEAD;
@@ -214,15 +222,15 @@ impl Client {
             let observed = observer.begin(request.method(), request.headers());
             let answer = service.call(request);
             async move {
-                // Not before the first poll: while answers are unread there is none.
-                pace.begin_answer();
+                // At the first poll, and hyper does not poll while answers are unread.
+                timeouts.begin_answer();
                 let answer = async {
                     if is_ambiguous {
                         return ambiguous();
                     }
                     let mut answer = pin!(answer);
                     poll_fn(|context| {
-                        if pace.is_overdue() {
+                        if timeouts.is_overdue() {
                             return Poll::Ready(ApiError::Unavailable.into());
                         }
                         let answer = answer.as_mut().poll(context);
@@ -231,7 +239,7 @@ impl Client {
                     .await
                 };
                 let answer = observed.answering(answer).await;
-                pace.end_answer(if is_head { 0 } else { encoding::body_bytes(&answer) });
+                timeouts.end_answer(if is_head { 0 } else { encoding::body_bytes(&answer) });
                 Ok::<_, Infallible>(answer)
             }
         });
@@ -243,13 +251,13 @@ impl Client {
         let ended = tokio::select! {
             biased;
             ended = connection.as_mut() => ended,
-            end = self.too_slow(&self.connections) => return end,
+            end = self.expired(&self.bounds) => return end,
             () = reached(stopping, Stage::Draining) => {
                 connection.as_mut().graceful_shutdown();
                 tokio::select! {
                     biased;
                     ended = connection.as_mut() => ended,
-                    end = self.too_slow_to_drain() => return end,
+                    end = self.expired_while_draining() => return end,
                     () = reached(stopping, Stage::Over) => return End::CutOff,
                 }
             }
@@ -266,20 +274,20 @@ impl Client {
         End::Closed
     }
 
-    /// Waits, after the stop, until there is nothing to wait for: no request was ever on its
-    /// way, or the client is too slow.
-    async fn too_slow_to_drain(&self) -> End {
+    /// Waits, while the server is stopping, until the client has sent no head in time or has
+    /// passed a deadline.
+    async fn expired_while_draining(&self) -> End {
         tokio::time::sleep(SILENCE_TIMEOUT).await;
-        if !self.pace.has_asked() {
+        if !self.timeouts.has_had_head() {
             return End::Closed;
         }
-        let idle_wait = self.connections.idle_wait.min(DRAIN_IDLE_WAIT);
-        self.too_slow(&Connections { idle_wait, ..self.connections }).await
+        let idle_timeout = self.bounds.idle_timeout.min(DRAIN_IDLE_TIMEOUT);
+        self.expired(&ConnectionBounds { idle_timeout, ..self.bounds }).await
     }
 }
 
-/// Shakes hands. The session encrypts no more ahead than hyper buffers: these bytes are in no
-/// budget.
+/// Does the TLS handshake. The session's buffer is no larger than hyper's, because no budget
+/// counts its bytes.
 async fn handshake<I>(tls: &TlsAcceptor, stream: I) -> io::Result<TlsStream<I>>
 where
     I: AsyncRead + AsyncWrite + Unpin,
@@ -287,25 +295,26 @@ where
     tls.accept_with(stream, |session| session.set_buffer_limit(Some(BUFFER_BYTES_MAX))).await
 }
 
-/// Waits until the server has come to a stage.
+/// Waits until the server has reached a stage.
 async fn reached(stopping: &mut watch::Receiver<Stage>, stage: Stage) {
-    // It only fails when nobody can tell any more, which is the end as well.
+    // An error means that the sender is dropped, which is the end as well.
     drop(stopping.wait_for(|now| *now >= stage).await);
 }
 
-/// Whether the kernel gave a connection up, and the next write was the first to meet it.
+/// Whether the kernel has dropped the connection and a write was the first to notice.
 fn is_timed_out(error: &hyper::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::TimedOut)
 }
 
-/// Two `Host` headers may name one server to a proxy and another one here.
+/// Whether the request has several `Host` headers, of which a proxy may read another one than
+/// this server (contract 2.15).
 fn has_two_hosts(headers: &HeaderMap) -> bool {
     headers.get_all(header::HOST).iter().nth(1).is_some()
 }
 
-/// The answer to a request that a proxy may read in another way (RFC 9112, 3.2), and the
-/// connection's end.
+/// The answer to a request that a proxy may read in another way (RFC 9112, 3.2). It closes the
+/// connection.
 fn ambiguous() -> Response {
     let mut answer = Response::from(ApiError::BadRequest);
     let close = header::HeaderValue::from_static("close");
@@ -313,7 +322,8 @@ fn ambiguous() -> Response {
     answer
 }
 
-/// Answers a client without a word from it that there is no place, and lets it go.
+/// Answers 503 to a client whose address has too many connections, without reading its request
+/// (contract 14.19).
 pub(super) async fn refuse(socket: Socket, _place: OwnedSemaphorePermit) {
     let (status, text) = ApiError::Unavailable.line();
     let answer = format!(
@@ -326,6 +336,6 @@ pub(super) async fn refuse(socket: Socket, _place: OwnedSemaphorePermit) {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await
     };
-    // A client that does not take it has been refused all the same.
+    // A client that does not read the answer is refused all the same.
     drop(tokio::time::timeout(REFUSAL_TIMEOUT, refused).await);
 }

@@ -1,13 +1,13 @@
-//! Open files: each connection is one, and a shell gives a program 1,024 of them
-//! unless it asks for more.
+//! The limit on open files: each connection is one, and a shell allows a program 1,024 of
+//! them unless it asks for more.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files besides the connections: those of the index, logs, the runtime.
 const SPARE: u64 = 256;
 
-/// Asks for as many open files as that number of connections needs. When the system
-/// does not give them the server runs all the same, and says so.
+/// Raises the limit on open files to what that number of connections needs. When the system
+/// allows fewer, the server runs all the same, with a warning.
 pub(crate) fn provide(connections: usize) {
     let needed = connections as u64 + SPARE;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

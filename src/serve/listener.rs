@@ -1,4 +1,4 @@
-//! Where connections come from: a TCP port or a Unix socket, with TLS or without.
+//! The sources of connections: a TCP port or a Unix socket, with or without TLS.
 
 use std::fmt;
 use std::fs::{self, Permissions};
@@ -17,17 +17,16 @@ use super::socket::Socket;
 use super::tls::Tls;
 use crate::caller::Peer;
 
-/// Its owner and its group may connect to a Unix socket: the operator puts the proxy
-/// into the group.
+/// The mode of a Unix socket's file: its owner and its group may connect. The operator puts
+/// the proxy into the group.
 const SOCKET_MODE: u32 = 0o660;
 
-/// Bytes of answers that the kernel keeps for a client that has not taken them, and bytes
-/// of requests that it keeps until they are read; for its own use it takes as much again.
-/// Left to itself it would go up to several megabytes each, for any client that reads
-/// slowly. This is more than a page of a search or the answer to a hundred jobs.
+/// The size of the kernel's send buffer and receive buffer of a connection; for its own use
+/// the kernel takes as much again. By default it would let each grow to several megabytes,
+/// for any client that reads slowly. A page of a search and the answer to a hundred jobs fit.
 const KERNEL_BUFFER_BYTES: usize = 128 << 10;
 
-/// What `--listen` says.
+/// The place to listen at, as `--listen` names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// An address and port.
@@ -58,22 +57,21 @@ impl fmt::Display for Listen {
 }
 
 impl Listen {
-    /// Whether only programs of this machine reach it. A Unix socket is a proxy's, which
-    /// may be asked from anywhere.
+    /// Whether only programs on this machine reach it. A Unix socket does not count: it
+    /// serves a proxy, which may be reachable from anywhere.
     pub(crate) fn is_loopback(&self) -> bool {
         matches!(self, Self::Tcp(address) if address.ip().to_canonical().is_loopback())
     }
 
-    /// Whether the system chooses the port.
+    /// Whether the system chooses the port (port 0).
     pub(crate) fn is_any_port(&self) -> bool {
         matches!(self, Self::Tcp(address) if address.port() == 0)
     }
 
-    /// Listens there. A socket that a server left behind when it was killed is
-    /// replaced.
+    /// Listens there. A Unix socket that a killed server left behind is replaced.
     ///
     /// # Errors
-    /// When somebody listens there already, or the system does not let it happen.
+    /// When another program listens there already, or the system refuses.
     pub async fn bind(&self) -> io::Result<Listener> {
         match self {
             Self::Tcp(address) => Ok(TcpListener::bind(address).await?.into()),
@@ -85,7 +83,7 @@ impl Listen {
     }
 }
 
-/// Where connections come from.
+/// An open source of connections.
 pub struct Listener {
     source: Source,
     tls: Option<Arc<Tls>>,
@@ -98,27 +96,28 @@ enum Source {
 
 impl From<TcpListener> for Listener {
     fn from(listener: TcpListener) -> Self {
-        // Connections inherit them, so that none costs a call of the system.
+        // Connections inherit these sizes, so that no connection needs a system call.
         let bounded = sockopt::set_socket_send_buffer_size(&listener, KERNEL_BUFFER_BYTES)
             .and_then(|()| sockopt::set_socket_recv_buffer_size(&listener, KERNEL_BUFFER_BYTES));
         if let Err(error) = bounded {
-            tracing::warn!(%error, "the kernel's buffers have no bound but the system's");
+            tracing::warn!(%error, "could not bound the kernel's buffers: the system's sizes apply");
         }
         Self { source: Source::Tcp(listener), tls: None }
     }
 }
 
 impl Listener {
-    /// The same, with TLS on each connection.
+    /// Adds TLS to each connection.
     #[must_use]
     pub fn with_tls(self, tls: Arc<Tls>) -> Self {
         Self { tls: Some(tls), ..self }
     }
 
-    /// What a client types, or its proxy.
+    /// The address for a client or a proxy to connect to, such as `http://127.0.0.1:8080`
+    /// or `unix:/run/figdex.sock`.
     ///
     /// # Errors
-    /// When the system does not tell the port.
+    /// When the system does not report the port.
     pub fn place(&self) -> io::Result<String> {
         Ok(match &self.source {
             Source::Tcp(listener) => {
@@ -129,14 +128,14 @@ impl Listener {
         })
     }
 
-    /// Lets the kernel give up a connection whose client takes nothing for this time, or
-    /// does not answer at all: also one that was closed here, with an answer on its way.
-    pub(super) fn give_up_after(&self, wait: Duration) {
+    /// Lets the kernel drop a connection whose client reads nothing for this time or is
+    /// unreachable, including one that the server has closed while its answer is being sent.
+    pub(super) fn drop_unread_after(&self, wait: Duration) {
         #[cfg(target_os = "linux")]
         if let Source::Tcp(listener) = &self.source {
             let millis = u32::try_from(wait.as_millis()).unwrap_or(u32::MAX);
             if let Err(error) = sockopt::set_tcp_user_timeout(listener, millis) {
-                tracing::warn!(%error, "the kernel gives connections up as the system says");
+                tracing::warn!(%error, "could not bound the time to read an answer: the system's time applies");
             }
         }
         #[cfg(not(target_os = "linux"))]
@@ -152,7 +151,7 @@ impl Listener {
             Source::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
                 if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "a connection was gone before it began");
+                    tracing::debug!(%error, "the client disconnected before its first byte");
                 }
                 Ok((Socket::Tcp(stream), Peer::Address(peer.ip())))
             }
@@ -164,8 +163,8 @@ impl Listener {
     }
 }
 
-/// The file of a Unix socket, which goes when the listener does, unless another
-/// server's has taken its place meanwhile.
+/// The file of a Unix socket. It is removed with the listener, unless another server has
+/// replaced it meanwhile.
 struct SocketFile {
     path: PathBuf,
     /// Device and inode.
@@ -176,8 +175,8 @@ impl SocketFile {
     fn bind(path: &Path) -> io::Result<(UnixListener, Self)> {
         if let Ok(metadata) = fs::symlink_metadata(path) {
             if !metadata.file_type().is_socket() {
-                let what = "there is a file of that name, which is no socket";
-                return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+                let message = "the path is taken by a file that is not a socket: remove it, or choose another path";
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
             }
             match std::os::unix::net::UnixStream::connect(path) {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -185,13 +184,13 @@ impl SocketFile {
                 }
                 Err(error) => return Err(error),
                 Ok(_) => {
-                    let what = "another server listens there";
-                    return Err(io::Error::new(io::ErrorKind::AddrInUse, what));
+                    let message = "another server listens there";
+                    return Err(io::Error::new(io::ErrorKind::AddrInUse, message));
                 }
             }
         }
         let listener = UnixListener::bind(path).inspect_err(|error| {
-            // The name was free: a socket that is there now was made in vain.
+            // The name was free before: a socket that exists now is of the failed attempt.
             if error.kind() != io::ErrorKind::AddrInUse {
                 let _ = fs::remove_file(path);
             }
@@ -207,11 +206,12 @@ impl Drop for SocketFile {
         if identity(&self.path).is_ok_and(|found| found == self.identity)
             && let Err(error) = fs::remove_file(&self.path)
         {
-            tracing::warn!(%error, "the socket's file is left behind");
+            tracing::warn!(%error, "could not remove the socket's file");
         }
     }
 }
 
+/// Device and inode of a file.
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
 }

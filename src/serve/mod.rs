@@ -1,9 +1,9 @@
-//! The accept loop: the service on a socket, until told to stop.
+//! The accept loop: serves connections from a listener until the server is stopped.
 //!
-//! Our own loop, not `warp::serve`, which has no TCP_NODELAY, no bound on connections,
-//! on heads and on silence, and no drain. `listener` accepts connections, `crowd` counts
-//! those of each address, `conversation` holds one, `socket` is its two parts, and `pace`
-//! its deadlines.
+//! `warp::serve` would not do: it has no TCP_NODELAY, no bounds on connections, heads and
+//! silence, and no end to its drain (engine 9). `listener` accepts connections, `per_address`
+//! counts those of each address, `connection` serves one, `socket` is its two parts, and
+//! `timeouts` has its deadlines.
 
 pub(crate) mod bounds;
 mod connection;
@@ -25,47 +25,47 @@ use tokio::sync::{Semaphore, watch};
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use self::bounds::Connections;
-use self::connection::{Conversation, Open, refuse};
+use self::bounds::ConnectionBounds;
+use self::connection::{Connection, Open, refuse};
 pub use self::listener::{Listen, Listener};
-use self::per_address::Crowd;
+use self::per_address::PerAddress;
 use self::socket::Socket;
 use crate::caller::Peer;
 use crate::observe::Observer;
 
-/// How long connections that were cut off may take to end: a moment, unless all threads are
-/// busy. Nothing waits for them then.
-const CUT_OFF_WAIT: Duration = Duration::from_millis(200);
+/// The time that cut-off connections have to end. They need it only when all threads are busy.
+const CUT_OFF_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How long to wait when the system has no descriptor for a new connection.
+/// The pause before the next attempt when the system has no descriptor for a new connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How far the end has come.
+/// The stages of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    /// Accepts connections and answers requests.
     Serving,
-    /// Requests in flight are answered, and no others.
+    /// Answers the requests in flight, and no others.
     Draining,
-    /// Nothing is waited for any more.
+    /// Cuts off the connections that are left.
     Over,
 }
 
-/// Serves until `shutdown` is done; then accepts nothing more, answers what is in
-/// flight, and returns after `drain_wait` at the latest.
+/// Serves until `shutdown` is done. Then it accepts no more connections, answers the requests
+/// in flight, and returns after `bounds.drain_timeout` at the latest.
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
     observer: Observer,
-    connections: Connections,
+    bounds: ConnectionBounds,
     shutdown: impl Future<Output = ()>,
 ) {
     let listener = listener.into();
-    // Later than `pace` does, whose reset tells the client.
-    listener.give_up_after(2 * connections.idle_wait);
+    // Later than `timeouts`, which ends the connection with a reset that the client notices.
+    listener.drop_unread_after(2 * bounds.idle_timeout);
     let service = TowerToHyperService::new(warp::service(service));
-    let free = Arc::new(Semaphore::new(connections.max));
-    let crowd = Crowd::new(connections.per_address);
-    // Each connection holds a receiver: it hears of the stop, and is waited for.
+    let free = Arc::new(Semaphore::new(bounds.max));
+    let per_address = PerAddress::new(bounds.per_address);
+    // Each connection holds a receiver, by which it notices the stop and is waited for.
     let (stop, stopping) = watch::channel(Stage::Serving);
     let mut shutdown = pin!(shutdown);
     let accept = async || {
@@ -86,70 +86,69 @@ pub async fn serve(
             },
             () = &mut shutdown => break,
         };
-        let Some(presence) = crowd.enter(peer) else {
+        let Some(counted) = per_address.add(peer) else {
             observer.connections().refused.inc();
             tracing::debug!(?peer, "an address has too many connections");
-            // Words that are not encrypted would mean nothing to a client of TLS.
+            // A TLS client could not read an answer that is not encrypted.
             if listener.tls().is_none() {
                 tokio::spawn(refuse(socket, place));
             }
             continue;
         };
-        let conversation = Conversation {
+        let connection = Connection {
             socket,
             peer,
             tls: listener.tls().map(|tls| tls.acceptor()),
-            connections,
+            bounds,
             observer: observer.clone(),
-            _place: (place, presence),
+            _place: (place, counted),
             _open: Open::new(observer.connections().clone()),
         };
-        tokio::spawn(conversation.hold(service.clone(), stopping.clone()));
+        tokio::spawn(connection.run(service.clone(), stopping.clone()));
     }
     drop(stopping);
     drop(listener);
     stop.send(Stage::Draining).ok();
-    if tokio::time::timeout(connections.drain_wait, stop.closed()).await.is_ok() {
+    if tokio::time::timeout(bounds.drain_timeout, stop.closed()).await.is_ok() {
         return;
     }
     tracing::warn!("requests in flight were cut off");
     stop.send(Stage::Over).ok();
-    tokio::time::timeout(CUT_OFF_WAIT, stop.closed()).await.ok();
+    tokio::time::timeout(CUT_OFF_TIMEOUT, stop.closed()).await.ok();
 }
 
-/// Serves one connection, which some other program than a listener has made, until it ends
-/// or `shutdown` is done. For fuzzing: all bytes of a connection go through here as they do
-/// in [`serve`].
+/// Serves one connection, which comes from no listener, until it ends or `shutdown` is done.
+/// For fuzzing: the bytes of the connection take the same way as in [`serve`].
 #[doc(hidden)]
 pub async fn serve_connection(
     socket: UnixStream,
     service: BoxedFilter<(Response,)>,
     observer: Observer,
-    connections: Connections,
+    bounds: ConnectionBounds,
     shutdown: impl Future<Output = ()>,
 ) {
     let place = Arc::new(Semaphore::new(1)).try_acquire_owned().expect("it is the only one");
-    let presence = Crowd::new(None).enter(Peer::Socket).expect("there is no bound");
+    let counted = PerAddress::new(None).add(Peer::Socket).expect("there is no bound");
     let (stop, stopping) = watch::channel(Stage::Serving);
-    let conversation = Conversation {
+    let connection = Connection {
         socket: Socket::Unix(socket),
         peer: Peer::Socket,
         tls: None,
-        connections,
+        bounds,
         _open: Open::new(observer.connections().clone()),
         observer,
-        _place: (place, presence),
+        _place: (place, counted),
     };
     let service = TowerToHyperService::new(warp::service(service));
     let stopped = async {
         shutdown.await;
         stop.send(Stage::Draining).ok();
-        tokio::time::sleep(connections.drain_wait).await;
+        tokio::time::sleep(bounds.drain_timeout).await;
         stop.send(Stage::Over).ok();
         std::future::pending::<()>().await;
     };
     tokio::select! {
-        () = conversation.hold(service, stopping) => {}
+        () = connection.run(service, stopping) => {}
         () = stopped => {}
     }
 }

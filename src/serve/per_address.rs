@@ -1,5 +1,5 @@
-//! The number of connections of each address: none may have so many that the others find no
-//! place.
+//! The number of connections of each address, which is bounded so that no address can shut
+//! out the others.
 
 use std::sync::Arc;
 
@@ -8,41 +8,41 @@ use parking_lot::Mutex;
 use crate::caller::{Peer, Who};
 use crate::limits::Tally;
 
-/// The connections of each address. There are no more counts than connections.
-pub(super) struct Crowd {
+/// The number of connections of each address. Addresses without a connection are removed.
+pub(super) struct PerAddress {
     max: Option<usize>,
-    counts: Mutex<Tally>,
+    tally: Mutex<Tally>,
 }
 
-/// A connection that counts, until it is dropped.
-pub(super) struct Presence {
-    crowd: Arc<Crowd>,
+/// A connection that counts for its address until this is dropped.
+pub(super) struct Counted {
+    counts: Arc<PerAddress>,
     who: Who,
 }
 
-impl Crowd {
-    /// Nobody yet; `max` is the number that one address may have.
+impl PerAddress {
+    /// Starts without connections; `max` is the number that one address may have.
     pub(super) fn new(max: Option<usize>) -> Arc<Self> {
-        Arc::new(Self { max, counts: Mutex::default() })
+        Arc::new(Self { max, tally: Mutex::default() })
     }
 
-    /// Counts one more connection; `None` when its address, or the wide IPv6 network that it
-    /// is in, has as many as it may. Those of the Unix socket have no address, and no bound
-    /// but that of all.
-    pub(super) fn enter(self: &Arc<Self>, peer: Peer) -> Option<Presence> {
+    /// Counts one more connection. Returns `None` when its address, or the IPv6 network of
+    /// 48 bits that it is in, has as many as it may. Clients of the Unix socket have no
+    /// address, and only the bound on all connections.
+    pub(super) fn add(self: &Arc<Self>, peer: Peer) -> Option<Counted> {
         let who = Who::of(peer);
         let max = match peer {
             Peer::Address(_) => self.max.unwrap_or(usize::MAX),
             Peer::Socket => usize::MAX,
         };
-        let is_counted = self.counts.lock().add(who, 1, max);
-        is_counted.then(|| Presence { crowd: self.clone(), who })
+        let is_counted = self.tally.lock().add(who, 1, max);
+        is_counted.then(|| Counted { counts: self.clone(), who })
     }
 }
 
-impl Drop for Presence {
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.crowd.counts.lock().remove(self.who, 1);
+        self.counts.tally.lock().remove(self.who, 1);
     }
 }
 
@@ -56,31 +56,30 @@ mod tests {
 
     /// contract 14.19: each address, and each IPv6 network of 64 bits, has a separate count.
     #[test]
-    fn each_address_has_its_own() {
-        let crowd = Crowd::new(Some(2));
-        let one = crowd.enter(at("192.0.2.1")).unwrap();
-        let _two = crowd.enter(at("::ffff:192.0.2.1")).unwrap();
-        assert!(crowd.enter(at("192.0.2.1")).is_none());
-        let _other = crowd.enter(at("192.0.2.2")).unwrap();
-        let _six =
-            [crowd.enter(at("2001:db8::1")).unwrap(), crowd.enter(at("2001:db8::2")).unwrap()];
-        assert!(crowd.enter(at("2001:db8::3")).is_none());
-        assert!(crowd.enter(at("2001:db8:0:1::3")).is_some());
+    fn each_address_has_a_separate_count() {
+        let counts = PerAddress::new(Some(2));
+        let one = counts.add(at("192.0.2.1")).unwrap();
+        let _two = counts.add(at("::ffff:192.0.2.1")).unwrap();
+        assert!(counts.add(at("192.0.2.1")).is_none());
+        let _other = counts.add(at("192.0.2.2")).unwrap();
+        let _six = [counts.add(at("2001:db8::1")).unwrap(), counts.add(at("2001:db8::2")).unwrap()];
+        assert!(counts.add(at("2001:db8::3")).is_none());
+        assert!(counts.add(at("2001:db8:0:1::3")).is_some());
         let of_one_owner =
-            (2..100).map_while(|net| crowd.enter(at(&format!("2001:db8:0:{net}::1"))));
+            (2..100).map_while(|net| counts.add(at(&format!("2001:db8:0:{net}::1"))));
         assert_eq!(of_one_owner.collect::<Vec<_>>().len(), 6, "a network of 48 bits has 8 in all");
         drop(one);
-        assert!(crowd.enter(at("192.0.2.1")).is_some(), "a place that was left is free");
-        let of_socket: Vec<_> = (0..9).map(|_| crowd.enter(Peer::Socket).unwrap()).collect();
+        assert!(counts.add(at("192.0.2.1")).is_some(), "a closed connection no longer counts");
+        let of_socket: Vec<_> = (0..9).map(|_| counts.add(Peer::Socket).unwrap()).collect();
         drop(of_socket);
-        // Three addresses are left, and the wide network of one of them.
-        assert_eq!(crowd.counts.lock().len(), 4, "an address that has left is forgotten");
+        // Three addresses are left, and the network of 48 bits of one of them.
+        assert_eq!(counts.tally.lock().len(), 4, "an address without a connection is removed");
     }
 
     #[test]
     fn without_a_bound() {
-        let crowd = Crowd::new(None);
-        let all: Vec<_> = (0..5_000).map_while(|_| crowd.enter(at("192.0.2.1"))).collect();
+        let counts = PerAddress::new(None);
+        let all: Vec<_> = (0..5_000).map_while(|_| counts.add(at("192.0.2.1"))).collect();
         assert_eq!(all.len(), 5_000);
     }
 }

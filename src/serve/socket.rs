@@ -1,9 +1,8 @@
 //! An accepted socket in two parts: the [`Stream`] that hyper or TLS reads and writes, and
-//! the [`Handle`], which stays outside of both, sees the client go and can end the
-//! connection.
+//! the [`Handle`], which notices a reset by the client and can end the connection.
 //!
-//! hyper does not read while it answers, since a client may shut its writing side and
-//! still wait for its answer. So it would notice a reset only when it writes; the handle
+//! hyper does not read while it answers, because a client may shut its writing side and
+//! still wait for its answer. It would notice a reset only at the next write; the handle
 //! notices it at once.
 
 use std::io;
@@ -35,8 +34,8 @@ impl Socket {
     }
 }
 
-/// The part of a socket that bytes go through. Both directions share the read half, because
-/// the write half belongs to the handle.
+/// The part of a socket that reads and writes bytes. Both directions use tokio's read half,
+/// because the write half belongs to the handle.
 pub(super) enum Stream {
     Tcp(tcp::OwnedReadHalf),
     Unix(unix::OwnedReadHalf),
@@ -63,7 +62,7 @@ impl Stream {
         }
     }
 
-    /// Waits until `write` does not say that it would block.
+    /// Repeats `write` until it does not return `WouldBlock`.
     fn poll_until_written(
         &self,
         context: &mut Context<'_>,
@@ -107,7 +106,7 @@ impl AsyncWrite for Stream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The kernel has what was written.
+        // Every write goes to the kernel at once.
         Poll::Ready(Ok(()))
     }
 
@@ -120,17 +119,17 @@ impl AsyncWrite for Stream {
     }
 }
 
-/// The part of a socket that no byte goes through. `None` only while it is dropped.
+/// The part of a socket that watches and ends the connection. `None` only during its drop.
 pub(super) enum Handle {
     Tcp(Option<tcp::OwnedWriteHalf>),
     Unix(Option<unix::OwnedWriteHalf>),
 }
 
 impl Handle {
-    /// Waits until the client has reset the connection, or the kernel gave it up; returns
-    /// which. A client that only closes its socket looks like one that shuts its writing
-    /// side, until something is written to it.
-    pub(super) async fn gone(&self) -> io::ErrorKind {
+    /// Waits until the client has reset the connection or the kernel has dropped it, and
+    /// returns the kind of error. A client that only closes its socket looks like one that
+    /// shuts its writing side, until something is written to it (contract 2.16).
+    pub(super) async fn disconnected(&self) -> io::ErrorKind {
         let error = match self {
             Self::Tcp(Some(socket)) => {
                 socket.ready(Interest::ERROR).await.and_then(|_| socket.as_ref().take_error())
@@ -144,9 +143,9 @@ impl Handle {
         error.map_or(io::ErrorKind::ConnectionReset, |error| error.kind())
     }
 
-    /// Shuts our writing side, and waits until the client has shut its own.
+    /// Shuts the server's writing side, and waits until the client has shut its own.
     pub(super) async fn close(&self) {
-        // Over a Unix socket nothing is on its way, and a client sees that we are gone.
+        // Over a Unix socket no bytes are in transit, and the client sees the end at once.
         let Self::Tcp(Some(socket)) = self else { return };
         let socket = socket.as_ref();
         let mut unread = [0; 1 << 10];
@@ -160,21 +159,21 @@ impl Handle {
         }
     }
 
-    /// Makes the end of this connection a reset, with which the kernel throws away what the
-    /// client has not taken. Over a Unix socket those bytes are the client's own.
+    /// Makes the end of this connection a reset, with which the kernel discards the bytes
+    /// that the client has not read. Over a Unix socket the client owns those bytes.
     pub(super) fn reset(&self) {
         if let Self::Tcp(Some(socket)) = self
             && let Err(error) = socket.as_ref().set_zero_linger()
         {
-            tracing::debug!(%error, "a connection was gone before it was reset");
+            tracing::debug!(%error, "the client disconnected before its connection was reset");
         }
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // A write half shuts its direction when it is dropped: a call of the system for
-        // each connection that closing the socket makes superfluous.
+        // A write half shuts its direction when it is dropped: one more system call for each
+        // connection, which closing the socket makes superfluous.
         match self {
             Self::Tcp(socket) => drop(socket.take().map(tcp::OwnedWriteHalf::forget)),
             Self::Unix(socket) => drop(socket.take().map(unix::OwnedWriteHalf::forget)),

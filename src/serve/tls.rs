@@ -1,5 +1,5 @@
-//! TLS: the certificate that the server shows, and its key. Both are taken up again
-//! when their files change, as a renewal does, and on SIGHUP.
+//! TLS: the server's certificate and its key. Both are reloaded when their files change, as
+//! in a renewal, and on SIGHUP.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,100 +16,90 @@ use tokio_rustls::rustls::{self, ServerConfig};
 
 use crate::stamp::Stamp;
 
-/// How often the files are looked at for a change.
+/// The interval at which the files are checked for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// What the server speaks over TLS; a client that speaks nothing of it is refused.
+/// The only protocol over TLS (ALPN); a client that offers others without it is refused.
 const PROTOCOL: &[u8] = b"http/1.1";
 
-/// What can be wrong with a certificate or its key.
+/// A certificate or key that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// The file cannot be read.
     #[error("{0}: {1}")]
     File(PathBuf, io::Error),
-    /// The file holds no PEM text, or not of the kind that is asked for.
-    #[error("{0} holds no {1} in PEM: {2}")]
+    /// The file holds no PEM text of the expected kind.
+    #[error("{0} does not hold a {1} in PEM: {2}")]
     Pem(PathBuf, &'static str, pem::Error),
-    /// The key is not the certificate's, or of a kind that is not known.
+    /// The key does not belong to the certificate, or is of an unknown kind.
     #[error("{0} with the key {1}: {2}")]
     Pair(PathBuf, PathBuf, rustls::Error),
 }
 
-/// The certificate that is shown now.
+/// The server's certificate and key, as last loaded.
 #[derive(Debug)]
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
-    held: RwLock<Held>,
+    loaded: RwLock<Loaded>,
 }
 
 #[derive(Debug)]
-struct Held {
+struct Loaded {
     config: Arc<ServerConfig>,
-    /// Of both files as they were last looked at, good or not.
+    /// The stamps of both files at the last check, even if they could not be used.
     stamps: [Option<Stamp>; 2],
 }
 
 impl Tls {
-    /// The certificate chain and the key of these files, as they are now and as they
-    /// will be.
+    /// Loads the certificate chain and the key from these PEM files.
     ///
     /// # Errors
-    /// When one cannot be read, or the key is not the certificate's.
+    /// When a file cannot be read, holds nothing of its kind, or the key does not belong to
+    /// the certificate.
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let stamps = [certificate, key].map(Stamp::of);
         let config = config(certificate, key)?;
-        let held = RwLock::new(Held { config, stamps });
-        Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), held })
+        let loaded = RwLock::new(Loaded { config, stamps });
+        Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), loaded })
     }
 
-    /// The file of the certificate.
-    pub fn certificate(&self) -> &Path {
-        &self.certificate
-    }
-
-    /// The file of its key.
-    pub fn key(&self) -> &Path {
-        &self.key
-    }
-
-    /// For the next connection.
+    /// The acceptor for the next connection.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        self.held.read().config.clone().into()
+        self.loaded.read().config.clone().into()
     }
 
-    /// Takes the files up again when they changed, or when somebody asks. As long as
-    /// they are no pair, as halfway through a renewal, the one before stays.
-    fn refresh(&self, is_asked: bool) {
+    /// Reloads the files when they changed, or always when `is_forced`. While they do not
+    /// match, as halfway through a renewal, the loaded certificate stays in use.
+    fn refresh(&self, is_forced: bool) {
         let stamps = [&self.certificate, &self.key].map(|file| Stamp::of(file));
-        if self.held.read().stamps == stamps && !is_asked {
+        if self.loaded.read().stamps == stamps && !is_forced {
             return;
         }
         match config(&self.certificate, &self.key) {
             Ok(config) => {
-                tracing::info!("certificate taken up");
-                *self.held.write() = Held { config, stamps };
+                tracing::info!("certificate reloaded");
+                *self.loaded.write() = Loaded { config, stamps };
             }
             Err(error) => {
-                tracing::warn!(%error, "certificate not taken up: the one before stays");
-                self.held.write().stamps = stamps;
+                tracing::warn!(%error, "certificate not reloaded: the previous one stays in use");
+                self.loaded.write().stamps = stamps;
             }
         }
     }
 
-    /// Refreshes about every second, and whenever `hangup` says so, for as long as
-    /// the server runs.
+    /// Reloads about every second when the files changed, and on each `hangup`. Never
+    /// returns.
     pub async fn watch(self: Arc<Self>, mut hangup: Signal) {
         loop {
-            let is_asked = tokio::select! {
+            let is_forced = tokio::select! {
                 () = tokio::time::sleep(WATCH_PERIOD) => false,
                 Some(()) = hangup.recv() => true,
             };
             let tls = self.clone();
-            // A file may lie on a network; no connection waits for it.
-            if tokio::task::spawn_blocking(move || tls.refresh(is_asked)).await.is_err() {
-                tracing::error!("looking at the certificate failed");
+            // The files may be on a slow network disk, for which no connection should wait.
+            if tokio::task::spawn_blocking(move || tls.refresh(is_forced)).await.is_err() {
+                tracing::error!("checking the certificate failed");
             }
         }
     }

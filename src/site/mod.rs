@@ -1,7 +1,7 @@
-//! The page for people, as files in the program: nothing to install, nothing to lose.
+//! The page for people, whose files are part of the program: nothing has to be installed.
 //!
-//! The files stand in the folder of this module as they are sent; there is no step that
-//! builds them. Each is packed once, when somebody first asks for it.
+//! The files are in `page/`, exactly as they are sent; no step builds them. Each is compressed
+//! once, at the first request for it.
 
 use std::sync::OnceLock;
 
@@ -15,26 +15,28 @@ use crate::encoding;
 pub(crate) struct File {
     name: &'static str,
     bytes: &'static [u8],
-    sent: OnceLock<[Sent; 2]>,
+    encoded: OnceLock<[Encoded; 2]>,
 }
 
 /// A file in one encoding, as it is sent.
-pub(crate) struct Sent {
+pub(crate) struct Encoded {
     pub(crate) bytes: Bytes,
-    /// Strong (RFC 9110, 8.8.1): each encoding has its own.
+    /// The entity tag, with its quotes. It is strong (RFC 9110, 8.8.1): each encoding has
+    /// another one.
     pub(crate) tag: String,
 }
 
 impl File {
     const fn new(name: &'static str, bytes: &'static [u8]) -> Self {
-        Self { name, bytes, sent: OnceLock::new() }
+        Self { name, bytes, encoded: OnceLock::new() }
     }
 
-    /// The file of that name.
+    /// The file with this name; `None` when there is none.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         FILES.iter().find(|file| file.name == name)
     }
 
+    /// The value of `Content-Type`, by the name's extension.
     pub(crate) fn media_type(&self) -> &'static str {
         match self.name.rsplit_once('.') {
             Some((_, "html")) => "text/html; charset=utf-8",
@@ -45,14 +47,14 @@ impl File {
         }
     }
 
-    /// The file as it stands, or packed by gzip.
-    pub(crate) fn sent(&self, is_gzip: bool) -> &Sent {
-        let [plain, packed] = self.sent.get_or_init(|| {
+    /// The file as it is, or compressed by gzip.
+    pub(crate) fn encoded(&self, is_gzip: bool) -> &Encoded {
+        let [plain, packed] = self.encoded.get_or_init(|| {
             let digest = figdex_index::hex(&Sha256::digest(self.bytes)[..8]);
             let packed = encoding::gzip(self.bytes, Compression::best());
             [
-                Sent { bytes: Bytes::from_static(self.bytes), tag: format!("\"{digest}\"") },
-                Sent { bytes: packed, tag: format!("\"{digest}-gzip\"") },
+                Encoded { bytes: Bytes::from_static(self.bytes), tag: format!("\"{digest}\"") },
+                Encoded { bytes: packed, tag: format!("\"{digest}-gzip\"") },
             ]
         });
         if is_gzip { packed } else { plain }
@@ -61,7 +63,7 @@ impl File {
 
 macro_rules! files {
     ($($name:literal)*) => {
-        [$(File::new($name, include_bytes!($name))),*]
+        [$(File::new($name, include_bytes!(concat!("page/", $name)))),*]
     };
 }
 
@@ -79,19 +81,19 @@ mod tests {
 
     use super::*;
 
-    /// What is drawn is served, whole.
+    /// Every file of the folder is served.
     #[test]
     fn the_table_is_the_folder() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/page");
-        let mut drawn: Vec<String> = fs::read_dir(folder)
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/site/page");
+        let mut names: Vec<String> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
-        drawn.sort_unstable();
-        assert_eq!(FILES.iter().map(|file| file.name).collect::<Vec<_>>(), drawn);
+        names.sort_unstable();
+        assert_eq!(FILES.iter().map(|file| file.name).collect::<Vec<_>>(), names);
         for file in &FILES {
             assert_ne!(file.media_type(), "application/octet-stream", "{}", file.name);
-            assert_ne!(file.sent(false).tag, file.sent(true).tag);
+            assert_ne!(file.encoded(false).tag, file.encoded(true).tag);
         }
     }
 }

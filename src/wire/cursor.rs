@@ -1,19 +1,19 @@
-//! `next` as text: where a page ended, for the request that asks for the following
-//! one (decisions, "Paging").
+//! The text of `next`: the place where a page ended, for the request that asks for the next page
+//! (contract, chapter 11).
 //!
-//! A cursor is a place, not a count, so it goes on from there after a restart, a
-//! reload or on another replica. Its bytes, as lower-case hexadecimal text:
+//! A cursor is a place and not a count, so that it continues there after a restart, over a new
+//! index or on another replica. Its bytes, as lower-case hexadecimal text:
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
 //! | 1 | version of this layout |
-//! | 1 | pages that were served |
+//! | 1 | pages that were sent |
 //! | 8 | digest of the endpoint and the query |
-//! | 4 | standing of the last row (search; 0 in filter), big-endian |
+//! | 4 | sort key of the last row (search; 0 in filter), big-endian |
 //! | 12 | FIGI of the last row |
-//! | 8 | checksum of all before |
+//! | 8 | checksum of the bytes above |
 //!
-//! There is no secret in it: who forges one gets rows that any query shows.
+//! It holds no secret: a forged cursor gives rows that any query gives.
 
 use figdex_index::{Figi, Filters, OneOf, Place, Search, Vocabulary, hex, unhex};
 use serde_json::json;
@@ -28,22 +28,22 @@ const DIGEST_BYTES: usize = 8;
 
 const BYTES: usize = 1 + 1 + DIGEST_BYTES + 4 + 12 + DIGEST_BYTES;
 
-/// Where a page ended.
+/// The place where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
-    /// Pages served up to there, at least one.
+    /// Pages sent up to there, at least one.
     pub(crate) pages: u8,
     /// The last row's place.
     pub(crate) place: Place,
 }
 
-/// What a cursor belongs to: the endpoint and the query of its request.
+/// The digest of the endpoint and the query of a request: its cursors are valid for it alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QueryDigest([u8; DIGEST_BYTES]);
 
 impl QueryDigest {
-    /// The digest of a checked question. It is made of texts, so that it is the
-    /// same in every generation and on every replica.
+    /// The digest of a checked search. It is made of texts, so that it is the same in every
+    /// generation and on every replica (contract 11.6, 11.7).
     pub(crate) fn new(endpoint: &str, search: &Search, vocabulary: &Vocabulary) -> Self {
         let Filters {
             known,
@@ -70,30 +70,30 @@ impl QueryDigest {
 }
 
 impl Cursor {
-    /// The cursor as text, for a query.
+    /// The cursor of a query as text.
     pub(crate) fn encode(&self, query: QueryDigest) -> String {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.extend_from_slice(&[LAYOUT, self.pages]);
         bytes.extend_from_slice(&query.0);
-        bytes.extend_from_slice(&self.place.standing.to_be_bytes());
+        bytes.extend_from_slice(&self.place.sort_key.to_be_bytes());
         bytes.extend_from_slice(&self.place.figi.to_chars());
         bytes.extend_from_slice(&digest(&bytes));
         debug_assert_eq!(bytes.len(), BYTES);
         hex(&bytes)
     }
 
-    /// The cursor of a text that [`Cursor::encode`] made for this query, and of no
-    /// other text.
+    /// The cursor of a text that [`Cursor::encode`] made for this query; `None` for any other text
+    /// (contract 11.5).
     pub(crate) fn decode(text: &str, query: QueryDigest) -> Option<Self> {
-        // There is one text for each cursor, and so no other spelling.
+        // Lower-case digits only: each cursor has one text.
         let bytes: [u8; BYTES] = unhex(text)?;
         let (content, checksum) = bytes.split_at(BYTES - DIGEST_BYTES);
         let ([LAYOUT, pages], content) = content.split_first_chunk()? else { return None };
         let (of_query, content) = content.split_first_chunk()?;
-        let (standing, figi) = content.split_first_chunk()?;
+        let (sort_key, figi) = content.split_first_chunk()?;
         let figi = Figi::parse(str::from_utf8(figi).ok()?).ok()?;
         let cursor =
-            Self { pages: *pages, place: Place { standing: u32::from_be_bytes(*standing), figi } };
+            Self { pages: *pages, place: Place { sort_key: u32::from_be_bytes(*sort_key), figi } };
         let holds = checksum == digest(&bytes[..BYTES - DIGEST_BYTES])
             && *of_query == query.0
             && (1..PAGES_MAX).contains(pages);
@@ -121,11 +121,11 @@ mod tests {
 
     fn cursor() -> Cursor {
         let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        Cursor { pages: 7, place: Place { standing: 0x0002_0304, figi } }
+        Cursor { pages: 7, place: Place { sort_key: 0x0002_0304, figi } }
     }
 
     proptest! {
-        /// "any changed byte": of the text, wherever it is.
+        /// contract 11.5: a cursor with any byte changed is invalid.
         #[test]
         fn a_changed_byte_is_noticed(at in 0..2 * BYTES, other in any::<u8>()) {
             let text = cursor().encode(query("ibm"));
@@ -137,13 +137,13 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_answered(text in any::<String>()) {
+        fn any_text_is_refused(text in any::<String>()) {
             prop_assert_eq!(Cursor::decode(&text, query("ibm")), None);
         }
 
         #[test]
-        fn a_cursor_is_its_text(pages in 1..PAGES_MAX, standing in any::<u32>()) {
-            let cursor = Cursor { pages, place: Place { standing, ..cursor().place } };
+        fn a_cursor_is_decoded_as_it_was_encoded(pages in 1..PAGES_MAX, sort_key in any::<u32>()) {
+            let cursor = Cursor { pages, place: Place { sort_key, ..cursor().place } };
             let text = cursor.encode(query("ibm"));
             prop_assert!(text.len() <= 512);
             prop_assert_eq!(Cursor::decode(&text, query("ibm")), Some(cursor));
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// "other encoding": there is one text for each cursor.
+    /// contract 11.5: a cursor in another spelling is invalid.
     #[test]
     fn another_spelling_is_refused() {
         let text = cursor().encode(query("ibm"));
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(Cursor::decode(&late.encode(query("ibm")), query("ibm")), None);
     }
 
-    /// "of another query or other endpoint".
+    /// contract 11.5: a cursor belongs to one endpoint, version and question.
     #[test]
     fn a_query_has_one_digest() {
         let vocabulary = Vocabulary::new([]);
@@ -189,7 +189,7 @@ mod tests {
                 digests.push(digest);
             }
         }
-        // The same values have other ordinals in a longer vocabulary.
+        // In a longer vocabulary the same values have other ordinals.
         let longer = Vocabulary::new([(Currency, "AAA".to_owned())]);
         let mut filters = Filters::default();
         filters.known.require(longer.admit(Currency, "USD").unwrap());

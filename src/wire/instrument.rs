@@ -1,9 +1,10 @@
-//! One instrument with all that the index knows and may show, and its family. Not a
-//! shape of the contract: its rows are v3 result rows, with more fields behind them.
+//! One instrument with all that the index knows and may show, and its family (contract 16.5). Its
+//! rows are those of v3, with more members at the end.
 
 use figdex_index::{Branch, Catalogue, Family, Figi, Hit, IdType, IdValue, Instrument, Property};
 
-use super::{array, figi, json, reopen};
+use super::json::{array, reopen, string};
+use super::row;
 use crate::version::Version;
 
 /// Whether third-party identifiers are shown.
@@ -13,11 +14,11 @@ pub(crate) enum Identifiers {
     Hidden,
 }
 
-/// The properties that a result row lacks, in the order of a request.
+/// The properties that a row lacks, in the order of contract 6.1.
 const PROPERTIES: [Property; 4] =
     [Property::MicCode, Property::Currency, Property::StateCode, Property::OptionType];
 
-/// Writes the answer.
+/// Writes the answer of `GET /instruments/{figi}`.
 pub(crate) fn instrument(
     out: &mut Vec<u8>,
     catalogue: &Catalogue,
@@ -26,7 +27,7 @@ pub(crate) fn instrument(
     identifiers: Identifiers,
 ) {
     out.extend_from_slice(b"{\"instrument\":");
-    figi::write(out, Version::V3, catalogue.row(hit));
+    row::write(out, Version::V3, catalogue.row(hit));
     reopen(out);
     for property in PROPERTIES {
         text(out, property.name(), instrument.property(property));
@@ -38,7 +39,7 @@ pub(crate) fn instrument(
         text(out, name, date.map(|date| date.to_string()).as_deref());
     }
     key(out, "listed");
-    // Null: the data do not say, and then it counts as listed.
+    // Null when the data do not say; it counts as listed then (contract 6.9).
     out.extend_from_slice(match instrument.listed {
         None => b"null",
         Some(false) => b"false",
@@ -51,7 +52,7 @@ pub(crate) fn instrument(
     }
     if !instrument.alias.is_empty() {
         key(out, "alias");
-        array(out, &instrument.alias, |out, alias| json::string(out, alias));
+        array(out, &instrument.alias, |out, alias| string(out, alias));
     }
     if identifiers == Identifiers::Shown {
         key(out, "identifiers");
@@ -67,7 +68,7 @@ pub(crate) fn instrument(
     out.extend_from_slice(b"}}");
 }
 
-/// Each kind that the instrument has, with its values.
+/// Writes each idType of which the instrument has values, with them.
 fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
     out.push(b'{');
     let mut is_first = true;
@@ -79,9 +80,9 @@ fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
         if !std::mem::take(&mut is_first) {
             out.push(b',');
         }
-        json::string(out, id_type.name());
+        string(out, id_type.name());
         out.push(b':');
-        array(out, &values, |out, value| json::string(out, value));
+        array(out, &values, |out, value| string(out, value));
     }
     out.push(b'}');
 }
@@ -99,9 +100,9 @@ fn branch(out: &mut Vec<u8>, catalogue: &Catalogue, branch: &Branch) {
     out.push(b'}');
 }
 
-/// A row, and the segment that it is listed on.
+/// Writes a row with its market segment.
 fn venue(out: &mut Vec<u8>, catalogue: &Catalogue, hit: Hit) {
-    figi::write(out, Version::V3, catalogue.row(hit));
+    row::write(out, Version::V3, catalogue.row(hit));
     reopen(out);
     text(out, "micCode", catalogue.value(hit, Property::MicCode));
     out.push(b'}');
@@ -109,27 +110,27 @@ fn venue(out: &mut Vec<u8>, catalogue: &Catalogue, hit: Hit) {
 
 fn key(out: &mut Vec<u8>, name: &str) {
     out.push(b',');
-    json::string(out, name);
+    string(out, name);
     out.push(b':');
 }
 
 fn text(out: &mut Vec<u8>, name: &str, value: Option<&str>) {
     key(out, name);
     match value {
-        Some(value) => json::string(out, value),
+        Some(value) => string(out, value),
         None => out.extend_from_slice(b"null"),
     }
 }
 
 fn number(out: &mut Vec<u8>, name: &str, value: Option<f64>) {
     key(out, name);
-    // Finite, as every number of the index; anything else would be null.
+    // Every number of the index is finite. serde_json would write another as null.
     serde_json::to_writer(out, &value).expect("writing a number into memory does not fail");
 }
 
 fn figi_or_null(out: &mut Vec<u8>, figi: Option<Figi>) {
     match figi {
-        Some(figi) => json::string(out, &figi.to_string()),
+        Some(figi) => string(out, &figi.to_string()),
         None => out.extend_from_slice(b"null"),
     }
 }

@@ -1,12 +1,15 @@
-//! "Interval rules": arrays of two entries become intervals that cannot be wrong.
+//! Intervals of numbers and dates: arrays of two entries, checked by the rules of contract 6.11 to
+//! 6.17.
 
 use figdex_index::{Date, DateInterval, IntervalError, NumberInterval};
 
 use super::Fault;
 use super::json::{Raw, elements, is_null, text};
 
-/// A number interval, `[number or null, number or null]`.
-pub(super) fn numbers(name: &str, raw: Raw<'_>) -> Result<NumberInterval, Fault> {
+/// Reads an interval of numbers, `[number or null, number or null]`. `name` is the property's, for
+/// the fault.
+pub(super) fn numbers(name: &str, raw: Option<Raw<'_>>) -> Result<Option<NumberInterval>, Fault> {
+    let Some(raw) = raw else { return Ok(None) };
     let shape = || -> Fault {
         format!("{name} must be an array of two entries, each a number or null.").into()
     };
@@ -15,11 +18,12 @@ pub(super) fn numbers(name: &str, raw: Raw<'_>) -> Result<NumberInterval, Fault>
         false => serde_json::from_str::<f64>(raw.get()).map(Some).map_err(|_| shape()),
     };
     let [low, high] = entries(raw).ok_or_else(shape)?;
-    NumberInterval::new(entry(low)?, entry(high)?).map_err(|error| rule(name, error))
+    NumberInterval::new(entry(low)?, entry(high)?).map(Some).map_err(|error| rule(name, error))
 }
 
-/// A date interval, `[YYYY-MM-DD or null, YYYY-MM-DD or null]`.
-pub(super) fn dates(name: &str, raw: Raw<'_>) -> Result<DateInterval, Fault> {
+/// Reads an interval of dates, `[YYYY-MM-DD or null, YYYY-MM-DD or null]`.
+pub(super) fn dates(name: &str, raw: Option<Raw<'_>>) -> Result<Option<DateInterval>, Fault> {
+    let Some(raw) = raw else { return Ok(None) };
     let shape = || -> Fault {
         format!("{name} must be an array of two entries, each a date YYYY-MM-DD or null.").into()
     };
@@ -31,7 +35,7 @@ pub(super) fn dates(name: &str, raw: Raw<'_>) -> Result<DateInterval, Fault> {
         }
     };
     let [first, last] = entries(raw).ok_or_else(shape)?;
-    DateInterval::new(entry(first)?, entry(last)?).map_err(|error| rule(name, error))
+    DateInterval::new(entry(first)?, entry(last)?).map(Some).map_err(|error| rule(name, error))
 }
 
 fn entries(raw: Raw<'_>) -> Option<[Raw<'_>; 2]> {
@@ -46,12 +50,13 @@ fn rule(name: &str, error: IntervalError) -> Fault {
 mod tests {
     use super::*;
 
-    /// A row's number was read exactly, and an interval that ends with it holds it.
+    /// contract 6.12: both ends belong to the interval, also those that no double holds exactly.
     #[test]
-    fn a_number_is_the_nearest_that_there_is() {
+    fn an_interval_contains_its_ends() {
         for text in ["449.49106478873813", "21.489705265908874", "0.1", "3e67", "1e-320"] {
             let raw = format!("[{text},{text}]");
-            let interval = numbers("strike", serde_json::from_str(&raw).unwrap()).unwrap();
+            let raw = serde_json::from_str(&raw).unwrap();
+            let interval = numbers("strike", Some(raw)).unwrap().unwrap();
             let number: f64 = text.parse().unwrap();
             assert!(interval.contains(number), "{text} is {interval:?}");
         }

@@ -1,4 +1,4 @@
-//! "Mapping job": an element of a mapping request.
+//! A mapping job: an element of the body of a mapping request (contract, chapter 4).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
-/// A mapping job as a caller gave it: its fields, if it is an object.
+/// A mapping job as the caller sent it: its fields, or `None` when it is not an object.
 pub(crate) struct Job<'a>(Option<Fields<'a>>);
 
 /// The fields of a job that is an object.
@@ -21,42 +21,44 @@ pub(crate) struct Job<'a>(Option<Fields<'a>>);
 struct Fields<'a> {
     id_type: Option<Given<'a>>,
     id_value: Option<Given<'a>>,
-    /// Most jobs have none, and a hundred jobs are moved about.
+    /// Boxed, since most jobs have none and jobs are moved by the hundred.
     properties: Option<Box<Properties<'a>>>,
+    /// The first member that no field or property has as its name.
     unknown: Option<Cow<'a, str>>,
 }
 
-/// How the jobs of a body are read.
+/// The two ways to read the jobs of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// Texts and integers as a reader hands them on, which is enough for nearly all
-    /// bodies; anything else in their places is an error.
+    /// `idType` and `idValue` are texts and integers, as in nearly all bodies; any other value in
+    /// their places ends the reading with an error.
     Quick,
-    /// Whatever JSON allows, as it stands.
+    /// Any JSON value in any place, kept raw.
     Exact,
 }
 
-/// What stands behind `idType` or `idValue`.
+/// The value of `idType` or `idValue`.
 enum Given<'a> {
     Text(Cow<'a, str>),
     Integer(u64),
-    /// As it stands, when it is read exactly.
+    /// Any value, in [`Reading::Exact`].
     Raw(Raw<'a>),
 }
 
-/// The jobs of a request's body, each handed to `each` as soon as it is read, so that what
-/// is kept is as small as what `each` returns.
+/// Reads the jobs of a body and hands each to `each` as soon as it is read, so that only the
+/// results of `each` are kept.
 ///
 /// # Errors
-/// [`ApiError::BadRequest`] when the body is not JSON, or not an array;
-/// [`ApiError::PayloadTooLarge`] when the array has more than `jobs_max` elements.
+/// - [`ApiError::BadRequest`] when the body is not JSON, or not an array (contract 2.7).
+/// - [`ApiError::PayloadTooLarge`] when the array has more than `jobs_max` elements (contract
+///   14.1).
 pub(crate) fn jobs<'a, T>(
     body: &'a [u8],
     version: Version,
     jobs_max: usize,
     each: impl Fn(Job<'a>) -> T,
 ) -> Result<Vec<T>, ApiError> {
-    // Looked at once as a whole: else every value would be, by itself.
+    // UTF-8 is checked once for the whole body: else it would be for every value.
     let body = str::from_utf8(body).map_err(|_| ApiError::BadRequest)?;
     let read = |reading| {
         let mut reader = serde_json::Deserializer::from_str(body);
@@ -65,8 +67,8 @@ pub(crate) fn jobs<'a, T>(
         reader.end()?;
         Ok(jobs)
     };
-    // A value may be JSON and yet not one that a reader can hold, such as 1e999: then the
-    // body is read again, and each job by itself.
+    // Some values are JSON but do not fit into a Rust type, such as 1e999. Then the body is read
+    // again, with each job kept raw.
     let jobs = read(Reading::Quick).or_else(|_: serde_json::Error| read(Reading::Exact));
     jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
 }
@@ -75,9 +77,9 @@ fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
     serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version, Reading::Exact))
 }
 
-/// Reads the array; `None` when it has more than `jobs_max` elements. Those beyond are
-/// skipped, never stored: an element of two bytes would become fifty times as large. They
-/// are still read, since a body that is not JSON is that before it is too large.
+/// Reads the array; `None` when it has more than `jobs_max` elements. Elements beyond are not
+/// stored, because an element of two bytes would become fifty times as large. They are still read:
+/// a body that is not JSON is refused for that, whatever its size.
 struct Jobs<'f, F> {
     one: OneJob,
     jobs_max: usize,
@@ -114,7 +116,7 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
     }
 }
 
-/// Reads a job that is an object, and any other value as one without fields.
+/// Reads one job: an object with its fields, any other value as `Job(None)`.
 #[derive(Clone, Copy)]
 struct OneJob(Version, Reading);
 
@@ -136,7 +138,7 @@ impl<'de> Visitor<'de> for OneJob {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Job<'de>, A::Error> {
         let Self(version, reading) = self;
         let mut fields = Fields::default();
-        while let Some(Key(name)) = map.next_key_seed(reading)? {
+        while let Some(Name(name)) = map.next_key_seed(reading)? {
             let place = match &*name {
                 "idType" => &mut fields.id_type,
                 "idValue" => &mut fields.id_value,
@@ -188,7 +190,7 @@ impl<'de> Visitor<'de> for OneJob {
 }
 
 impl<'a> Job<'a> {
-    /// The question that this job asks.
+    /// Checks the job. The order of faults is that of contract 4.15.
     pub(crate) fn check(&self, version: Version, vocabulary: &Vocabulary) -> Checked<Lookup<'a>> {
         let Some(fields) = &self.0 else {
             let question = Err("A mapping job must be an object.".into());
@@ -205,21 +207,21 @@ impl<'a> Job<'a> {
     }
 }
 
-/// A member's key.
-struct Key<'a>(Cow<'a, str>);
+/// The name of a member.
+struct Name<'a>(Cow<'a, str>);
 
 impl<'de> DeserializeSeed<'de> for Reading {
-    type Value = Key<'de>;
+    type Value = Name<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Key<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Name<'de>, D::Error> {
         if self == Self::Exact {
-            // One with a lone surrogate is no text: it stands for itself.
+            // A name with a lone surrogate is not a text: it is kept as the body spells it.
             let raw = Raw::deserialize(reader)?;
-            return Ok(Key(text(raw).unwrap_or(Cow::Borrowed(raw.get()))));
+            return Ok(Name(text(raw).unwrap_or(Cow::Borrowed(raw.get()))));
         }
         match Given::deserialize(reader)? {
-            Given::Text(key) => Ok(Key(key)),
-            Given::Integer(_) | Given::Raw(_) => Err(de::Error::custom("a key is a text")),
+            Given::Text(name) => Ok(Name(name)),
+            Given::Integer(_) | Given::Raw(_) => Err(de::Error::custom("a name must be a text")),
         }
     }
 }
@@ -253,7 +255,7 @@ impl<'de> Deserialize<'de> for Given<'de> {
 }
 
 impl<'a> Fields<'a> {
-    /// The question, of filters that were checked: `Some(None)` when none are given.
+    /// The lookup, given the checked filters: `Some(None)` when the job has no properties.
     fn lookup(
         &self,
         version: Version,
@@ -301,7 +303,7 @@ impl<'a> Fields<'a> {
         admitted.map_err(|_| "Invalid idValue format.".into())
     }
 
-    /// The conditional rows of the contract's table "Mapping job".
+    /// Checks the conditional properties (contract 4.12 to 4.14).
     fn required(&self, id_type: IdType) -> Result<(), Fault> {
         let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
         let properties = self.properties.as_deref();
@@ -326,7 +328,7 @@ mod tests {
 
     const JOBS_MAX: usize = 3;
 
-    /// The verdict by the simplest reading there is, which stores all that comes.
+    /// The verdict of the simplest reader, which stores all elements.
     fn verdict(body: &str) -> Result<usize, ApiError> {
         let all: Vec<&RawValue> = serde_json::from_str(body).map_err(|_| ApiError::BadRequest)?;
         if all.len() > JOBS_MAX { Err(ApiError::PayloadTooLarge) } else { Ok(all.len()) }
@@ -336,9 +338,10 @@ mod tests {
         jobs(body.as_bytes(), Version::V3, JOBS_MAX, |_| ()).map(|jobs| jobs.len())
     }
 
-    /// "400 for what is not JSON, 413 for too many", wherever the fault is.
+    /// contract 2.7, 14.1: 400 for a body that is not JSON, 413 for too many jobs, wherever the
+    /// fault is.
     #[test]
-    fn a_fault_behind_the_last_job() {
+    fn faults_behind_the_last_job() {
         for (body, expected) in [
             ("[]", Ok(0)),
             ("[{},{},{}]", Ok(3)),
@@ -360,7 +363,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_verdict_is_that_of_a_simple_reading(
+        fn the_verdict_is_that_of_a_simple_reader(
             pieces in proptest::collection::vec(
                 prop::sample::select(vec![
                     "[", "]", "{", "}", ",", "{},", "{\"a\":", "1", "1e999", "\"\\n\"", "null", ",0",
@@ -378,7 +381,7 @@ mod tests {
         }
     }
 
-    /// Jobs beyond the bound are not even looked at.
+    /// Jobs beyond the bound are not handed on.
     #[test]
     fn no_more_jobs_are_read_than_allowed() {
         for begin in ["", "1e999,"] {

@@ -1,35 +1,37 @@
-//! A mapping job's result: the rows found, a warning, or an error (contract 8).
+//! The result of one mapping job: rows, a warning or an error (contract 4.2).
 
 use figdex_index::{Catalogue, Hit};
 
-use super::{figi, json};
+use super::json::{array_in_pieces, message};
+use super::row;
 use crate::pieces::Pieces;
 use crate::version::Version;
-use crate::wire::in_pieces;
 
-/// "Mapping job result": one of the three.
-pub(crate) enum JobAnswer<'a> {
+/// The result of a job.
+pub(crate) enum JobResult<'a> {
+    /// At least one hit.
     Hits(&'a [Hit]),
     NoMatch,
+    /// The text of its `error`.
     Error(&'a str),
 }
 
-/// Writes a mapping job result; its key is what clients branch on. The caller has made
-/// room for its rows.
-pub(crate) fn job_answer(
+/// Writes the result as an object. Clients branch on its only member.
+pub(crate) fn write(
     out: &mut Pieces,
     version: Version,
     catalogue: &Catalogue,
-    answer: JobAnswer<'_>,
+    result: JobResult<'_>,
 ) {
-    match answer {
-        JobAnswer::Error(fault) => json::message(out.last(), "error", fault),
-        JobAnswer::NoMatch => {
-            json::message(out.last(), version.no_match_key(), "No identifier found.");
-        }
-        JobAnswer::Hits(hits) => {
+    match result {
+        JobResult::Error(fault) => message(out.last(), "error", fault),
+        JobResult::NoMatch => message(out.last(), version.no_match_key(), "No identifier found."),
+        JobResult::Hits(hits) => {
             out.last().extend_from_slice(b"{\"data\":");
-            in_pieces(out, hits, |out, hit| figi::write(out.last(), version, catalogue.row(*hit)));
+            let write = |out: &mut Pieces, hit: &Hit| {
+                row::write(out.last(), version, catalogue.row(*hit));
+            };
+            array_in_pieces(out, hits, write);
             out.last().push(b'}');
         }
     }

@@ -1,6 +1,6 @@
-//! The JSON that every shape needs: raw values told apart, texts and numbers read
-//! from them, texts written. Raw, because a field's fault is told in the field's
-//! own words, never as a parser's.
+//! The JSON that every shape needs: reading texts, numbers and arrays out of raw values, and
+//! writing texts, arrays and objects. Values stay raw until they are checked, so that the error of
+//! a field is a sentence about that field and not one of a parser.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,11 +8,13 @@ use std::fmt;
 use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A field's value as it stands in the body.
+use crate::pieces::Pieces;
+
+/// The value of a member, as the body has it.
 pub(super) type Raw<'a> = &'a RawValue;
 
-/// The members of an object, read in their order, keys decoded. A key that comes twice
-/// is read twice; the last one counts, as in every JSON parser of a client.
+/// Reads the members of an object in their order and hands each to `each`, with its name decoded.
+/// A name that comes twice is handed over twice, and the last value counts (contract 2.8).
 pub(super) fn read_members<'de, A: MapAccess<'de>>(
     mut map: A,
     mut each: impl FnMut(Cow<'de, str>, Raw<'de>),
@@ -23,22 +25,22 @@ pub(super) fn read_members<'de, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// The text of a JSON string; `None` for any other value, and for a string with a
-/// lone surrogate, which is no text.
+/// The text of a JSON string; `None` for any other value, and for a string with a lone surrogate,
+/// which is not valid Unicode.
 pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    // Nearly all texts are as plain as they look.
+    // Nearly all texts have no escape.
     if let Some(inside) = raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
-        // Texts are short: a loop over the bytes is done before a search has begun.
+        // Texts are short: a simple loop ends before a vectorised search has started.
         && inside.bytes().all(|byte| byte != b'\\')
     {
         return Some(Cow::Borrowed(inside));
     }
-    // Any other value is known by its first byte: an error would cost more than a text.
+    // The first byte shows any other value: a parser's error would cost more than a text.
     raw.get().starts_with('"').then_some(())?;
     serde_json::Deserializer::from_str(raw.get()).deserialize_str(Decoded).ok()
 }
 
-/// Decodes a text once, whether or not it must be copied for that.
+/// Decodes a text, and borrows it where it has no escape.
 struct Decoded;
 
 impl<'de> Visitor<'de> for Decoded {
@@ -57,8 +59,8 @@ impl<'de> Visitor<'de> for Decoded {
     }
 }
 
-/// The decimal text of a JSON number that is an integer, however it is written:
-/// `459200101` and `459200101.0` are the same one.
+/// The decimal digits of a JSON number that is an integer, however it is written (contract 5.3):
+/// `459200101` and `459200101.0` are equal. `None` for any other value.
 pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     let number = raw.get();
     if !number.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
@@ -71,14 +73,14 @@ pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     if whole.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
         return Some(Cow::Borrowed(if whole == "-0" { "0" } else { whole }));
     }
-    // With an exponent: exact as long as a double is.
+    // With an exponent, up to 2^53: a double holds such an integer exactly.
     let value: f64 = number.parse().ok()?;
     let exact = value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_992.0;
     exact.then(|| Cow::Owned(format!("{value:.0}")))
 }
 
-/// The elements of a JSON array; `None` for any other value, and for an array of more
-/// than `count_max`: no more than these are ever stored.
+/// The elements of a JSON array; `None` for any other value, and for an array of more than
+/// `count_max` elements. No more than that are stored.
 pub(super) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
     struct Elements(usize);
 
@@ -104,7 +106,7 @@ pub(super) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
     serde_json::Deserializer::from_str(raw.get()).deserialize_seq(Elements(count_max)).ok()
 }
 
-/// Whether the value is null, which means "not given" in an optional field.
+/// Whether the value is null. An optional property that is null is not given (contract 2.9).
 pub(super) fn is_null(raw: Raw<'_>) -> bool {
     raw.get() == "null"
 }
@@ -114,13 +116,55 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     serde_json::to_writer(out, text).expect("writing a text into memory does not fail");
 }
 
-/// Writes an object that says one thing.
+/// Writes an object with one member, whose value is a text.
 pub(super) fn message(out: &mut Vec<u8>, key: &str, text: &str) {
     out.extend_from_slice(b"{\"");
     out.extend_from_slice(key.as_bytes());
     out.extend_from_slice(b"\":");
     string(out, text);
     out.push(b'}');
+}
+
+/// An object with an `error`, for routes outside of the contract.
+pub(crate) fn error(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    message(&mut out, "error", text);
+    out
+}
+
+/// Removes the end of the object that was just written, so that more members can follow.
+pub(super) fn reopen(out: &mut Vec<u8>) {
+    let end = out.pop();
+    debug_assert_eq!(end, Some(b'}'));
+}
+
+/// Writes an array: `each` writes the element of an item.
+pub(super) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
+    out.push(b'[');
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        each(out, item);
+    }
+    out.push(b']');
+}
+
+/// Writes an array that may be long: `each` writes the element of an item.
+pub(crate) fn array_in_pieces<T>(
+    out: &mut Pieces,
+    items: &[T],
+    mut each: impl FnMut(&mut Pieces, &T),
+) {
+    out.last().push(b'[');
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            out.last().push(b',');
+        }
+        each(out, item);
+        out.begin_if_full();
+    }
+    out.last().push(b']');
 }
 
 #[cfg(test)]

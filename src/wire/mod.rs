@@ -1,78 +1,56 @@
-//! Chapter "Resources and their fields": one file for each JSON shape, with its
-//! rules. Shapes are permissive and plain; checked, they are questions of
-//! `figdex_index`, which cannot be wrong.
+//! The JSON of requests and answers, a file for each shape of the contract:
+//!
+//! | chapter | files |
+//! |---|---|
+//! | 4 Mapping jobs | `job`, `job_result` |
+//! | 6 Properties | `properties`, `interval` |
+//! | 7 Values | `values` |
+//! | 8 Search and filter | `search`, `search_result` |
+//! | 11 Paging | `cursor` |
+//! | 12 Answers and rows | `row` |
+//! | 16 Outside the contract | `suggest`, `instrument` |
+//!
+//! `json` reads and writes the parts that all shapes have in common.
+//!
+//! A request is first read into a permissive shape. Checked, it is a question of `figdex_index`,
+//! whose types cannot hold an invalid one.
 
-pub(crate) mod cursor;
-mod figi;
+mod cursor;
 mod instrument;
 mod interval;
 mod job;
 pub(crate) mod job_result;
 mod json;
 mod properties;
+mod row;
 mod search;
-mod search_result;
+pub(crate) mod search_result;
 mod suggest;
-pub(crate) mod values;
+mod values;
 
-use crate::pieces::Pieces;
 use std::borrow::Cow;
 
-pub(crate) use self::figi::ROW_BYTES;
+pub(crate) use self::cursor::{Cursor, QueryDigest};
 pub(crate) use self::instrument::{Identifiers, instrument};
 pub(crate) use self::job::{Job, jobs};
+pub(crate) use self::job_result::JobResult;
+pub(crate) use self::json::{array_in_pieces, error};
 pub(crate) use self::properties::{Checked, Several};
+pub(crate) use self::row::ROW_BYTES;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
-pub(crate) use self::search_result::{PageAnswer, page};
+pub(crate) use self::search_result::SearchResult;
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
+pub(crate) use self::values::values;
 
-/// A fault of one field: a sentence for the caller, inside a 200.
+/// A fault of one field: the sentence for the caller, which stands inside a 200.
 pub(crate) type Fault = Cow<'static, str>;
 
-/// Takes the end off an object that was just written: more members follow.
-fn reopen(out: &mut Vec<u8>) {
-    let end = out.pop();
-    debug_assert_eq!(end, Some(b'}'));
-}
-
-/// What a caller is told of a property that does not exist. Of a long one only the
-/// beginning: an answer is no echo.
+/// The fault of a member that does not exist (contract 2.10). Of a long name it has the beginning
+/// only, so that an answer is not an echo.
 fn invalid_key(key: &str) -> Fault {
     const KEY_CHARS_MAX: usize = 64;
     match key.char_indices().nth(KEY_CHARS_MAX) {
         Some((end, _)) => format!("Invalid key '{}…'.", &key[..end]).into(),
         None => format!("Invalid key '{key}'.").into(),
     }
-}
-
-/// An object that says what is wrong, for answers that are no shape of the contract.
-pub(crate) fn error(text: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    json::message(&mut out, "error", text);
-    out
-}
-
-/// Writes a JSON array, an element for each item.
-pub(crate) fn array<T>(out: &mut Vec<u8>, items: &[T], mut each: impl FnMut(&mut Vec<u8>, &T)) {
-    out.push(b'[');
-    for (place, item) in items.iter().enumerate() {
-        if place > 0 {
-            out.push(b',');
-        }
-        each(out, item);
-    }
-    out.push(b']');
-}
-
-/// Writes a JSON array that may be long, an element for each item.
-pub(crate) fn in_pieces<T>(out: &mut Pieces, items: &[T], mut each: impl FnMut(&mut Pieces, &T)) {
-    out.last().push(b'[');
-    for (place, item) in items.iter().enumerate() {
-        if place > 0 {
-            out.last().push(b',');
-        }
-        each(out, item);
-        out.turn();
-    }
-    out.last().push(b']');
 }

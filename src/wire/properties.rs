@@ -1,5 +1,5 @@
-//! The properties that narrow an answer, which mapping jobs, search and filter
-//! have in common.
+//! The properties that narrow an answer, of mapping jobs, searches and filters (contract,
+//! chapter 6).
 
 use std::borrow::Cow;
 
@@ -10,27 +10,27 @@ use super::{Fault, interval};
 use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
 
-/// How many values a request may give of an enum-like property.
+/// Whether a request may give several values of an enum-like property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Several {
-    /// One, as the contract says.
+    /// One value only, as in the published interface.
     No,
-    /// Also an array of them, of which the row must have one: an extension of search
-    /// and filter, which `--strict-contract` turns off.
+    /// Also an array of values, of which a row must have one: an extension of search and filter,
+    /// which `--strict-contract` turns off (contract 8.14).
     Yes,
 }
 
-/// What was found when a request was checked, with the question `T` that it asks.
+/// The result of checking a request that asks a question of type `T`.
 pub(crate) struct Checked<T> {
-    /// Whether every enum-like property that is given has allowed values alone. Where it
-    /// must, that comes before any other fault (decisions, "enum-like").
+    /// Whether all values of enum-like properties are in their sets. Unless `--unknown-enum` is
+    /// `no-match`, a value outside comes before every other fault (contract 6.4).
     pub(crate) enums_hold: bool,
-    /// The question; none when an enum-like property is outside its set, so that nothing
-    /// can match; or the sentence for the `error`.
+    /// The question; `None` when no row can match, because a value is outside its set; or the
+    /// text for the `error`.
     pub(crate) question: Result<Option<T>, Fault>,
 }
 
-/// The properties as a caller gave them; one that is null is not given.
+/// The properties as the caller sent them. One that is null is not given.
 #[derive(Default)]
 pub(super) struct Properties<'a> {
     enums: [Option<Raw<'a>>; Property::COUNT],
@@ -43,7 +43,7 @@ pub(super) struct Properties<'a> {
 }
 
 impl<'a> Properties<'a> {
-    /// Takes a member of the object; `false` if no property has that name.
+    /// Keeps a member of the object if it is a property; `false` if it is not.
     pub(super) fn take(&mut self, name: &str, raw: Raw<'a>, version: Version) -> bool {
         let place = match name {
             "includeUnlistedEquities" => &mut self.include_unlisted_equities,
@@ -80,8 +80,7 @@ impl<'a> Properties<'a> {
         self.enums[property as usize].is_some()
     }
 
-    /// The conditional rows of the contract's table "Mapping job" that ask for a
-    /// date.
+    /// Checks that the dates are given which `securityType2` requires (contract 4.13, 4.14).
     pub(super) fn required_dates(&self) -> Result<(), Fault> {
         match self.enums[Property::SecurityType2 as usize].and_then(text).as_deref() {
             Some(kind @ ("Option" | "Warrant")) if self.expiration.is_none() => {
@@ -94,7 +93,7 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// The checked filters.
+    /// Checks the properties. The order of faults is that of contract 6.19.
     pub(super) fn check(&self, vocabulary: &Vocabulary, several: Several) -> Checked<Filters> {
         let mut filters = Filters::default();
         let (mut enums_hold, mut is_possible, mut fault) = (true, true, None);
@@ -112,7 +111,7 @@ impl<'a> Properties<'a> {
             } else if let Some(value) = text(raw) {
                 allow(value);
             } else {
-                // A value that is no text is outside every set.
+                // A value that is not a text is outside every set.
                 enums_hold = false;
             }
             is_possible &= filters.known.of(property).is_some();
@@ -121,7 +120,7 @@ impl<'a> Properties<'a> {
         Checked { enums_hold, question: filters.map(|filters| is_possible.then_some(filters)) }
     }
 
-    /// Adds to the filters what is not enum-like.
+    /// Adds the properties that are not enum-like.
     fn others(&self, filters: Filters) -> Result<Filters, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {
             return Err("Cannot have both exchCode and micCode".into());
@@ -132,11 +131,11 @@ impl<'a> Properties<'a> {
             None => false,
         };
         Ok(Filters {
-            strike: number_interval("strike", self.strike)?,
-            contract_size: number_interval("contractSize", self.contract_size)?,
-            coupon: number_interval("coupon", self.coupon)?,
-            expiration: date_interval("expiration", self.expiration)?,
-            maturity: date_interval("maturity", self.maturity)?,
+            strike: interval::numbers("strike", self.strike)?,
+            contract_size: interval::numbers("contractSize", self.contract_size)?,
+            coupon: interval::numbers("coupon", self.coupon)?,
+            expiration: interval::dates("expiration", self.expiration)?,
+            maturity: interval::dates("maturity", self.maturity)?,
             include_unlisted_equities,
             ..filters
         })
@@ -147,8 +146,8 @@ fn is_array(raw: Raw<'_>, several: Several) -> bool {
     several == Several::Yes && raw.get().starts_with('[')
 }
 
-/// The values of an array of texts; `None` when it is empty, too long, or has another
-/// entry.
+/// The values of an array of texts; `None` when it is empty, too long, or has another entry
+/// (contract 8.15).
 fn texts(raw: Raw<'_>) -> Option<impl Iterator<Item = Cow<'_, str>>> {
     let entries = elements(raw, ENUM_VALUES_MAX).filter(|entries| !entries.is_empty())?;
     let values = entries.into_iter().map(text).collect::<Option<Vec<_>>>()?;
@@ -158,18 +157,4 @@ fn texts(raw: Raw<'_>) -> Option<impl Iterator<Item = Cow<'_, str>>> {
 fn not_texts(property: Property) -> Fault {
     let name = property.name();
     format!("{name} must be a string, or an array of 1 to {ENUM_VALUES_MAX} strings.").into()
-}
-
-fn number_interval(
-    name: &str,
-    raw: Option<Raw<'_>>,
-) -> Result<Option<figdex_index::NumberInterval>, Fault> {
-    raw.map(|raw| interval::numbers(name, raw)).transpose()
-}
-
-fn date_interval(
-    name: &str,
-    raw: Option<Raw<'_>>,
-) -> Result<Option<figdex_index::DateInterval>, Fault> {
-    raw.map(|raw| interval::dates(name, raw)).transpose()
 }

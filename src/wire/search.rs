@@ -1,4 +1,4 @@
-//! "Search request and filter request": one object, the same for both endpoints.
+//! The request of a search or a filter: one object, the same for both (contract 8.1).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
-/// A search or filter request as a caller gave it.
+/// A search or filter request as the caller sent it.
 #[derive(Default)]
 pub(crate) struct SearchRequest<'a> {
     query: Option<Raw<'a>>,
@@ -35,14 +35,14 @@ impl<'a> SearchRequest<'a> {
         Ok(request)
     }
 
-    /// The question that is asked. What mapping jobs must give is not demanded here
-    /// (decisions, "the same required-field rules in search and filter").
+    /// Checks the request. The conditional properties of mapping jobs are not required here
+    /// (contract 8.8).
     pub(crate) fn check(&self, vocabulary: &Vocabulary, several: Several) -> Checked<Search> {
         let Checked { enums_hold, question } = self.properties.check(vocabulary, several);
         Checked { enums_hold, question: self.search(question) }
     }
 
-    /// The question, of filters that were checked.
+    /// The search, given the checked filters. The order of faults is that of contract 8.13.
     fn search(&self, filters: Result<Option<Filters>, Fault>) -> Result<Option<Search>, Fault> {
         if let Some(key) = &self.unknown {
             return Err(invalid_key(key));
@@ -54,10 +54,10 @@ impl<'a> SearchRequest<'a> {
         Ok(filters?.map(|filters| Search { keywords, filters }))
     }
 
-    /// The cursor that the caller goes on from.
+    /// The text of the cursor that the search goes on from.
     ///
     /// # Errors
-    /// The sentence for the answer's `error`, when it is not even a text.
+    /// [`INVALID_START`] when it is not a text.
     pub(crate) fn start(&self) -> Result<Option<Cow<'a, str>>, Fault> {
         self.start.map(|raw| text(raw).ok_or(INVALID_START)).transpose().map_err(Fault::from)
     }
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for Request {
     }
 }
 
-/// What a caller is told of a cursor that is none, or is not of this query.
+/// The fault of a `start` that is not a cursor of this question (contract 8.12).
 pub(crate) const INVALID_START: &str = "Invalid start value.";
 
 fn keywords(raw: Raw<'_>) -> Result<Keywords, Fault> {

@@ -1,55 +1,56 @@
-//! "Search response element" and "Filter response element".
+//! The result of a search or a filter: a page of rows, or an error (contract 8.3 to 8.6).
 
 use std::io::Write as _;
 
 use figdex_index::{Catalogue, Hit};
 
-use super::{Fault, array, figi, json};
+use super::json::{array, message, string};
+use super::{Fault, row};
 use crate::config::SearchEnvelope;
 use crate::version::Version;
 
-/// The answer of a search or a filter request.
-pub(crate) enum PageAnswer {
+/// The result of a search or a filter.
+pub(crate) enum SearchResult {
     /// A page of rows.
     Rows {
         hits: Vec<Hit>,
-        /// The cursor of the page that follows, if one does.
+        /// The cursor of the next page, if there is one.
         next: Option<String>,
-        /// The count of all rows, which filter tells.
+        /// The count of all rows, of a filter.
         total: Option<u64>,
     },
     /// A fault of a field.
     Error(Fault),
 }
 
-/// Writes the answer: its keys in the decided order, and only those that say
-/// something, since clients branch on their presence.
-pub(crate) fn page(
+/// Writes the result, in the envelope of `--search-envelope`: its members in the order of contract
+/// 8.4, without those that have nothing to say, since clients branch on their presence.
+pub(crate) fn write(
     out: &mut Vec<u8>,
     version: Version,
     envelope: SearchEnvelope,
     catalogue: &Catalogue,
-    answer: &PageAnswer,
+    result: &SearchResult,
 ) {
     match envelope {
-        SearchEnvelope::Object => object(out, version, catalogue, answer),
+        SearchEnvelope::Object => object(out, version, catalogue, result),
         SearchEnvelope::Array => {
-            array(out, &[answer], |out, answer| object(out, version, catalogue, answer));
+            array(out, &[result], |out, result| object(out, version, catalogue, result));
         }
     }
 }
 
-fn object(out: &mut Vec<u8>, version: Version, catalogue: &Catalogue, answer: &PageAnswer) {
-    match answer {
-        PageAnswer::Error(fault) => json::message(out, "error", fault),
-        PageAnswer::Rows { hits, next, total } => {
+fn object(out: &mut Vec<u8>, version: Version, catalogue: &Catalogue, result: &SearchResult) {
+    match result {
+        SearchResult::Error(fault) => message(out, "error", fault),
+        SearchResult::Rows { hits, next, total } => {
             catalogue.read_ahead(hits);
-            out.reserve(figi::ROW_BYTES * hits.len());
+            out.reserve(row::ROW_BYTES * hits.len());
             out.extend_from_slice(b"{\"data\":");
-            array(out, hits, |out, hit| figi::write(out, version, catalogue.row(*hit)));
+            array(out, hits, |out, hit| row::write(out, version, catalogue.row(*hit)));
             if let Some(next) = next {
                 out.extend_from_slice(b",\"next\":");
-                json::string(out, next);
+                string(out, next);
             }
             if let Some(total) = total {
                 write!(out, ",\"total\":{total}").expect("writing into memory does not fail");

@@ -1,5 +1,5 @@
-//! `GET /suggest`: its parameters, and the rows that it answers with. Not a shape of the
-//! contract: a row is a v3 result row with two more keys.
+//! The parameters of `GET /suggest` and its answer (contract 16.1 to 16.3). A row is one of v3 with
+//! two more members.
 
 use std::io::Write as _;
 
@@ -7,28 +7,31 @@ use figdex_index::{
     Catalogue, Filters, Keywords, Matched, Property, Suggest, Suggestion, Vocabulary,
 };
 
-use super::{Fault, array, figi, json, reopen};
+use super::json::{array, reopen, string};
+use super::{Fault, row};
 use crate::config::UnknownEnum;
 use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
 
-/// Suggestions of one answer.
+/// The most suggestions that a request may ask for.
 const LIMIT_MAX: usize = 50;
-const LIMIT: usize = 10;
+
+/// The suggestions of a request without `limit`.
+const LIMIT_DEFAULT: usize = 10;
 
 /// A request for suggestions as a caller gave it.
 pub(crate) struct SuggestRequest {
     pub(crate) suggest: Suggest,
     pub(crate) limit: usize,
-    /// A value is demanded that no instrument has.
+    /// Whether a property has a value that no instrument has.
     pub(crate) is_impossible: bool,
 }
 
 impl SuggestRequest {
-    /// Reads the query of the address.
+    /// Reads the query string of the request.
     ///
     /// # Errors
-    /// The sentence for the answer's `error`.
+    /// The text for the answer's `error`.
     pub(crate) fn parse(
         query: &str,
         vocabulary: &Vocabulary,
@@ -66,7 +69,7 @@ impl SuggestRequest {
             }
         }
         let limit = match limit {
-            None => LIMIT,
+            None => LIMIT_DEFAULT,
             Some(limit) => {
                 let limit = limit.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
                 limit.ok_or_else(|| format!("limit must be a number from 1 to {LIMIT_MAX}."))?
@@ -79,23 +82,23 @@ impl SuggestRequest {
     }
 }
 
-/// Writes the answer.
+/// Writes the answer of `GET /suggest`.
 pub(crate) fn suggestions(out: &mut Vec<u8>, catalogue: &Catalogue, found: &[Suggestion]) {
-    out.reserve((figi::ROW_BYTES + 64) * found.len());
+    out.reserve((row::ROW_BYTES + 64) * found.len());
     out.extend_from_slice(b"{\"data\":");
     array(out, found, |out, suggestion| {
-        figi::write(out, Version::V3, catalogue.row(suggestion.hit));
+        row::write(out, Version::V3, catalogue.row(suggestion.hit));
         reopen(out);
         write!(out, ",\"listings\":{},\"matched\":", suggestion.listings)
             .expect("writing into memory does not fail");
         let matched = names(suggestion.matched);
-        array(out, &matched, |out, name| json::string(out, name));
+        array(out, &matched, |out, name| string(out, name));
         out.push(b'}');
     });
     out.push(b'}');
 }
 
-/// Why a row is suggested.
+/// The names of the ways in which a row matched.
 fn names(matched: Matched) -> Vec<&'static str> {
     let Matched { ticker, name, identifier, description, guess } = matched;
     let named = [

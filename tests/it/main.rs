@@ -1,27 +1,22 @@
-//! From a dump file to HTTP bytes: one binary over the real server, the real
-//! index and the real command.
+//! The tests of both programs: a dump goes in at one end, HTTP bytes come out at the other. All of
+//! them are one binary over the real server, the real index and the real command.
+//!
+//! | folder | what it tests |
+//! |---|---|
+//! | `api` | the contract and the other endpoints, a file for each chapter or endpoint |
+//! | `abuse` | hostile clients, dumps and texts |
+//! | `server` | the program `figdex`: settings, addresses, log, and changes while it runs |
+//! | `command` | the program `figdex-ingest` |
+//! | `golden` | answers that are compared with recorded files |
+//! | `repository` | the README, the citations and the packaging |
+//! | `support` | what the tests share: servers, clients, data |
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod abuse;
-mod admin;
 mod api;
-mod citations;
-mod crash;
-mod formats;
-mod ingest;
-mod operate;
-mod outputs;
-mod packaging;
-mod plans;
-mod process;
-mod quick_start;
-mod reconfigure;
-mod recorded;
-mod relevance;
-mod reload;
-mod settings;
+mod command;
+mod golden;
+mod repository;
+mod server;
 mod support;
-mod terminal;
-mod tls;
-mod unix_socket;

@@ -1,7 +1,6 @@
-"""A program of a stranger: what a client generated from `/schema` can do.
+"""Uses a client that is generated from `/schema`, as a third party would.
 
-The module `figdex_client` is generated anew for each run. The server is over the
-bundled sample.
+The module `figdex_client` is generated for each run. The server has the bundled sample.
 """
 
 import sys
@@ -39,7 +38,7 @@ def main(base):
 
 
 def maps(client):
-    """One answer for each job, of its own kind."""
+    """One answer for each job, of the documented type."""
 
     def job(id_type, id_value, **properties):
         return MappingJob(id_type=MappingJobIdType(id_type), id_value=id_value, **properties)
@@ -81,7 +80,7 @@ def searches(client):
 
 
 def filters(client):
-    """Pages joined are the whole, in the order of FIGIs, for search as for filter."""
+    """The pages joined are the whole answer, of search as of filter; those of filter in FIGI order."""
     pages = list(walk(client, post_filter, FilterRequest(market_sec_des="Equity")))
     total = pages[0].total
     figis = [row.figi for page in pages for row in page.data]
@@ -116,7 +115,7 @@ def walk(client, endpoint, request):
 
 
 def refusals(client):
-    """A refusal is its status and its text."""
+    """A refusal has its status and its text."""
     answer = post_search.sync_detailed(client=client, body=SearchRequest(exch_code="??"))
     assert (answer.status_code, answer.parsed) == (400, "Invalid enum field."), answer
 

@@ -1,8 +1,8 @@
-"""What schemathesis must know that the documents leave to other places.
+"""Facts that schemathesis needs and the documents do not have.
 
-The documents do not list the values of enum-like properties, since they change
-with the data: the values endpoint has them. Filled in here, requests that are as
-documented get past the 400 and reach the index.
+The documents do not list the values of enum-like properties, since these change with the data: the
+values endpoint has them. With the values filled in here, valid requests pass the check of
+contract 6.4 and reach the index.
 """
 
 import os
@@ -10,7 +10,7 @@ import os
 import requests
 import schemathesis
 
-# A caller without an API key may send ten jobs; the documents tell of the most.
+# A caller without an API key may send ten jobs; the documents have the limit with a key.
 JOBS_MAX = int(os.environ.get("FIGDEX_JOBS_MAX", "10"))
 
 ENUM_LIKE = ["exchCode", "micCode", "currency", "marketSecDes", "securityType", "securityType2"]
@@ -29,7 +29,7 @@ def before_load_schema(context, raw_schema):
 
 
 def fill(schema, values):
-    """The values where a text stands, alone or in an array."""
+    """Sets the allowed values of a text, alone or in an array."""
     for one in schema.get("oneOf", [schema]):
         one.get("items", one)["enum"] = values
 

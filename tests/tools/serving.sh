@@ -1,9 +1,9 @@
-# Sourced by the scripts beside it: tools of strangers in an environment of their
-# own, and a server over the bundled sample that lives as long as the script. `serve`
-# starts more.
+# Sourced by the scripts in this folder. It makes a Python environment with third-party tools, and
+# starts a server over the bundled sample that runs as long as the script. `serve` starts more
+# servers.
 #
-# A machine without Python can do without: one line says so. Where
-# FIGDEX_REQUIRE_TOOLS is set, as in `.ci/run`, that is a failure.
+# Without Python the script prints one line and is skipped. If FIGDEX_REQUIRE_TOOLS is set, as in
+# `.ci/run`, that is a failure.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -24,7 +24,7 @@ if ! cmp -s "$here/requirements.txt" "$tools/requirements.txt"; then
   cp "$here/requirements.txt" "$tools/requirements.txt"
 fi
 
-# Both programs in one go, as every script here builds them: one set of dependencies.
+# Both programs at once, as in every script here, so that their dependencies are built once.
 cargo build --locked --manifest-path "$root/Cargo.toml" --bins
 
 scratch=$(mktemp -d)
@@ -40,7 +40,7 @@ trap stop EXIT
 cd "$scratch"
 figdex=$target/debug/figdex
 
-serve() { # serve NAME OPTION…: starts a server, whose address is `base` then
+serve() { # serve NAME OPTION…: starts a server and sets `base` to its address
   local log=$1.log
   shift
   "$figdex" --listen 127.0.0.1:0 "$@" 2>"$log" &
@@ -56,7 +56,7 @@ serve() { # serve NAME OPTION…: starts a server, whose address is `base` then
   return 1
 }
 
-# In an empty folder and without an index named, the server builds the sample's.
-# The rates are lifted; they have tests of their own.
+# In an empty folder, without --index, the server builds the sample. The rates are lifted here;
+# other tests cover them.
 key=$("$figdex" keys add tools --keys keys.toml | grep -o '[^ ]*$')
 serve server --keys keys.toml --no-limits

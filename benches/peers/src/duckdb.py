@@ -1,8 +1,8 @@
 """Answers questions with DuckDB, in this process, and times them here.
 
-Started by figdex-peers with the database to make and the two CSV files. Says the
-version, how long loading took and how large the database is; then answers commands
-from standard input, a line of JSON each, with a line of JSON each.
+Started by figdex-peers with the database to create and the two CSV files. Prints the version, the
+time of loading and the size of the database. Then answers each command on standard input, a line of
+JSON, with a line of JSON.
 """
 
 import json
@@ -14,7 +14,7 @@ import duckdb
 
 database, instruments, identifiers, columns = sys.argv[1:]
 connection = duckdb.connect(database)
-# It would be written where the answers are.
+# The progress bar would be printed among the answers.
 connection.execute("SET enable_progress_bar = false")
 
 

@@ -1,10 +1,10 @@
-//! DuckDB, in process of a small Python program (`duckdb.py`) that times its own calls.
+//! DuckDB, in the process of a small Python program (`duckdb.py`) that times its calls.
 //!
-//! Tables: the same two, in FIGI order and in the order of kind and value, so that the
-//! ranges that it notes of every block tell where to look. Indexes were tried: it did
-//! not use them for these questions. It is asked nothing about words, since its full
-//! text search is an extension that is no part of the package. All cores are its own, as
-//! it comes. About half a millisecond of each time is Python's and the planner's.
+//! Tables: the same two, in FIGI order and in the order of kind and value, so that DuckDB's minimum
+//! and maximum of each block narrow a search. Indexes were tried, but DuckDB did not use them for
+//! these questions. It answers no questions by words, because its full-text search is an extension
+//! outside of the package. It uses all cores, as by default. About half a millisecond of each time
+//! is Python's and the planner's.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::files::{Files, columns};
 use crate::question::{Kind, Question};
 use crate::sql::{Statement, Words, statement};
 
-/// Never said: see [`Engine::answers`].
-const WORDS: Words = Words { first: "", best: "", count: "", said: |words| words.join(" ") };
+/// Never used, because DuckDB answers no questions by words.
+const WORDS: Words = Words { first: "", best: "", count: "", join: |words| words.join(" ") };
 
 pub(crate) struct Duckdb {
     process: Child,
@@ -38,14 +38,17 @@ struct Loaded {
 }
 
 #[derive(Serialize)]
-struct Asked {
-    /// Or else how long it took.
+struct Request {
+    /// Whether the reply is the answers, not their time.
     answers: bool,
     questions: Vec<Statement>,
 }
 
 impl Duckdb {
-    /// Whether that Python has the package; if not, what to do about it.
+    /// Checks that this Python has the package.
+    ///
+    /// # Errors
+    /// When it does not; the message says how to install it.
     pub(crate) fn is_installed(python: &str) -> Result<()> {
         let found = Command::new(python).args(["-c", "import duckdb"]).output();
         ensure!(
@@ -77,7 +80,7 @@ impl Duckdb {
     }
 
     fn ask<T: DeserializeOwned>(&mut self, answers: bool, questions: Vec<Statement>) -> Result<T> {
-        serde_json::to_writer(&mut self.questions, &Asked { answers, questions })?;
+        serde_json::to_writer(&mut self.questions, &Request { answers, questions })?;
         self.questions.write_all(b"\n")?;
         self.questions.flush()?;
         read(&mut self.answers)
@@ -87,7 +90,7 @@ impl Duckdb {
 fn read<T: DeserializeOwned>(answers: &mut BufReader<ChildStdout>) -> Result<T> {
     let mut line = String::new();
     answers.read_line(&mut line)?;
-    serde_json::from_str(&line).context("the Python program said something else, or ended")
+    serde_json::from_str(&line).context("the Python program ended, or its reply has another form")
 }
 
 impl Drop for Duckdb {

@@ -1,4 +1,4 @@
-//! What every engine does: it answers a question with the same bytes as the others.
+//! The interface of an engine, which answers each question with the same bytes as all others.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::question::{Kind, Question};
 
-/// One of those that are compared, loaded and ready.
+/// A loaded engine.
 pub(crate) trait Engine {
     /// Its name in the table.
     fn name(&self) -> &'static str;
@@ -14,10 +14,10 @@ pub(crate) trait Engine {
     /// Its version, for the conditions.
     fn version(&self) -> String;
 
-    /// What it took to get here.
+    /// The cost of loading it.
     fn built(&self) -> &Built;
 
-    /// Whether it has a way to answer such questions.
+    /// Whether it can answer this kind of question.
     fn answers(&self, _kind: Kind) -> bool {
         true
     }
@@ -25,21 +25,21 @@ pub(crate) trait Engine {
     /// Writes the answer to one question.
     fn answer(&mut self, question: &Question, answer: &mut Answer) -> Result<()>;
 
-    /// How long it takes to answer these, one after the other.
+    /// The time of answering these questions one after the other.
     fn time(&mut self, questions: &[Question]) -> Result<Duration>;
 
-    /// Forgets whatever it may have kept of the questions so far.
+    /// Clears caches of earlier answers.
     fn forget(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Adds the index that serves one pair of properties and nothing else.
+    /// Adds the index for the pair of properties of [`Kind::PairPage`].
     fn index_pair(&mut self) -> Result<()> {
         Ok(())
     }
 }
 
-/// The time of answering each of these once.
+/// The time of answering each of these questions once.
 pub(crate) fn time_each<Q>(
     questions: &[Q],
     mut answer_one: impl FnMut(&Q, &mut Answer) -> Result<()>,
@@ -54,10 +54,10 @@ pub(crate) fn time_each<Q>(
     Ok(started.elapsed())
 }
 
-/// What a build took.
+/// The cost of a build.
 pub(crate) struct Built {
     pub(crate) elapsed: Duration,
-    /// On disk, all that questions need.
+    /// The size on disk of all data that questions need.
     pub(crate) bytes: u64,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Answer {
     rows: usize,
 }
 
-/// What stands for a field that is not known.
+/// The text of an unknown field.
 const NULL: &[u8] = b"\\N";
 
 impl Answer {
@@ -77,19 +77,19 @@ impl Answer {
         self.rows = 0;
     }
 
-    /// A field of the row at hand.
+    /// Adds a field to the current row.
     pub(crate) fn field(&mut self, value: Option<&[u8]>) {
         self.text.extend_from_slice(value.unwrap_or(NULL));
         self.text.push(b'\t');
     }
 
-    /// The row at hand has all its fields.
+    /// Ends the current row.
     pub(crate) fn end_row(&mut self) {
         self.text.push(b'\n');
         self.rows += 1;
     }
 
-    /// What is there beside rows: a count, or that more rows follow.
+    /// Adds a text after the rows: a count, or that more rows follow.
     pub(crate) fn note(&mut self, note: &str) {
         self.text.extend_from_slice(note.as_bytes());
     }

@@ -1,5 +1,5 @@
-//! Figdex itself, in process: from the texts of a question to the bytes of an answer,
-//! through what the library offers to everyone.
+//! Figdex in process: from the texts of a question to the bytes of an answer, through the public
+//! interface of the library.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ use figdex_ingest::{Build, Input};
 use crate::engine::{Answer, Built, Engine, time_each};
 use crate::question::{MORE, PAGE_ROWS, Pair, Question};
 
-/// The most rows of one identifier.
+/// The maximum number of rows of one identifier.
 const HITS_MAX: usize = 15_000;
 
-/// Why there is always an answer.
+/// The reason why there is always an answer.
 const ANY: &str = "an answer may take any effort";
 
 pub(crate) struct Figdex {
     index: PathBuf,
     catalogue: Catalogue,
     built: Built,
-    /// A field that has to be put together first.
+    /// The buffer for fields that are composed of several pieces.
     buffer: Vec<u8>,
 }
 
 impl Figdex {
-    /// Builds an index from a dump, as the command does, and opens it.
+    /// Builds an index from a dump, as `figdex-ingest` does, and opens it.
     pub(crate) fn build(dump: PathBuf, index: &Path, instruments: u64) -> Result<Self> {
         let started = Instant::now();
         let report = Build::new(vec![Input::File(dump)], index).run(&mut |_| {})?;
@@ -89,7 +89,7 @@ impl Figdex {
     }
 }
 
-/// A text that may repeat other fields of its row, put together.
+/// The whole text of a field, which may consist of several pieces.
 fn whole<'a>(text: Option<Text<'_>>, buffer: &'a mut Vec<u8>) -> Result<Option<&'a [u8]>> {
     let Some(text) = text else { return Ok(None) };
     buffer.clear();
@@ -97,7 +97,7 @@ fn whole<'a>(text: Option<Text<'_>>, buffer: &'a mut Vec<u8>) -> Result<Option<&
     Ok(Some(buffer))
 }
 
-/// Unlisted equities count too: the peers know no such rule.
+/// No filters. Unlisted equities are included, because the peers have no such rule.
 fn everything() -> Filters {
     Filters { include_unlisted_equities: true, ..Filters::default() }
 }
@@ -106,7 +106,9 @@ fn by_pair(pair: &Pair, vocabulary: &Vocabulary) -> Result<Search> {
     let mut filters = everything();
     for (property, value) in &pair.0 {
         let known = vocabulary.admit(*property, value);
-        filters.known.require(known.with_context(|| format!("{value} is no value"))?);
+        filters
+            .known
+            .require(known.with_context(|| format!("the index does not have the value {value}"))?);
     }
     Ok(Search { keywords: None, filters })
 }
@@ -136,12 +138,12 @@ impl Engine for Figdex {
                 let hits = self.catalogue.lookup(&lookup, HITS_MAX)?;
                 self.write(&hits, answer)
             }
-            Question::Page { pair, after, figis_alone } => {
+            Question::Page { pair, after, only_figis } => {
                 let search = by_pair(pair, self.catalogue.vocabulary())?;
                 let after = Figi::parse(after)?;
                 let page =
                     self.catalogue.filter(&search, Some(after), PAGE_ROWS, &Meter::unlimited())?;
-                if !figis_alone {
+                if !only_figis {
                     return self.page(page, answer);
                 }
                 let page = page.context(ANY)?;
@@ -182,7 +184,7 @@ impl Engine for Figdex {
         time_each(questions, |question, answer| self.answer(question, answer))
     }
 
-    /// Totals may be kept with the catalogue; another one has none.
+    /// Reopens the catalogue, whose cache of totals is then empty.
     fn forget(&mut self) -> Result<()> {
         self.catalogue = Catalogue::open(&self.index)?;
         Ok(())

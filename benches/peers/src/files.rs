@@ -1,8 +1,8 @@
-//! The data as the peers load them: two CSV files, made of a Figdex index, so that all
-//! engines hold the same instruments and the same identifiers, given and derived.
+//! The data for the peers: two CSV files made from a Figdex index, so that all engines have the same
+//! instruments and the same given and derived identifiers.
 //!
-//! The files are in the order in which a peer loads fastest: instruments by FIGI,
-//! identifiers by their kind and value. Making them is not counted.
+//! The files are in the order that a peer loads fastest: instruments by FIGI, identifiers by kind
+//! and value. Writing them does not count as time of the peers.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use figdex_index::{Catalogue, Instrument, Property};
 
-/// A column of the table `instrument`, after `id`: the place in FIGI order, from 0.
+/// A column of the table `instrument`. The first column is `id`, the place in FIGI order, from 0.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) is_number: bool,
@@ -23,7 +23,7 @@ macro_rules! texts {
     };
 }
 
-/// The ten fields of a result row, in the order in which answers show them.
+/// The ten fields of a result row, in the order of an answer.
 pub(crate) const RESULT: [Column; 10] = texts! {
     "figi": |i| Some(i.figi.to_string().into());
     "name": |i| i.name.as_deref().map(Into::into);
@@ -37,7 +37,7 @@ pub(crate) const RESULT: [Column; 10] = texts! {
     "security_description": |i| i.security_description.as_deref().map(Into::into);
 };
 
-/// What an instrument has besides.
+/// Further texts of an instrument.
 pub(crate) const FURTHER: [Column; 10] = texts! {
     "mic_code": |i| i.property(Property::MicCode).map(Into::into);
     "currency": |i| i.property(Property::Currency).map(Into::into);
@@ -51,7 +51,7 @@ pub(crate) const FURTHER: [Column; 10] = texts! {
     "words": |i| Some(i.words().collect::<Vec<_>>().join(" ").into());
 };
 
-/// And the numbers.
+/// The numbers of an instrument.
 pub(crate) const NUMBERS: [Column; 3] = [
     Column { name: "strike", is_number: true, value: |i| number(i.strike) },
     Column { name: "contract_size", is_number: true, value: |i| number(i.contract_size) },
@@ -62,7 +62,7 @@ fn number(value: Option<f64>) -> Option<Cow<'static, str>> {
     value.map(|number| number.to_string().into())
 }
 
-/// All columns but `id`.
+/// All columns except `id`.
 pub(crate) fn columns() -> impl Iterator<Item = &'static Column> {
     RESULT.iter().chain(&FURTHER).chain(&NUMBERS)
 }
@@ -81,11 +81,11 @@ pub(crate) const fn column_of(property: Property) -> &'static str {
     }
 }
 
-/// The two files; neither has a header, an empty cell is not known.
+/// The two files. They have no header, and an empty cell is an unknown value.
 pub(crate) struct Files {
     /// `id` and then [`columns`].
     pub(crate) instruments: PathBuf,
-    /// The idType as its code, its value, the `id` of the instrument.
+    /// The code of the idType, the value, and the `id` of the instrument.
     pub(crate) identifiers: PathBuf,
 }
 
@@ -99,7 +99,7 @@ impl Files {
         catalogue.instruments(|instrument| {
             out.write_field(id.to_string())?;
             for column in columns() {
-                // An empty field is NULL to the peers, as it is unknown to a dump.
+                // The peers load an empty field as NULL.
                 out.write_field((column.value)(instrument).unwrap_or_default().as_bytes())?;
             }
             out.write_record(None::<&[u8]>)?;

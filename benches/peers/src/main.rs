@@ -1,21 +1,21 @@
-//! The same data and the same questions to Figdex and to what one would otherwise
-//! take: SQLite in process, PostgreSQL over a local socket, and DuckDB.
+//! Compares Figdex with its alternatives on the same data and questions: SQLite in process,
+//! PostgreSQL over a local socket, and DuckDB.
 //!
 //! ```text
-//! cargo run --release -p figdex-peers
+//! cargo run --profile dist -p figdex-peers
 //! ```
-//! A universe is generated and built into a Figdex index; the peers load what is in
-//! it. Questions are drawn from the data (`survey.rs`), each asked of every engine, and
-//! the answers compared byte by byte: a difference ends the run. Then all engines are
-//! timed, in turns, with questions that are asked once (`contest.rs`), and the table
-//! says how the ratios stand to promise 11.
+//! Instruments are generated and built into a Figdex index, and the peers load its contents.
+//! Questions are drawn from the data (`survey.rs`). All engines answer each of them, and the answers
+//! are compared byte by byte: a difference ends the run. Then the engines are timed in turns, with
+//! questions that are asked only once (`compare.rs`), and the table compares the ratios with
+//! engine 13.11.
 //!
-//! How each peer is set up and tuned stands at the head of its file: `sqlite.rs`,
-//! `postgresql.rs` and `server.rs`, `duckdb.rs`. PostgreSQL is taken from Debian's
-//! packages and DuckDB from PyPI; where they are missing, a line says so and the others
-//! go on. No default target builds this crate: SQLite's sources take their time.
+//! The head of each peer's file describes its setup and tuning: `sqlite.rs`, `postgresql.rs` with
+//! `server.rs`, and `duckdb.rs`. PostgreSQL comes from Debian's packages and DuckDB from PyPI; when
+//! one is missing, a line says so and the others are compared. The crate is not a default member of
+//! the workspace, because compiling SQLite takes long.
 
-mod contest;
+mod compare;
 mod duckdb;
 mod engine;
 mod figdex;
@@ -46,19 +46,19 @@ use crate::server::Server;
 use crate::sqlite::Sqlite;
 use crate::table::Conditions;
 
-/// Figdex beside SQLite, PostgreSQL and DuckDB: the same data, the same questions.
+/// Compares Figdex with SQLite, PostgreSQL and DuckDB on the same data and questions
 #[derive(Parser)]
 struct Flags {
-    /// How many instruments.
+    /// Number of generated instruments
     #[arg(long, default_value_t = 1_000_000)]
     instruments: u64,
-    /// How often every engine has its turn, each time with other questions.
+    /// Number of turns of each engine, each with other questions
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Tables as Markdown.
+    /// Print the tables as Markdown
     #[arg(long)]
     markdown: bool,
-    /// The Python that has the package `duckdb`.
+    /// Python with the package `duckdb`
     #[arg(long, default_value = "python3")]
     python: String,
 }
@@ -110,19 +110,19 @@ fn main() -> Result<()> {
         let mut rows = Vec::new();
         for pool in &pools {
             eprintln!("comparing answers: {}", pool.kind.title());
-            rows.push(contest::compare(&mut engines, pool)?);
+            rows.push(compare::answers(&mut engines, pool)?);
         }
         for engine in &mut engines {
             engine.forget()?;
         }
         for pool in &pools {
-            contest::warm(&mut engines, pool)?;
+            compare::warm(&mut engines, pool)?;
         }
         for (pool, rows) in pools.iter().zip(rows) {
             eprintln!("measuring: {}", pool.kind.title());
-            lines.push(contest::measure(&mut engines, pool, rows, rounds)?);
+            lines.push(compare::measure(&mut engines, pool, rows, rounds)?);
         }
     }
-    table::tell(&Conditions { instruments, rounds }, &engines, &lines, markdown);
+    table::print(&Conditions { instruments, rounds }, &engines, &lines, markdown);
     Ok(())
 }

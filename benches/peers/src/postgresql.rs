@@ -1,16 +1,14 @@
-//! PostgreSQL, over a unix socket, through prepared statements.
+//! PostgreSQL, over a Unix socket, with prepared statements.
 //!
-//! Tables: `instrument`, whose primary key is the place in FIGI order, and
-//! `identifier`. Btrees on (idType, idValue, instrument), on the FIGI and, for each
-//! property that a filter may name, on (property, place in FIGI order); GIN over a
-//! stored `tsvector` of the words (configuration `simple`: no stems, no stop words).
-//! No trigrams: no question here asks for parts of words, so they would only cost.
+//! Tables: `instrument`, whose primary key is the place in FIGI order, and `identifier`. B-trees on
+//! (idType, idValue, instrument), on the FIGI and, for each property of a filter, on (property,
+//! place in FIGI order). GIN over a stored `tsvector` of the words (configuration `simple`: no stems,
+//! no stop words). No trigrams, because no question asks for parts of words.
 //!
-//! Tuning: `COPY … FREEZE` in the transaction that makes the tables, which then
-//! skips the log; indexes after the rows; `VACUUM (ANALYZE)` before the first question.
-//! The server's settings are in `server.rs`. Plans are left to the server
-//! (`plan_cache_mode = auto`: to plan anew for every value makes a mapping five times as
-//! dear), and so are parallel workers.
+//! Tuning: `COPY … FREEZE` in the transaction that creates the tables, which then skips the log;
+//! indexes after the rows; `VACUUM (ANALYZE)` before the first question. The server's settings are
+//! in `server.rs`. The server decides about plans (`plan_cache_mode = auto`: a new plan for every
+//! value makes a mapping five times as expensive) and about parallel workers.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -33,11 +31,11 @@ const WORDS: Words = Words {
     best: "instrument i, plainto_tsquery('simple', $1) q WHERE i.words @@ q \
            ORDER BY ts_rank(i.words, q) DESC, i.id",
     count: "SELECT count(*) FROM instrument i WHERE i.words @@ plainto_tsquery('simple', $1)",
-    said: |words| words.join(" "),
+    join: |words| words.join(" "),
 };
 
 pub(crate) struct Postgresql {
-    // The connection ends before the server does.
+    // The first field, so that the connection is dropped before the server.
     client: Client,
     _server: Server,
     prepared: HashMap<String, postgres::Statement>,
@@ -96,7 +94,7 @@ impl Postgresql {
 fn load(client: &mut Client, files: &Files) -> Result<()> {
     let typed = columns().map(|column| {
         let kind = if column.is_number { "double precision" } else { "text" };
-        // The cell of words goes through a column of its own, below.
+        // The column `words` is generated from the column `texts`.
         format!("{} {kind}", column.name.replace("words", "texts"))
     });
     let names = columns().map(|column| column.name.replace("words", "texts"));

@@ -1,38 +1,38 @@
-//! The questions, as texts: what a caller has in hand before any engine is asked.
+//! The questions, as the texts that a caller has before asking any engine.
 
 use figdex_index::{IdType, Property};
 
-/// Rows of a page; a further row tells that more follow.
+/// The number of rows of a page. Engines read one more, to know whether more follow.
 pub(crate) const PAGE_ROWS: usize = 100;
 
-/// What is written after the rows of a page when more follow.
+/// The text after the rows of a page when more follow.
 pub(crate) const MORE: &str = "more";
 
-/// The pair of properties that [`Kind::PairPage`] and [`Kind::PairCount`] ask by.
+/// The pair of properties of [`Kind::PairPage`] and [`Kind::PairCount`].
 pub(crate) const PAIR: [Property; 2] = [Property::ExchCode, Property::SecurityType2];
 
-/// The kinds of question, a line of the table each.
+/// The kinds of questions; each has a line in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// An identifier of one row.
+    /// Map an identifier with one row.
     MapOne,
-    /// An ISIN of 10 to 30 rows.
+    /// Map an ISIN with 10 to 30 rows.
     MapSeveral,
-    /// A page of two filters after a cursor.
+    /// A page of two filters, after a cursor.
     Page,
-    /// The FIGIs alone of such a page: finding without writing rows.
+    /// Only the FIGIs of such a page: finding without writing rows.
     PageFigis,
-    /// How many rows pass two dense filters.
+    /// The number of rows that pass two dense filters.
     Count,
-    /// Two common words, the first hundred rows by FIGI.
+    /// Two common words: the first hundred rows by FIGI.
     CommonFirst,
-    /// Two common words, the hundred rows that the engine thinks best.
+    /// Two common words: the best hundred rows in the engine's ranking.
     CommonBest,
-    /// A word of at most twenty rows.
+    /// A word with at most twenty rows.
     Rare,
-    /// [`Kind::Page`], where the peers have an index for the very pair.
+    /// [`Kind::Page`], after the peers got an index for exactly this pair.
     PairPage,
-    /// [`Kind::Count`], likewise.
+    /// [`Kind::Count`], after the peers got that index.
     PairCount,
 }
 
@@ -55,7 +55,7 @@ impl Kind {
             Self::MapOne => "map: identifier of one row",
             Self::MapSeveral => "map: ISIN of 10 to 30 rows",
             Self::Page => "page: 100 rows, two filters, any cursor",
-            Self::PageFigis => "page: the FIGIs alone",
+            Self::PageFigis => "page: only the FIGIs",
             Self::Count => "count: two dense filters",
             Self::CommonFirst => "two common words: first 100 by FIGI",
             Self::CommonBest => "two common words: best 100, own ranking",
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Promise 11: how many times as long SQLite and PostgreSQL take, at least.
+    /// The minimum ratios of the times of SQLite and PostgreSQL to Figdex's (engine 13.11).
     pub(crate) const fn bounds(self) -> Option<[f64; 2]> {
         match self {
             Self::MapOne | Self::MapSeveral => Some([8.0, 25.0]),
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// Whether the peers get an index first that no other question has.
+    /// Whether the peers get an additional index first.
     pub(crate) const fn needs_pair_index(self) -> bool {
         matches!(self, Self::PairPage | Self::PairCount)
     }
@@ -86,12 +86,12 @@ impl Kind {
         matches!(self, Self::Count | Self::PairCount)
     }
 
-    /// Whether each engine has its own opinion of which rows come first.
+    /// Whether the order of the rows differs between engines.
     pub(crate) const fn is_ranked(self) -> bool {
         matches!(self, Self::CommonBest)
     }
 
-    /// Questions of a round.
+    /// The number of questions in a round.
     pub(crate) const fn per_round(self) -> usize {
         match self {
             Self::MapOne => 200,
@@ -111,29 +111,29 @@ pub(crate) struct Pair(pub(crate) [(Property, String); 2]);
 /// One question.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// The rows of an identifier.
+    /// The rows with an identifier.
     Map { id_type: IdType, id_value: String },
-    /// The hundred rows after a row, and whether more follow.
-    Page { pair: Pair, after: String, figis_alone: bool },
-    /// How many rows pass both filters.
+    /// The next hundred rows after the FIGI `after`, and whether more follow.
+    Page { pair: Pair, after: String, only_figis: bool },
+    /// The number of rows that pass both filters.
     Count(Pair),
-    /// The first hundred rows that hold all these words.
+    /// The first hundred rows with all these words.
     First(Vec<String>),
-    /// The best hundred rows that hold all these words.
+    /// The best hundred rows with all these words.
     Best(Vec<String>),
-    /// How many rows hold all these words: asked when answers are compared.
+    /// The number of rows with all these words, to compare the engines.
     CountWords(Vec<String>),
 }
 
-/// The questions of one kind. When they are timed each is asked once, so that no engine
-/// can answer from what it kept of the last time.
+/// The questions of one kind. When they are timed, each is asked only once, so that no engine can
+/// answer from a cache.
 pub(crate) struct Pool {
     pub(crate) kind: Kind,
     pub(crate) questions: Vec<Question>,
 }
 
 impl Pool {
-    /// What is asked in one of so many rounds: the questions are dealt out like cards.
+    /// The questions of round `round` of `rounds`, which are dealt out like cards.
     pub(crate) fn of_round(&self, round: usize, rounds: usize) -> Vec<Question> {
         self.questions.iter().skip(round).step_by(rounds).cloned().collect()
     }

@@ -1,13 +1,12 @@
-//! A PostgreSQL server of our own, out of Debian's packages: in a temporary folder,
-//! reached by a socket there, gone at the end.
+//! A temporary PostgreSQL server from Debian's packages: in a temporary folder, with a socket there,
+//! removed at the end.
 //!
-//! PostgreSQL refuses to run as root; then it runs as `postgres` or `nobody`.
+//! PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`.
 //!
-//! Tuning: a quarter of the memory for `shared_buffers`, half of it is assumed to be
-//! the system's cache; room to sort and to build indexes in memory; no syncing and the
-//! smallest log; no compilation of short statements (`jit`), no vacuum in the middle
-//! of a measurement; pages are taken to be about as cheap at random as in order, as
-//! they are in memory.
+//! Tuning: a quarter of the memory for `shared_buffers`, and half of it assumed for the system's
+//! cache; memory to sort and to build indexes; no syncing and the smallest log; no compilation of
+//! statements (`jit`), and no vacuum during a measurement. Random pages are assumed to be about as
+//! cheap as sequential ones, which holds in memory.
 
 use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -18,14 +17,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use postgres::{Client, Config, NoTls};
 
-/// Where Debian's packages put their programs, a folder for each version.
+/// The folder of Debian's packages, with a folder for each version.
 const PACKAGES: &str = "/usr/lib/postgresql";
 
-/// The name of the superuser and of the database: what `initdb` makes.
+/// The name of the superuser and of the database, which `initdb` creates.
 const USER: &str = "postgres";
 
-/// How long the server may take to listen.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time that the server has to start listening.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Server {
     process: Child,
@@ -33,7 +32,7 @@ pub(crate) struct Server {
     folder: tempfile::TempDir,
 }
 
-/// The server's programs, and as whom to run them.
+/// The server's programs, and the user to run them.
 struct Programs {
     folder: PathBuf,
     /// Numbers of the user and of the group.
@@ -41,7 +40,10 @@ struct Programs {
 }
 
 impl Server {
-    /// Whether the packages are there; if not, what to do about it.
+    /// Checks that the packages are installed.
+    ///
+    /// # Errors
+    /// When they are not; the message says how to install them.
     pub(crate) fn is_installed() -> Result<()> {
         newest()
             .map(drop)
@@ -50,7 +52,7 @@ impl Server {
 
     pub(crate) fn start() -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("figdex-peers-").tempdir()?;
-        // A folder of ours belongs to whoever this program runs as.
+        // The folder belongs to the user of this program.
         let run_as = if folder.path().metadata()?.uid() == 0 {
             let (user, group) = unprivileged()?;
             chown(folder.path(), Some(user), Some(group))?;
@@ -58,7 +60,8 @@ impl Server {
         } else {
             None
         };
-        let programs = Programs { folder: newest().context("no PostgreSQL")?, run_as };
+        let programs =
+            Programs { folder: newest().context("PostgreSQL is not installed")?, run_as };
         let data = folder.path().join("data");
         let made = programs
             .command("initdb", folder.path())
@@ -84,7 +87,7 @@ impl Server {
         loop {
             match config.connect(NoTls) {
                 Ok(client) => return Ok(client),
-                Err(error) if started.elapsed() > PATIENCE => {
+                Err(error) if started.elapsed() > START_TIMEOUT => {
                     return Err(error).context("the server does not listen");
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(100)),
@@ -125,7 +128,7 @@ impl Programs {
     }
 }
 
-/// The folder of the newest version that is installed.
+/// The folder of the newest installed version.
 fn newest() -> Option<PathBuf> {
     let version = |name: OsString| name.to_str()?.parse::<u32>().ok();
     let versions = Path::new(PACKAGES).read_dir().ok()?;
@@ -137,7 +140,7 @@ fn newest() -> Option<PathBuf> {
         .map(programs)
 }
 
-/// Whom to be instead of root: user and group.
+/// The numbers of the user and the group to use instead of root.
 fn unprivileged() -> Result<(u32, u32)> {
     let users = std::fs::read_to_string("/etc/passwd")?;
     for name in [USER, "nobody"] {

@@ -1,20 +1,22 @@
-//! The questions in SQL. The peers share the tables, and of a statement all but how
-//! words are matched.
+//! The questions in SQL. The peers have the same tables and statements, except for the parts that
+//! match words.
 
 use crate::files::{RESULT, column_of};
 use crate::question::{MORE, PAGE_ROWS, Pair, Question};
 
-/// How a dialect finds rows by their words.
+/// The parts of statements with which a dialect finds rows by words.
 pub(crate) struct Words {
-    /// Joined to `instrument i`, where that is needed.
+    /// The text after `FROM` for [`Question::First`]; it includes `instrument i`.
     pub(crate) first: &'static str,
+    /// The same for [`Question::Best`].
     pub(crate) best: &'static str,
+    /// The whole statement for [`Question::CountWords`].
     pub(crate) count: &'static str,
-    /// The words as the dialect wants them said.
-    pub(crate) said: fn(&[String]) -> String,
+    /// Joins the words to the value that the dialect expects.
+    pub(crate) join: fn(&[String]) -> String,
 }
 
-/// A value that takes the place of `$1`, `$2`, ….
+/// A value for the parameter `$1`, `$2`, ….
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub(crate) enum Value {
@@ -27,7 +29,7 @@ pub(crate) enum Value {
 pub(crate) struct Statement {
     pub(crate) sql: String,
     pub(crate) values: Vec<Value>,
-    /// Rows beyond these only tell that there are more.
+    /// The number of rows in the answer; a further row means that more follow. `None`: unbounded.
     pub(crate) rows_max: Option<usize>,
 }
 
@@ -51,8 +53,8 @@ pub(crate) fn statement(question: &Question, words: &Words) -> Statement {
             ),
             vec![Value::Number(*id_type as i16), text(id_value)],
         ),
-        Question::Page { pair, after, figis_alone } => {
-            let columns = if *figis_alone { "i.figi".to_owned() } else { result_columns() };
+        Question::Page { pair, after, only_figis } => {
+            let columns = if *only_figis { "i.figi".to_owned() } else { result_columns() };
             let place = "i.id > (SELECT id FROM instrument WHERE figi = $3)";
             let sql = format!(
                 "SELECT {columns} FROM instrument i WHERE {} AND {place} \
@@ -64,16 +66,16 @@ pub(crate) fn statement(question: &Question, words: &Words) -> Statement {
         Question::Count(pair) => {
             whole(format!("SELECT count(*) FROM instrument i WHERE {}", both(pair)), values(pair))
         }
-        Question::First(said) => paged(
+        Question::First(list) => paged(
             rows(&format!("{} LIMIT {limit}", words.first)),
-            vec![Value::Text((words.said)(said))],
+            vec![Value::Text((words.join)(list))],
         ),
-        Question::Best(said) => paged(
+        Question::Best(list) => paged(
             rows(&format!("{} LIMIT {limit}", words.best)),
-            vec![Value::Text((words.said)(said))],
+            vec![Value::Text((words.join)(list))],
         ),
-        Question::CountWords(said) => {
-            whole(words.count.to_owned(), vec![Value::Text((words.said)(said))])
+        Question::CountWords(list) => {
+            whole(words.count.to_owned(), vec![Value::Text((words.join)(list))])
         }
     }
 }
@@ -84,7 +86,7 @@ impl Statement {
         self.sql.starts_with("SELECT count")
     }
 
-    /// What to write after the rows, of which there were so many.
+    /// The text after the rows, of which the engine read `rows`.
     pub(crate) fn note(&self, rows: usize) -> &'static str {
         if self.rows_max.is_some_and(|rows_max| rows > rows_max) { MORE } else { "" }
     }

@@ -1,16 +1,14 @@
 //! SQLite, in process.
 //!
-//! Tables: `instrument`, whose rowid is the place in FIGI order, and `identifier`,
-//! clustered by kind and value (`WITHOUT ROWID`). A btree on each property that a
-//! filter may name; SQLite adds the rowid to each, so that they are in FIGI order
-//! too. FTS5 over the words, without a copy of them (`content=''`).
+//! Tables: `instrument`, whose rowid is the place in FIGI order, and `identifier`, clustered by kind
+//! and value (`WITHOUT ROWID`). A B-tree on each property of a filter; SQLite adds the rowid to each,
+//! so that they are in FIGI order too. FTS5 over the words, without a copy of them (`content=''`).
 //!
-//! Tuning: no journal and no syncing while it loads, everything in one transaction
-//! and rows in the order of their keys; indexes made after the rows; `ANALYZE` and
-//! FTS5's `optimize`. Then a page cache of 1 GiB and as much of the file mapped as
-//! SQLite allows; statements are prepared once and kept, and their plans with them
-//! (`SQLITE_DBCONFIG_ENABLE_QPSG`): otherwise this build of SQLite plans a statement
-//! anew for every value bound to it, which takes ten times as long as a mapping.
+//! Tuning: no journal and no syncing while loading, everything in one transaction and rows in the
+//! order of their keys; indexes after the rows; `ANALYZE` and FTS5's `optimize`. Then a page cache
+//! of 1 GiB, and as much of the file mapped as SQLite allows. Statements are prepared once and keep
+//! their plans (`SQLITE_DBCONFIG_ENABLE_QPSG`): otherwise this build of SQLite makes a new plan for
+//! every bound value, which takes ten times as long as a mapping.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -31,7 +29,7 @@ const WORDS: Words = Words {
     best: "(SELECT rowid AS id, rank FROM words WHERE words MATCH $1 ORDER BY rank LIMIT 101) w \
            JOIN instrument i ON i.id = w.id ORDER BY w.rank",
     count: "SELECT count(*) FROM words WHERE words MATCH $1",
-    said: |words| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" "),
+    join: |words| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" "),
 };
 
 pub(crate) struct Sqlite {
@@ -97,7 +95,7 @@ fn load(connection: &Connection, files: &Files) -> Result<()> {
         let kind = if column.is_number { "REAL" } else { "TEXT" };
         format!("{} {kind}", column.name)
     });
-    // The words are indexed, not kept.
+    // The words are indexed, not stored.
     let typed: Vec<_> = typed.filter(|column| !column.starts_with("words ")).collect();
     connection.execute_batch(&format!(
         "BEGIN;

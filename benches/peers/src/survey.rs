@@ -1,5 +1,5 @@
-//! Draws the questions from the data, so that every one has the answer that its kind
-//! asks for, at any size of the universe. The same universe gives the same questions.
+//! Draws the questions from the data, so that each has an answer of its kind, whatever the number of
+//! instruments. The same instruments give the same questions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::question::{Kind, PAGE_ROWS, PAIR, Pair, Pool, Question};
 /// The identifiers that are mapped.
 const MAPPED: [IdType; 3] = [IdType::Isin, IdType::Cusip, IdType::Sedol];
 
-/// The properties that are asked for together.
+/// The pairs of properties to filter by.
 const PAIRS: [[Property; 2]; 10] = [
     PAIR,
     [Property::ExchCode, Property::OptionType],
@@ -25,23 +25,23 @@ const PAIRS: [[Property; 2]; 10] = [
     [Property::OptionType, Property::SecurityType2],
 ];
 
-/// A filter is dense when one row in so many passes it.
+/// A filter is dense when at least one row in this many passes it.
 const DENSE_ONE_IN: u32 = 100;
 
-/// A word is common when one row in so many holds it, of the most common ones.
+/// A word is common when at least one row in this many has it; only the most common are used.
 const COMMON_ONE_IN: u32 = 200;
 const COMMON_WORDS: usize = 60;
 
-/// Two common words are asked for together when so many rows hold both.
+/// The minimum number of rows with both words of a question.
 const BOTH_ROWS: u32 = 2 * PAGE_ROWS as u32;
 
-/// A word is rare up to so many rows.
+/// The maximum number of rows of a rare word.
 const RARE_ROWS: u32 = 20;
 
-/// Rows that pass two filters, between one cursor and the next that is tried.
+/// The number of rows that pass two filters between one cursor and the next.
 const CURSOR_STEP: u32 = 97;
 
-/// What was counted over all instruments.
+/// Counts over all instruments.
 #[derive(Default)]
 struct Counts {
     instruments: u32,
@@ -49,12 +49,12 @@ struct Counts {
     values: [HashMap<String, u32>; Property::COUNT],
     pairs: [HashMap<String, HashMap<String, u32>>; PAIRS.len()],
     words: HashMap<String, u32>,
-    /// Words that some text holds within a longer one, or with punctuation: where
-    /// tokenizers are of different opinions.
+    /// Words that some text has with punctuation or as a part of a longer word. The engines'
+    /// tokenizers treat these differently.
     disputed: HashSet<String>,
 }
 
-/// All questions, a pool for each kind.
+/// Draws all questions, a pool for each kind.
 pub(crate) fn questions(catalogue: &Catalogue, rounds: usize) -> Result<Vec<Pool>> {
     let mut counts = Counts::default();
     catalogue.instruments(|instrument| {
@@ -89,7 +89,7 @@ pub(crate) fn questions(catalogue: &Catalogue, rounds: usize) -> Result<Vec<Pool
                 *both.entry([one, other]).or_default() += 1;
             }
         }
-        // What is an identifier as well finds the rows that have it.
+        // A word that is also an identifier would find further rows.
         for value in instrument.keys() {
             rare.remove(&value.as_str().to_ascii_lowercase());
         }
@@ -99,13 +99,13 @@ pub(crate) fn questions(catalogue: &Catalogue, rounds: usize) -> Result<Vec<Pool
     let pages: Vec<_> = cursors
         .into_iter()
         .flat_map(|(pair, (rows, cursors))| {
-            // A whole page and a further row must follow.
+            // A full page and one more row must follow.
             let last = (rows - 1 - PAGE_ROWS as u32) / CURSOR_STEP;
             cursors.into_iter().take(last as usize).map(move |after| (pair.clone(), after))
         })
         .collect();
     let of_pair = |pair: &Pair| pair.0.each_ref().map(|(property, _)| *property) == PAIR;
-    let page = |(pair, after), figis_alone| Question::Page { pair, after, figis_alone };
+    let page = |(pair, after), only_figis| Question::Page { pair, after, only_figis };
     let mut words: Vec<_> = both.into_iter().filter(|(_, rows)| *rows >= BOTH_ROWS).collect();
     words.sort_by_key(|(_, rows)| *rows);
     let words: Vec<Vec<String>> =
@@ -118,8 +118,8 @@ pub(crate) fn questions(catalogue: &Catalogue, rounds: usize) -> Result<Vec<Pool
                 counts.identifiers(&[IdType::Isin], 10..=30).into_iter().map(map).collect()
             }
             Kind::Page | Kind::PageFigis => {
-                let figis_alone = kind == Kind::PageFigis;
-                pages.iter().cloned().map(|asked| page(asked, figis_alone)).collect()
+                let only_figis = kind == Kind::PageFigis;
+                pages.iter().cloned().map(|asked| page(asked, only_figis)).collect()
             }
             Kind::PairPage => {
                 let of_pair = pages.iter().filter(|(pair, _)| of_pair(pair));
@@ -196,7 +196,8 @@ impl Counts {
         identifiers
     }
 
-    /// The pairs of values to whose rows, and rows of either value, this applies.
+    /// The pairs of values for which `applies` is true of the number of rows with both values, and of
+    /// the numbers of rows with each. Each pair has its number of rows.
     fn pairs(&self, applies: impl Fn(u32, [u32; 2]) -> bool) -> Vec<(Pair, u32)> {
         let mut pairs = Vec::new();
         for (properties, counts) in PAIRS.into_iter().zip(&self.pairs) {
@@ -232,7 +233,7 @@ impl Counts {
     }
 }
 
-/// The words of letters alone, in lower case.
+/// The words that consist of ASCII letters, in lower case.
 fn plain_words(instrument: &Instrument) -> impl Iterator<Item = String> {
     let words = instrument.words().flat_map(str::split_whitespace);
     words.filter(|word| is_plain(word) && word.len() >= 3).map(str::to_ascii_lowercase)
@@ -251,11 +252,11 @@ fn increment(counts: &mut HashMap<String, u32>, key: &str) {
     }
 }
 
-/// So many of these, evenly spread. Where neighbours lie side by side in the data
-/// they are asked far apart; where they are sorted by their cost, in this order, so
-/// that every round has its share of the dear ones.
+/// Chooses `count` questions, spread evenly. Questions that are sorted by cost stay in that order, so
+/// that every round gets some of the expensive ones; others are shuffled, because neighbours are
+/// close together in the data.
 fn spread(kind: Kind, questions: &[Question], count: usize) -> Vec<Question> {
-    /// A prime greater than any count here.
+    /// A prime larger than any count here.
     const STRIDE: usize = 1_000_003;
     let stride = match kind {
         Kind::Count | Kind::PairCount | Kind::CommonFirst | Kind::CommonBest => 1,

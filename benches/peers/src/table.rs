@@ -1,21 +1,21 @@
-//! What came of it, as text for a terminal or as Markdown for a page.
+//! The results, as text for a terminal or as Markdown.
 
 use std::time::Duration;
 
-use crate::contest::Line;
+use crate::compare::Line;
 use crate::engine::Engine;
 
 /// A table: its first row is the heading.
 struct Table(Vec<Vec<String>>);
 
-/// How many of what, and by whom.
+/// The conditions of a run.
 pub(crate) struct Conditions {
     pub(crate) instruments: u64,
     pub(crate) rounds: usize,
 }
 
-/// Writes everything to standard output.
-pub(crate) fn tell(
+/// Prints all results.
+pub(crate) fn print(
     conditions: &Conditions,
     engines: &[Box<dyn Engine>],
     lines: &[Line],
@@ -25,15 +25,15 @@ pub(crate) fn tell(
     let versions: Vec<_> = engines.iter().map(|engine| engine.version()).collect();
     println!("{} instruments, {cores} cores; {}.\n", conditions.instruments, versions.join(", "));
     println!(
-        "Time of a question, median of {} rounds, from the texts of the question to the bytes\n\
-         of the answer; and how many times as long as Figdex, with what promise 11 asks for.\n\
-         Every answer was compared first, byte by byte (of the ranked ones the totals).\n",
+        "Time of a question, median of {} rounds, from the texts of the question to the bytes of\n\
+         the answer, then its ratio to Figdex's and the bound of engine 13.11. All answers were\n\
+         compared first, byte by byte (of ranked answers only the totals).\n",
         conditions.rounds
     );
     questions(engines, lines).print(markdown);
     println!(
-        "\nWhat a build takes: Figdex from a dump as JSON lines, checked and published; the\n\
-         others from two sorted CSV files made ready for them, indexed and analysed.\n"
+        "\nTime and size of a build: Figdex from a dump as JSON lines, checked and published; the\n\
+         others from two prepared, sorted CSV files, indexed and analysed.\n"
     );
     builds(conditions, engines).print(markdown);
 }
@@ -65,7 +65,7 @@ fn questions(engines: &[Box<dyn Engine>], lines: &[Line]) -> Table {
     Table(table)
 }
 
-/// What is promised beside this engine: beside a further one, nothing.
+/// The bound of the ratio to this engine; `None` when it has none.
 fn bound_of(engine: &str, [sqlite, postgresql]: [f64; 2]) -> Option<f64> {
     match engine {
         "SQLite" => Some(sqlite),

@@ -1,4 +1,4 @@
-//! Figdex in a process of its own, so that its memory and its start are nobody else's.
+//! Figdex in a separate process, so that its memory and its start can be measured.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
@@ -9,29 +9,29 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use figdex_index::Catalogue;
 
-use crate::client::Visitor;
+use crate::client::BlockingClient;
 use crate::server::{self, Host};
 
-/// Opens an index, says on standard output where it is served, and serves it until
-/// standard input ends: with the process that started this, if not before.
+/// Opens an index, prints the server's address on standard output, and serves the index until
+/// standard input ends, which it does at the latest with the process that started this one.
 pub(crate) fn serve(index: &Path) -> anyhow::Result<()> {
     let host = Host::new()?;
-    let served = host.serve(server::figdex(Catalogue::open(index)?)?)?;
+    let served = host.serve(server::figdex(Catalogue::open(index)?))?;
     println!("{}", served.address);
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }
 
-/// A server process that runs.
+/// A running server process.
 pub(crate) struct Running {
     child: Child,
     pub(crate) address: SocketAddr,
-    /// From the start of the process to the answer to its first request.
+    /// The time from the start of the process to the answer to its first request.
     pub(crate) to_first_answer: Duration,
 }
 
 impl Running {
-    /// Starts one over that index, and asks it once.
+    /// Starts a server over this index, and sends it one request.
     pub(crate) fn start(index: &Path, first_request: &[u8]) -> anyhow::Result<Self> {
         let started = Instant::now();
         let mut child = Command::new(std::env::current_exe()?)
@@ -44,7 +44,7 @@ impl Running {
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("it is piped")).read_line(&mut line)?;
         let address = line.trim_end().parse().context("the server did not start")?;
-        Visitor::to(address)?.ask(first_request)?;
+        BlockingClient::to(address)?.ask(first_request)?;
         Ok(Self { child, address, to_first_answer: started.elapsed() })
     }
 

@@ -1,41 +1,43 @@
-//! What a larger index costs: promise 12 and the table of sizes.
+//! The cost of a larger index (engine 13.12), and a table of sizes.
 //!
-//! Each size is generated, built, measured and deleted before the next. It is served in a
-//! process of its own, first over files that the system was asked to forget, then over
-//! files in memory; there each kind of request is asked at a fixed rate, in an open loop, so
-//! that a slow answer makes the requests behind it late and is counted for each of them, and
-//! then at full load, for what an answer costs.
+//! Each size is generated, built, measured and deleted before the next. It is served in a separate
+//! process: first over files that were dropped from memory, then over files in memory. There, each
+//! kind of request is first sent at a fixed rate, in an open loop, so that a slow answer also counts
+//! as latency of the requests delayed by it. Then it is sent at full load, to measure the cost of an
+//! answer.
 
 pub(crate) mod child;
-mod tell;
+mod report;
 
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 use figdex_index::{Catalogue, Manifest};
+use serde::Serialize;
 
 use self::child::Running;
 use crate::ScaleFlags;
 use crate::drive::{closed_loop, open_loop};
 use crate::mixes::{Ask, Kind, Mixes};
-use crate::process::{Cpu, Memory, bytes_from_disk, forget_files};
+use crate::process::{Cpu, Memory, bytes_from_disk, drop_from_memory};
 use crate::questions::{Questions, mappings};
 use crate::sample::Sample;
 use crate::universe;
 
-/// Connections of the open loop: as many requests may be on their way at a time.
+/// Connections of the open loop, and therefore the maximum number of requests in flight.
 const CONNECTIONS: usize = 64;
 
-/// Connections that ask as fast as they are answered.
+/// Connections at full load.
 const CONNECTIONS_AT_FULL_LOAD: usize = 16;
 
-/// Requests that must be new to the server there.
+/// The number of requests at full load when each must be new to the server.
 const VARIED_AT_FULL_LOAD: usize = 50_000;
 
-/// The largest size: beyond it the generator has no FIGIs.
+/// The largest size, in millions of instruments: the generator has no more FIGIs.
 const MILLIONS_MAX: f64 = 1_000.0;
 
-/// What came of a size.
+/// The figures of a size.
+#[derive(Serialize)]
 struct Size {
     instruments: u64,
     build_s: f64,
@@ -43,30 +45,33 @@ struct Size {
     cold: Cold,
     warm_s: f64,
     memory: Memory,
-    kinds: Vec<Asked>,
+    kinds: Vec<Measured>,
 }
 
-/// A start over files that the system was asked to forget.
+/// A start over files that the system was asked to drop from memory.
+#[derive(Serialize)]
 struct Cold {
     to_first_answer_s: f64,
-    /// Whether the system took the request.
-    is_forgotten: bool,
-    /// What was read from the disk again; `None` where the system does not tell.
+    /// Whether the system accepted the request.
+    is_dropped: bool,
+    /// The bytes read from the disk; `None` where the system does not report it.
     from_disk: Option<u64>,
 }
 
-/// What came of a kind of request.
-struct Asked {
+/// The figures of a kind of request.
+#[derive(Serialize)]
+struct Measured {
+    kind: String,
     p50_ms: f64,
     p99_ms: f64,
     answers_per_second: f64,
-    /// Of the server for an answer, at full load.
+    /// Processor time of the server for an answer, at full load.
     work_us: f64,
     /// Answers a second, at full load.
     full_per_second: f64,
 }
 
-/// Measures every size and tells of all.
+/// Measures every size, and prints the results.
 pub(crate) fn run(flags: &ScaleFlags) -> anyhow::Result<()> {
     let mut mixes = flags.common.mixes()?;
     mixes.cases.clear();
@@ -74,7 +79,7 @@ pub(crate) fn run(flags: &ScaleFlags) -> anyhow::Result<()> {
     ensure!(flags.sizes.is_sorted() && !flags.sizes.is_empty(), "sizes must ascend");
     ensure!(flags.sizes[0] > 0.0, "sizes must be above 0");
     let are_possible = flags.sizes.iter().all(|millions| *millions <= MILLIONS_MAX);
-    ensure!(are_possible, "sizes are in millions, of which there are {MILLIONS_MAX} at most");
+    ensure!(are_possible, "sizes are in millions, and at most {MILLIONS_MAX}");
     let folder = flags.common.temporary()?;
     let mut sizes = Vec::new();
     for millions in &flags.sizes {
@@ -83,7 +88,7 @@ pub(crate) fn run(flags: &ScaleFlags) -> anyhow::Result<()> {
         let size = measure(instruments, folder.path(), flags, &mixes);
         sizes.push(size.with_context(|| format!("with {millions} million instruments"))?);
     }
-    tell::tell(flags, &mixes.kinds, &sizes)
+    report::print(flags, &mixes.kinds, &sizes)
 }
 
 fn measure(
@@ -95,23 +100,23 @@ fn measure(
     let built = universe::build(instruments, folder)?;
     let manifest = Manifest::published(&built.index)?;
     eprintln!("taking identifiers and words from the index");
-    // It must be closed again before the start that is to be cold.
+    // The catalogue is closed again before the cold start.
     let sample = Sample::of(&Catalogue::open(&built.index)?, mixes.asks())?;
     let first = first_request(mixes, &sample)?;
     eprintln!("starting the server");
-    let is_forgotten = forget_files(&built.index).is_ok();
+    let is_dropped = drop_from_memory(&built.index).is_ok();
     let cold = Running::start(&built.index, &first)?;
     let cold = Cold {
         to_first_answer_s: cold.to_first_answer.as_secs_f64(),
-        is_forgotten,
+        is_dropped,
         from_disk: bytes_from_disk(cold.id()),
     };
     let server = Running::start(&built.index, &first)?;
     let mut kinds = Vec::new();
     for kind in &mixes.kinds {
-        eprintln!("asking: {}", kind.name);
-        let asked = ask(kind, flags, &sample, &server);
-        kinds.push(asked.with_context(|| format!("scale {:?}", kind.name))?);
+        eprintln!("measuring: {}", kind.name);
+        let measured = measure_kind(kind, flags, &sample, &server);
+        kinds.push(measured.with_context(|| format!("scale {:?}", kind.name))?);
     }
     Ok(Size {
         instruments: manifest.instruments,
@@ -124,30 +129,31 @@ fn measure(
     })
 }
 
-/// Asks a kind at the fixed rate, and then as fast as answers come: at a fixed rate most of
-/// what a server works for a small answer is going to sleep and waking up.
-fn ask(
+/// Measures a kind at the fixed rate and then at full load: at a fixed rate, most of the processor
+/// time for a small answer is falling asleep and waking up.
+fn measure_kind(
     kind: &Kind,
     flags: &ScaleFlags,
     sample: &Sample,
     server: &Running,
-) -> anyhow::Result<Asked> {
-    let asked = (flags.rate as f64 * flags.seconds.as_secs_f64()).ceil() as usize;
-    let count = if kind.ask.is_varied() { asked + VARIED_AT_FULL_LOAD } else { kind.requests };
+) -> anyhow::Result<Measured> {
+    let at_rate = (flags.rate as f64 * flags.seconds.as_secs_f64()).ceil() as usize;
+    let count = if kind.ask.is_varied() { at_rate + VARIED_AT_FULL_LOAD } else { kind.requests };
     let questions = Questions::new(&kind.ask, count, sample, server.address)?;
-    questions.look(server.address)?;
+    questions.check(server.address)?;
     let mut load = questions.load(server.address, CONNECTIONS);
     let turn = open_loop(&load, flags.rate, flags.seconds)?;
     if kind.ask.is_varied() {
-        load.requests = load.requests[asked..].into();
+        load.requests = load.requests[at_rate..].into();
     }
     load.connections = CONNECTIONS_AT_FULL_LOAD;
     let process = server.id().to_string();
     let cpu = Cpu::of(&process)?;
     let full = closed_loop(&load, flags.seconds)?;
     let worked = Cpu::of(&process)?.since(&cpu);
-    ensure!(full.answers() > 0, "no answer came in time: ask for more seconds");
-    Ok(Asked {
+    ensure!(full.answers() > 0, "no answer came in time: increase --seconds");
+    Ok(Measured {
+        kind: kind.name.clone(),
         p50_ms: turn.percentile(50).as_secs_f64() * 1e3,
         p99_ms: turn.percentile(99).as_secs_f64() * 1e3,
         answers_per_second: turn.answers_per_second,
@@ -156,7 +162,7 @@ fn ask(
     })
 }
 
-/// What a server that was just started is asked: a mapping, which needs no cursor.
+/// The first request to a started server: a mapping, which needs no cursor.
 fn first_request(mixes: &Mixes, sample: &Sample) -> anyhow::Result<Vec<u8>> {
     let mapping = mixes.kinds.iter().find_map(|kind| match &kind.ask {
         Ask::Mapping(mapping) => Some(mapping),

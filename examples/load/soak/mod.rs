@@ -1,18 +1,16 @@
-//! Whether a server that runs for long stays as it is: its memory, its latencies, its
-//! statuses.
+//! Checks that the memory, latencies and statuses of a long-running server stay stable.
 //!
-//! The program itself is started (`program.rs`), as an operator starts it, and gets mixed
-//! traffic at a fixed rate (`traffic.rs`). Meanwhile the index is published anew, so that
-//! generations come and go, and SIGHUP is sent. Every few seconds memory and latencies are
-//! noted, and beside them those of the floor (`server.rs`), a server that is in nobody's way
-//! and answers the same bytes for ever: when the machine gets slower, so does it.
-//! `judge.rs` says at the end what holds, and `tell.rs` and `plot.rs` write it down.
+//! The server program is started as an operator starts it (`program.rs`), and gets mixed traffic at a
+//! fixed rate (`traffic.rs`). Meanwhile new generations are published and SIGHUP is sent. Every few
+//! seconds the program records memory and latencies, and for comparison the latencies of the floor
+//! (`server.rs`), which always answers the same bytes: when the machine slows down, so does the
+//! floor. At the end, `verdicts.rs` checks the measurements, and `report.rs` and `plot.rs` write them.
 
-mod judge;
 mod plot;
 mod program;
-mod tell;
+mod report;
 mod traffic;
+mod verdicts;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,53 +23,52 @@ use anyhow::{Context as _, ensure};
 use figdex_index::Catalogue;
 
 use self::program::{Log, Program};
-use self::traffic::{Seen, Stream, Windows};
+use self::traffic::{Answers, Stream, Windows};
 use crate::SoakFlags;
 use crate::process::Memory;
 use crate::sample::Sample;
 use crate::server::{self, Host, Served};
 use crate::{client, universe};
 
-/// How often memory and latencies are noted.
+/// The interval of the measurements.
 const MOMENT: Duration = Duration::from_secs(5);
 
-/// Bytes of the floor's answers, as those of a small one.
+/// The size of the floor's answers, that of a small answer of Figdex.
 const FLOOR_BYTES: usize = 300;
 
-/// Requests a second that the floor gets: enough for a p99 at each moment.
+/// Requests a second to the floor: enough for a p99 at each moment.
 const FLOOR_RATE: usize = 50;
 
-/// How long the server may take, after the traffic, to take up what was published last.
-const TAKE_UP_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time that the server has after the traffic to reload the last published generation.
+const RELOAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What was noted at one moment: memory as it was then, and the answers since the moment
-/// before.
+/// The measurements of one moment: the memory, and the answers since the previous moment.
 struct Moment {
     seconds: f64,
     memory: Memory,
-    /// By the place of the stream.
-    seen: Vec<Seen>,
-    floor: Seen,
+    /// The answers of each stream.
+    answers: Vec<Answers>,
+    floor: Answers,
 }
 
-/// All that was noted.
+/// All measurements of a run.
 struct Run {
     instruments: u64,
     rate: usize,
     /// Names of the streams, and the status that each answer should have.
     streams: Vec<(String, u16)>,
     moments: Vec<Moment>,
-    /// When generations were published, in seconds.
+    /// The times when generations were published, in seconds.
     published: Vec<f64>,
-    /// What the server said, and whether it ended well when it was told to.
     log: Log,
+    /// Whether the server ended with code 0 after SIGTERM.
     ended_well: bool,
 }
 
-/// Sends the traffic, and tells what came of it.
+/// Sends the traffic, and writes the results.
 ///
 /// # Errors
-/// Also when something does not hold.
+/// When the run fails, or a verdict does not hold.
 pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     let mut mixes = flags.common.mixes()?;
     mixes.cases.clear();
@@ -106,7 +103,7 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     let publisher = Publisher::start(dump, index, program.id(), started, flags)?;
     let mut moments = Vec::new();
     loop {
-        // Asked first, so that what came last is noted too.
+        // Checked first, so that the last answers are recorded too.
         let is_over = traffic.is_finished();
         if !is_over {
             std::thread::sleep(MOMENT);
@@ -114,7 +111,7 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
         moments.push(Moment {
             seconds: started.elapsed().as_secs_f64(),
             memory: Memory::of(program.id()).context("the server has ended")?,
-            seen: windows.take(),
+            answers: windows.take(),
             floor: floor.take(),
         });
         if is_over {
@@ -124,7 +121,7 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
     traffic.join().expect("the traffic does not panic")?;
     floor.stop()?;
     let published = publisher.stop()?;
-    program.await_generations(published.len(), TAKE_UP_TIMEOUT);
+    program.await_generations(published.len(), RELOAD_TIMEOUT);
     let (ended_well, log) = program.stop()?;
     let run = Run {
         instruments: flags.instruments,
@@ -135,13 +132,13 @@ pub(crate) fn run(flags: &SoakFlags) -> anyhow::Result<()> {
         log,
         ended_well,
     };
-    write(flags.csv.as_deref(), || tell::csv(&run))?;
+    write(flags.csv.as_deref(), || report::csv(&run))?;
     write(flags.svg.as_deref(), || plot::svg(&run))?;
-    let verdicts = judge::judge(&run);
-    write(flags.common.json.as_deref(), || tell::json(&run, &verdicts))?;
-    print!("{}", tell::text(&run, &verdicts));
+    let verdicts = verdicts::of(&run);
+    write(flags.common.json.as_deref(), || report::json(&run, &verdicts))?;
+    print!("{}", report::text(&run, &verdicts));
     let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    ensure!(broken == 0, "{broken} of {} does not hold", verdicts.len());
+    ensure!(broken == 0, "{broken} of {} verdicts do not hold", verdicts.len());
     Ok(())
 }
 
@@ -164,8 +161,8 @@ impl Floor {
         Ok(Self { windows, traffic, _served: (served, host) })
     }
 
-    /// What it was like since this was last asked.
-    fn take(&self) -> Seen {
+    /// The answers since the last call.
+    fn take(&self) -> Answers {
         self.windows.take().swap_remove(0)
     }
 
@@ -179,7 +176,7 @@ fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> anyhow::Result<(
     std::fs::write(path, text()).with_context(|| format!("writing {}", path.display()))
 }
 
-/// A thread that publishes the index anew, and sends SIGHUP in between.
+/// A thread that publishes new generations of the index, and sends SIGHUP in between.
 struct Publisher {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<anyhow::Result<Vec<f64>>>,
@@ -211,14 +208,14 @@ impl Publisher {
         Ok(Self { stop, thread })
     }
 
-    /// Ends it, and tells when it published.
+    /// Ends the thread, and returns the times when it published, in seconds.
     fn stop(self) -> anyhow::Result<Vec<f64>> {
         drop(self.stop);
         self.thread.join().expect("the publisher does not panic")
     }
 }
 
-/// Waits so long; whether nobody said to stop meanwhile.
+/// Waits for this time; `false` when the thread is to stop.
 fn is_time_left(stopped: &Receiver<()>, time: Duration) -> bool {
     stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout)
 }

@@ -1,4 +1,4 @@
-//! The server program as a process, and what it says on standard error.
+//! The server program as a process, and its log on standard error.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -10,31 +10,31 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use parking_lot::Mutex;
 
-/// How long the program may take to open its index.
+/// The time that the program has to open its index.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether a generation was taken up.
-const LOOK_PERIOD: Duration = Duration::from_millis(100);
+/// The interval at which the number of reloaded generations is checked.
+const CHECK_PERIOD: Duration = Duration::from_millis(100);
 
-/// What the program says when it serves, before its address.
+/// The text before the address in the line that reports that the program serves.
 const SERVING: &str = "serving on http://";
 
-/// What it says when a new generation serves.
-const TOOK_UP: &str = "took up a new generation";
+/// The text in the line, of level INFO, that reports a reloaded generation.
+const RELOADED: &str = "new generation";
 
-/// Lines of the log that are kept, of those that tell of something wrong.
+/// The maximum number of warnings and errors that are kept.
 const FAULTS_MAX: usize = 20;
 
-/// What a log said that matters here.
+/// The relevant lines of the log.
 #[derive(Clone, Default)]
 pub(super) struct Log {
-    /// Generations that were taken up.
-    pub(super) taken_up: usize,
-    /// Warnings and errors, the first of them.
+    /// The number of reloaded generations.
+    pub(super) reloaded: usize,
+    /// The first warnings and errors.
     pub(super) faults: Vec<String>,
 }
 
-/// A server program that runs; it is killed with this value, unless it was stopped.
+/// A running server program. The drop kills it, unless it was stopped.
 pub(super) struct Program {
     child: Child,
     pub(super) address: SocketAddr,
@@ -42,7 +42,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts it over that index, on a port that is free, without request rates.
+    /// Starts the program over this index, on a free port, without rate limits.
     pub(super) fn start(server: &Path, index: &Path) -> anyhow::Result<Self> {
         let mut child = Command::new(server)
             .args([
@@ -60,12 +60,12 @@ impl Program {
             .with_context(|| format!("starting {}", server.display()))?;
         let stderr = child.stderr.take().expect("it is piped");
         let log = Arc::new(Mutex::new(Log::default()));
-        let (tell, told) = mpsc::channel();
-        let noted = log.clone();
+        let (send_address, address) = mpsc::channel();
+        let shared = log.clone();
         std::thread::Builder::new()
             .name("log".to_owned())
-            .spawn(move || read(stderr, &noted, &tell))?;
-        let address = told.recv_timeout(START_TIMEOUT);
+            .spawn(move || read(stderr, &shared, &send_address))?;
+        let address = address.recv_timeout(START_TIMEOUT);
         if address.is_err() {
             child.kill().ok();
         }
@@ -77,15 +77,15 @@ impl Program {
         self.child.id()
     }
 
-    /// Waits until it has taken up so many generations, though not for ever.
+    /// Waits until the server has reloaded `count` generations, or the time is over.
     pub(super) fn await_generations(&self, count: usize, timeout: Duration) {
         let started = Instant::now();
-        while self.log.lock().taken_up < count && started.elapsed() < timeout {
-            std::thread::sleep(LOOK_PERIOD);
+        while self.log.lock().reloaded < count && started.elapsed() < timeout {
+            std::thread::sleep(CHECK_PERIOD);
         }
     }
 
-    /// Tells it to stop; whether it ended with code 0, and what it has said.
+    /// Stops the server; returns whether it ended with code 0, and its log.
     pub(super) fn stop(mut self) -> anyhow::Result<(bool, Log)> {
         signal("-TERM", self.id())?;
         let ended = self.child.wait().context("waiting for the server's end")?;
@@ -95,7 +95,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // One that has ended cannot be killed, and need not be.
+        // Killing fails when the process has ended already.
         self.child.kill().ok();
         self.child.wait().ok();
     }
@@ -108,21 +108,21 @@ pub(super) fn signal(name: &str, process: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the log to its end, and tells the address once. What comes before that is for
-/// people: it may say why the program does not start.
-fn read(stderr: ChildStderr, log: &Mutex<Log>, tell: &mpsc::Sender<SocketAddr>) {
+/// Reads the log to its end, and sends the address once. Lines before the address are printed,
+/// because they may say why the program does not start.
+fn read(stderr: ChildStderr, log: &Mutex<Log>, send_address: &mpsc::Sender<SocketAddr>) {
     let mut serves = false;
     for line in BufReader::new(stderr).lines().map_while(Result::ok) {
         let address = line.split_once(SERVING).and_then(|(_, address)| address.trim().parse().ok());
         if let Some(address) = address {
-            tell.send(address).ok();
+            send_address.send(address).ok();
             serves = true;
         }
         if !serves {
             eprintln!("server: {line}");
         }
         let mut log = log.lock();
-        log.taken_up += usize::from(line.contains(TOOK_UP));
+        log.reloaded += usize::from(line.contains(" INFO ") && line.contains(RELOADED));
         let is_fault = line.contains(" WARN ") || line.contains(" ERROR ");
         if is_fault && log.faults.len() < FAULTS_MAX {
             log.faults.push(line);

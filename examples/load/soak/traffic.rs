@@ -1,5 +1,5 @@
-//! Mixed traffic at a fixed rate: the kinds of requests in turns, over connections that are
-//! now and then opened anew, and what came back.
+//! Mixed traffic at a fixed rate: the kinds of requests in turns, over connections that are reopened
+//! now and then, and the answers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,29 +18,28 @@ use crate::mixes;
 use crate::questions::Questions;
 use crate::sample::Sample;
 
-/// Requests that may be on their way at a time.
+/// The number of connections, and therefore the maximum number of requests in flight.
 const CONNECTIONS: usize = 16;
 
-/// Requests that a connection is used for, so that many come and go.
+/// The number of requests on a connection before it is reopened.
 const REQUESTS_PER_CONNECTION: usize = 500;
 
-/// How long an answer is waited for: longer than the server lets anything wait.
+/// The time to wait for an answer, longer than requests wait in the server.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Different requests of a kind.
+/// The number of different requests of a kind.
 const REQUESTS: usize = 1_000;
 
 /// A kind of request.
 pub(super) struct Stream {
     share: usize,
     requests: Vec<Vec<u8>>,
-    /// How many were sent.
+    /// The number of sent requests.
     sent: AtomicUsize,
 }
 
 impl Stream {
-    /// The requests of a kind, of which it was looked whether they are answered as they
-    /// should be.
+    /// Makes the requests of a kind, and checks their answers.
     pub(super) fn new(
         stream: &mixes::Stream,
         sample: &Sample,
@@ -49,7 +48,7 @@ impl Stream {
         let requests = match &stream.ask {
             Some(ask) => {
                 let questions = Questions::new(ask, REQUESTS, sample, address)?;
-                questions.look(address)?;
+                questions.check(address)?;
                 questions.requests.to_vec()
             }
             None => vec![stream.request().context("it has neither ask nor path")?],
@@ -57,7 +56,7 @@ impl Stream {
         Ok(Self { share: stream.share, requests, sent: AtomicUsize::new(0) })
     }
 
-    /// One request, again and again.
+    /// A stream of one repeated request.
     pub(super) fn constant(request: Vec<u8>) -> Self {
         Self { share: 1, requests: vec![request], sent: AtomicUsize::new(0) }
     }
@@ -70,17 +69,16 @@ impl Stream {
 
 /// The answers to one kind of request, over some time.
 #[derive(Clone, Default)]
-pub(super) struct Seen {
-    /// Of every answer.
+pub(super) struct Answers {
     latencies: Vec<Duration>,
-    /// How many answers had which status.
+    /// The number of answers by status.
     pub(super) statuses: BTreeMap<u16, usize>,
-    /// Why requests had no answer.
-    pub(super) broken: Vec<String>,
+    /// The reasons why requests had no answer.
+    pub(super) failures: Vec<String>,
 }
 
-impl Seen {
-    pub(super) fn answers(&self) -> usize {
+impl Answers {
+    pub(super) fn count(&self) -> usize {
         self.latencies.len()
     }
 
@@ -89,13 +87,14 @@ impl Seen {
     }
 }
 
-/// The latency that so many in a hundred of all these answers do not exceed, in
-/// milliseconds; none without an answer.
+/// The latency that `percent` of all these answers do not exceed, in milliseconds; `None` without
+/// an answer.
 pub(super) fn percentile_ms<'a>(
-    seen: impl IntoIterator<Item = &'a Seen>,
+    answers: impl IntoIterator<Item = &'a Answers>,
     percent: usize,
 ) -> Option<f64> {
-    let mut latencies: Vec<_> = seen.into_iter().flat_map(|seen| &seen.latencies).collect();
+    let mut latencies: Vec<_> =
+        answers.into_iter().flat_map(|answers| &answers.latencies).collect();
     if latencies.is_empty() {
         return None;
     }
@@ -104,34 +103,34 @@ pub(super) fn percentile_ms<'a>(
     Some(latency.as_secs_f64() * 1e3)
 }
 
-/// What was seen since it was last taken, by the place of the stream.
+/// The answers of each stream since they were last taken.
 #[derive(Clone)]
-pub(super) struct Windows(Arc<Mutex<Vec<Seen>>>);
+pub(super) struct Windows(Arc<Mutex<Vec<Answers>>>);
 
 impl Windows {
     pub(super) fn of(streams: &[Stream]) -> Self {
-        Self(Arc::new(Mutex::new(vec![Seen::default(); streams.len()])))
+        Self(Arc::new(Mutex::new(vec![Answers::default(); streams.len()])))
     }
 
-    pub(super) fn take(&self) -> Vec<Seen> {
-        let mut seen = self.0.lock();
-        let empty = vec![Seen::default(); seen.len()];
-        std::mem::replace(&mut *seen, empty)
+    pub(super) fn take(&self) -> Vec<Answers> {
+        let mut all = self.0.lock();
+        let empty = vec![Answers::default(); all.len()];
+        std::mem::replace(&mut *all, empty)
     }
 
-    fn note(&self, stream: usize, answered: Result<u16, String>, latency: Duration) {
-        let seen = &mut self.0.lock()[stream];
-        match answered {
+    fn record(&self, stream: usize, status: Result<u16, String>, latency: Duration) {
+        let answers = &mut self.0.lock()[stream];
+        match status {
             Ok(status) => {
-                *seen.statuses.entry(status).or_default() += 1;
-                seen.latencies.push(latency);
+                *answers.statuses.entry(status).or_default() += 1;
+                answers.latencies.push(latency);
             }
-            Err(reason) => seen.broken.push(reason),
+            Err(reason) => answers.failures.push(reason),
         }
     }
 }
 
-/// Sends so many requests a second for that time, on a thread of its own.
+/// Sends `rate` requests a second for this time, on a separate thread.
 pub(super) fn drive(
     address: SocketAddr,
     streams: Arc<[Stream]>,
@@ -144,21 +143,21 @@ pub(super) fn drive(
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let next = Arc::new(AtomicUsize::new(0));
-            let mut talks = JoinSet::new();
+            let mut tasks = JoinSet::new();
             for _ in 0..CONNECTIONS {
-                let talk = Talk {
+                let sender = Sender {
                     address,
                     streams: streams.clone(),
                     turns: turns.clone(),
                     windows: windows.clone(),
                     next: next.clone(),
                     connection: None,
-                    asked: 0,
+                    sent: 0,
                 };
-                talks.spawn(talk.go_on(rate, time.clone()));
+                tasks.spawn(sender.run(rate, time.clone()));
             }
-            while let Some(talk) = talks.join_next().await {
-                talk.context("a talk does not panic")?;
+            while let Some(task) = tasks.join_next().await {
+                task.context("a task does not panic")?;
             }
             anyhow::Ok(())
         })
@@ -166,8 +165,7 @@ pub(super) fn drive(
     Ok(std::thread::Builder::new().name("traffic".to_owned()).spawn(send)?)
 }
 
-/// The streams in the order in which they are asked, again and again: each as often as its
-/// share says, and evenly.
+/// The order in which the streams send, which repeats: each as often as its share, spread evenly.
 fn turns(streams: &[Stream]) -> Vec<usize> {
     let places = streams.iter().enumerate().flat_map(|(stream, Stream { share, .. })| {
         (0..*share).map(move |turn| ((turn as f64 + 0.5) / *share as f64, stream))
@@ -177,47 +175,47 @@ fn turns(streams: &[Stream]) -> Vec<usize> {
     places.into_iter().map(|(_, stream)| stream).collect()
 }
 
-/// One that asks.
-struct Talk {
+/// The sender of one connection.
+struct Sender {
     address: SocketAddr,
     streams: Arc<[Stream]>,
     turns: Arc<[usize]>,
     windows: Windows,
-    /// The number of the next request, whoever sends it.
+    /// The number of the next request of all senders.
     next: Arc<AtomicUsize>,
     connection: Option<Connection>,
-    /// Requests over this connection.
-    asked: usize,
+    /// The number of requests sent over this connection.
+    sent: usize,
 }
 
-impl Talk {
-    async fn go_on(mut self, rate: usize, time: Range<Instant>) {
+impl Sender {
+    async fn run(mut self, rate: usize, time: Range<Instant>) {
         let count = (rate as f64 * (time.end - time.start).as_secs_f64()).round() as usize;
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= count {
                 return;
             }
-            // As in `drive::open_loop`: who is late began when it was due.
+            // As in `drive::open_loop`: the latency of a late request begins when it was due.
             let mut begun = time.start + Duration::from_secs_f64(number as f64 / rate as f64);
             if Instant::now() < begun {
                 tokio::time::sleep_until(begun.into()).await;
                 begun = Instant::now();
             }
             let stream = self.turns[number % self.turns.len()];
-            let answered = tokio::time::timeout(ANSWER_TIMEOUT, self.ask(stream)).await;
-            let answered = answered.context("no answer in time").flatten();
-            let answered = answered.map_err(|error| format!("{error:#}"));
-            self.windows.note(stream, answered, begun.elapsed());
+            let status = tokio::time::timeout(ANSWER_TIMEOUT, self.ask(stream)).await;
+            let status = status.context("no answer in time").flatten();
+            let status = status.map_err(|error| format!("{error:#}"));
+            self.windows.record(stream, status, begun.elapsed());
         }
     }
 
-    /// Asks once, and tells the status.
+    /// Sends one request, and returns the status of its answer.
     async fn ask(&mut self, stream: usize) -> anyhow::Result<u16> {
         let mut connection = match self.connection.take() {
-            Some(connection) if self.asked < REQUESTS_PER_CONNECTION => connection,
+            Some(connection) if self.sent < REQUESTS_PER_CONNECTION => connection,
             _ => {
-                self.asked = 0;
+                self.sent = 0;
                 Connection::open(self.address).await?
             }
         };
@@ -226,7 +224,7 @@ impl Talk {
         let closes = fields(answer.headers).any(|(name, value)| {
             name.eq_ignore_ascii_case("connection") && value.eq_ignore_ascii_case("close")
         });
-        self.asked += 1;
+        self.sent += 1;
         self.connection = (!closes).then_some(connection);
         Ok(status)
     }

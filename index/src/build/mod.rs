@@ -1,5 +1,4 @@
-//! Writing: instruments in FIGI order become a generation, and the generation
-//! becomes the published one.
+//! Building an index: instruments in FIGI order become a generation, which is then published.
 
 pub(crate) mod part_writer;
 pub(crate) mod worker;
@@ -13,28 +12,28 @@ use self::part_writer::PartWriter;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, sync};
-use crate::generation::manifest::{FORMAT, Manifest, PartEntry, Source};
+use crate::generation::manifest::{FORMAT, Manifest, PartEntry, SourceEntry};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Property;
 
-/// How an index is built; none of it changes what it answers.
+/// The options of a build. None of them changes an answer of the index.
 #[derive(Clone, Debug)]
 pub struct BuildOptions {
-    /// Threads that write the segment of a part, at least 1. The companions have
-    /// threads of their own; with a single one, and memory enough, the segment is
-    /// written at once, in order, and nothing is left to merge.
+    /// The number of threads that write the segment of a part, at least 1. The companions have
+    /// separate threads. With one thread and enough memory the segment is written at once, in
+    /// order, without a merge (engine 1).
     pub threads: usize,
-    /// Memory for the segment writer, in bytes, over all threads. tantivy takes
-    /// between 15 MB and 4 GiB a thread.
+    /// The memory of the segment writer in bytes, over all threads. tantivy accepts 15 MB to
+    /// 4 GiB for each thread.
     pub segment_memory_bytes: usize,
-    /// A new part is begun after so many instruments.
+    /// The most instruments of a part.
     pub part_instruments_max: u32,
-    /// Seed of the identifier directory's hash.
+    /// The seed of the identifier directory's hash.
     pub hash_seed: u64,
-    /// Of the generations published before, so many stay when this one is.
+    /// The number of earlier generations that stay when this one is published.
     pub generations_kept: usize,
-    /// The program that builds, and its version, for the manifest.
+    /// The name and version of the program that builds, for the manifest.
     pub program: String,
 }
 
@@ -51,11 +50,10 @@ impl Default for BuildOptions {
     }
 }
 
-/// The folder of [`Builder::scratch`], in the generation's own.
+/// The name of the folder of [`Builder::scratch`], in that of the generation.
 const SCRATCH: &str = "scratch";
 
-/// Builds one generation. Dropped before [`Builder::publish`], it takes what it
-/// wrote with it.
+/// Builds one generation. When it is dropped before [`Builder::publish`], it removes its files.
 pub struct Builder {
     lock: BuildLock,
     number: u64,
@@ -69,19 +67,19 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Begins a generation beside those of the index in that folder, which is
-    /// made if it is not there.
+    /// Begins a generation in the folder `index`, which is created if needed.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another build is running.
+    /// [`Error::Locked`] while another build is running, and [`Error::Io`].
     pub fn create(index: &Path, options: BuildOptions) -> Result<Self> {
         Self::begin(BuildLock::acquire(index)?, options)
     }
 
-    /// The same for who has the lock already, to keep others out while it reads.
+    /// Begins a generation under a lock that the caller took before, for example to keep other
+    /// builds out while it reads its inputs.
     ///
     /// # Errors
-    /// When the folder of the generation cannot be made.
+    /// [`Error::Io`] when the folder of the generation cannot be created.
     pub fn begin(lock: BuildLock, options: BuildOptions) -> Result<Self> {
         let (number, path) = lock.next_generation()?;
         Ok(Self {
@@ -97,18 +95,18 @@ impl Builder {
         })
     }
 
-    /// A folder for the caller's own files, which is gone when the build is over.
+    /// A folder for temporary files of the caller, removed with the end of the build.
     pub fn scratch(&self) -> PathBuf {
         self.path.join(SCRATCH)
     }
 
-    /// Seeds the hash of the identifier directory, before the first instrument.
+    /// Sets the seed of the identifier directory's hash. Call it before the first instrument.
     pub fn set_hash_seed(&mut self, seed: u64) {
         debug_assert!(self.last.is_none());
         self.options.hash_seed = seed;
     }
 
-    /// Allows a value of an enum-like property, whether or not the data have it.
+    /// Allows a value of an enum-like property even if no instrument has it.
     pub fn allow(&mut self, property: Property, value: &str) {
         let values = &mut self.values[property as usize];
         if !values.contains(value) {
@@ -119,7 +117,8 @@ impl Builder {
     /// Adds the next instrument.
     ///
     /// # Errors
-    /// [`Error::Order`] unless FIGIs ascend strictly.
+    /// [`Error::Order`] unless its FIGI is larger than the last one, and the errors of writing a
+    /// part.
     pub fn add(&mut self, instrument: Instrument) -> Result<()> {
         if let Some(last) = self.last
             && last >= instrument.figi
@@ -137,20 +136,21 @@ impl Builder {
             Some(part) => part,
             none => none.insert(PartWriter::create(&path, &self.options)?),
         };
-        let taken = part.add(instrument)?;
-        if !taken || part.count() >= self.options.part_instruments_max {
+        let is_running = part.add(instrument)?;
+        if !is_running || part.count() >= self.options.part_instruments_max {
             self.finish_part()?;
         }
         Ok(())
     }
 
-    /// Finishes the generation, opens and verifies it as a reader would, and
-    /// makes it the published one by one rename. Until then the index answers as
-    /// it did; after an error it goes on to.
+    /// Finishes the generation, opens and verifies it as a reader would, and publishes it by one
+    /// rename. Returns its manifest. `sources` are the dumps, for the manifest.
     ///
     /// # Errors
-    /// [`Error::Empty`] when no instrument was added.
-    pub fn publish(mut self, sources: Vec<Source>) -> Result<Manifest> {
+    /// [`Error::Empty`] when no instrument was added, [`Error::HashSeed`], and the errors of
+    /// writing and verifying. The previous generation stays published, except after
+    /// [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
+    pub fn publish(mut self, sources: Vec<SourceEntry>) -> Result<Manifest> {
         self.finish_part()?;
         if self.parts.is_empty() {
             return Err(Error::Empty);
@@ -206,10 +206,10 @@ impl Builder {
 impl Drop for Builder {
     fn drop(&mut self) {
         if !self.finished {
-            // Its threads write into the folder until they are gone.
+            // Its threads write into the folder until they have ended.
             self.part = None;
             match fs::remove_dir_all(&self.path) {
-                // Nothing was made, or it has the name of a whole generation by now.
+                // Nothing was written, or the folder was renamed to a complete generation.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => tracing::warn!(
                     "an unfinished generation is left behind, for the next build to remove: {}: \

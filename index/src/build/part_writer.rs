@@ -1,4 +1,4 @@
-//! A part that is being built: each companion takes the instruments in on a thread of its own.
+//! Writing one part: the segment and its companions, each on a separate thread.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::part::identifiers::keys;
 use crate::part::identifiers::lengths::Lengths;
 use crate::part::identifiers::{IdentifiersWriter, KeyKind};
 use crate::part::numbers::NumbersWriter;
-use crate::part::ranks::{FactsWriter, Universe};
+use crate::part::ranks::{FactsWriter, Securities};
 use crate::part::rows::RowsWriter;
 use crate::part::segment::document::document;
 use crate::part::segment::schema::Fields;
@@ -30,8 +30,7 @@ use crate::part::segment::tokenizer::{WORDS, WordTokenizer};
 use crate::part::segment::{SEGMENT, open_segment, schema};
 use crate::part::{beginnings, ranks};
 
-/// A part that is being built: the segment and its companions take the same
-/// instruments in, each on a thread of its own.
+/// The writer of a part. Each group of companions has a thread and gets every instrument.
 pub(crate) struct PartWriter {
     path: PathBuf,
     fields: Fields,
@@ -40,25 +39,28 @@ pub(crate) struct PartWriter {
     identifiers: Worker<(IdentifiersWriter, Lengths, u32)>,
     extras: Worker<ExtrasWriter>,
     filters: Worker<(BitmapsWriter, NumbersWriter, FactsWriter)>,
-    batch: Vec<Instrument>,
+    unsent: Vec<Instrument>,
     count: u32,
     first: Option<Figi>,
     last: Option<Figi>,
 }
 
-/// Instruments that go to the threads together.
-pub(crate) const BATCH: usize = 512;
+/// The number of instruments that are sent to the threads together.
+const SEND_INSTRUMENTS: usize = 512;
 
 impl PartWriter {
-    /// A writer into the new folder `path`.
+    /// Creates the folder `path` and the files of a part in it.
+    ///
+    /// # Errors
+    /// When a file cannot be created, or tantivy refuses the options.
     pub(crate) fn create(path: &Path, options: &BuildOptions) -> Result<Self> {
         let segment_path = path.join(SEGMENT);
         fs::create_dir_all(&segment_path).map_err(Error::io(&segment_path))?;
         let (schema, fields) = schema::schema();
         let settings = IndexSettings {
             sort_by_field: Some(IndexSortByField { field: schema::FIGI.into(), order: Order::Asc }),
-            // Documents are empty; what the store has for each, its place, LZ4 makes no
-            // smaller than four bytes of five.
+            // Documents are empty. The store keeps only the place of each, which LZ4 would shrink
+            // by a fifth at most.
             docstore_compression: Compressor::None,
             docstore_compress_dedicated_thread: false,
             ..IndexSettings::default()
@@ -107,34 +109,37 @@ impl PartWriter {
             identifiers,
             extras,
             filters,
-            batch: Vec::with_capacity(BATCH),
+            unsent: Vec::with_capacity(SEND_INSTRUMENTS),
             count: 0,
             first: None,
             last: None,
         })
     }
 
-    /// How many instruments were added.
+    /// The number of instruments that were added.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// Adds the next instrument in FIGI order. `false`: one of the threads has
-    /// failed, and [`PartWriter::finish`] tells why.
+    /// Adds the next instrument in FIGI order. Returns `false` when a thread has failed: then
+    /// [`PartWriter::finish`] returns its error.
     pub(crate) fn add(&mut self, instrument: Instrument) -> Result<bool> {
         self.count += 1;
         self.first = self.first.or(Some(instrument.figi));
         self.last = Some(instrument.figi);
-        self.batch.push(instrument);
-        if self.batch.len() == BATCH { self.send() } else { Ok(true) }
+        self.unsent.push(instrument);
+        if self.unsent.len() == SEND_INSTRUMENTS { self.send() } else { Ok(true) }
     }
 
-    /// Writes all that is left and makes the segments one. What is missing then is the
-    /// ranks, which ask all parts, and the description of the files: [`complete`].
+    /// Writes the rest of the part, and merges its segments into one. Ranks, beginnings and the
+    /// list of files follow when all parts are written: see [`complete`].
+    ///
+    /// # Errors
+    /// The first error of any thread.
     pub(crate) fn finish(mut self, folder: String) -> Result<PartEntry> {
         self.send()?;
         let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
-        // The companions go on while the segment is finished.
+        // The companions are finished while the segment is.
         let companions = {
             let path = path.clone();
             std::thread::spawn(move || {
@@ -159,7 +164,7 @@ impl PartWriter {
             segment.wait_merging_threads()
         };
         let finished = finish_segment().map_err(Error::segment(&path.join(SEGMENT)));
-        // Waited for in any case: no thread writes into a folder that is given up.
+        // Joined even after an error, so that no thread writes into a folder that is removed.
         match companions.join() {
             Ok(written) => written?,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -177,39 +182,40 @@ impl PartWriter {
     }
 
     fn send(&mut self) -> Result<bool> {
-        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        let documents = batch.iter().map(|instrument| document(&self.fields, instrument));
+        let next = Vec::with_capacity(SEND_INSTRUMENTS);
+        let instruments = std::mem::replace(&mut self.unsent, next);
+        let documents = instruments.iter().map(|instrument| document(&self.fields, instrument));
         if let Err(error) = self.segment.run(documents.map(UserOperation::Add)) {
-            // All that it says is that one of its threads has ended; to wait for the threads
-            // returns the reason, a full disk for example.
+            // The error only says that a thread has ended. `commit` waits for the threads and
+            // returns the reason, such as a full disk.
             let error = self.segment.commit().err().unwrap_or(error);
             return Err(Error::segment(&self.path.join(SEGMENT))(error));
         }
-        let batch = Arc::new(batch);
-        Ok(self.rows.send(batch.clone())
-            & self.identifiers.send(batch.clone())
-            & self.filters.send(batch.clone())
-            & self.extras.send(batch))
+        let instruments = Arc::new(instruments);
+        Ok(self.rows.send(instruments.clone())
+            & self.identifiers.send(instruments.clone())
+            & self.filters.send(instruments.clone())
+            & self.extras.send(instruments))
     }
 }
 
-/// Ranks the rows of the parts, which are all of the universe, and describes the files.
+/// Ranks the rows of all parts, writes their beginnings, and fills in the files of each entry.
 pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()> {
     let paths: Vec<PathBuf> = parts.iter().map(|part| generation.join(&part.folder)).collect();
-    let universe = Universe::of_parts(&paths)?;
+    let securities = Securities::of_parts(&paths)?;
     for (path, entry) in paths.iter().zip(parts) {
         let (segment, fields) = open_segment(path)?;
-        ranks::write(path, &universe, &segment, fields.words)?;
+        ranks::write(path, &securities, &segment, fields.words)?;
         beginnings::write(path)?;
         entry.files = describe(path)?;
     }
     Ok(())
 }
 
-/// The entry of every file below a part's folder, by name; each is synced.
-pub(crate) fn describe(part: &Path) -> Result<Vec<FileEntry>> {
-    // tantivy makes some files for their owner's eyes alone, but the server may run as
-    // another user than the builder: all are as readable as those that we make.
+/// The entry of every file in a part's folder, sorted by name. Each file is synced.
+fn describe(part: &Path) -> Result<Vec<FileEntry>> {
+    // tantivy makes some files readable by their owner only, but the server may run as another
+    // user than the builder: all get the permissions of our own files.
     let ours = part.join(crate::part::rows::FIGIS);
     let permissions = fs::metadata(&ours).map_err(Error::io(&ours))?.permissions();
     let mut files = Vec::new();
@@ -224,7 +230,7 @@ pub(crate) fn describe(part: &Path) -> Result<Vec<FileEntry>> {
                 continue;
             }
             if name.ends_with(".lock") {
-                // The writer's own, of no use to a reader.
+                // Lock files of tantivy's writer, which readers do not need.
                 fs::remove_file(&path).map_err(Error::io(&path))?;
                 continue;
             }

@@ -1,5 +1,5 @@
-//! A thread that takes instruments in, batch by batch: the parts of a build that
-//! do not need each other run beside each other.
+//! A thread that receives instruments, so that the independent writers of a part run in
+//! parallel.
 
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -8,29 +8,28 @@ use std::thread::JoinHandle;
 use crate::error::Result;
 use crate::instrument::Instrument;
 
-/// Batches that may wait for one thread: enough that none starves, few enough that
-/// memory does not notice.
-const BATCHES_WAITING: usize = 8;
+/// The most sends that may wait for one thread: enough to keep it busy, and little memory.
+const SENDS_WAITING_MAX: usize = 8;
 
 /// Instruments in FIGI order.
-pub(crate) type Batch = Arc<Vec<Instrument>>;
+pub(crate) type Instruments = Arc<Vec<Instrument>>;
 
-/// A thread that makes a `T` of the instruments that it is sent.
+/// A thread that adds the instruments it is sent to a `T`.
 pub(crate) struct Worker<T> {
-    sender: Option<SyncSender<Batch>>,
+    sender: Option<SyncSender<Instruments>>,
     thread: Option<JoinHandle<Result<T>>>,
 }
 
 impl<T: Send + 'static> Worker<T> {
-    /// Starts the thread: `add` takes one instrument into `state`.
+    /// Starts the thread. `add` adds one instrument to `state`.
     pub(crate) fn start(
         mut state: T,
         mut add: impl FnMut(&mut T, &Instrument) -> Result<()> + Send + 'static,
     ) -> Self {
-        let (sender, receiver) = sync_channel::<Batch>(BATCHES_WAITING);
+        let (sender, receiver) = sync_channel::<Instruments>(SENDS_WAITING_MAX);
         let thread = std::thread::spawn(move || {
-            for batch in receiver {
-                for instrument in batch.iter() {
+            for instruments in receiver {
+                for instrument in instruments.iter() {
                     add(&mut state, instrument)?;
                 }
             }
@@ -39,17 +38,17 @@ impl<T: Send + 'static> Worker<T> {
         Self { sender: Some(sender), thread: Some(thread) }
     }
 
-    /// Sends a batch. A thread that has failed takes none, and `false` says so:
-    /// [`Worker::finish`] tells why.
+    /// Sends instruments. Returns `false` when the thread has failed: then [`Worker::finish`]
+    /// returns its error.
     #[must_use]
-    pub(crate) fn send(&self, batch: Batch) -> bool {
-        self.sender.as_ref().is_some_and(|sender| sender.send(batch).is_ok())
+    pub(crate) fn send(&self, instruments: Instruments) -> bool {
+        self.sender.as_ref().is_some_and(|sender| sender.send(instruments).is_ok())
     }
 
-    /// Waits for all that was sent to be taken in.
+    /// Waits until everything that was sent is added.
     ///
     /// # Errors
-    /// The first that `add` made.
+    /// The first error of `add`.
     pub(crate) fn finish(mut self) -> Result<T> {
         self.sender = None;
         let thread = self.thread.take().expect("a worker is finished once");
@@ -61,11 +60,11 @@ impl<T: Send + 'static> Worker<T> {
 }
 
 impl<T> Drop for Worker<T> {
-    /// A worker that is given up ends before its folder is removed, not after.
+    /// Waits for the thread, so that the caller can remove the folder that it writes to.
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // Nobody asks any more what became of it.
+            // The caller has another error already, or no longer needs the result.
             let _ = thread.join();
         }
     }

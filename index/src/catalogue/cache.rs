@@ -1,5 +1,5 @@
-//! Answers that were given before, in bounded memory. A generation never changes, so an
-//! answer stays true as long as its catalogue is open.
+//! A cache of answers, in bounded memory. A generation never changes, so an answer stays valid as
+//! long as its catalogue is open.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,32 +10,33 @@ use crate::instrument::vocabulary::Known;
 use crate::query::{Filters, Keywords, Search};
 use crate::suggest::{Suggest, Suggestion};
 
-/// Entries of one cache.
+/// The largest number of entries of one cache.
 const ENTRIES_MAX: usize = 4096;
 
-/// Bytes of the questions and answers of one cache.
+/// The largest number of bytes that the questions and answers of one cache take.
 const BYTES_MAX: usize = 4 << 20;
 
-/// The uses of a cache, since its generation was opened.
+/// The uses of a cache since its catalogue was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Answers that were in the cache.
+    /// The number of answers that were in the cache.
     pub hits: u64,
-    /// Answers that were worked out and are kept from then on. Questions that are given up,
-    /// because they take too much work, do not count.
+    /// The number of answers that were worked out and added to the cache. Questions that were
+    /// given up because they take too much work do not count.
     pub misses: u64,
 }
 
-/// A question whose answers are kept. Its keywords have no words: the text says it all.
+/// A question whose answers are cached. Its keywords are without words, which follow from the
+/// text.
 pub(super) trait Question: Eq + Hash {
     /// The answer to a question of this kind.
     type Answer: Clone;
 
-    /// Bytes that the question and its answer hold outside of themselves.
+    /// The bytes that the question and its answer hold on the heap.
     fn held_bytes(&self, answer: &Self::Answer) -> usize;
 }
 
-/// The number of rows that match a search: the second page of a filter need not count again.
+/// The number of rows that match a search. The second page of a filter need not count again.
 impl Question for Search {
     type Answer = u64;
 
@@ -44,7 +45,7 @@ impl Question for Search {
     }
 }
 
-/// At most that many suggestions for a text: everybody types the same first letters.
+/// At most that many suggestions for a text. Many people type the same first letters.
 impl Question for (Suggest, usize) {
     type Answer = Vec<Suggestion>;
 
@@ -75,8 +76,8 @@ impl<Q: Question> Default for Cache<Q> {
 }
 
 impl<Q: Question> Cache<Q> {
-    /// The answer to a question: from the cache, or by `work_out`, whose answer is kept
-    /// unless it is `None`. The work is done without a lock.
+    /// The answer to a question: from the cache, or from `work_out`. That answer is added to the
+    /// cache unless it is `None`. No lock is held while it is worked out.
     pub(super) fn answer<E>(
         &self,
         question: Q,
@@ -104,9 +105,9 @@ impl<Q: Question> Cache<Q> {
         let bytes = question.held_bytes(&answer) + size_of::<(Q, Q::Answer)>();
         let mut entries = self.0.lock();
         if entries.answers.len() >= ENTRIES_MAX || entries.bytes + bytes > BYTES_MAX {
-            // Dropping everything costs each question that is still asked one more answer,
-            // once in thousands of new ones. Knowing which are asked would cost a list that
-            // every hit reorders.
+            // All entries are dropped. Questions that are still asked are worked out once more,
+            // once in thousands of new questions. Dropping only the entries that were not used
+            // lately would need a list that every hit reorders.
             entries.answers.clear();
             entries.bytes = 0;
         }
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
     use crate::query::interval::NumberInterval;
 
-    /// A number whose answer is itself, as large as the second number says.
+    /// A question with a number, whose answer holds as many bytes as the second number says.
     impl Question for (usize, usize) {
         type Answer = usize;
 
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_that_mean_the_same_are_one() {
+    fn equal_searches_share_an_entry() {
         let of = |strike: f64, text: &str| {
             let strike = NumberInterval::new(Some(strike), None).ok();
             let keywords = Keywords::parse(text).ok();

@@ -1,5 +1,5 @@
-//! One instrument with all that the index holds of it, and its family: the share class,
-//! its composites, and the venues of each.
+//! One instrument with all of its fields, and its family: the share class, the composites of it,
+//! and the venues of each composite (contract 16.5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,56 +13,57 @@ use crate::part::Part;
 use crate::part::identifiers::KeyKind;
 use crate::search::Hit;
 
-/// Rows of a family that are told: more than a person reads, and little to write.
+/// The largest number of rows of a family that is returned: more than a person reads, and little
+/// to write.
 pub const FAMILY_ROWS_MAX: usize = 1_000;
 
-/// What belongs together: the rows of one share class or, without one, of one composite.
+/// The rows of one share class or, for an instrument without one, of one composite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Family {
-    /// The share class of the instrument that was asked for.
+    /// The share class of the instrument that was asked for, if it has one.
     pub share_class_figi: Option<Figi>,
-    /// By the exchange code of the composite, then by FIGI. Not by size or by a guess at
-    /// the home market: both would move with the data from day to day, and what a person
-    /// looks for is a code.
+    /// The composites, ordered by exchange code, then by FIGI. People look for a code; and the
+    /// number of venues, or a guess at the home market, would change with the data from day to
+    /// day.
     pub composites: Vec<Branch>,
-    /// There are more rows than [`FAMILY_ROWS_MAX`].
+    /// Rows are missing, since there are more than [`FAMILY_ROWS_MAX`].
     pub is_truncated: bool,
 }
 
 /// A composite and its venues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branch {
-    /// `None` for the rows of a share class that have no composite.
+    /// The FIGI of the composite; `None` for the rows of a share class that have no composite.
     pub composite_figi: Option<Figi>,
-    /// The composite's own row, if there is one.
+    /// The row of the composite itself, if the index has it.
     pub composite: Option<Hit>,
-    /// By exchange code, then by FIGI.
+    /// The rows of the venues, ordered by exchange code, then by FIGI.
     pub venues: Vec<Hit>,
 }
 
 impl Catalogue {
-    /// The row of a FIGI.
+    /// The row with a FIGI.
     pub fn find(&self, figi: Figi) -> Option<Hit> {
         let mut parts = (0..).zip(&self.generation.parts);
         parts.find_map(|(part, of)| Some(Hit { part, doc: of.rows.find(figi)? }))
     }
 
-    /// The value that a row has of an enum-like property.
+    /// The value of an enum-like property that a row has.
     ///
     /// # Panics
-    /// When the hit is of another catalogue.
+    /// When another catalogue returned the hit.
     pub fn value(&self, hit: Hit, property: Property) -> Option<&str> {
         let ordinal = self.part(hit).columns.value(property, hit.doc)?;
         Some(self.vocabulary().value(property, ordinal))
     }
 
-    /// The instrument as it was added, identifiers and all.
+    /// The instrument of a row as it was added to the index, with its identifiers.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when it is not what was written.
+    /// [`Error::Damaged`] when a file was changed after it was written.
     ///
     /// # Panics
-    /// When the hit is of another catalogue.
+    /// When another catalogue returned the hit.
     pub fn instrument(&self, hit: Hit) -> Result<Instrument> {
         let entry = &self.manifest().parts[hit.part as usize];
         let path = self.generation.path.join(&entry.folder);
@@ -76,13 +77,13 @@ impl Catalogue {
         Ok(instrument)
     }
 
-    /// The family of a row, in which it is itself.
+    /// The family of a row. The row itself is one of its rows.
     ///
     /// # Panics
-    /// When the hit is of another catalogue.
+    /// When another catalogue returned the hit.
     pub fn family(&self, hit: Hit) -> Family {
         let (kin, is_truncated) = self.kin(hit);
-        // A composite may be one because others name it.
+        // A row without a composite is one itself when other rows name it.
         let named: BTreeSet<Figi> =
             kin.iter().filter_map(|kin| self.row(*kin).composite_figi()).collect();
         let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();
@@ -103,7 +104,7 @@ impl Catalogue {
         }
         let mut composites: Vec<Branch> = branches.into_values().collect();
         for branch in &mut composites {
-            // They come in FIGI order, and an order by a key keeps it among equals.
+            // The rows are in FIGI order, and the sort is stable.
             branch.venues.sort_by_cached_key(|venue| self.code(*venue));
         }
         composites.sort_by_cached_key(|branch| {
@@ -113,8 +114,8 @@ impl Catalogue {
         Family { share_class_figi: self.row(hit).share_class_figi(), composites, is_truncated }
     }
 
-    /// The rows of a row's share class and of its composite, in FIGI order, and whether
-    /// there are more. The row itself is among them.
+    /// The rows of the share class and the composite of a row, in FIGI order, and whether there
+    /// are more of them. The row itself is one of them.
     fn kin(&self, hit: Hit) -> (Vec<Hit>, bool) {
         let row = self.row(hit);
         let composite = row.composite_figi().unwrap_or(row.figi());
@@ -127,7 +128,7 @@ impl Catalogue {
                 let docs = of.identifiers.find(KeyKind::Id(value.id_type()), value.as_str());
                 docs.map(move |doc| Hit { part, doc })
             });
-            // One more than is told, besides those that are there already.
+            // One row more than is returned shows whether there are more.
             kin.extend(found.take(FAMILY_ROWS_MAX + 1));
         }
         let is_truncated = kin.len() > FAMILY_ROWS_MAX;
@@ -146,7 +147,7 @@ impl Catalogue {
         &self.generation.parts[hit.part as usize]
     }
 
-    /// What a family is ordered by; rows without an exchange code come last.
+    /// The sort key by exchange code. Rows without one come last.
     fn code(&self, hit: Hit) -> (bool, String) {
         let code = self.row(hit).exch_code();
         (code.is_none(), code.map(|code| code.to_string()).unwrap_or_default())

@@ -1,5 +1,5 @@
-//! What is in an index, counted: how many instruments have each field, and how often
-//! each value of an enum-like property occurs.
+//! The contents of an index in numbers: how many instruments have each field, and how often each
+//! value of an enum-like property occurs.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use crate::instrument::vocabulary::Property;
 /// The counts of a generation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inventory {
-    /// How many instruments have each value of each property that occurs.
+    /// The number of instruments that have each value of each property.
     pub values: BTreeMap<Property, BTreeMap<String, u64>>,
-    /// How many instruments have each field, the contract's fields first; those of
-    /// which the contract has no name are called as in [`Instrument`].
+    /// The number of instruments that have each field. The fields of the contract come first, by
+    /// their names there; the others have the names of the fields of [`Instrument`].
     ///
     /// [`Instrument`]: crate::Instrument
     pub filled: Vec<(&'static str, u64)>,
 }
 
 impl Catalogue {
-    /// Counts what the generation holds.
+    /// Counts the instruments of the generation.
     ///
     /// # Errors
-    /// When a file of it is damaged.
+    /// When a file is damaged.
     pub fn inventory(&self) -> Result<Inventory> {
         let mut inventory = Inventory::default();
         for property in Property::ALL {
@@ -65,7 +65,8 @@ impl Catalogue {
     }
 }
 
-/// A field that is no property and no identifier, and whether an instrument has it.
+/// The name of a field that is neither a property nor an identifier, and a test whether an
+/// instrument has it.
 type HasField = (&'static str, fn(&Instrument) -> bool);
 
 const FIELDS: [HasField; 16] = [
@@ -87,7 +88,7 @@ const FIELDS: [HasField; 16] = [
     ("alias", |instrument| !instrument.alias.is_empty()),
 ];
 
-/// Whether a mapping job of that kind finds the instrument by anything.
+/// Whether some mapping job with that idType finds the instrument.
 fn has_identifier(instrument: &Instrument, id_type: IdType) -> bool {
     match id_type {
         IdType::BbGlobal => true,

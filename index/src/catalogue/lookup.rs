@@ -1,7 +1,6 @@
-//! Many lookups at a time. What a lookup waits for is memory: a place of the radix table,
-//! an entry, a list. A batch takes each of these steps for all lookups before the next
-//! one, so that no read waits for another's. A lookup alone is a
-//! batch of one: there is no second way.
+//! Lookups, many at a time. A lookup mostly waits for memory: the radix table, an entry, a list of
+//! rows. So each of these steps is taken for all lookups before the next step, and the reads of
+//! different lookups overlap (engine 4). A single lookup takes the same path.
 
 use std::slice;
 
@@ -15,37 +14,38 @@ use crate::query::{Filters, Lookup};
 use crate::search::conditions::Conditions;
 use crate::search::{Hit, TooManyHits};
 
-/// What many lookups find, before their filters are asked.
-pub struct Batch<'a> {
+/// The rows that carry the identifiers of several lookups. Their filters are verified by
+/// [`Located::find`].
+pub struct Located<'a> {
     catalogue: &'a Catalogue,
     lookups: &'a [Lookup<'a>],
-    /// The rows that carry the identifier: part by part, in the order of the lookups.
-    located: Vec<Postings<'a>>,
+    /// The rows that carry each identifier: for each part in turn, in the order of the lookups.
+    postings: Vec<Postings<'a>>,
     meter: &'a Meter,
-    /// What the last lookup asked of the rows of each part, and of which filters that was
-    /// made: those of one batch are mostly the same.
+    /// The conditions that the last lookup made for each part, with the filters that they are
+    /// made from. The next lookup mostly has the same filters, and then the same conditions.
     conditions: Vec<(Option<&'a Filters>, Conditions<'a>)>,
 }
 
 impl Catalogue {
-    /// Locates what these lookups ask for.
+    /// Finds the rows that carry the identifiers of these lookups, before filters.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more than the meter allows.
-    pub fn batch<'a>(
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    pub fn locate<'a>(
         &'a self,
         lookups: &'a [Lookup<'a>],
         meter: &'a Meter,
-    ) -> Result<Batch<'a>, TakesMore> {
+    ) -> Result<Located<'a>, TakesMore> {
         let parts = &self.generation.parts;
         meter.charge(LOCATE_UNITS * (parts.len() * lookups.len()) as u64)?;
-        let mut located = Vec::with_capacity(parts.len() * lookups.len());
+        let mut postings = Vec::with_capacity(parts.len() * lookups.len());
         for part in parts {
-            locate(part, lookups, &mut located);
+            locate(part, lookups, &mut postings);
         }
         let unfiltered = Filters::default();
         let conditions = parts.iter().map(|part| (None, Conditions::new(part, &unfiltered)));
-        Ok(Batch { catalogue: self, lookups, located, meter, conditions: conditions.collect() })
+        Ok(Located { catalogue: self, lookups, postings, meter, conditions: conditions.collect() })
     }
 
     /// The rows that carry an identifier and pass the filters, in FIGI order.
@@ -55,27 +55,27 @@ impl Catalogue {
     pub fn lookup(&self, lookup: &Lookup<'_>, hits_max: usize) -> Result<Vec<Hit>, TooManyHits> {
         let mut hits = Vec::new();
         let meter = Meter::unlimited();
-        let batch = self.batch(slice::from_ref(lookup), &meter);
-        let found = batch.and_then(|mut batch| batch.find(0, hits_max, &mut hits));
+        let located = self.locate(slice::from_ref(lookup), &meter);
+        let found = located.and_then(|mut located| located.find(0, hits_max, &mut hits));
         found.expect("the meter allows any work")?;
         Ok(hits)
     }
 }
 
-impl<'a> Batch<'a> {
-    /// How many rows carry the identifier of the first lookup, part by part.
-    pub(crate) fn located(&self) -> impl Iterator<Item = usize> {
-        self.located.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
+impl<'a> Located<'a> {
+    /// The number of rows of each part that carry the identifier of the first lookup.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = usize> {
+        self.postings.iter().step_by(self.lookups.len()).map(ExactSizeIterator::len)
     }
 
-    /// Appends the rows that answer the lookup at `place`, in FIGI order.
+    /// Appends the rows that match the lookup at `place`, in FIGI order.
     ///
     /// # Errors
-    /// [`TakesMore`] when that takes more than the meter allows; [`TooManyHits`] when
-    /// there are more than `hits_max`. Then none is appended.
+    /// [`TakesMore`] when that takes more work than the meter allows; [`TooManyHits`] when more
+    /// than `hits_max` rows match. In both cases none is appended.
     ///
     /// # Panics
-    /// When the batch has no such place.
+    /// When there is no lookup at `place`.
     pub fn find(
         &mut self,
         place: usize,
@@ -83,10 +83,10 @@ impl<'a> Batch<'a> {
         hits: &mut Vec<Hit>,
     ) -> Result<Result<(), TooManyHits>, TakesMore> {
         let start = hits.len();
-        let located = self.located.iter().skip(place).step_by(self.lookups.len());
+        let postings = self.postings.iter().skip(place).step_by(self.lookups.len());
         let filters = self.lookups[place].filters();
         let parts = self.catalogue.generation.parts.iter().zip(&mut self.conditions);
-        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(located)) {
+        for (number, ((part, (of, conditions)), docs)) in (0..).zip(parts.zip(postings)) {
             if docs.len() == 0 {
                 continue;
             }
@@ -119,7 +119,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Units of finding the list of an identifier in a part.
+/// Units of work of finding the list of an identifier in a part.
 const LOCATE_UNITS: u64 = 12;
 
 /// Appends the rows of one part that carry the identifier of each lookup.
@@ -130,7 +130,7 @@ fn locate<'a>(part: &'a Part, lookups: &[Lookup<'_>], located: &mut Vec<Postings
         value.map(|value| (KeyKind::Id(value.id_type()), value.as_str()))
     });
     part.identifiers.find_all(in_directory, located);
-    // A row's own FIGI needs no directory: the rows are in its order.
+    // A FIGI is found without the directory, since the rows are in FIGI order.
     let mut own: Vec<(usize, Figi)> = Vec::new();
     for (place, lookup) in lookups.iter().enumerate() {
         if lookup.id_value.id_type() == IdType::BbGlobal {

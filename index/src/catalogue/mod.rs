@@ -1,4 +1,5 @@
-//! Reading: a question goes in, hits come out, and a hit becomes a row.
+//! The reading side of an index: a [`Catalogue`] holds one generation and answers all questions
+//! about it. It joins the answers of the parts, and keeps some of them in caches.
 
 pub(crate) mod cache;
 pub(crate) mod family;
@@ -10,7 +11,7 @@ use std::path::Path;
 use std::slice;
 
 use self::cache::{Cache, Uses};
-use self::lookup::Batch;
+use self::lookup::Located;
 use crate::error::Result;
 use crate::generation::Generation;
 use crate::generation::folder::Publication;
@@ -22,14 +23,14 @@ use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::rows::Row;
 use crate::query::{Filters, Lookup, Place, Search};
-use crate::search::best::best;
+use crate::search::best::{SortedRow, best, exact};
 use crate::search::matches::Matches;
 use crate::search::plan::Plan;
 use crate::search::{Hit, Page, plan, unless_more};
 use crate::suggest::{Suggest, Suggestion, suggest};
 
-/// One generation of an index, ready to answer. Answers of one catalogue agree
-/// with each other; after a rebuild another one is opened beside it.
+/// One generation of an index, open for questions. It never changes: after a build, another
+/// catalogue is opened for the new generation.
 pub struct Catalogue {
     pub(crate) generation: Generation,
     publication: Publication,
@@ -37,18 +38,18 @@ pub struct Catalogue {
     suggested: Cache<(Suggest, usize)>,
 }
 
-/// Bytes of a text whose suggestions are kept. Longer texts are seldom typed twice.
+/// The longest text, in bytes, whose suggestions are cached. Longer texts are seldom typed twice.
 const CACHED_TEXT_BYTES_MAX: usize = 32;
 
-/// Units of turning to another part.
+/// Units of work of going to another part.
 const PART_UNITS: u64 = 10;
 
 impl Catalogue {
-    /// Opens what is published in an index folder, and checks every file. That reads
-    /// each of them through, so that the first questions find them in memory.
+    /// Opens the generation that is published in an index folder, and checks every file. That
+    /// reads all of them, so that the first questions find them in memory (engine 10).
     ///
     /// # Errors
-    /// When nothing is published there, or anything of it is not what it must be.
+    /// When nothing is published there, or when a file is damaged or of another format.
     pub fn open(index: &Path) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = Generation::open(&publication.path(index))?;
@@ -56,8 +57,8 @@ impl Catalogue {
         Ok(Self { generation, publication, totals, suggested })
     }
 
-    /// What it was opened from: another one in its folder means that a new generation
-    /// was published since.
+    /// The publication that the catalogue was opened from. Another one in the index folder means
+    /// that a new generation was published since.
     pub fn publication(&self) -> &Publication {
         &self.publication
     }
@@ -67,24 +68,23 @@ impl Catalogue {
         &self.generation.vocabulary
     }
 
-    /// How often a count was remembered.
+    /// Hits and misses of the cache of counts.
     pub fn totals_uses(&self) -> Uses {
         self.totals.uses()
     }
 
-    /// How often suggestions were remembered.
+    /// Hits and misses of the cache of suggestions.
     pub fn suggest_uses(&self) -> Uses {
         self.suggested.uses()
     }
 
-    /// What the generation says of itself.
+    /// The manifest of the generation.
     pub fn manifest(&self) -> &Manifest {
         &self.generation.manifest
     }
 
-    /// Touches what reading the rows of these hits will look at, so that the memory is
-    /// asked for many of them at a time. Worth it for several; it
-    /// changes no answer.
+    /// Touches the memory that reading the rows of these hits needs, so that the processor loads
+    /// it for many rows at a time. It changes no answer, and pays off from several hits on.
     pub fn read_ahead(&self, hits: &[Hit]) {
         for (number, part) in (0..).zip(&self.generation.parts) {
             let own = hits.iter().filter(|hit| hit.part == number);
@@ -92,11 +92,11 @@ impl Catalogue {
         }
     }
 
-    /// The next rows that answer a search after `after`, in FIGI order; `None` when that
-    /// takes more than the meter allows.
+    /// The first `hits_max` rows after `after` that match a search, in FIGI order (contract 10.1);
+    /// `None` when that takes more work than the meter allows.
     ///
     /// # Errors
-    /// When the index cannot be read, which a verified one can.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn filter(
         &self,
         search: &Search,
@@ -136,20 +136,20 @@ impl Catalogue {
         Ok(Page { hits, next: None })
     }
 
-    /// How many rows answer a search; `None` when counting takes more than the meter
-    /// allows. What was counted once is remembered.
+    /// The number of rows that match a search; `None` when counting takes more work than the meter
+    /// allows. Counts are cached (engine 2).
     ///
     /// # Errors
-    /// When the index cannot be read, which a verified one can.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn count(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
-        self.totals.answer(search.without_words(), || self.count_anew(search, meter))
+        self.totals.answer(search.without_words(), || self.count_uncached(search, meter))
     }
 
-    /// The same, whether or not it was counted before: for measurements.
+    /// As [`Catalogue::count`], without the cache: for measurements.
     ///
     /// # Errors
-    /// When the index cannot be read, which a verified one can.
-    pub fn count_anew(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
+    /// When a file of the index cannot be read, because it was changed after it was opened.
+    pub fn count_uncached(&self, search: &Search, meter: &Meter) -> Result<Option<u64>> {
         unless_more(self.count_within(search, meter))
     }
 
@@ -163,11 +163,12 @@ impl Catalogue {
         Ok(total)
     }
 
-    /// The next rows that answer a search after `after`, those first that a person would
-    /// want first; `None` when that takes more than the meter allows.
+    /// The first `hits_max` rows after `after` that match a search, in the order of contract 10.2:
+    /// those first that a person would want first. `None` when that takes more work than the meter
+    /// allows.
     ///
     /// # Errors
-    /// When the index cannot be read, which a verified one can.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn search(
         &self,
         search: &Search,
@@ -185,93 +186,95 @@ impl Catalogue {
         hits_max: usize,
         meter: &Meter,
     ) -> Result<Page<Place>> {
-        // One more than asked for tells whether more follow.
+        // One row more than asked for shows whether another page follows.
         let mut found = Vec::with_capacity(hits_max + 1);
         for (number, part) in (0..).zip(&self.generation.parts) {
             meter.charge(PART_UNITS)?;
             let plan = self.plan(part, search, meter)?;
-            let rows = best(part, &plan, search, after, hits_max + 1, meter)?;
-            found.extend(
-                rows.into_iter().map(|(standing, doc)| (standing, Hit { part: number, doc })),
-            );
+            let rows = best(part, &plan, search, self.vocabulary(), after, hits_max + 1, meter)?;
+            let hit = |SortedRow { sort_key, doc }| (sort_key, Hit { part: number, doc });
+            found.extend(rows.into_iter().map(hit));
         }
-        // Each part's are in order already; of equal standing the earlier FIGI is first.
+        // The rows of each part are sorted already. Rows of equal sort key are in FIGI order.
         found.sort_unstable();
         let more = found.len() > hits_max;
         found.truncate(hits_max);
         let last = found.last().filter(|_| more);
-        let next = last.map(|&(standing, hit)| Place { standing, figi: self.figi(hit) });
+        let next = last.map(|&(sort_key, hit)| Place { sort_key, figi: self.figi(hit) });
         Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 
-    /// The securities that a text may mean, one row each, the likeliest first; `None` when
-    /// that takes more than the meter allows. Suggestions are kept in a cache.
+    /// The securities that a text may mean, one row each, the likeliest first (contract 16.1);
+    /// `None` when that takes more work than the meter allows. Suggestions are cached.
     ///
     /// # Errors
-    /// When the index cannot be read, which a verified one can.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn suggest(
         &self,
-        asked: &Suggest,
+        question: &Suggest,
         limit: usize,
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
-        if asked.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
-            return self.suggest_anew(asked, limit, meter);
+        if question.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
+            return self.suggest_uncached(question, limit, meter);
         }
-        self.suggested
-            .answer((asked.without_words(), limit), || self.suggest_anew(asked, limit, meter))
+        self.suggested.answer((question.without_words(), limit), || {
+            self.suggest_uncached(question, limit, meter)
+        })
     }
 
     /// As [`Catalogue::suggest`], without the cache: for measurements.
     ///
     /// # Errors
     /// As [`Catalogue::suggest`].
-    pub fn suggest_anew(
+    pub fn suggest_uncached(
         &self,
-        asked: &Suggest,
+        question: &Suggest,
         limit: usize,
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
-        unless_more(suggest(&self.generation.parts, self.vocabulary(), asked, limit, meter))
+        unless_more(suggest(&self.generation.parts, self.vocabulary(), question, limit, meter))
     }
 
-    /// How each part answers a search, for people.
+    /// The plan of each part for a search, as text for people.
     ///
     /// # Errors
-    /// When the index cannot be read, which a verified one can.
+    /// When a file of the index cannot be read, because it was changed after it was opened.
     pub fn explain(&self, search: &Search) -> Result<String> {
-        let mut told = String::new();
+        let mut text = String::new();
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
-            let plan = self.plan(part, search, &Meter::unlimited())?;
-            told += &format!(
-                "{}: {} rows\n{}",
-                entry.folder,
-                part.rows.len(),
-                plan.told(self.vocabulary())
-            );
+            let meter = Meter::unlimited();
+            let plan = self.plan(part, search, &meter)?;
+            let exact = match &search.keywords {
+                Some(keywords) => exact(part, &plan, keywords, self.vocabulary(), &meter)?.len(),
+                None => 0,
+            };
+            let rows = part.rows.len();
+            let plan = plan.display(exact, self.vocabulary());
+            text += &format!("{}: {rows} rows\n{plan}", entry.folder);
         }
-        Ok(told)
+        Ok(text)
     }
 
-    /// How each part answers a mapping job, for people.
+    /// The way in which each part answers a mapping job, as text for people.
     pub fn explain_lookup(&self, lookup: &Lookup<'_>) -> String {
-        let mut told = String::new();
+        let mut text = String::new();
         let meter = Meter::unlimited();
-        let batch = self.batch(slice::from_ref(lookup), &meter);
-        let located: Vec<usize> = batch.iter().flat_map(Batch::located).collect();
+        let located = self.locate(slice::from_ref(lookup), &meter);
+        let counts: Vec<usize> = located.iter().flat_map(Located::counts).collect();
         for (rows, (part, entry)) in
-            located.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
+            counts.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
         {
             let driver = match lookup.id_value.id_type() {
                 IdType::BbGlobal => "order of FIGIs",
                 _ => "identifier directory",
             };
-            told += &format!("{}: {} rows\n", entry.folder, part.rows.len());
-            told += &format!("  drives: {driver} ({rows} rows)\n");
+            text += &format!("{}: {} rows\n", entry.folder, part.rows.len());
+            text += &format!("  drives: {driver} ({rows} rows)\n");
             let filters = lookup.filters().cloned().unwrap_or_else(Filters::default);
-            told += &plan::told_verified(&filters, self.vocabulary()).to_string();
+            text += &plan::display_verified(&filters, self.vocabulary()).to_string();
         }
-        told
+        text
     }
 
     fn plan(&self, part: &Part, search: &Search, meter: &Meter) -> Result<Plan> {
@@ -281,7 +284,7 @@ impl Catalogue {
     /// The FIGI of a hit.
     ///
     /// # Panics
-    /// When the hit is of another catalogue.
+    /// When another catalogue returned the hit.
     pub fn figi(&self, hit: Hit) -> Figi {
         hit.row(&self.generation.parts).figi()
     }
@@ -289,7 +292,7 @@ impl Catalogue {
     /// The row of a hit.
     ///
     /// # Panics
-    /// When the hit is of another catalogue.
+    /// When another catalogue returned the hit.
     pub fn row(&self, hit: Hit) -> Row<'_> {
         hit.row(&self.generation.parts)
     }

@@ -1,5 +1,5 @@
-//! An index read back: every instrument as it was added, in FIGI order; and the
-//! proof that all of it is found.
+//! Reads an index back: every instrument as it was added, in FIGI order. Checks that each of them
+//! is found by all of its identifiers and values.
 
 use super::Catalogue;
 use crate::error::{Error, Result};
@@ -8,18 +8,18 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
 use crate::part::identifiers::keys;
-use crate::part::ranks::Universe;
+use crate::part::ranks::Securities;
 use crate::part::ranks::rank::Facts;
 
-/// Of a key with more DocIds than this it is checked that it is there and how many
-/// it has in all, not one by one that each is there.
+/// Keys with more DocIds than this are not searched for the DocId of the instrument. The number of
+/// DocIds of all keys is checked anyway.
 const COMPARED_POSTINGS_MAX: usize = 64;
 
 impl Catalogue {
-    /// Hands every instrument to `each`, in FIGI order, as it was added.
+    /// Calls `each` with every instrument as it was added, in FIGI order.
     ///
     /// # Errors
-    /// The first of `each`, or [`Error::Damaged`].
+    /// The first error of `each`, or [`Error::Damaged`].
     pub fn instruments<E>(
         &self,
         mut each: impl FnMut(&Instrument) -> Result<(), E>,
@@ -35,15 +35,15 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Checks all that opening takes on trust: that FIGIs ascend, that every
-    /// identifier of every instrument finds it and that there are no more, and that
-    /// rows, fast fields and directory tell of the same instruments.
+    /// Checks what opening does not: that FIGIs ascend, that every instrument is found by each of
+    /// its identifiers and that there are no other identifiers, and that all files of a part
+    /// describe the same instruments.
     ///
     /// # Errors
-    /// [`Error::Damaged`] for the first contradiction.
+    /// [`Error::Damaged`] for the first contradiction that is found.
     pub fn verify(&self) -> Result<()> {
         self.generation.verify()?;
-        let universe = Universe::of(|each| {
+        let securities = Securities::of(|each| {
             self.instruments(|instrument| {
                 each(instrument.figi, &Facts::of(instrument));
                 Ok(())
@@ -56,9 +56,9 @@ impl Catalogue {
             part.for_each(&path, |doc, instrument| {
                 let damaged = |what| Error::damaged(&path, format!("{}: {what}", instrument.figi));
                 keys += agree(part, doc, &instrument, self.vocabulary()).map_err(damaged)?;
-                let rank = universe.rank(instrument.figi, &Facts::of(&instrument));
+                let rank = securities.rank(instrument.figi, &Facts::of(&instrument));
                 if part.ranks.rank(doc) != rank {
-                    return Err(damaged("its rank is another's".into()));
+                    return Err(damaged("its row has another rank".into()));
                 }
                 in_bitmaps +=
                     Property::ALL.into_iter().filter_map(|it| instrument.property(it)).count()
@@ -66,10 +66,13 @@ impl Catalogue {
                 Ok::<_, Error>(())
             })?;
             if in_bitmaps as u64 != part.bitmaps.rows() {
-                return Err(Error::damaged(&path, "bitmaps have rows that have not their value"));
+                return Err(Error::damaged(
+                    &path,
+                    "the bitmaps hold rows that do not have their value",
+                ));
             }
             if keys != part.identifiers.count() {
-                let what = "the directory has other keys than the instruments make";
+                let what = "the identifier directory has other keys than the instruments";
                 return Err(Error::damaged(&path, what));
             }
         }
@@ -77,8 +80,8 @@ impl Catalogue {
     }
 }
 
-/// How many keys an instrument has, if the companions of a part tell the same of
-/// it; if not, what.
+/// Checks that the files of a part describe the instrument at a DocId alike, and returns the
+/// number of keys that it has in the directory; else the contradiction.
 fn agree(
     part: &Part,
     doc: u32,
@@ -89,11 +92,11 @@ fn agree(
         let value = instrument.property(property);
         let known = value.and_then(|value| vocabulary.admit(property, value));
         if known.is_some() != value.is_some() || !part.columns.has(property, known, doc) {
-            return Err(format!("its fast field has another {}", property.name()));
+            return Err(format!("its fast field has another value of {}", property.name()));
         }
         let bitmap = known.and_then(|known| part.bitmaps.of(known));
         if known.is_some() && bitmap.is_none_or(|bitmap| !bitmap.contains(doc)) {
-            return Err(format!("the bitmap of its {} lacks it", property.name()));
+            return Err(format!("the bitmap of its {} does not hold it", property.name()));
         }
     }
     let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
@@ -108,10 +111,10 @@ fn agree(
     }
     let unlisted = part.bitmaps.unlisted_equities();
     if instrument.is_unlisted_equity() != unlisted.is_some_and(|bitmap| bitmap.contains(doc)) {
-        return Err("the bitmap of unlisted equities is wrong about it".into());
+        return Err("the bitmap of unlisted equities contradicts it".into());
     }
     if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
-        return Err("it is unlisted, and is not".into());
+        return Err("the fast field of unlisted equities contradicts it".into());
     }
     let of_ids = instrument.keys();
     let mut keys: Vec<(KeyKind, String)> =
@@ -121,7 +124,7 @@ fn agree(
     keys.dedup();
     for (kind, text) in &keys {
         if !part.lengths.have(*kind, text) {
-            return Err(format!("its identifier {text} is of no length that there is"));
+            return Err(format!("no key has the length of its identifier {text}"));
         }
         let mut found = part.identifiers.find(*kind, text);
         let is_found = match found.len() {

@@ -1,16 +1,14 @@
-//! An index on disk: a folder of immutable generations and a pointer to the one
-//! that is published.
+//! The folder of an index: immutable generations, and a pointer to the published one.
 //!
 //! ```text
 //! INDEX/CURRENT                 the name of the published generation
-//! INDEX/LOCK                    held by the one builder
-//! INDEX/generation-000007/      manifest.toml, then part-000/, part-001/ …
-//! INDEX/generation-000008.new/  one that is being built
+//! INDEX/LOCK                    locked by the only builder
+//! INDEX/generation-000007/      manifest.toml, part-000/, part-001/ …
+//! INDEX/generation-000008.new/  a generation that is being built
 //! ```
-//! A folder whose name is a generation's is whole: it gets that name when all of it
-//! is written, checked and on the disk, and loses it before anything of it is
-//! removed. Publishing is one more rename, that of the small file `CURRENT`; nobody
-//! reads what it has not named.
+//! A folder with the name of a generation is complete: it gets the name when all its files are
+//! written, checked and synced, and loses it before a file is removed. Publishing is one more
+//! rename, of the small file `CURRENT`. Readers only open the generation that it names.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -23,18 +21,18 @@ const CURRENT: &str = "CURRENT";
 const CURRENT_NEW: &str = "CURRENT.new";
 const LOCK: &str = "LOCK";
 const PREFIX: &str = "generation-";
-/// What follows the name of a generation that is being built.
+/// The suffix of a generation that is being built.
 const NEW: &str = ".new";
-/// What follows the name of a generation that is being removed.
+/// The suffix of a generation that is being removed.
 const OLD: &str = ".old";
 
-/// The longest pointer file that is read.
+/// The most bytes of the pointer file that are read.
 const CURRENT_BYTES_MAX: u64 = 64;
 
-/// What an index folder has published, as far as that is told without opening it.
+/// The publication that an index folder names, without opening the generation.
 ///
-/// Two are equal as long as nothing was published in between: also an index that was
-/// removed and built anew, whose numbers start again, tells itself from the old one.
+/// Two are equal when nothing was published in between. An index that was removed and built
+/// again starts with number 1 again, but differs by the time of its publication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Publication {
     /// The number of the generation.
@@ -43,10 +41,11 @@ pub struct Publication {
 }
 
 impl Publication {
-    /// What is published in that folder now.
+    /// The current publication of an index folder.
     ///
     /// # Errors
-    /// [`Error::NotAnIndex`] when nothing ever was.
+    /// [`Error::NotAnIndex`] when nothing was ever published there, [`Error::Damaged`] when the
+    /// pointer does not name a generation, and [`Error::Io`].
     pub fn of(index: &Path) -> Result<Self> {
         let path = index.join(CURRENT);
         let file = match File::open(&path) {
@@ -65,7 +64,7 @@ impl Publication {
         let generation = str::from_utf8(&name).ok().and_then(|name| number(name.trim_end()));
         match generation {
             Some(generation) => Ok(Self { generation, at }),
-            None => Err(Error::damaged(&path, "it names no generation")),
+            None => Err(Error::damaged(&path, "it does not name a generation")),
         }
     }
 
@@ -75,7 +74,7 @@ impl Publication {
     }
 }
 
-/// The whole generations that are in an index folder, published or not, by number.
+/// The numbers of the complete generations in an index folder, published or not, ascending.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -100,8 +99,8 @@ fn name_of(number: u64) -> String {
     format!("{PREFIX}{number:06}")
 }
 
-/// The right to build into an index: there is one at a time, across processes,
-/// and the system takes it back from a process that dies.
+/// The lock of an index folder: one build at a time, across processes. The operating system
+/// releases it when its process dies.
 #[derive(Debug)]
 pub struct BuildLock {
     index: PathBuf,
@@ -109,11 +108,11 @@ pub struct BuildLock {
 }
 
 impl BuildLock {
-    /// Locks `index`, which is made if it is not there, and removes what earlier
-    /// builds left unfinished.
+    /// Locks the folder `index`, which is created if needed, and removes unfinished generations
+    /// of earlier builds.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another build has it.
+    /// [`Error::Locked`] while another build has the lock, and [`Error::Io`].
     pub fn acquire(index: &Path) -> Result<Self> {
         create_folder(index)?;
         let path = index.join(LOCK);
@@ -138,7 +137,7 @@ impl BuildLock {
         &self.index
     }
 
-    /// The number and the new, empty folder of the next generation.
+    /// The number of the next generation, and its new, empty folder.
     pub(crate) fn next_generation(&self) -> Result<(u64, PathBuf)> {
         let last = generations(&self.index)?.last().copied().unwrap_or(0);
         let path = self.path(last + 1, NEW);
@@ -146,14 +145,12 @@ impl BuildLock {
         Ok((last + 1, path))
     }
 
-    /// Makes `number`, whose folder is whole and on the disk, the published
-    /// generation. Of those published before it `keep` stay; a server may still be
-    /// opening the last of them.
+    /// Publishes generation `number`, whose folder is complete and synced. `keep` earlier
+    /// generations stay; a server may still be opening the last of them.
     ///
     /// # Errors
-    /// Any failure before `CURRENT` is renamed: the folder has its unfinished name
-    /// again then. [`Error::Unconfirmed`] and [`Error::Unknown`] come later, and leave
-    /// everything where it is.
+    /// Any failure before `CURRENT` is renamed: the folder has its unfinished name again then.
+    /// [`Error::Unconfirmed`] and [`Error::Unknown`] come later, and nothing is undone.
     pub(crate) fn publish(&self, number: u64, keep: usize) -> Result<()> {
         let before = match Publication::of(&self.index) {
             Ok(before) => before.generation,
@@ -166,19 +163,19 @@ impl BuildLock {
         let renamed = fs::rename(&new, &whole).map_err(Error::io(&new));
         let pointed = renamed.and_then(|()| sync(&self.index)).and_then(|()| self.point());
         if let Err(error) = pointed {
-            // The builder that created the folder removes it, under its unfinished name.
+            // The builder then removes the folder, under its unfinished name.
             return Err(self.after_failure(number, error, || _ = fs::rename(&whole, &new)));
         }
         if let Err(error) = self.prune(number, before, keep) {
-            // The new one serves, and the next build tries again.
+            // The new generation is published, and the next build tries to remove the old one.
             tracing::warn!("an old generation was not removed: {}", chain(&error));
         }
         Ok(())
     }
 
-    /// Decides what a failed publication of `number` leaves behind. A generation that
-    /// `CURRENT` names, or may name, is never taken back: only when another one is
-    /// certainly published is the new pointer removed, and the rest undone.
+    /// The error of a failed publication of `number`. A generation that `CURRENT` names, or may
+    /// name, is never removed: the new pointer is removed and `undo` called only when it is
+    /// certain that another generation is published.
     pub(super) fn after_failure(&self, number: u64, error: Error, undo: impl FnOnce()) -> Error {
         match Publication::of(&self.index) {
             Ok(found) if found.generation == number => {
@@ -193,8 +190,8 @@ impl BuildLock {
         }
     }
 
-    /// Writes the new pointer beside the one that is in force. It is the last thing
-    /// that needs room on the disk.
+    /// Writes the new pointer next to the current one. No later step of publishing needs space on
+    /// the disk.
     pub(super) fn write_pointer(&self, number: u64) -> Result<()> {
         let new = self.index.join(CURRENT_NEW);
         let write = || {
@@ -203,27 +200,27 @@ impl BuildLock {
             file.sync_all()
         };
         write().map_err(Error::io(&new)).inspect_err(|_| {
-            // Empty or half, it is of no use; the next build would remove it as well.
+            // An incomplete pointer is useless; the next build would remove it as well.
             let _ = fs::remove_file(&new);
         })
     }
 
-    /// Puts the new pointer in force.
+    /// Replaces the current pointer with the new one.
     pub(super) fn point(&self) -> Result<()> {
         let new = self.index.join(CURRENT_NEW);
         fs::rename(&new, self.index.join(CURRENT)).map_err(Error::io(&new))?;
         sync(&self.index)
     }
 
-    /// Removes all but the published generation and the last `keep` up to `before`.
-    /// Those between the two were published once and taken back.
+    /// Removes all generations but the published one and the last `keep` up to `before`, which
+    /// was published until now. Those after `before` were published once and rolled back.
     fn prune(&self, published: u64, before: u64, keep: usize) -> Result<()> {
         let mut rest = generations(&self.index)?;
         rest.retain(|number| *number != published);
-        let (mut gone, taken_back): (Vec<_>, Vec<_>) =
+        let (mut gone, rolled_back): (Vec<_>, Vec<_>) =
             rest.into_iter().partition(|number| *number <= before);
         gone.truncate(gone.len().saturating_sub(keep));
-        for number in gone.into_iter().chain(taken_back) {
+        for number in gone.into_iter().chain(rolled_back) {
             let (path, old) = (self.path(number, ""), self.path(number, OLD));
             fs::rename(&path, &old).map_err(Error::io(&path))?;
             fs::remove_dir_all(&old).map_err(Error::io(&old))?;
@@ -231,7 +228,7 @@ impl BuildLock {
         Ok(())
     }
 
-    /// Removes what a build that was killed had begun to write, or to remove.
+    /// Removes what a killed build had begun to write or to remove.
     fn remove_unfinished(&self) -> Result<()> {
         for entry in fs::read_dir(&self.index).map_err(Error::io(&self.index))? {
             let entry = entry.map_err(Error::io(&self.index))?;
@@ -247,12 +244,12 @@ impl BuildLock {
         Ok(())
     }
 
-    pub(super) fn path(&self, number: u64, ending: &str) -> PathBuf {
-        self.index.join(name_of(number) + ending)
+    pub(super) fn path(&self, number: u64, suffix: &str) -> PathBuf {
+        self.index.join(name_of(number) + suffix)
     }
 }
 
-/// Makes a folder and those above it, each under a name that is on the disk.
+/// Creates a folder and its missing parents, and syncs the name of each.
 fn create_folder(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -266,13 +263,12 @@ fn create_folder(path: &Path) -> Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => {
             Err(Error::io(path)(error))
         }
-        // Left there, it would be taken for one whose name is on the disk.
+        // A folder whose name is not synced must not stay: the next call would not sync it.
         _ => sync(above).inspect_err(|_| _ = fs::remove_dir(path)),
     }
 }
 
-/// Writes through to the disk what the system still holds of a file, or of the
-/// names in a folder.
+/// Writes a file, or the names in a folder, to the disk (`fsync`).
 pub(crate) fn sync(path: &Path) -> Result<()> {
     File::open(path).and_then(|file| file.sync_all()).map_err(Error::io(path))
 }
@@ -297,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_old_generations_stay_as_are_kept() {
+    fn as_many_old_generations_stay_as_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let index = &folder.path().join("a/b");
         let lock = BuildLock::acquire(index).unwrap();
@@ -308,9 +304,9 @@ mod tests {
         assert_eq!(names(index), ["CURRENT", "LOCK", "generation-000007"]);
     }
 
-    /// What was taken back is not what stood before.
+    /// A generation that was rolled back does not count as an earlier one to keep.
     #[test]
-    fn a_generation_that_was_taken_back_goes_with_the_next_build() {
+    fn a_generation_that_was_rolled_back_is_removed_by_the_next_build() {
         let folder = tempfile::tempdir().unwrap();
         let lock = BuildLock::acquire(folder.path()).unwrap();
         let (first, second) = (publish(&lock, 5), publish(&lock, 5));
@@ -321,8 +317,8 @@ mod tests {
         assert_eq!(generations(folder.path()).unwrap(), [first, third]);
     }
 
-    /// A kill between any two steps of publishing leaves an index that serves, and
-    /// nothing that the next build does not remove.
+    /// A kill between any two steps of publishing leaves a published index, and no file that the
+    /// next build does not remove.
     #[test]
     fn every_moment_of_publishing() {
         let folder = tempfile::tempdir().unwrap();
@@ -367,12 +363,12 @@ mod tests {
         let whole = || rename("generation-000002.new", "generation-000002");
         let point = || rename(CURRENT_NEW, CURRENT);
         let error = || Error::io(index)(io::Error::from_raw_os_error(5));
-        // What was done before the failure, and the generation published after it.
+        // The steps done before the failure, and the generation published after it.
         let failures: &[(&dyn Fn(), Option<u64>)] = &[
             (&|| (), Some(1)),
             (&whole, Some(1)),
             (&|| (whole(), point()).0, Some(2)),
-            // Nobody can say: `CURRENT` cannot be read.
+            // Unknown, since `CURRENT` cannot be read.
             (&|| (whole(), fs::create_dir(index.join("CURRENT.d")).unwrap()).0, None),
         ];
         for (place, (done, published)) in failures.iter().enumerate() {
@@ -412,7 +408,7 @@ mod tests {
             }
             let found = Publication::of(index).unwrap().generation;
             assert_eq!(found, published.unwrap_or(1), "{place}");
-            // The next build removes what is left, and everything is as before.
+            // The next build removes the rest.
             let lock = BuildLock::acquire(index).unwrap();
             let name = name_of(publish(&lock, 0));
             assert_eq!(names(index), ["CURRENT", "LOCK", &*name], "{place}");
@@ -423,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_publication_tells_itself_from_another_of_its_number() {
+    fn a_publication_differs_from_another_with_the_same_number() {
         let folder = tempfile::tempdir().unwrap();
         let lock = BuildLock::acquire(folder.path()).unwrap();
         publish(&lock, 1);

@@ -1,6 +1,5 @@
-//! The manifest of a generation: what it holds, from what it was made, and the
-//! checksum of every file, so that a foreign, newer or broken index is refused
-//! rather than misread.
+//! The manifest of a generation: its parts, the dumps it was built from, and the checksum of
+//! every file, so that an index of another format or a damaged one is refused, not misread.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,86 +14,88 @@ use crate::error::{Error, Result};
 use crate::hex::hex;
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
-/// The layout that this version writes, and the only one it reads: an index is
-/// made anew every night.
+/// The number of the format that this version writes, the only one that it reads: an index is
+/// built again every night.
 pub(crate) const FORMAT: u32 = 7;
 
-/// The manifest's name in a generation's folder.
+/// The name of the manifest in the folder of a generation.
 const MANIFEST: &str = "manifest.toml";
 
-/// The manifest's own checksum, a line that `sha256sum --check` reads.
+/// The file with the checksum of the manifest, a line that `sha256sum --check` reads.
 const MANIFEST_CHECKSUM: &str = "manifest.toml.sha256";
 
-/// What a generation says of itself.
+/// The description of a generation, in its folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of the layout.
+    /// The number of the index format.
     pub format: u32,
-    /// Version of the library that wrote it.
+    /// The version of the library that wrote it.
     pub library: String,
-    /// The program that built it, with its version and commit; empty when none said so.
+    /// The program that built it, with version and commit; empty when it is not known.
     #[serde(default)]
     pub program: String,
-    /// The number of the generation in its index, ascending.
+    /// The number of the generation in its index folder, larger than those of earlier ones.
     pub generation: u64,
-    /// When it was built, RFC 3339, UTC.
+    /// The time when it was built, RFC 3339, UTC.
     pub built_at: String,
-    /// How many instruments it holds.
+    /// The number of instruments.
     pub instruments: u64,
-    /// Seed of the identifier directory's hash, hexadecimal.
+    /// The seed of the identifier directory's hash, hexadecimal.
     pub hash_seed: String,
-    /// The dumps it was made from, in the order given.
-    pub sources: Vec<Source>,
-    /// Allowed values of the enum-like properties, by property name.
+    /// The dumps it was built from, in the order given.
+    pub sources: Vec<SourceEntry>,
+    /// The values of each enum-like property in the data and in the lists given at ingestion
+    /// (contract 6.2), by the name of the property.
     pub values: BTreeMap<String, Vec<String>>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }
 
-/// A dump that went into a generation.
+/// A dump that a generation was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct SourceEntry {
     /// The file's name as given, or `-` for standard input.
     pub name: String,
-    /// Its size as it was read, in bytes (compressed, if it was).
+    /// Its size in bytes, compressed if it was.
     pub bytes: u64,
-    /// SHA-256 of those bytes, hexadecimal.
+    /// The SHA-256 of those bytes, hexadecimal.
     pub sha256: String,
-    /// Rows read from it.
+    /// The number of rows that were read from it.
     pub rows: u64,
 }
 
-/// A part: a range of FIGIs.
+/// A part of a generation: a range of FIGIs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartEntry {
-    /// Its folder, beside the manifest.
+    /// The name of its folder, next to the manifest.
     pub folder: String,
-    /// How many instruments it holds.
+    /// The number of instruments.
     pub instruments: u32,
     /// Its smallest FIGI.
     pub first_figi: String,
-    /// Its greatest FIGI.
+    /// Its largest FIGI.
     pub last_figi: String,
-    /// Every file of the folder.
+    /// Every file of the folder, by name.
     pub files: Vec<FileEntry>,
 }
 
-/// A file as it must be.
+/// A file of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// Its name in the part's folder.
+    /// Its path in the part's folder.
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// SHA-256 of its bytes, hexadecimal.
+    /// The SHA-256 of its bytes, hexadecimal.
     pub sha256: String,
 }
 
 impl Manifest {
-    /// The manifest of what an index folder has published; no other file is read.
+    /// The manifest of the published generation of an index folder. No other file is read.
     ///
     /// # Errors
-    /// When nothing is published there, or its manifest is broken.
+    /// The errors of [`Publication::of`]; [`Error::ForeignFormat`], and [`Error::Damaged`] when
+    /// the manifest is not valid or its checksum differs.
     pub fn published(index: &Path) -> Result<Self> {
         Self::read(&Publication::of(index)?.path(index))
     }
@@ -103,7 +104,7 @@ impl Manifest {
         let path = generation.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let damaged = |error: toml::de::Error| Error::damaged(&path, error.message());
-        // The format is read by itself first: the manifest of another one may have any shape.
+        // Only the number of the format is read first: the rest of another format may differ.
         #[derive(Deserialize)]
         struct Versioned {
             format: u32,
@@ -114,7 +115,7 @@ impl Manifest {
         }
         let checksum = generation.join(MANIFEST_CHECKSUM);
         if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&text).as_bytes() {
-            return Err(Error::damaged(&path, "its checksum is another"));
+            return Err(Error::damaged(&path, "its checksum differs from manifest.toml.sha256"));
         }
         toml::from_str(&text).map_err(damaged)
     }
@@ -132,8 +133,9 @@ impl Manifest {
     }
 
     pub(crate) fn hash_seed(&self, generation: &Path) -> Result<u64> {
-        u64::from_str_radix(&self.hash_seed, 16)
-            .map_err(|_| Error::damaged(&generation.join(MANIFEST), "hash_seed is no number"))
+        u64::from_str_radix(&self.hash_seed, 16).map_err(|_| {
+            Error::damaged(&generation.join(MANIFEST), "hash_seed is not a hexadecimal number")
+        })
     }
 
     pub(crate) fn vocabulary(&self) -> Vocabulary {
@@ -143,41 +145,41 @@ impl Manifest {
         }))
     }
 
-    /// Size of all files of all parts, in bytes.
+    /// The size of all files of all parts, in bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().flat_map(|part| &part.files).map(|file| file.bytes).sum()
     }
 }
 
 impl FileEntry {
-    /// The entry that describes the file as it is now.
+    /// The entry of a file as it is now.
     pub(crate) fn of(folder: &Path, name: String) -> Result<Self> {
         let path = folder.join(&name);
         let (bytes, sha256) = checksum(&path).map_err(Error::io(&path))?;
         Ok(Self { name, bytes, sha256 })
     }
 
-    /// Checks that the file is still as this entry says.
+    /// Checks that the file still has this size and checksum.
     pub(crate) fn verify(&self, folder: &Path) -> Result<()> {
         let found = Self::of(folder, self.name.clone())?;
         let path = folder.join(&self.name);
         if found.bytes != self.bytes {
-            let what = format!("it has {} bytes, not {}", found.bytes, self.bytes);
+            let what = format!("it has {} bytes instead of {}", found.bytes, self.bytes);
             return Err(Error::damaged(&path, what));
         }
         if found.sha256 != self.sha256 {
-            return Err(Error::damaged(&path, "its checksum is another"));
+            return Err(Error::damaged(&path, "its checksum differs from the manifest"));
         }
         Ok(())
     }
 }
 
-/// What [`MANIFEST_CHECKSUM`] says of a manifest.
+/// The content of [`MANIFEST_CHECKSUM`] for a manifest.
 fn checksum_line(manifest: &str) -> String {
     format!("{}  {MANIFEST}\n", hex(&Sha256::digest(manifest)))
 }
 
-/// Size and SHA-256 of a file.
+/// The size and the SHA-256 of a file.
 fn checksum(path: &Path) -> io::Result<(u64, String)> {
     let mut file = File::open(path)?;
     let mut digest = Sha256::new();

@@ -1,5 +1,5 @@
-//! One published index, open for reading: its manifest, its vocabulary and its
-//! parts. It never changes; a rebuild makes another one.
+//! One generation of an index, open for reading: its manifest, its vocabulary and its parts. A
+//! generation never changes; the next build makes another one (engine 11).
 
 pub(crate) mod folder;
 pub(crate) mod manifest;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::part::Part;
 
-/// A generation whose every file is what its manifest says.
+/// A generation whose files were checked against its manifest.
 pub(crate) struct Generation {
     pub(crate) path: PathBuf,
     pub(crate) manifest: Manifest,
@@ -21,7 +21,11 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Opens the generation in that folder; reads every file once, to check it.
+    /// Opens the generation in the folder `path`. It reads every file once, to compare its
+    /// checksum with the manifest and to bring it into memory (engine 10).
+    ///
+    /// # Errors
+    /// When a file cannot be read, differs from the manifest or contradicts another.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let manifest = Manifest::read(path)?;
         let vocabulary = manifest.vocabulary();
@@ -36,40 +40,49 @@ impl Generation {
         }
         let counted: u64 = parts.iter().map(|part| part.rows.len() as u64).sum();
         if counted != manifest.instruments || counted == 0 {
-            return Err(Error::damaged(path, "manifest and parts count differently"));
+            return Err(Error::damaged(
+                path,
+                "manifest and parts have different numbers of instruments, or there are none",
+            ));
         }
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts })
     }
 
-    /// Checks the invariants that a checksum does not show: FIGIs ascend within
-    /// and over the parts, the companions agree, every identifier is found.
+    /// Checks what a checksum does not show: FIGIs ascend within and over the parts, and each
+    /// companion can be read.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first contradiction.
     pub(crate) fn verify(&self) -> Result<()> {
         let mut last = None;
         for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
             let path = self.path.join(&entry.folder);
             part.verify(&path)?;
             if last >= Some(part.rows.figi(0)) {
-                return Err(Error::damaged(&path, "it starts before the part before it ends"));
+                return Err(Error::damaged(&path, "it overlaps the previous part"));
             }
             last = Some(part.rows.figi(part.rows.len() as u32 - 1));
             let ends = [Some(part.rows.figi(0)), last].map(|end| end.map(|figi| figi.to_string()));
             if ends != [Some(entry.first_figi.clone()), Some(entry.last_figi.clone())] {
-                return Err(Error::damaged(&path, "the manifest says that it has other FIGIs"));
+                return Err(Error::damaged(
+                    &path,
+                    "its first or last FIGI differs from the manifest",
+                ));
             }
         }
         Ok(())
     }
 }
 
-/// Publishes the generation before the published one again, after checking it as a
-/// build checks its own. The one that it replaces stays until the next build.
+/// Publishes the previous generation again, after it was verified as after a build. The
+/// generation that it replaces stays until the next build.
 ///
 /// # Errors
-/// [`Error::NothingBefore`] when no earlier generation was kept, and whatever is
-/// wrong with it. The published generation stays published, except after
-/// [`Error::Unconfirmed`].
+/// [`Error::NothingBefore`] when no earlier generation was kept, and any error of opening and
+/// verifying it. After an error the published generation stays published, except after
+/// [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
 pub fn rollback(index: &Path) -> Result<Manifest> {
-    // Taking the lock creates the folder; a mistyped name must not.
+    // Checked before the lock is taken, which would create the folder of a mistyped name.
     Publication::of(index)?;
     let lock = BuildLock::acquire(index)?;
     // Read under the lock: a build may have published while this call waited to start.

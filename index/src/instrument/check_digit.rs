@@ -1,8 +1,8 @@
-//! Check digits of the identifiers whose last character proves the others.
+//! Check digits of identifiers.
 //!
-//! Each function takes the characters before the check digit, upper case, and
-//! returns the digit as a number 0–9, or `None` where a character is outside
-//! the alphabet of the scheme.
+//! Each function takes the characters before the check digit, in upper case, and returns the
+//! digit as a number from 0 to 9, or `None` when a character is outside the alphabet of the
+//! scheme.
 
 /// "Modulus 10 double add double", used by CUSIP and CINS (ANSI X9.6) and by
 /// FIGI (Object Management Group, FIGI 1.2, clause on the check digit): every
@@ -32,7 +32,7 @@ pub fn isin(body: &[u8]) -> Option<u8> {
     for &character in body.iter().rev() {
         let value = alphanumeric(character)?;
         let mut add = |digit: u32| {
-            // Of a doubled digit's own two digits the sum.
+            // A doubled digit counts as the sum of its two decimal digits.
             sum += if double { digit * 2 - if digit > 4 { 9 } else { 0 } } else { digit };
             double = !double;
         };
@@ -58,8 +58,7 @@ pub fn sedol(body: &[u8]) -> Option<u8> {
     Some(to_ten(sum))
 }
 
-/// Whether the last of `characters` is the digit that `scheme` computes from
-/// those before it.
+/// Whether the last of `characters` is the digit that `scheme` computes from the others.
 pub(crate) fn holds(characters: &[u8], scheme: fn(&[u8]) -> Option<u8>) -> bool {
     match characters.split_last() {
         Some((last, body)) => scheme(body).is_some_and(|digit| digit + b'0' == *last),

@@ -1,28 +1,30 @@
-//! A calendar date as the contract writes it.
+//! A calendar date in the form of the contract, YYYY-MM-DD.
 
 use std::fmt;
-use std::str::FromStr;
 
 use jiff::civil;
 use jiff::{Span, ToSpan as _};
 
-/// A day of the proleptic Gregorian calendar, years 0 to 9999.
+/// A day of the proleptic Gregorian calendar in the years 0 to 9999.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(civil::Date);
 
-/// The text is no date of the form YYYY-MM-DD.
+/// The text is not a date of the form YYYY-MM-DD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a date of the form YYYY-MM-DD")]
 pub struct DateError;
 
 impl Date {
-    /// The date with these parts, if the calendar has it.
+    /// The date of a year, month and day; `None` when the calendar does not have it.
     pub fn new(year: i16, month: u8, day: u8) -> Option<Self> {
         let date = civil::Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
         (0..=9999).contains(&year).then_some(Self(date))
     }
 
-    /// The date that `text` writes, in the form YYYY-MM-DD and no other.
+    /// The date of a text in the form YYYY-MM-DD (contract 6.13).
+    ///
+    /// # Errors
+    /// [`DateError`] for any other text, and for a day that the calendar does not have.
     pub fn parse(text: &str) -> Result<Self, DateError> {
         let bytes: &[u8; 10] = text.as_bytes().try_into().map_err(|_| DateError)?;
         let number = |digits: &[u8]| {
@@ -41,25 +43,26 @@ impl Date {
         parts().ok_or(DateError)
     }
 
-    /// Days since 1970-01-01, negative before.
+    /// The days since 1970-01-01, negative before it.
     pub fn to_days(self) -> i64 {
         (self.0 - EPOCH).get_days().into()
     }
 
-    /// The date `days` after 1970-01-01, if the calendar reaches so far.
+    /// The date that is `days` days after 1970-01-01; `None` outside the years 0 to 9999.
     pub fn from_days(days: i64) -> Option<Self> {
         let date = EPOCH.checked_add(Span::new().try_days(days).ok()?).ok()?;
         (0..=9999).contains(&date.year()).then_some(Self(date))
     }
 
-    /// The same day of the next year; 28 February after a 29th; the calendar's
-    /// last day where there is no next year.
+    /// The same day of the next year: 28 February for 29 February (contract 6.17), and
+    /// 9999-12-31 for a day of the year 9999.
     #[must_use]
     pub fn year_later(self) -> Self {
         Self(self.0.saturating_add(1.year()))
     }
 
-    /// The same day of the year before, likewise.
+    /// The same day of the previous year: 28 February for 29 February, and 0000-01-01 for a
+    /// day of the year 0.
     #[must_use]
     pub fn year_earlier(self) -> Self {
         let earlier = self.0.saturating_sub(1.year());
@@ -68,14 +71,6 @@ impl Date {
 }
 
 const EPOCH: civil::Date = civil::date(1970, 1, 1);
-
-impl FromStr for Date {
-    type Err = DateError;
-
-    fn from_str(text: &str) -> Result<Self, DateError> {
-        Self::parse(text)
-    }
-}
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,5 @@
-//! An instrument as a few bytes: for who must sort more instruments than memory
-//! holds. The bytes are for the same program on the same day: they are no format
-//! of an index.
+//! An instrument as a compact byte string: for sorting more instruments than fit in memory,
+//! and for the extras of a part.
 
 use super::Instrument;
 use super::date::Date;
@@ -8,31 +7,30 @@ use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
 use super::vocabulary::Property;
 
-/// Writes the fields that are there, one after the other; a bit of `present` says
-/// for each whether it is.
+/// Writes the known fields one after the other, and sets the bit of each in `present`.
 struct Writer<'a> {
     out: &'a mut Vec<u8>,
     present: u32,
     field: u32,
 }
 
-/// Reads what a [`Writer`] wrote.
+/// Reads the fields that a [`Writer`] wrote.
 struct Reader<'a> {
     bytes: &'a [u8],
     present: u32,
     field: u32,
 }
 
-/// Where the presence bits stand: after the FIGI.
+/// The place of the presence bits: after the FIGI.
 const PRESENT: std::ops::Range<usize> = 8..12;
 
 impl Instrument {
-    /// Appends the instrument to `out`.
+    /// Appends the encoded instrument to `out`.
     pub fn encode(&self, out: &mut Vec<u8>) {
         self.encode_fields(out, true);
     }
 
-    /// The same without the fields that its row holds.
+    /// Appends the instrument without the fields that its row holds.
     pub(crate) fn encode_extras(&self, out: &mut Vec<u8>) {
         self.encode_fields(out, false);
     }
@@ -85,9 +83,8 @@ impl Instrument {
         out[start..][PRESENT].copy_from_slice(&present.to_le_bytes());
     }
 
-    /// The instrument of bytes that [`Instrument::encode`] wrote.
-    ///
-    /// `None` for other bytes, as far as they show it.
+    /// The instrument that [`Instrument::encode`] wrote. `None` when the bytes cannot be
+    /// decoded; not every change of a byte is noticed.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (figi, rest) = bytes.split_first_chunk()?;
         let (present, rest) = rest.split_first_chunk()?;
@@ -146,7 +143,7 @@ impl Writer<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next field, if it is there; `None` outside when its bytes are not.
+    /// The next field: `Some(None)` when it is not present, `None` when its bytes are cut.
     fn field<T>(&mut self, take: impl FnOnce(&mut &'a [u8]) -> Option<T>) -> Option<Option<T>> {
         let present = self.present & 1 << self.field != 0;
         self.field += 1;
@@ -154,7 +151,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number, seven bits a byte, the lowest first.
+/// Appends a number, seven bits a byte, the lowest first; the high bit marks that more follow.
 pub(crate) fn put_number(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -163,6 +160,7 @@ pub(crate) fn put_number(out: &mut Vec<u8>, mut number: usize) {
     out.push(number as u8);
 }
 
+/// Appends a text after its length in bytes.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_number(out, text.len());
     out.extend_from_slice(text.as_bytes());
@@ -174,6 +172,7 @@ fn take<const COUNT: usize>(bytes: &mut &[u8]) -> Option<[u8; COUNT]> {
     Some(*taken)
 }
 
+/// Takes a number below 2^35 off the front; `None` when it is cut or longer.
 pub(crate) fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     let mut number = 0;
     for shift in (0..u32::BITS).step_by(7) {
@@ -186,6 +185,7 @@ pub(crate) fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
+/// Takes a text off the front; `None` when it is cut or not UTF-8.
 pub(crate) fn take_text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     let length = take_number(bytes)?;
     let (text, rest) = bytes.split_at_checked(length)?;

@@ -1,41 +1,42 @@
-//! The Financial Instrument Global Identifier: checked once, then a number.
+//! The Financial Instrument Global Identifier (FIGI): checked once, then held as a number.
 
 use std::fmt;
-use std::str::FromStr;
 
-/// The characters of a FIGI.
+/// The number of characters of a FIGI.
 pub const FIGI_CHARS: usize = 12;
 
-/// A FIGI that is one: 12 characters with the right alphabet and check digit
-/// (Object Management Group, Financial Instrument Global Identifier 1.2). Prefixes
-/// that look like a country's, which the standard leaves out, pass (decisions,
-/// "Forms").
+/// A valid FIGI: 12 characters with the right alphabet and check digit (Object Management
+/// Group, Financial Instrument Global Identifier 1.2). Prefixes that look like a country code,
+/// which the standard reserves, are accepted (contract 5.9).
 ///
-/// It is kept as its value in base 36, which is below 2^63 and ascends just as
-/// the texts do: a FIGI fits a number column, and FIGI order is number order.
+/// It is held as its value in base 36, which is below 2^63. The numbers have the order of the
+/// texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Figi(u64);
 
-/// Why a text is no FIGI.
+/// The reason why a text is not a FIGI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FigiError {
     /// Not 12 characters.
     #[error("a FIGI has 12 characters")]
     Length,
-    /// A place holds a character that it may not hold.
+    /// A character is not allowed at its place.
     #[error("a FIGI is two consonants, G, eight consonants or digits, and a check digit")]
     Alphabet,
-    /// The check digit is another.
+    /// The check digit does not fit the other characters.
     #[error("the check digit is wrong")]
     CheckDigit,
 }
 
 impl Figi {
-    /// The FIGI that `text` is, letter case ignored.
+    /// The FIGI of a text, in any letter case.
+    ///
+    /// # Errors
+    /// The first rule of a FIGI that the text breaks.
     pub fn parse(text: &str) -> Result<Self, FigiError> {
         let characters: &[u8; FIGI_CHARS] =
             text.as_bytes().try_into().map_err(|_| FigiError::Length)?;
-        // In one pass: a server parses one or two for every mapping job.
+        // One pass over the characters: a server parses one or two FIGIs for every mapping job.
         let (mut number, mut sum) = (0, 0);
         for (place, &character) in characters.iter().enumerate() {
             let value = VALUES[usize::from(character)];
@@ -62,22 +63,22 @@ impl Figi {
         Ok(Self(number))
     }
 
-    /// The number whose order is the order of the texts.
+    /// The value in base 36. The numbers have the order of the texts.
     pub const fn to_u64(self) -> u64 {
         self.0
     }
 
-    /// The FIGI of a number that [`Figi::to_u64`] gave; the number is not checked
-    /// again, so this is for files whose checksum held.
+    /// The FIGI of a number from [`Figi::to_u64`]. The number is not checked: it comes from a
+    /// file whose checksum was verified.
     pub(crate) const fn from_u64(number: u64) -> Self {
         Self(number)
     }
 
-    /// The 12 characters, ASCII.
+    /// The 12 ASCII characters.
     pub fn to_chars(self) -> [u8; FIGI_CHARS] {
         let mut characters = [0; FIGI_CHARS];
         let mut number = self.0;
-        // Two at a time: half the divisions, each by a constant.
+        // Two characters at a time take half the divisions, each by a constant.
         for pair in characters.as_chunks_mut().0.iter_mut().rev() {
             *pair = PAIRS[(number % PAIRS.len() as u64) as usize];
             number /= PAIRS.len() as u64;
@@ -86,7 +87,7 @@ impl Figi {
     }
 }
 
-/// The two digits of each number below 36², base 36.
+/// The two base 36 digits of each number below 36².
 static PAIRS: [[u8; 2]; 36 * 36] = {
     const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     let mut pairs = [[0; 2]; 36 * 36];
@@ -98,8 +99,7 @@ static PAIRS: [[u8; 2]; 36 * 36] = {
     pairs
 };
 
-/// The value of a digit or letter in base 36, letter case ignored; of any other byte one
-/// beyond.
+/// The value in base 36 of each digit and letter, in any letter case; 255 for other bytes.
 static VALUES: [u8; 256] = {
     let mut values = [u8::MAX; 256];
     let mut byte = 0;
@@ -115,7 +115,7 @@ static VALUES: [u8; 256] = {
     values
 };
 
-/// A bit for each value in base 36: whether it is a letter and no vowel.
+/// A bit for each value in base 36: set for consonants.
 const CONSONANTS: u64 = {
     let mut bits = ((1_u64 << 36) - 1) & !((1 << 10) - 1);
     let mut vowels: &[u8] = b"AEIOU";
@@ -125,14 +125,6 @@ const CONSONANTS: u64 = {
     }
     bits
 };
-
-impl FromStr for Figi {
-    type Err = FigiError;
-
-    fn from_str(text: &str) -> Result<Self, FigiError> {
-        Self::parse(text)
-    }
-}
 
 impl fmt::Display for Figi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +165,7 @@ mod tests {
         }
     }
 
-    /// The check digit is that of the scheme, for all texts of the alphabet.
+    /// `Figi::parse` computes the same check digit as `check_digit::double_add_double`.
     #[test]
     fn the_scheme_is_double_add_double() {
         for text in ["BBG000BLNNH", "KKG00000DV1", "ZZGZZZZZZZZ", "BCG0B1C2D3F"] {
@@ -188,7 +180,7 @@ mod tests {
     #[test]
     fn letter_case_is_ignored() {
         assert_eq!(Figi::parse("bbg000blnnh6"), Figi::parse("BBG000BLNNH6"));
-        assert!(Figi::parse("KKG00000DV14").is_ok(), "a crypto asset's");
+        assert!(Figi::parse("KKG00000DV14").is_ok(), "FIGI of a crypto asset");
     }
 
     fn figi() -> impl Strategy<Value = String> {

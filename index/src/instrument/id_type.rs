@@ -1,9 +1,8 @@
-//! The kinds of identifier that a mapping job may ask by, and the form that a
-//! value of each must have.
+//! The idTypes of mapping jobs, and the form that the values of each must have (contract,
+//! chapter 5).
 //!
-//! Contract: "idType values"; decisions: "Matching", *Forms* and *Identifier
-//! values*. A value that was admitted is an [`IdValue`]: in the one spelling
-//! under which the index keeps it, so that asking is comparing bytes.
+//! A value that was admitted is an [`IdValue`], in the spelling under which the index keeps it,
+//! so that a lookup compares bytes.
 
 use std::borrow::Cow;
 
@@ -11,13 +10,12 @@ use super::check_digit;
 use super::date::Date;
 use super::figi::Figi;
 
-/// The longest value, in bytes, of the kinds whose form is free.
+/// The most bytes of a value whose idType accepts any text (contract 5.12).
 pub const ID_VALUE_BYTES_MAX: usize = 64;
 
 macro_rules! id_types {
     ($($variant:ident = $code:literal, $name:literal, $form:expr, $doc:literal;)*) => {
-        /// A kind of identifier: the 24 of the contract's schema and the two
-        /// that only its reference text lists.
+        /// A type of identifier (contract, chapter 5; the versions of each: contract 1.7).
         ///
         /// The discriminants are part of the index format: they are never reused.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,15 +25,15 @@ macro_rules! id_types {
         }
 
         impl IdType {
-            /// All 26, in the contract's order.
+            /// All idTypes, in the order of their discriminants.
             pub const ALL: [Self; 26] = [$(Self::$variant,)*];
 
-            /// The contract's name, as in a request.
+            /// The name in a request.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The kind of that name; letter case counts.
+            /// The idType with this name; letter case counts.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
             }
@@ -53,7 +51,7 @@ id_types! {
     Sedol = 2, "ID_SEDOL", Form::Sedol, "Stock Exchange Daily Official List number.";
     Common = 3, "ID_COMMON", Form::Digits { least: 9, most: 9 }, "Common code of the international depositories.";
     Wertpapier = 4, "ID_WERTPAPIER", Form::Wertpapier, "Wertpapierkennnummer (WKN).";
-    Cusip = 5, "ID_CUSIP", Form::Cusip, "CUSIP; one with a leading letter passes.";
+    Cusip = 5, "ID_CUSIP", Form::Cusip, "CUSIP; the first character may be a letter.";
     Bb = 6, "ID_BB", Form::Text, "A legacy vendor identifier.";
     Italy = 7, "ID_ITALY", Form::Digits { least: 5, most: 6 }, "Italian identifier number.";
     ExchSymbol = 8, "ID_EXCH_SYMBOL", Form::Text, "The symbol that the local exchange uses.";
@@ -76,7 +74,7 @@ id_types! {
     Trace = 25, "ID_TRACE", Form::Text, "Bond identifier of a trade reporting system.";
 }
 
-/// What a value of one kind must look like.
+/// The form of the values of an idType.
 #[derive(Clone, Copy)]
 enum Form {
     Isin,
@@ -91,32 +89,35 @@ enum Form {
         least: usize,
         most: usize,
     },
-    /// Any text that is not empty, up to [`ID_VALUE_BYTES_MAX`].
+    /// Any text of 1 to [`ID_VALUE_BYTES_MAX`] bytes.
     Text,
 }
 
-/// A value that has the form of its kind, in the spelling of the index: no
-/// surrounding blanks, upper case. One that was given in that spelling is borrowed.
+/// A value of the form of its idType, in the spelling of the index: upper case, without blanks
+/// around it. A value that was given in this spelling is borrowed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdValue<'a> {
     id_type: IdType,
     text: Cow<'a, str>,
 }
 
-/// The value has not the form of its kind.
+/// The value is not of the form of its idType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not of the form of {}", .0.name())]
 pub struct FormError(pub IdType);
 
 impl IdType {
-    /// Checks `text` against the form of this kind. Letter case is ignored and
-    /// surrounding blanks are dropped; inner blanks stay.
+    /// The value of a text. Letter case is ignored and blanks around the text are dropped;
+    /// blanks inside count (contract 5.1).
+    ///
+    /// # Errors
+    /// [`FormError`] when the text is not of the form of this idType.
     pub fn admit(self, text: &str) -> Result<IdValue<'_>, FormError> {
         let text = text.trim();
         if !text.is_empty() && text.len() <= ID_VALUE_BYTES_MAX {
             let value = upper(text);
-            // A few letters are longer in upper case; what is admitted once must be
-            // admitted again.
+            // A few letters have more bytes in upper case. An admitted value must be admitted
+            // again, so that its upper case must be short enough too.
             if value.len() <= ID_VALUE_BYTES_MAX && self.form().fits(value.as_bytes()) {
                 return Ok(IdValue { id_type: self, text: value });
             }
@@ -124,9 +125,11 @@ impl IdType {
         Err(FormError(self))
     }
 
-    /// The same for a value that was given as an integer, whose `decimal` text
-    /// has lost its leading zeros: they are put back where this kind has a fixed
-    /// length and the plain text is too short.
+    /// The value of an integer, given as its decimal digits. Zeros are put in front where this
+    /// idType has a fixed length and the digits are fewer (contract 5.3).
+    ///
+    /// # Errors
+    /// [`FormError`] when the digits are not of the form of this idType.
     pub fn admit_integer(self, decimal: &str) -> Result<IdValue<'static>, FormError> {
         let length = match self.form() {
             Form::Sedol => 7,
@@ -169,9 +172,9 @@ impl Form {
     }
 }
 
-/// Options Clearing Corporation, option symbology initiative: a root padded with
-/// blanks to 6, the expiration as yymmdd, `C` or `P`, the strike in thousandths
-/// as 8 digits.
+/// Whether it is an OCC symbol (Options Clearing Corporation, Options Symbology Initiative):
+/// a root padded with blanks to 6 characters, the expiration as yymmdd, `C` or `P`, and the
+/// strike in thousandths as 8 digits.
 fn is_occ(value: &[u8]) -> bool {
     if value.len() != 21 || !value.is_ascii() {
         return false;
@@ -198,22 +201,22 @@ fn upper(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> IdValue<'a> {
-    /// A value that `id_type` admitted before, in the spelling of the index.
+    /// A value that `id_type` admitted before, as the index spells it.
     pub(crate) fn from_index(id_type: IdType, value: &'a str) -> Self {
         Self { id_type, text: Cow::Borrowed(value) }
     }
 
-    /// The value that finds the rows of this composite.
+    /// The value that finds the rows with this composite FIGI.
     pub fn composite(figi: Figi) -> Self {
         Self { id_type: IdType::CompositeBbGlobal, text: Cow::Owned(figi.to_string()) }
     }
 
-    /// The value that finds the rows of this share class.
+    /// The value that finds the rows with this share class FIGI.
     pub fn share_class(figi: Figi) -> Self {
         Self { id_type: IdType::ShareClassBbGlobal, text: Cow::Owned(figi.to_string()) }
     }
 
-    /// The same value, whatever becomes of the text that it was borrowed from.
+    /// The same value, which no longer borrows from another text.
     pub fn into_owned(self) -> IdValue<'static> {
         IdValue { id_type: self.id_type, text: Cow::Owned(self.text.into_owned()) }
     }
@@ -223,7 +226,7 @@ impl<'a> IdValue<'a> {
         IdValue { id_type: self.id_type, text: Cow::Borrowed(&self.text) }
     }
 
-    /// The kind that admitted the value.
+    /// The idType that admitted the value.
     pub fn id_type(&self) -> IdType {
         self.id_type
     }
@@ -251,7 +254,7 @@ mod tests {
         assert_eq!(IdType::from_code(26), None);
     }
 
-    /// Decisions, "Forms".
+    /// contract 5.4 to 5.12.
     #[test]
     fn forms() {
         use IdType::*;
@@ -301,7 +304,7 @@ mod tests {
         assert!(Ticker.admit(&"x".repeat(65)).is_err());
     }
 
-    /// Decisions, "Identifier values".
+    /// contract 5.3.
     #[test]
     fn integers_get_their_leading_zeros_back() {
         use IdType::*;
@@ -317,7 +320,10 @@ mod tests {
             assert_eq!(id_type.admit_integer(decimal).unwrap().as_str(), value);
         }
         assert!(Cusip.admit_integer("-5").is_err());
-        assert!(Italy.admit_integer("1234").is_err(), "ITALY has two lengths: no padding");
+        assert!(
+            Italy.admit_integer("1234").is_err(),
+            "ID_ITALY has two lengths, so that it is not padded"
+        );
         assert!(Cusip.admit("37833100").is_err(), "a text is not padded");
     }
 

@@ -1,10 +1,10 @@
-//! The kind of an instrument, and the words of a question that name a kind.
+//! The kind of an instrument, such as share or bond, and the words that name a kind.
 
 use crate::instrument::Instrument;
 use crate::instrument::vocabulary::Property;
 use crate::words::words;
 
-/// What a row is, in the order in which people mean them.
+/// The kind of an instrument. A search orders rows in this order (contract 10.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -19,12 +19,12 @@ pub(crate) enum Kind {
     Bond,
     Option,
     Future,
-    /// Nothing says what it is.
+    /// The data do not say.
     Other,
 }
 
-/// Words by which people say what they mean, and with which names say it.
-pub(crate) const KIND_WORDS: &[(Kind, &[&str])] = &[
+/// The words that name a kind, in questions and in the names of instruments.
+const KIND_WORDS: &[(Kind, &[&str])] = &[
     (Kind::Receipt, &["adr", "ads", "gdr", "cdr", "bdr", "cedear", "sdr", "drc", "depositary"]),
     (Kind::Fund, &["etf", "etn", "etp", "etc", "etfs", "ucits", "fund", "funds", "fd", "fds"]),
     (Kind::Preferred, &["pfd", "pref", "preferred", "preference", "prf"]),
@@ -35,12 +35,6 @@ pub(crate) const KIND_WORDS: &[(Kind, &[&str])] = &[
     (Kind::Option, &["option", "options", "call", "calls", "put", "puts"]),
     (Kind::Future, &["future", "futures"]),
 ];
-
-/// The kind that a folded word of a question says.
-pub(crate) fn said(word: &str) -> Option<Kind> {
-    let said = KIND_WORDS.iter().find(|(_, words)| words.contains(&word));
-    said.map(|(kind, _)| *kind)
-}
 
 impl Kind {
     pub(crate) const ALL: [Self; 12] = [
@@ -58,56 +52,61 @@ impl Kind {
         Self::Other,
     ];
 
-    /// Whether rows of this kind end on a day, and are many to one name.
+    /// Whether instruments of this kind end on a day. Many of them share one name.
     pub(crate) fn ends(self) -> bool {
         matches!(self, Self::Warrant | Self::Bond | Self::Option | Self::Future)
     }
-}
 
-/// What an instrument is.
-pub(crate) fn kind(instrument: &Instrument) -> Kind {
-    let security_type2 = instrument.property(Property::SecurityType2).unwrap_or_default();
-    let security_type = instrument.property(Property::SecurityType).unwrap_or_default();
-    match security_type2 {
-        "Option" => return Kind::Option,
-        "Warrant" => return Kind::Warrant,
-        "Future" => return Kind::Future,
-        "Depositary Receipt" => return Kind::Receipt,
-        "Mutual Fund" => return Kind::Fund,
-        "Preferred Stock" => return Kind::Preferred,
-        "Right" | "Unit" => return Kind::Right,
-        "Index" => return Kind::Index,
-        _ => {}
+    /// The kind that a folded word names.
+    pub(crate) fn named_by(word: &str) -> Option<Self> {
+        KIND_WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(kind, _)| *kind)
     }
-    if instrument.property(Property::OptionType).is_some() {
-        return Kind::Option;
-    }
-    match instrument.property(Property::MarketSecDes) {
-        Some("Comdty") => return Kind::Future,
-        Some("Curncy") => return Kind::Currency,
-        Some("Index") => return Kind::Index,
-        Some("Pfd") => return Kind::Preferred,
-        Some("Corp" | "Govt" | "Muni" | "Mtge" | "M-Mkt") => return Kind::Bond,
-        Some(_) => {}
-        None if security_type.is_empty()
-            && instrument.share_class_figi.is_none()
-            && instrument.composite_figi.is_none() =>
-        {
-            return Kind::Other;
+
+    /// The kind of an instrument.
+    pub(crate) fn of(instrument: &Instrument) -> Self {
+        let security_type2 = instrument.property(Property::SecurityType2).unwrap_or_default();
+        let security_type = instrument.property(Property::SecurityType).unwrap_or_default();
+        match security_type2 {
+            "Option" => return Self::Option,
+            "Warrant" => return Self::Warrant,
+            "Future" => return Self::Future,
+            "Depositary Receipt" => return Self::Receipt,
+            "Mutual Fund" => return Self::Fund,
+            "Preferred Stock" => return Self::Preferred,
+            "Right" | "Unit" => return Self::Right,
+            "Index" => return Self::Index,
+            _ => {}
         }
-        None => {}
-    }
-    // An equity. Dumps call receipts shares, and leave the kind of many rows blank; then
-    // the name says it.
-    let name = instrument.name.as_deref().unwrap_or_default();
-    let said = words(name).filter_map(|word| word.pieces().find_map(said)).next();
-    match said {
-        Some(Kind::Receipt) => Kind::Receipt,
-        Some(kind @ (Kind::Fund | Kind::Preferred | Kind::Warrant | Kind::Right))
-            if security_type2.is_empty() =>
-        {
-            kind
+        if instrument.property(Property::OptionType).is_some() {
+            return Self::Option;
         }
-        _ => Kind::Share,
+        match instrument.property(Property::MarketSecDes) {
+            Some("Comdty") => return Self::Future,
+            Some("Curncy") => return Self::Currency,
+            Some("Index") => return Self::Index,
+            Some("Pfd") => return Self::Preferred,
+            Some("Corp" | "Govt" | "Muni" | "Mtge" | "M-Mkt") => return Self::Bond,
+            Some(_) => {}
+            None if security_type.is_empty()
+                && instrument.share_class_figi.is_none()
+                && instrument.composite_figi.is_none() =>
+            {
+                return Self::Other;
+            }
+            None => {}
+        }
+        // An equity. Dumps call depositary receipts shares, and leave the type of many rows
+        // blank: then the name decides.
+        let name = instrument.name.as_deref().unwrap_or_default();
+        let named = words(name).find_map(|word| word.pieces().find_map(Self::named_by));
+        match named {
+            Some(Self::Receipt) => Self::Receipt,
+            Some(kind @ (Self::Fund | Self::Preferred | Self::Warrant | Self::Right))
+                if security_type2.is_empty() =>
+            {
+                kind
+            }
+            _ => Self::Share,
+        }
     }
 }

@@ -1,145 +1,49 @@
-//! In which country a listing is: exchange codes and the countries of their markets.
+//! The countries of exchange codes, to rank a listing on its home market first.
 //!
-//! A fact of the world, not of the data: dumps give codes and no countries. A code that
-//! is not here has an unknown country, which costs its rows nothing but a place.
+//! Dumps give exchange codes but no countries, so that the table is part of the program. The
+//! country of a code that the table lacks is unknown, and its rows rank a little lower.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use iso_currency::Currency;
 
-/// The codes of each country's markets, composites and venues; ISO 3166 codes.
-const MARKETS: &[(&str, &str)] = &[
-    ("AE", "UH DB DH DU"),
-    ("AR", "AR AC AE AF AM AS"),
-    ("AT", "AV"),
-    ("AU", "AU AH AN AO AQ AT PF SI"),
-    ("BD", "BD C3"),
-    ("BE", "BB NB"),
-    ("BG", "BU"),
-    ("BH", "BI"),
-    ("BR", "BZ BE BL BN BO BR BS BV"),
-    ("BW", "BG"),
-    (
-        "CA",
-        "CN BF CA CF CJ CM CQ CT CV CW DG DJ DK DL DM DN DS DT DV HD HX QF QG QH TA TG TJ TK \
-            TN TO TR TV TW TX TY",
-    ),
-    ("CH", "SW BW SC SE SR SX VX"),
-    ("CL", "CI CC CE"),
-    ("CN", "CH C1 C2 CG CS JC QN"),
-    ("CO", "CB CL CO CX"),
-    ("CY", "CY YC"),
-    ("CZ", "CP CD CK KL RC"),
-    ("DE", "GR BQ GB GC GD GE GF GH GI GM GQ GS GT GW GY GZ LA LU NF NM NY PG QT TH"),
-    ("DK", "DC DD DF"),
-    ("EC", "ED EG EQ"),
-    ("EE", "ET"),
-    ("EG", "EY EA EC EI"),
-    ("ES", "SM SA SB SN SO SQ ST"),
-    ("FI", "FH FF"),
-    ("FR", "FP NP QE"),
-    ("GB", "LN LC LT LI LO IX PZ"),
-    ("GH", "GN"),
-    ("GR", "GA AA AP"),
-    ("HK", "HK H1 H2"),
-    ("HR", "CZ VA ZA"),
-    ("HU", "HB"),
-    ("ID", "IJ IK IY"),
-    ("IE", "ID PO"),
-    ("IL", "IT"),
-    ("IN", "IN IB IG IH IS"),
-    ("IS", "IR RF"),
-    ("IT", "IM HM I9 IC IF NI TE"),
-    ("JM", "JA"),
-    ("JO", "JR"),
-    ("JP", "JP JB JD JE JF JG JI JJ JK JM JN JO JQ JS JT JU JV JW JX"),
-    ("KE", "KN"),
-    ("KR", "KS KE KF KP KQ"),
-    ("KW", "KK"),
-    ("KZ", "KZ KX"),
-    ("LB", "LB"),
-    ("LK", "SL"),
-    ("LT", "LH"),
-    ("LU", "LX"),
-    ("LV", "LR LF LG LV"),
-    ("MA", "MC"),
-    ("MT", "MV"),
-    ("MU", "MP"),
-    ("MX", "MM MF MU"),
-    ("MY", "MK MQ"),
-    ("NA", "NW"),
-    ("NG", "NL NJ"),
-    ("NL", "NA NE NN"),
-    ("NO", "NO NS"),
-    ("NZ", "NZ NV"),
-    ("OM", "OM"),
-    ("PA", "PP"),
-    ("PE", "PE"),
-    ("PH", "PM"),
-    ("PK", "PA PK"),
-    ("PL", "PW PC PD PT"),
-    ("PT", "PL MD"),
-    ("QA", "QD"),
-    ("RO", "RO RE RQ RZ"),
-    ("RS", "SG"),
-    ("RU", "RU RG RM RN RP RR RS RT RX"),
-    ("SA", "AB"),
-    ("SE", "SS KA NG SF"),
-    ("SG", "SP"),
-    ("SI", "SV"),
-    ("SK", "SK"),
-    ("TH", "TB"),
-    ("TN", "TU"),
-    ("TR", "TI T0 TF TS"),
-    ("TW", "TT"),
-    ("TZ", "TZ"),
-    ("UA", "UZ OU QU UK"),
-    ("UG", "UG"),
-    (
-        "US",
-        "US PQ UA UB UC UD UE UF UI UJ UL UM UN UO UP UQ UR UT UU UV UW UX VF VG VJ VK VL VP \
-            VT VY OC OD",
-    ),
-    ("VE", "VC VE VS"),
-    ("VN", "VN VH VM VU"),
-    ("ZA", "SJ AJ"),
-    ("ZM", "ZL"),
-    ("ZW", "ZH"),
-];
+/// A line for each country: its ISO 3166 code, then the exchange codes of its composites and
+/// venues.
+const MARKETS: &str = include_str!("markets.txt");
 
-/// Codes under which trades beyond an exchange are reported, and trading platforms that
-/// list nothing of their own: the same share is listed elsewhere.
+/// The codes of off-exchange trade reporting and of trading platforms without listings: a
+/// share that is traded there is listed elsewhere.
 const REPORTING: &str = "A0 B1 B2 B3 B4 BY E1 E2 EB EE EF EM EN EO EP ES EU EX EZ G4 GK HE I2 \
     KO L1 L3 LD M0 MT NQ NR OF P2 PX QM QX S1 S2 S4 SH T1 T2 TQ WT X1 X2 X9 XA XB XC XD XE XF XG \
     XH XI XJ XK XL XM XN XO XP XQ XR XS XT XU XV XW XX XY XZ Z1 Z2";
 
-/// Where companies are registered that are at home elsewhere: the country of such an
-/// ISIN says nothing of a market.
+/// The countries where many foreign companies are registered: an ISIN of such a country does
+/// not name the home market.
 const REGISTERED_ELSEWHERE: &str = "AN BM BS CW GG GI IM JE KY LI LR MH PA VG VI";
 
 static COUNTRIES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let codes = MARKETS
-        .iter()
-        .flat_map(|(country, codes)| codes.split_whitespace().map(move |code| (code, *country)));
-    codes.collect()
+    let codes = |line: &'static str| {
+        let (country, codes) = line.split_once(' ').unwrap_or_default();
+        codes.split(' ').map(move |code| (code, country))
+    };
+    MARKETS.lines().flat_map(codes).collect()
 });
 
-/// Where a listing is, seen from the security's home.
+/// The market of a listing, compared with the security's home market.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Market {
-    /// In the country of its ISIN.
+    /// It is in the country of the ISIN.
     Home,
-    /// Nothing says where, or where its home is.
+    /// Its country, or the home country, is not known.
     Unknown,
-    /// In another country.
+    /// It is in another country.
     Foreign,
-    /// On no exchange of its own.
+    /// It is one of the codes in [`REPORTING`].
     Reporting,
 }
 
-/// The market of a row by its own exchange code, currency and ISIN, as far as it has
-/// them.
+/// The market of a row, from its exchange code, currency and ISIN as far as they are known.
 pub(crate) fn market(
     exch_code: Option<&str>,
     currency: Option<&str>,
@@ -164,7 +68,7 @@ fn is_reporting(exch_code: &str) -> bool {
     exch_code.len() == 2 && REPORTING.split(' ').any(|code| code == exch_code)
 }
 
-/// Whether a currency is used, and not in that country.
+/// Whether a currency is in use, but not in that country.
 fn is_foreign(currency: &str, country: &str) -> bool {
     Currency::from_code(currency).is_some_and(|currency| {
         let mut countries = currency.used_by().into_iter();
@@ -178,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_code_has_one_country() {
-        let codes = MARKETS.iter().flat_map(|(_, codes)| codes.split_whitespace());
+        let codes = MARKETS.lines().flat_map(|line| line.split(' ').skip(1));
         assert_eq!(codes.clone().count(), COUNTRIES.len());
         for code in codes {
             assert!(code.len() == 2 && !is_reporting(code), "{code}");
@@ -186,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_listing_is() {
+    fn a_listing_is_at_home_or_abroad() {
         for (exch_code, currency, isin, expected) in [
             (Some("US"), None, Some("US0378331005"), Market::Home),
             (Some("GR"), None, Some("US0378331005"), Market::Foreign),

@@ -1,5 +1,5 @@
-//! An instrument with every field of the contract: what a dump is made into, and
-//! what an index is made of.
+//! An instrument with every field of the contract: a row of a dump is read into one, and an
+//! index is built from them.
 
 pub mod check_digit;
 pub(crate) mod date;
@@ -17,54 +17,54 @@ use self::figi::Figi;
 use self::id_type::{IdType, IdValue};
 use self::vocabulary::Property;
 
-/// The market sector whose rows may be unlisted (contract, `includeUnlistedEquities`).
+/// The market sector whose rows may be unlisted equities (contract 6.9).
 pub const EQUITY: &str = "Equity";
 
-/// One instrument: a composite, a listing at one venue, a bond, a contract.
-/// What is not known is `None`.
+/// One instrument: a composite, a listing at one venue, a bond, a contract. A field that is
+/// not known is `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instrument {
     /// Its own FIGI.
     pub figi: Figi,
-    /// The composite that links the venues of one market.
+    /// The FIGI of the composite that links the venues of one market.
     pub composite_figi: Option<Figi>,
-    /// The share class that links the composites of all markets.
+    /// The FIGI of the share class that links the composites of all markets.
     pub share_class_figi: Option<Figi>,
-    /// Result field `ticker`, and what idType `TICKER` asks for.
+    /// Result field `ticker`, which idType `TICKER` finds.
     pub ticker: Option<String>,
     /// Result field `name`.
     pub name: Option<String>,
     /// Result field `securityDescription`.
     pub security_description: Option<String>,
-    /// The enum-like properties, each at its [`Property`]'s place.
+    /// The values of the enum-like properties, by the discriminant of [`Property`].
     pub properties: [Option<String>; Property::COUNT],
-    /// Of an option or a warrant, in its currency.
+    /// The strike price of an option or a warrant, in its currency.
     pub strike: Option<f64>,
-    /// Units of the underlying in one contract.
+    /// The units of the underlying in one contract.
     pub contract_size: Option<f64>,
-    /// Per cent a year.
+    /// The interest in per cent a year.
     pub coupon: Option<f64>,
     /// The last day of an option, a warrant or a future.
     pub expiration: Option<Date>,
-    /// The day a bond or a pool is paid back.
+    /// The day on which a bond or a pool is paid back.
     pub maturity: Option<Date>,
-    /// Whether it is listed on an exchange; unknown counts as listed.
+    /// Whether it is listed on an exchange. Unknown counts as listed.
     pub listed: Option<bool>,
-    /// The fixed text of rows whose attributes cannot be shown.
+    /// The text that replaces attributes which are not available (contract 12.4).
     pub metadata: Option<String>,
     /// Result field `uniqueID` of v2 and v1.
     pub unique_id: Option<String>,
     /// Result field `uniqueIDFutOpt` of v2 and v1.
     pub unique_id_fut_opt: Option<String>,
-    /// Third-party identifiers. The kinds that are fields of their own (the three
-    /// FIGIs, `TICKER`) need not be here: [`Instrument::keys`] adds them.
+    /// Third-party identifiers. The FIGIs and the ticker have separate fields and need not be
+    /// repeated here: [`Instrument::keys`] adds them.
     pub identifiers: Vec<IdValue<'static>>,
-    /// Further words by which search finds the row.
+    /// Further texts whose words a search finds.
     pub alias: Vec<String>,
 }
 
 impl Instrument {
-    /// An instrument of which nothing but the FIGI is known.
+    /// An instrument of which only the FIGI is known.
     pub fn new(figi: Figi) -> Self {
         Self {
             figi,
@@ -93,44 +93,44 @@ impl Instrument {
         self.properties[property as usize].as_deref()
     }
 
-    /// Whether only `includeUnlistedEquities` shows it: an equity that is said
-    /// not to be listed (decisions, "Unlisted equities").
+    /// Whether it is found only with `includeUnlistedEquities`: an equity that the data call
+    /// not listed (contract 6.9).
     pub fn is_unlisted_equity(&self) -> bool {
         self.listed == Some(false) && self.property(Property::MarketSecDes) == Some(EQUITY)
     }
 
-    /// The day that the filters `expiration` and `maturity` compare: a row with
-    /// only one of the two answers both with it (decisions, last case of the table).
+    /// The days that the filters `expiration` and `maturity` compare. A row with only one of
+    /// the two answers both filters with it (contract 6.18).
     pub fn filter_dates(&self) -> (Option<Date>, Option<Date>) {
         (self.expiration.or(self.maturity), self.maturity.or(self.expiration))
     }
 
-    /// The texts by whose words a search finds it (decisions, "Words of a row").
+    /// The texts whose words a search finds (contract 9.1).
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let texts = [&self.ticker, &self.name, &self.security_description];
         texts.into_iter().flatten().chain(&self.alias).map(String::as_str)
     }
 
-    /// All that a mapping job finds it by, except its own FIGI: that one is the
-    /// order of the index and needs no directory. May name a pair twice.
+    /// The idTypes and idValues by which a mapping job finds it, except its own FIGI: the index
+    /// is sorted by FIGI, so that no directory is needed. A pair may come twice.
     pub fn keys(&self) -> impl Iterator<Item = IdValue<'_>> {
         let composite = self.composite_figi.map(IdValue::composite);
         let share_class = self.share_class_figi.map(IdValue::share_class);
-        // A ticker longer than any job may ask for needs no key.
+        // No job can ask for a ticker that is too long to be admitted.
         let ticker = self.ticker.as_deref().and_then(|text| IdType::Ticker.admit(text).ok());
         let given = self.identifiers.iter().filter(|value| value.id_type() != IdType::BbGlobal);
         let own = composite.into_iter().chain(share_class).chain(ticker);
         own.chain(given.map(IdValue::borrowed))
     }
 
-    /// The third-party identifiers of one kind.
+    /// The third-party identifiers of one idType.
     pub fn identifiers_of(&self, id_type: IdType) -> impl Iterator<Item = &IdValue<'static>> {
         self.identifiers.iter().filter(move |value| value.id_type() == id_type)
     }
 
-    /// Takes in what `later` says of the same instrument: it fills what is
-    /// unknown here and wins where the two differ; of identifiers and aliases,
-    /// kind by kind. Every field that becomes another is told to `changed`.
+    /// Merges a later row of the same instrument: `later` fills unknown fields and wins where
+    /// the two differ. All identifiers of an idType are replaced together, and so are all
+    /// aliases. `changed` is called for every field whose value changes.
     pub fn update(&mut self, later: Self, mut changed: impl FnMut(Change<'_>)) {
         debug_assert_eq!(self.figi, later.figi);
         let changed = &mut changed;
@@ -167,22 +167,27 @@ impl Instrument {
         later: Vec<IdValue<'static>>,
         changed: &mut impl FnMut(Change<'_>),
     ) {
-        fn of<'a>(kind: IdType, identifiers: &'a [IdValue<'static>]) -> Vec<&'a str> {
-            let same = identifiers.iter().filter(|value| value.id_type() == kind);
+        fn of<'a>(id_type: IdType, identifiers: &'a [IdValue<'static>]) -> Vec<&'a str> {
+            let same = identifiers.iter().filter(|value| value.id_type() == id_type);
             let mut values: Vec<&str> = same.map(IdValue::as_str).collect();
             values.sort_unstable();
             values
         }
-        let has = |values: &[IdValue<'_>], kind| values.iter().any(|value| value.id_type() == kind);
-        for (place, kind) in later.iter().map(IdValue::id_type).enumerate() {
-            if has(&later[..place], kind) {
+        let has =
+            |values: &[IdValue<'_>], id_type| values.iter().any(|value| value.id_type() == id_type);
+        for (place, id_type) in later.iter().map(IdValue::id_type).enumerate() {
+            if has(&later[..place], id_type) {
                 continue;
             }
-            let (old, new) = (of(kind, &self.identifiers), of(kind, &later));
+            let (old, new) = (of(id_type, &self.identifiers), of(id_type, &later));
             if old != new {
                 let old = (!old.is_empty()).then(|| old.join(";"));
                 let new = new.join(";");
-                changed(Change { field: kind.name(), old: old.as_ref().map(display), new: &new });
+                changed(Change {
+                    field: id_type.name(),
+                    old: old.as_ref().map(display),
+                    new: &new,
+                });
             }
         }
         self.identifiers.retain(|value| !has(&later, value.id_type()));
@@ -190,17 +195,17 @@ impl Instrument {
     }
 }
 
-/// A field of an instrument that a later row made another.
+/// A field of an instrument whose value a later row changed.
 pub struct Change<'a> {
     /// The name of the field in a result row, or of the idType.
     pub field: &'static str,
-    /// What it was, if it was known; several values are joined by `;`.
+    /// The old value, if it was known; several values are joined by `;`.
     pub old: Option<&'a dyn fmt::Display>,
-    /// What it is now.
+    /// The new value.
     pub new: &'a dyn fmt::Display,
 }
 
-/// `later` wins where it is known.
+/// Replaces `mine` with `later` where `later` is known, and reports a change.
 fn win<T: PartialEq + fmt::Display>(
     field: &'static str,
     mine: &mut Option<T>,
@@ -227,7 +232,7 @@ mod tests {
         Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())
     }
 
-    /// Commands, "The canonical dump": later inputs fill and win.
+    /// A later row fills unknown fields and wins where the two differ.
     #[test]
     fn a_later_row_fills_and_wins() {
         let isin = |text| IdType::Isin.admit(text).unwrap();
@@ -268,9 +273,9 @@ mod tests {
         );
     }
 
-    /// Decisions: only `listed = false` makes a row of sector Equity unlisted.
+    /// contract 6.9: only `listed = false` makes a row of sector Equity unlisted.
     #[test]
-    fn only_equities_said_to_be_unlisted_are() {
+    fn only_equities_that_are_not_listed_are_unlisted_equities() {
         for (listed, sector, unlisted) in [
             (Some(false), Some("Equity"), true),
             (Some(true), Some("Equity"), false),
@@ -284,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Decisions: a row with only one of expiration and maturity answers both.
+    /// contract 6.18: a row with only one of expiration and maturity answers both.
     #[test]
     fn one_date_serves_both_filters() {
         let [a, b] = ["2025-01-17", "2026-01-17"].map(|text| Some(Date::parse(text).unwrap()));

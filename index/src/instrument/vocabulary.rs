@@ -1,9 +1,8 @@
 //! The enum-like properties and the values that each may have.
 //!
-//! The allowed set (decisions, "allowed set") is what the data hold, united with
-//! the lists given at ingestion and with what is fixed. A value that was admitted
-//! is a [`Known`], and filters are made of nothing else: an unchecked text has no
-//! way into a question.
+//! The allowed set unites the values in the data, the lists given at ingestion and the fixed
+//! values (contract 6.2). A value that was admitted is a [`Known`]. Filters take nothing else,
+//! so that no unchecked text gets into a question.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,29 +11,29 @@ use iso_currency::{Currency, IntoEnumIterator as _};
 /// An enum-like property, by its name in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Property {
-    /// `exchCode`: exchange code, of the row itself.
+    /// `exchCode`: the exchange code of the row itself.
     ExchCode,
-    /// `micCode`: ISO 10383 code of the row's market segment.
+    /// `micCode`: the ISO 10383 code of the row's market segment.
     MicCode,
-    /// `currency`: of the instrument.
+    /// `currency`: the currency of the instrument.
     Currency,
-    /// `marketSecDes`; in a result row the same is named `marketSector`.
+    /// `marketSecDes`: the market sector, named `marketSector` in a result row.
     MarketSecDes,
-    /// `securityType`.
+    /// `securityType`: the security type.
     SecurityType,
-    /// `securityType2`: an alternative, typically less specific type.
+    /// `securityType2`: an alternative, usually less specific security type.
     SecurityType2,
     /// `optionType`: `Put` or `Call`.
     OptionType,
-    /// `stateCode`.
+    /// `stateCode`: a state or province.
     StateCode,
 }
 
 impl Property {
-    /// How many there are.
+    /// The number of properties.
     pub const COUNT: usize = 8;
 
-    /// All of them; a property's place here is its discriminant.
+    /// All properties, in the order of their discriminants.
     pub const ALL: [Self; Self::COUNT] = [
         Self::ExchCode,
         Self::MicCode,
@@ -46,12 +45,12 @@ impl Property {
         Self::StateCode,
     ];
 
-    /// Those that every result row repeats: exchCode, securityType, marketSector,
-    /// securityType2.
+    /// The properties that are fields of a result row: exchCode, securityType, marketSector
+    /// and securityType2.
     pub(crate) const IN_RESULT: [Self; 4] =
         [Self::ExchCode, Self::SecurityType, Self::MarketSecDes, Self::SecurityType2];
 
-    /// The contract's name of the property in a result row.
+    /// The name of the property in a result row.
     pub const fn field_name(self) -> &'static str {
         match self {
             Self::MarketSecDes => "marketSector",
@@ -59,7 +58,7 @@ impl Property {
         }
     }
 
-    /// The contract's name of the property in a request.
+    /// The name of the property in a request.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ExchCode => "exchCode",
@@ -73,12 +72,12 @@ impl Property {
         }
     }
 
-    /// The property of that name; letter case counts.
+    /// The property with this name in a request; letter case counts.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
-    /// The values that are allowed whatever the data hold.
+    /// The values that are allowed whatever the data hold (contract 6.3).
     fn fixed(self) -> Vec<&'static str> {
         match self {
             Self::MarketSecDes => MARKET_SECTORS.to_vec(),
@@ -94,7 +93,7 @@ impl Property {
 const MARKET_SECTORS: [&str; 10] =
     ["Comdty", "Corp", "Curncy", "Equity", "Govt", "Index", "M-Mkt", "Mtge", "Muni", "Pfd"];
 
-/// Contract, "State codes".
+/// The 142 published state codes.
 const STATE_CODES: &str = "AB AC AH AK AL AM AR AS AT AZ BC BJ CA CB CO CQ CT CZ DC DE EH FH FI FJ \
     FL FO FS GA GD GF GM GS GU GX GZ HA HB HE HG HI HL HN HO HS IA ID IG IK IL IN IT JL JS JX KA \
     KC KN KO KS KT KU KY LA LN MA MB MD ME MG MI MN MO MS MT MZ NB NC ND NE NG NH NJ NL NM NN NR \
@@ -103,8 +102,8 @@ const STATE_CODES: &str = "AB AC AH AK AL AM AR AS AT AZ BC BJ CA CB CO CQ CT CZ
 
 /// A value that its property may have, in one vocabulary.
 ///
-/// It is a place in that vocabulary's list and means nothing to another one:
-/// ask and answer with the same generation.
+/// It is a place in that vocabulary's list, so that it has no meaning for another
+/// generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Known {
     property: Property,
@@ -130,14 +129,14 @@ pub struct Vocabulary {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct List {
-    /// By lower case, ties by code point: the order in which the list is served.
+    /// Sorted as [`Vocabulary::values`] returns them.
     values: Vec<Box<str>>,
     ordinals: HashMap<Box<str>, u32>,
 }
 
 impl Vocabulary {
-    /// The vocabulary that holds what is fixed and the given values; values that
-    /// come twice count once.
+    /// The vocabulary of the fixed values and the given ones. A value that comes twice counts
+    /// once.
     pub fn new(values: impl IntoIterator<Item = (Property, String)>) -> Self {
         let mut sets = Property::ALL.map(|property| {
             property.fixed().into_iter().map(String::from).collect::<BTreeSet<_>>()
@@ -148,19 +147,19 @@ impl Vocabulary {
         Self { lists: sets.map(List::new) }
     }
 
-    /// The values of `property`, sorted by lower case, ties by code point.
+    /// The values of `property`, sorted by lower case, equal ones by code point (contract 7.4).
     pub fn values(&self, property: Property) -> impl ExactSizeIterator<Item = &str> {
         self.lists[property as usize].values.iter().map(|value| &**value)
     }
 
-    /// The value as one that filters are made of, if `property` may have it.
-    /// Letter case counts: `AUD` and `AUd` are two currencies.
+    /// The value as filters take it, if `property` may have it. Letter case counts: `GBP` and
+    /// `GBp` are two currencies.
     pub fn admit(&self, property: Property, value: &str) -> Option<Known> {
         let ordinal = *self.lists[property as usize].ordinals.get(value)?;
         Some(Known { property, ordinal })
     }
 
-    /// The value at a place of the list of `property`.
+    /// The value at a place of the sorted list of `property`.
     pub(crate) fn value(&self, property: Property, ordinal: usize) -> &str {
         &self.lists[property as usize].values[ordinal]
     }
@@ -168,7 +167,7 @@ impl Vocabulary {
     /// The text of a value that this vocabulary admitted.
     ///
     /// # Panics
-    /// When `known` is of a longer vocabulary.
+    /// When `known` is of another, longer vocabulary.
     pub fn text(&self, known: Known) -> &str {
         self.value(known.property, known.ordinal())
     }
@@ -201,7 +200,7 @@ mod tests {
         }
     }
 
-    /// Decisions, "Versions": sorted by lower case, ties by code point.
+    /// contract 7.4: sorted by lower case, equal values by code point.
     #[test]
     fn values_are_sorted_by_lower_case() {
         let vocabulary = vocabulary();
@@ -209,9 +208,9 @@ mod tests {
         assert_eq!(served, ["A0", "Ab", "GR", "US", "us", "ΑΘ"]);
     }
 
-    /// Decisions, "allowed set".
+    /// contract 6.3: the fixed values.
     #[test]
-    fn what_is_fixed_is_there_without_data() {
+    fn fixed_values_are_allowed_without_data() {
         let vocabulary = Vocabulary::new([]);
         assert_eq!(vocabulary.values(Property::StateCode).len(), 142);
         assert_eq!(vocabulary.values(Property::OptionType).collect::<Vec<_>>(), ["Call", "Put"]);

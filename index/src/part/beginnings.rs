@@ -1,29 +1,34 @@
-//! The best rows of each beginning of one to three letters, made at build.
+//! The best rows of each beginning of one to three letters, for suggestions (engine 7). The
+//! shortest beginnings fit most words of an index, so that the build looks them up once.
+//!
+//! Two files: `suggest.beginnings`, for each beginning, ascending, its UTF-8 bytes padded with
+//! zeros to 12, then the place of its first row in the other file as `u32`, and one entry more
+//! to end the table; `suggest.rows`, positions in the order of ranks as `u32`.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::mapped::{Mapped, u32_at};
+use crate::mapped::{Mapped, first_index, u32_at};
+use crate::part::file_writer::write_file;
 use crate::part::ranks::Ranks;
 use crate::part::rows::Rows;
 use crate::words::words;
 
-pub(crate) const BEGINNINGS: &str = "suggest.beginnings";
+const BEGINNINGS: &str = "suggest.beginnings";
 
-pub(crate) const ROWS: &str = "suggest.rows";
+const ROWS: &str = "suggest.rows";
 
-/// The longest beginning that is in the table.
+/// The most letters of a beginning in the table.
 pub(crate) const SHORT_CHARS_MAX: usize = 3;
 
-pub(crate) const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
+const KEY_BYTES: usize = 4 * SHORT_CHARS_MAX;
 
-pub(crate) const ENTRY_BYTES: usize = KEY_BYTES + 4;
+const ENTRY_BYTES: usize = KEY_BYTES + 4;
 
-/// The best rows that are kept of a beginning: a page of suggestions, and some for what
-/// filters take away.
-pub(crate) const ROWS_MAX: usize = 64;
+/// The most rows that are kept of a beginning: a page of suggestions, and some more because
+/// filters take rows away.
+const ROWS_MAX: usize = 64;
 
 /// The table of one part.
 pub(crate) struct Beginnings {
@@ -47,27 +52,22 @@ impl Beginnings {
         Ok(beginnings)
     }
 
-    /// The positions of the best rows whose ticker or name begins so, ascending; none for
-    /// beginnings that no row has, or that are longer than those of the table.
+    /// The positions of the best rows whose ticker or name begins so, ascending. None when no
+    /// row does, or when the beginning has more than [`SHORT_CHARS_MAX`] letters.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
         let rows = key(beginning).and_then(|key| {
-            let (mut low, mut high) = (0, self.entries.len() / ENTRY_BYTES - 1);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                match self.key(middle) < &key[..] {
-                    true => low = middle + 1,
-                    false => high = middle,
-                }
-            }
-            let is_there = low + 1 < self.entries.len() / ENTRY_BYTES && self.key(low) == key;
-            is_there.then(|| self.start(low)..self.start(low + 1))
+            let count = self.count();
+            let entry = first_index(0..count as u32, |entry| self.key(entry as usize) >= &key[..]);
+            let entry = entry as usize;
+            let is_there = entry < count && self.key(entry) == key;
+            is_there.then(|| self.start(entry)..self.start(entry + 1))
         });
         rows.unwrap_or(0..0).map(|place| u32_at(&self.rows, 4 * place))
     }
 
     /// Checks that beginnings and positions ascend.
     pub(crate) fn verify(&self, part: &Path, ranks: &Ranks) -> Result<()> {
-        for entry in 0..self.entries.len() / ENTRY_BYTES - 1 {
+        for entry in 0..self.count() {
             let (start, end) = (self.start(entry), self.start(entry + 1));
             let is_sorted = entry == 0 || self.key(entry - 1) < self.key(entry);
             if start >= end || end * 4 > self.rows.len() || !is_sorted {
@@ -83,6 +83,11 @@ impl Beginnings {
         Ok(())
     }
 
+    /// The number of beginnings. One more entry ends the table.
+    fn count(&self) -> usize {
+        self.entries.len() / ENTRY_BYTES - 1
+    }
+
     fn key(&self, entry: usize) -> &[u8] {
         &self.entries[entry * ENTRY_BYTES..][..KEY_BYTES]
     }
@@ -92,15 +97,15 @@ impl Beginnings {
     }
 }
 
-/// Makes the table of a part whose rows are ranked.
+/// Writes the table of a part whose rows and ranks are written.
 pub(crate) fn write(part: &Path) -> Result<()> {
     let rows = Rows::open(part)?;
     let ranks = Ranks::open(part, rows.len())?;
     let mut known: HashMap<[u8; KEY_BYTES], Vec<u32>> = HashMap::new();
     for position in 0..ranks.len() {
         let doc = ranks.doc(position);
-        // Of each security the best listing: the others would be the same suggestion. And
-        // nothing of what there are thousands of to one name.
+        // Only the best listing of a security: the others would be the same suggestion. No
+        // options, bonds and the like: thousands of them share one name.
         if !ranks.is_best(doc) || ranks.kind(doc).ends() {
             continue;
         }
@@ -132,14 +137,12 @@ pub(crate) fn write(part: &Path) -> Result<()> {
     }
     entries.extend_from_slice(&[u8::MAX; KEY_BYTES]);
     entries.extend_from_slice(&count.to_le_bytes());
-    for (name, bytes) in [(BEGINNINGS, entries), (ROWS, positions)] {
-        let path = part.join(name);
-        fs::write(&path, bytes).map_err(Error::io(&path))?;
-    }
-    Ok(())
+    write_file(&part.join(BEGINNINGS), &entries)?;
+    write_file(&part.join(ROWS), &positions)
 }
 
-pub(crate) fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
+/// The key of a beginning; `None` unless it has 1 to [`SHORT_CHARS_MAX`] letters.
+fn key(beginning: &str) -> Option<[u8; KEY_BYTES]> {
     let mut key = [0; KEY_BYTES];
     key.get_mut(..beginning.len())?.copy_from_slice(beginning.as_bytes());
     let letters = beginning.chars().count();

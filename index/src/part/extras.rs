@@ -1,14 +1,14 @@
-//! What of an instrument nothing else of the index gives back: its identifiers as
-//! texts, its aliases, its own dates. No question is answered from here; it is read
-//! when an index is written out as a dump again, and when one instrument is looked at.
+//! The fields of an instrument that cannot be rebuilt from its row: identifiers as texts,
+//! aliases, numbers, dates and the remaining properties. They are read when an index is
+//! exported and when one instrument is shown in full, never to find anything.
 //!
-//! `extras.blocks`: zstd frames, each of [`BLOCK`] instruments, encoded without what
-//! the rows hold, each after its length as a little-endian `u32`. `extras.starts`:
-//! where each block starts, as `u64`, and the end of the last.
+//! Two files: `extras.blocks`, zstd frames of [`BLOCK`] instruments each, every instrument
+//! encoded without the fields of its row, after its length as `u32`; `extras.starts`, the start
+//! of each block and the end of the last one, as `u64`. Numbers are little-endian.
 
 use std::path::Path;
 
-use super::file_writer::FileWriter;
+use super::file_writer::{FileWriter, write_file};
 use super::rows::{Row, Text};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
@@ -18,18 +18,17 @@ use crate::mapped::{Mapped, u32_at, u64_at};
 const BLOCKS: &str = "extras.blocks";
 const STARTS: &str = "extras.starts";
 
-/// Instruments in a block: neighbours are alike, so that a block shrinks to a
-/// fraction.
+/// The instruments in a block. Neighbours are alike, so that a block compresses well.
 const BLOCK: usize = 1024;
 
-/// A fast level: higher ones gain a few per cent and cost the build much.
+/// The compression level of zstd: higher ones gain a few per cent and slow the build down.
 const LEVEL: i32 = 1;
 
 /// Writes the extras of one part, in FIGI order.
 pub(crate) struct ExtrasWriter {
     blocks: FileWriter,
     starts: Vec<u64>,
-    /// The block that is being filled, and the instruments in it.
+    /// The current block, and the number of instruments in it.
     block: Vec<u8>,
     count: usize,
     packer: zstd::bulk::Compressor<'static>,
@@ -64,8 +63,7 @@ impl ExtrasWriter {
         }
         self.blocks.finish()?;
         let starts: Vec<u8> = self.starts.iter().flat_map(|start| start.to_le_bytes()).collect();
-        let path = part.join(STARTS);
-        std::fs::write(&path, starts).map_err(Error::io(&path))
+        write_file(&part.join(STARTS), &starts)
     }
 
     fn pack(&mut self, part: &Path) -> Result<()> {
@@ -79,7 +77,7 @@ impl ExtrasWriter {
     }
 }
 
-/// The extras of one part of a published generation.
+/// The extras of one part.
 pub(crate) struct Extras {
     blocks: Mapped,
     starts: Mapped,
@@ -100,10 +98,10 @@ impl Extras {
         Ok(extras)
     }
 
-    /// Hands on every instrument in order, with nothing but its extras.
+    /// Calls `each` with every instrument in FIGI order, with only its extras filled in.
     ///
     /// # Errors
-    /// When a block is not what was written, and those of `each`.
+    /// The first error of `each`, and [`Error::Damaged`] when a block cannot be decoded.
     pub(crate) fn for_each<E: From<Error>>(
         &self,
         part: &Path,
@@ -113,25 +111,25 @@ impl Extras {
             let block = self.block(part, number)?;
             let mut rest = &block[..];
             while !rest.is_empty() {
-                let instrument = Instrument::decode(take_record(part, &mut rest)?);
+                let instrument = Instrument::decode(take_encoded(part, &mut rest)?);
                 each(instrument.ok_or_else(|| damaged(part))?)?;
             }
         }
         Ok(())
     }
 
-    /// The instrument of a DocId, with nothing but its extras. It unpacks a block, which
-    /// takes a few tenths of a millisecond.
+    /// The instrument of a DocId, with only its extras filled in. It unpacks a whole block,
+    /// which takes a few tenths of a millisecond.
     ///
     /// # Errors
-    /// When the block is not what was written.
+    /// [`Error::Damaged`] when the block cannot be decoded.
     pub(crate) fn get(&self, part: &Path, doc: u32) -> Result<Instrument> {
         let block = self.block(part, doc as usize / BLOCK)?;
         let mut rest = &block[..];
         for _ in 0..doc as usize % BLOCK {
-            take_record(part, &mut rest)?;
+            take_encoded(part, &mut rest)?;
         }
-        Instrument::decode(take_record(part, &mut rest)?).ok_or_else(|| damaged(part))
+        Instrument::decode(take_encoded(part, &mut rest)?).ok_or_else(|| damaged(part))
     }
 
     fn block(&self, part: &Path, number: usize) -> Result<Vec<u8>> {
@@ -142,8 +140,8 @@ impl Extras {
     }
 }
 
-/// Takes the bytes of the next instrument off a block.
-fn take_record<'a>(part: &Path, block: &mut &'a [u8]) -> Result<&'a [u8]> {
+/// Takes the bytes of the next encoded instrument off the front of a block.
+fn take_encoded<'a>(part: &Path, block: &mut &'a [u8]) -> Result<&'a [u8]> {
     let (length, after) = block.split_at_checked(4).ok_or_else(|| damaged(part))?;
     let length = u32_at(length, 0) as usize;
     let (bytes, after) = after.split_at_checked(length).ok_or_else(|| damaged(part))?;
@@ -152,11 +150,11 @@ fn take_record<'a>(part: &Path, block: &mut &'a [u8]) -> Result<&'a [u8]> {
 }
 
 fn damaged(part: &Path) -> Error {
-    Error::damaged(part, "extras.blocks: a block is not what was written")
+    Error::damaged(part, "extras.blocks: a block cannot be decoded")
 }
 
 impl Instrument {
-    /// Takes in what its row holds of it.
+    /// Fills in the fields that its row holds.
     pub(crate) fn complete(&mut self, row: &Row<'_>) {
         let owned = |text: Option<Text<'_>>| text.map(|text| text.to_string());
         self.composite_figi = row.composite_figi();

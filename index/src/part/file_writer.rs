@@ -1,33 +1,33 @@
-//! A new file that is written piece by piece. Its errors name it, and it is not finished
-//! before all of its bytes are written.
+//! Writing the files of a part. Errors name the file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Bytes that are gathered before they are written, unless a caller asks for more.
+/// The size of the buffer, unless a caller asks for a larger one.
 const BUFFER_BYTES: usize = 8 << 10;
 
+/// A new file that is written piece by piece.
 pub(crate) struct FileWriter {
     path: PathBuf,
     file: BufWriter<File>,
 }
 
 impl FileWriter {
-    /// Creates the file, which must not be there.
+    /// Creates the file, which must not exist.
     pub(crate) fn create(path: PathBuf) -> Result<Self> {
         Self::with_buffer(path, BUFFER_BYTES)
     }
 
-    /// As [`Self::create`], with a buffer of that size.
+    /// Creates the file, which must not exist, with a buffer of that size.
     pub(crate) fn with_buffer(path: PathBuf, buffer_bytes: usize) -> Result<Self> {
         let file = File::create_new(&path).map_err(Error::io(&path))?;
         Ok(Self { path, file: BufWriter::with_capacity(buffer_bytes, file) })
     }
 
-    /// Writes all of the bytes.
+    /// Appends the bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         match self.file.write_all(bytes) {
             Ok(()) => Ok(()),
@@ -35,10 +35,15 @@ impl FileWriter {
         }
     }
 
-    /// Writes what is still in the buffer. A writer that is dropped instead may lose it.
+    /// Writes the rest of the buffer. A writer that is dropped without this call may lose it.
     pub(crate) fn finish(self) -> Result<()> {
         let Self { path, file } = self;
         file.into_inner().map_err(|error| Error::io(&path)(error.into_error()))?;
         Ok(())
     }
+}
+
+/// Writes a file at once.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(Error::io(path))
 }

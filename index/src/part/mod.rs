@@ -1,5 +1,11 @@
-//! A part of a generation: a FIGI range as one tantivy segment with its companion
-//! files, all in the same order: DocId order is FIGI order.
+//! A part of a generation: one range of FIGIs, as a tantivy segment and its companions.
+//!
+//! All of them are in FIGI order, so that a DocId is the place of an instrument in each
+//! (engine 1). Each companion has a writer for the build, a reader over mapped files, and a
+//! `verify` for what a checksum does not show.
+//!
+//! Imports: `mod → beginnings → {extras, ranks} → {rows, identifiers, bitmaps, numbers,
+//! segment}`, and `file_writer` serves all.
 
 pub(crate) mod beginnings;
 pub(crate) mod bitmaps;
@@ -30,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::vocabulary::Vocabulary;
 
-/// A part of a published generation, open for reading.
+/// A part of a generation, open for reading.
 pub(crate) struct Part {
     pub(crate) rows: Rows,
     pub(crate) identifiers: Identifiers,
@@ -46,8 +52,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Opens a part of that many instruments. The caller has checked its files against the
-    /// manifest.
+    /// Opens the part in the folder `path`. The caller has checked its files against the
+    /// manifest, which says how many `instruments` it has.
+    ///
+    /// # Errors
+    /// When a file cannot be opened, or the sizes of two files contradict each other.
     pub(crate) fn open(
         path: &Path,
         instruments: u32,
@@ -57,7 +66,10 @@ impl Part {
         let (segment, fields) = open_segment(path)?;
         let rows = Rows::open(path)?;
         if rows.len() != segment.max_doc() as usize || rows.len() != instruments as usize {
-            return Err(Error::damaged(path, "rows, segment and manifest count differently"));
+            return Err(Error::damaged(
+                path,
+                "rows, segment and manifest have different numbers of instruments",
+            ));
         }
         let extras = Extras::open(path, rows.len())?;
         Ok(Self {
@@ -75,7 +87,10 @@ impl Part {
         })
     }
 
-    /// Checks that rows, segment and identifiers tell of the same instruments.
+    /// Checks each companion by itself, and that rows and segment have the same FIGIs.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first contradiction.
     pub(crate) fn verify(&self, path: &Path) -> Result<()> {
         self.rows.verify(path)?;
         let count = self.rows.len() as u32;
@@ -92,7 +107,10 @@ impl Part {
         self.identifiers.verify(path, count)
     }
 
-    /// Hands on every instrument, whole, in FIGI order, with its DocId.
+    /// Calls `each` with the DocId and all fields of every instrument, in FIGI order.
+    ///
+    /// # Errors
+    /// The first error of `each`, and [`Error::Damaged`] when extras and rows disagree.
     pub(crate) fn for_each<E: From<Error>>(
         &self,
         path: &Path,
@@ -101,7 +119,7 @@ impl Part {
         let mut doc = 0;
         self.extras.for_each(path, |mut instrument| {
             if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
-                let what = format!("extras: {} is not the instrument of its row", instrument.figi);
+                let what = format!("extras: {} is not the FIGI of its row", instrument.figi);
                 return Err(Error::damaged(path, what).into());
             }
             instrument.complete(&self.rows.get(doc));
@@ -109,7 +127,7 @@ impl Part {
             each(doc - 1, instrument)
         })?;
         if doc as usize != self.rows.len() {
-            return Err(Error::damaged(path, "extras: there are fewer than rows").into());
+            return Err(Error::damaged(path, "extras: fewer instruments than rows").into());
         }
         Ok(())
     }

@@ -1,53 +1,56 @@
-//! What narrows an answer, in mapping, search and filter alike.
+//! The filters of a question, which are the same in mapping, search and filter (chapter 6 of the
+//! contract).
 
 use std::{iter, mem};
 
 use super::interval::{DateInterval, NumberInterval};
 use crate::instrument::vocabulary::{Known, Property};
 
-/// Conditions on a row's own values; every one that is there must hold.
+/// Conditions on the values of a row. A row must pass all that are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Filters {
-    /// Values of which the row's own enum-like properties must have one.
+    /// For each enum-like property, the values of which the row must have one.
     pub known: KnownValues,
-    /// `strike`: a row without one does not match.
+    /// `strike`. A row without the number does not match (contract 6.12).
     pub strike: Option<NumberInterval>,
-    /// `contractSize`, likewise.
+    /// `contractSize`, by the same rule.
     pub contract_size: Option<NumberInterval>,
-    /// `coupon`, likewise.
+    /// `coupon`, by the same rule.
     pub coupon: Option<NumberInterval>,
-    /// `expiration`, likewise; a row that has only a maturity answers with it.
+    /// `expiration`, by the same rule. A row that has only a maturity is compared by it
+    /// (contract 6.18).
     pub expiration: Option<DateInterval>,
-    /// `maturity`, likewise; a row that has only an expiration answers with it.
+    /// `maturity`, by the same rule. A row that has only an expiration is compared by it.
     pub maturity: Option<DateInterval>,
-    /// `includeUnlistedEquities`: without it unlisted equities do not match.
+    /// `includeUnlistedEquities`. Unless it is set, unlisted equities do not match (contract 6.9).
     pub include_unlisted_equities: bool,
 }
 
-/// The values of each enum-like property of which the row must have one.
+/// For each enum-like property, the values of which the row must have one.
 ///
-/// Whoever asks the same has the same: neither the order nor repeats of values count.
+/// Two of these are equal when they ask for the same values: neither the order nor repeats of
+/// values count (contract 8.14).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KnownValues {
-    /// The least value that is asked for of each property.
+    /// The least value of each property that is asked for.
     least: [Option<Known>; Property::COUNT],
-    /// The others, ascending. Most questions have none, and then this allocates nothing.
+    /// The other values, ascending. It allocates nothing for most questions, which have none.
     others: Vec<Known>,
 }
 
-/// The values of one property of which the row must have one.
+/// The values of one property, of which the row must have one.
 #[derive(Clone, Copy, Debug)]
 pub struct OneOf<'a> {
     least: Known,
     others: &'a [Known],
 }
 
-/// Units of looking up what filters ask of a part, for each value and each interval.
+/// Units of work of looking up each value and each interval of the filters in a part.
 const VALUE_UNITS: u64 = 5;
 const INTERVAL_UNITS: u64 = 40;
 
 impl Filters {
-    /// The units of looking up in a part what these filters ask of its rows.
+    /// The units of work of looking up these filters in a part.
     pub(crate) fn units(&self) -> u64 {
         let numbers = [self.strike, self.contract_size, self.coupon].into_iter().flatten();
         let dates = [self.expiration, self.maturity].into_iter().flatten();
@@ -57,15 +60,14 @@ impl Filters {
 }
 
 impl KnownValues {
-    /// Demands that the row's own value of the property is just this one, whatever was
-    /// demanded of the property before.
+    /// Asks for this value of its property only. It replaces the values that were asked for
+    /// before.
     pub fn require(&mut self, known: Known) {
         self.least[known.property() as usize] = Some(known);
         self.others.retain(|other| other.property() != known.property());
     }
 
-    /// Lets the row's own value of the property be this one too. Where nothing was
-    /// demanded of the property yet, this is.
+    /// Asks for this value of its property, besides the values that were asked for before.
     pub fn allow(&mut self, known: Known) {
         let least = &mut self.least[known.property() as usize];
         let other = match least {
@@ -82,17 +84,17 @@ impl KnownValues {
         }
     }
 
-    /// Whether the row's own value of the property may be this one.
+    /// Whether a row with this value passes: the value is asked for, or none of its property is.
     pub fn allows(&self, known: Known) -> bool {
-        self.of(known.property()).is_none_or(|asked| asked.values().any(|value| value == known))
+        self.of(known.property()).is_none_or(|one_of| one_of.values().any(|value| value == known))
     }
 
-    /// What is asked of each property of which something is asked.
+    /// The values of each property of which values are asked for.
     pub fn iter(&self) -> impl Iterator<Item = OneOf<'_>> {
         Property::ALL.into_iter().filter_map(|property| self.of(property))
     }
 
-    /// What is asked of one property.
+    /// The values of one property; `None` when none is asked for.
     pub fn of(&self, property: Property) -> Option<OneOf<'_>> {
         let least = self.least[property as usize]?;
         let first = self.others.partition_point(|other| other.property() < property);
@@ -101,24 +103,24 @@ impl KnownValues {
         Some(OneOf { least, others: &others[..count] })
     }
 
-    /// The number of values, of all properties.
+    /// The number of values of all properties.
     pub(crate) fn len(&self) -> usize {
         self.least.iter().flatten().count() + self.others.len()
     }
 }
 
 impl<'a> OneOf<'a> {
-    /// The property whose values these are.
+    /// The property of the values.
     pub fn property(self) -> Property {
         self.least.property()
     }
 
-    /// The values, ascending, each once, at least one.
+    /// The values, ascending, each once. There is at least one.
     pub fn values(self) -> impl Iterator<Item = Known> + 'a {
         iter::once(self.least).chain(self.others.iter().copied())
     }
 
-    /// Whether there is but one.
+    /// Whether there is only one value.
     pub fn is_alone(self) -> bool {
         self.others.is_empty()
     }
@@ -140,9 +142,8 @@ mod tests {
     }
 
     proptest! {
-        /// As a set of values for each property, in whatever order they came.
         #[test]
-        fn they_are_sets(asked in proptest::collection::vec((any::<bool>(), 0_usize..5), 0..12)) {
+        fn values_of_a_property_are_a_set(asked in proptest::collection::vec((any::<bool>(), 0_usize..5), 0..12)) {
             let property = |first: bool| match first {
                 true => Property::ExchCode,
                 false => Property::SecurityType,
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn one_takes_the_place_of_several() {
+    fn require_replaces_several_values() {
         let mut values = KnownValues::default();
         (0..5).for_each(|place| values.allow(known(Property::ExchCode, place)));
         values.allow(known(Property::SecurityType, 1));

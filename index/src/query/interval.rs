@@ -1,19 +1,18 @@
-//! Intervals that cannot be wrong: the contract's "Interval rules" hold from
-//! construction on.
+//! Intervals of numbers and dates. A value of these types keeps the rules of contract 6.11 to 6.17.
 
 use std::hash::{Hash, Hasher};
 
 use crate::instrument::date::Date;
 
-/// Numbers from `low` to `high`, both included; a missing bound is open.
-/// At least one bound is there, none is NaN, and `low <= high`.
+/// The numbers from `low` to `high`, both included; `None` leaves that side open. At least one
+/// bound is given, bounds are finite, and `low <= high` (contract 6.11 to 6.15).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumberInterval {
     low: Option<f64>,
     high: Option<f64>,
 }
 
-/// Days from `first` to `last`, both included, never more than a year apart.
+/// The days from `first` to `last`, both included, at most one year apart (contract 6.13 to 6.17).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DateInterval {
     first: Date,
@@ -29,15 +28,15 @@ pub enum IntervalError {
     /// The first entry is greater than the second.
     #[error("the first entry must not be greater than the second")]
     Inverted,
-    /// Two dates more than one year apart.
+    /// The dates are more than one year apart.
     #[error("the dates must be no more than one year apart")]
     TooLong,
-    /// An entry is no number.
+    /// An entry is infinite or not a number.
     #[error("an entry must be a finite number or null")]
     NotANumber,
 }
 
-/// Its ends are finite, so that each is equal to itself.
+/// The bounds are finite, so each is equal to itself.
 impl Eq for NumberInterval {}
 
 impl Hash for NumberInterval {
@@ -47,7 +46,11 @@ impl Hash for NumberInterval {
 }
 
 impl NumberInterval {
-    /// `[low, high]`, where `None` is the contract's null.
+    /// The interval `[low, high]`, where `None` is null.
+    ///
+    /// # Errors
+    /// When it breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
+    /// [`IntervalError::NotANumber`].
     pub fn new(low: Option<f64>, high: Option<f64>) -> Result<Self, IntervalError> {
         if low.into_iter().chain(high).any(|bound| !bound.is_finite()) {
             return Err(IntervalError::NotANumber);
@@ -55,30 +58,34 @@ impl NumberInterval {
         match (low, high) {
             (None, None) => Err(IntervalError::Empty),
             (Some(low), Some(high)) if low > high => Err(IntervalError::Inverted),
-            // -0 is 0, also where bits are compared.
+            // Adding 0 turns -0 into 0, since the hash is made of the bits.
             _ => Ok(Self { low: low.map(|low| low + 0.0), high: high.map(|high| high + 0.0) }),
         }
     }
 
-    /// The smallest number inside, if the interval has a lower bound.
+    /// The lower bound, if there is one.
     pub fn low(self) -> Option<f64> {
         self.low
     }
 
-    /// The greatest number inside, if the interval has an upper bound.
+    /// The upper bound, if there is one.
     pub fn high(self) -> Option<f64> {
         self.high
     }
 
-    /// Whether `number` lies inside.
+    /// Whether `number` is in the interval.
     pub fn contains(self, number: f64) -> bool {
         self.low.is_none_or(|low| low <= number) && self.high.is_none_or(|high| number <= high)
     }
 }
 
 impl DateInterval {
-    /// `[first, last]`, where `None` is the contract's null: an open end closes
-    /// one year from the other.
+    /// The interval `[first, last]`, where `None` is null: the day one year from the other end
+    /// (contract 6.17).
+    ///
+    /// # Errors
+    /// When it breaks a rule: [`IntervalError::Empty`], [`IntervalError::Inverted`] or
+    /// [`IntervalError::TooLong`].
     pub fn new(first: Option<Date>, last: Option<Date>) -> Result<Self, IntervalError> {
         let (first, last) = match (first, last) {
             (None, None) => return Err(IntervalError::Empty),
@@ -93,17 +100,17 @@ impl DateInterval {
         Ok(Self { first, last })
     }
 
-    /// The first day inside.
+    /// The first day.
     pub fn first(self) -> Date {
         self.first
     }
 
-    /// The last day inside.
+    /// The last day.
     pub fn last(self) -> Date {
         self.last
     }
 
-    /// Whether `date` lies inside.
+    /// Whether `date` is in the interval.
     pub fn contains(self, date: Date) -> bool {
         (self.first..=self.last).contains(&date)
     }
@@ -119,7 +126,7 @@ mod tests {
         Some(Date::parse(text).unwrap())
     }
 
-    /// Contract, "Interval rules", number intervals.
+    /// contract 6.12, 6.14, 6.15: the rules of intervals of numbers.
     #[test]
     fn number_rules() {
         use IntervalError::*;
@@ -154,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_inverted(a in any::<Option<f64>>(), b in any::<Option<f64>>()) {
+        fn bounds_ascend(a in any::<Option<f64>>(), b in any::<Option<f64>>()) {
             if let Ok(interval) = NumberInterval::new(a, b)
                 && let (Some(low), Some(high)) = (interval.low(), interval.high())
             {

@@ -1,4 +1,4 @@
-//! Key words, as a person types them: words and nothing else, however it looks.
+//! The key words of a search. A query is words, without any operators (contract 9.2).
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -6,13 +6,14 @@ use std::hash::{Hash, Hasher};
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::words::{Folded, squeeze, words};
 
-/// The longest text of key words, in bytes.
+/// The longest query, in bytes (contract 8.11).
 pub const QUERY_BYTES_MAX: usize = 1024;
 
-/// Which rows hold all of these words, or carry the whole text as an identifier?
+/// The words that a row must hold. A row also matches when the whole text is one of its identifiers
+/// (contract 9.7, 9.9).
 #[derive(Clone, Debug)]
 pub struct Keywords {
-    /// All else follows from it, so that this alone is compared.
+    /// The only field that is compared, since the others follow from it.
     text: String,
     words: Vec<Word>,
     squeezed: String,
@@ -32,11 +33,13 @@ impl Hash for Keywords {
     }
 }
 
-/// A word that a row must hold: as it stands without its punctuation, or in all
-/// its runs of letters and of digits.
+/// A word that a row must hold: without its punctuation, or by all of its runs of letters and of
+/// digits (contract 9.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Word {
+    /// The folded word without punctuation.
     pub(crate) squeezed: String,
+    /// The runs of letters or of digits, each once.
     pub(crate) runs: Vec<String>,
 }
 
@@ -46,25 +49,28 @@ pub(crate) struct Word {
 pub struct QueryTooLong;
 
 impl Keywords {
-    /// The words of a query. Words without a letter or a digit are ignored; where no word
-    /// is left, nothing matches (contract 9.3).
+    /// Splits a query into words. Words without a letter or a digit are ignored; when no word is
+    /// left, nothing matches (contract 9.3).
+    ///
+    /// # Errors
+    /// When the text has more than [`QUERY_BYTES_MAX`] bytes.
     pub fn parse(text: &str) -> Result<Self, QueryTooLong> {
         if text.len() > QUERY_BYTES_MAX {
             return Err(QueryTooLong);
         }
         let mut parsed: Vec<Word> = words(text).map(|word| Word::new(&word)).collect();
-        // As the whole text folded, which takes as long again.
+        // Equal to folding the whole text, which would take as long again.
         let squeezed = parsed.iter().map(|word| &*word.squeezed).collect();
-        // Said twice is said once; but the last word stands for itself, since it may
-        // be an exchange code where the same word before it may not.
+        // Words that are repeated are kept once, except for the last word: it may be an exchange
+        // code, which the same word before it may not.
         let last = parsed.pop();
         let mut words = once(parsed);
         words.extend(last);
         Ok(Self { text: text.to_owned(), words, squeezed })
     }
 
-    /// The same for a table that remembers questions: its words, once they are folded,
-    /// can take fifty times as much as the text.
+    /// The same keywords for a cache, without words: folded words can take fifty times the memory
+    /// of the text.
     pub(crate) fn without_words(&self) -> Self {
         Self { text: self.text.clone(), words: Vec::new(), squeezed: String::new() }
     }
@@ -74,7 +80,7 @@ impl Keywords {
         &self.text
     }
 
-    /// What stands before the last of several words, and that word.
+    /// The text before the last of several words, and that word.
     pub(crate) fn before_last(&self) -> Option<(&str, &Word)> {
         let [_, .., last] = &self.words[..] else { return None };
         // Words without a letter or a digit may follow it.
@@ -92,8 +98,8 @@ impl Keywords {
         &self.words
     }
 
-    /// The whole text without blanks and punctuation: what an identifier or a
-    /// ticker must be to be meant by it.
+    /// The whole text without blanks and punctuation, which is compared with identifiers and
+    /// tickers.
     pub(crate) fn squeezed(&self) -> &str {
         &self.squeezed
     }
@@ -106,7 +112,7 @@ impl Word {
         words.next().map(|word| Self::new(&word)).unwrap_or_default()
     }
 
-    /// The number of terms that are looked up for it.
+    /// The number of terms that are looked up for this word.
     pub(crate) fn terms(&self) -> u64 {
         match self.runs.len() {
             0 | 1 => 1,
@@ -119,7 +125,7 @@ impl Word {
         Self { squeezed: word.squeezed(), runs }
     }
 
-    /// The exchange codes that this word is, ignoring case.
+    /// The exchange codes that are equal to this word, in any letter case.
     pub(crate) fn exch_codes(&self, vocabulary: &Vocabulary) -> impl Iterator<Item = Known> {
         let is_word =
             |value: &&str| value.chars().flat_map(char::to_lowercase).eq(self.squeezed.chars());
@@ -128,9 +134,9 @@ impl Word {
     }
 }
 
-/// Each of the items once, where it comes first.
+/// Removes repeated items. Each item stays where it occurs first.
 fn once<T: Eq + Hash>(items: Vec<T>) -> Vec<T> {
-    /// Comparing so few with each other takes less than a table of them.
+    /// Up to this many items are compared with each other, which is faster than a hash table.
     const COMPARED_MAX: usize = 8;
     if items.len() <= COMPARED_MAX {
         let mut kept: Vec<T> = Vec::with_capacity(items.len());
@@ -150,7 +156,7 @@ fn once<T: Eq + Hash>(items: Vec<T>) -> Vec<T> {
 mod tests {
     use super::*;
 
-    /// Decisions, "A query".
+    /// contract 9.3: words without a letter or a digit are ignored.
     #[test]
     fn words_without_letter_or_digit_are_ignored() {
         let keywords = Keywords::parse(" Deutsche  - Bank™ (GR) & ").unwrap();

@@ -1,5 +1,5 @@
-//! Questions, as types: they can be built, printed and compared without an index.
-//! What may be asked is settled here; how it is answered is the catalogue's affair.
+//! The types of questions: what may be asked of an index. They are built, printed and compared
+//! without one; `catalogue` and `search` answer them.
 
 mod filters;
 pub(crate) mod interval;

@@ -1,9 +1,9 @@
-//! The best rows of one part that answer a search: those that a person would want first.
+//! Fifth step of a search: the best rows of one part, those that a person would want first.
 //!
-//! A row **stands** by its [`Tier`], which is how it came to match, then by its rank,
-//! which it has whatever is asked (`rank`), then by its FIGI. Where few rows match, all
-//! are looked at. Where many do, they are read in the order of their ranks, and reading
-//! ends when the page is full.
+//! The order of a search (contract 10.2 to 10.6) is by [`Tier`], which says how a row came to
+//! match; then by rank, which does not depend on the question (`part::ranks`); then by FIGI. Where
+//! few rows match, all of them are read and sorted. Where many match, they are read in the order
+//! of ranks, tier by tier, until the page is full.
 
 use std::ops::Range;
 
@@ -12,130 +12,167 @@ use tantivy::{DocSet as _, TERMINATED, Term};
 
 use super::conditions::Conditions;
 use super::matches::Matches;
-use super::plan::{Driver, Plan, TERM_UNITS, Way};
+use super::plan::{Alternative, Driver, Plan, TERM_UNITS};
 use super::positions::{END, POSITION_UNITS, Positions, STEP_UNITS};
 use super::row_set::RowSet;
+use super::whole_text;
 use crate::error::{Error, Result};
-use crate::instrument::kind;
+use crate::instrument::kind::Kind;
+use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::ranks::rank::RANK_END;
 use crate::query::{Keywords, Place, Search};
 
-/// How a row came to match; the earlier, the more surely it is what was meant.
+/// The way in which a row came to match. The earlier the tier, the more surely the row is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
-    /// The whole text is a number of its own: an ISIN, a FIGI …
+    /// The whole text is an identifier of the row that is a number: an ISIN, a FIGI …
     Identifier,
-    /// The whole text is its ticker, its name or another symbol.
+    /// The whole text is the ticker, the name or a symbol of the row.
     Exact,
-    /// It holds the words, and is of the kind that one of them says.
-    Said,
-    /// Ticker and name hold the words, or there are none.
+    /// The row holds the words, and is of the kind that one of them names.
+    OfKind,
+    /// The ticker and the name hold the words, or the question has no words.
     Words,
-    /// It takes description or alias to hold them.
+    /// The row holds the words only with its description or an alias.
     Elsewhere,
-    /// The words, written together, are a symbol of it.
+    /// The words, joined, are a symbol of the row.
     Joined,
 }
 
-/// A row and where it stands in the order of a search.
-pub(crate) type Standing = (u32, u32);
+/// A row of a part with its sort key ([`Place::sort_key`]). Ordered as the answer is: rows of the
+/// same key by DocId, which is FIGI order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SortedRow {
+    pub(crate) sort_key: u32,
+    pub(crate) doc: u32,
+}
 
-/// So few rows are all looked at, whatever their order.
+/// Up to this many rows are all read, in whatever order.
 const FEW_ROWS: u64 = 256;
 
-/// Units of a row that is found in the order of ranks.
+/// Units of work of adding a row that was found in the order of ranks.
 const FOUND_UNITS: u64 = 16;
 
-/// Of the units that are left, the order of ranks may take one in so many. Where that is
-/// little, a page is mostly not filled: then the work is done again in its turn, and the
-/// less was done in vain the better.
+/// Reading in the order of ranks may take one in this many of the units that are left. When few
+/// are left, the page is mostly not filled, and the work is done again when it has its turn. A
+/// small share keeps the wasted work small.
 const RANKED_SHARE: u64 = 8;
 
-/// Units of comparing a row with those that were found before.
-const TAKE_UNITS: u64 = 3;
+/// Units of work of comparing a row with those that were found before.
+const ADD_UNITS: u64 = 3;
 
-/// Postings that are read for a unit.
+/// Postings that are read for one unit.
 const POSTINGS_PER_UNIT: u64 = 4;
 
-/// Postings that are read for one charge.
-const POSTINGS_BATCH: u64 = 4096;
+/// Postings that are charged together.
+const POSTINGS_CHARGED: u64 = 4096;
 
-/// Steps in the order of ranks that are taken for a page of filters, however small the
-/// part, before its rows are walked.
+/// Steps in the order of ranks, at least, before the rows of a search without words are read in
+/// the order of DocIds instead.
 const FILTER_STEPS_MIN: u32 = 4096;
 
-/// The rows of a part after `after`, the best first, `wanted` of them if there are so
-/// many.
+/// The best rows of a part after the place `after`, in order: `wanted` rows, or all when there are
+/// fewer.
 pub(crate) fn best(
     part: &Part,
     plan: &Plan,
     search: &Search,
+    vocabulary: &Vocabulary,
     after: Option<Place>,
     wanted: usize,
     meter: &Meter,
-) -> Result<Vec<Standing>> {
-    let tiers = Tiers::new(part, plan, search.keywords.as_ref(), meter)?;
-    let mut page = Page { part, after, wanted, found: Vec::new() };
+) -> Result<Vec<SortedRow>> {
+    let tiers = Tiers::new(part, plan, search.keywords.as_ref(), vocabulary, meter)?;
+    let mut page = Collector { part, tiers, after, wanted, found: Vec::new() };
     match &plan.driver {
         Driver::Words(_) if plan.rows_max() <= FEW_ROWS => {
-            let found = Matches::new(part, plan, meter)?;
-            page.of_all(found, &tiers, meter)
+            page.add_all(Matches::new(part, plan, meter)?, meter)?;
         }
-        Driver::Words(ways) => {
-            let ways = ranked_ways(part, ways, meter)?;
+        Driver::Words(alternatives) => {
+            let of_words = alternatives.iter().map(|words| RankedWords::new(part, words, meter));
+            let mut of_words = of_words.collect::<Result<Vec<_>>>()?;
+            page.add_whole_text(&mut of_words, meter)?;
             let steps = meter.within(meter.left() / RANKED_SHARE);
-            let found = page.of_ranked(&mut Rows::Ways(ways), &tiers, &steps);
+            let found = page.add_ranked(&mut RankedRows::Words(of_words), &steps);
             meter.absorb(&steps)?;
-            found
+            found?;
         }
         Driver::Filters { filters, .. } => {
             meter.charge(filters.units())?;
             let conditions = Conditions::new(part, filters);
-            // Where the filters let most rows pass the first rows in the order of ranks
-            // fill the page; where they do not, those that pass are the fewer.
+            // Where most rows pass the filters, the first rows in the order of ranks fill the
+            // page. Where most do not, few rows pass, and all of these are read.
             let steps_max = u64::from(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
             let steps_units = steps_max * (STEP_UNITS + conditions.row_units());
             let page_units = wanted as u64 * FOUND_UNITS;
             let units = (steps_units + page_units).min(meter.left() / RANKED_SHARE);
             let steps = meter.within(units);
-            let found = page.of_ranked(&mut Rows::All(conditions), &tiers, &steps);
+            let found = page.add_ranked(&mut RankedRows::All(conditions), &steps);
             meter.absorb(&steps)?;
             match found {
-                Err(Error::TakesMore(_)) => {}
-                found => return found,
+                Err(Error::TakesMore(_)) => {
+                    page.found.clear();
+                    page.add_all(Matches::new(part, plan, meter)?, meter)?;
+                }
+                found => found?,
             }
-            page.found.clear();
-            let found = Matches::new(part, plan, meter)?;
-            page.of_all(found, &tiers, meter)
         }
-        Driver::Nothing => Ok(Vec::new()),
+        Driver::Nothing => {}
     }
+    Ok(page.finish())
 }
 
-/// What a page is filled with.
-struct Page<'a> {
+/// The rows whose ticker, name or symbol is the whole text. Those that match are of
+/// [`Tier::Exact`], or of [`Tier::Identifier`]; the others must not be shown.
+pub(crate) fn exact(
+    part: &Part,
+    plan: &Plan,
+    keywords: &Keywords,
+    vocabulary: &Vocabulary,
+    meter: &Meter,
+) -> Result<RowSet> {
+    let mut exact = whole_text::exact(part, keywords, vocabulary, meter)?;
+    let has_symbols = plan.identified.len() > plan.by_number.len();
+    if has_symbols && whole_text::is_plain(keywords.text()) {
+        meter.charge(plan.identified.len() as u64)?;
+        for doc in plan.identified.iter().filter(|doc| !plan.by_number.contains(*doc)) {
+            exact.insert(doc);
+        }
+        exact.sort();
+    }
+    Ok(exact)
+}
+
+/// The rows of a page, as they are found.
+struct Collector<'a> {
     part: &'a Part,
+    tiers: Tiers<'a>,
     after: Option<Place>,
     wanted: usize,
-    found: Vec<Standing>,
+    found: Vec<SortedRow>,
 }
 
-impl Page<'_> {
-    fn standing(&self, tier: Tier, doc: u32) -> u32 {
-        tier as u32 * RANK_END + u32::from(self.part.ranks.rank(doc))
+impl Collector<'_> {
+    fn row(&self, tier: Tier, doc: u32) -> SortedRow {
+        let sort_key = tier as u32 * RANK_END + u32::from(self.part.ranks.rank(doc));
+        SortedRow { sort_key, doc }
     }
 
-    /// Takes a row unless it was on a page before.
-    fn take(&mut self, tier: Tier, doc: u32) {
-        let standing = self.standing(tier, doc);
+    fn is_full(&self) -> bool {
+        self.found.len() >= self.wanted
+    }
+
+    /// Adds a row unless it was on an earlier page.
+    fn add(&mut self, tier: Tier, doc: u32) {
+        let row = self.row(tier, doc);
         let is_new = self.after.is_none_or(|after| {
-            standing > after.standing
-                || standing == after.standing && self.part.rows.figi(doc) > after.figi
+            row.sort_key > after.sort_key
+                || row.sort_key == after.sort_key && self.part.rows.figi(doc) > after.figi
         });
         if is_new {
-            self.found.push((standing, doc));
+            self.found.push(row);
             if self.found.len() > 2 * self.wanted + FEW_ROWS as usize {
                 self.found.select_nth_unstable(self.wanted);
                 self.found.truncate(self.wanted);
@@ -143,92 +180,111 @@ impl Page<'_> {
         }
     }
 
-    fn sorted(&mut self) -> Vec<Standing> {
-        self.found.sort_unstable();
-        self.found.truncate(self.wanted);
-        std::mem::take(&mut self.found)
-    }
-
-    fn of_all(
-        &mut self,
-        rows: impl Iterator<Item = u32>,
-        tiers: &Tiers<'_>,
-        meter: &Meter,
-    ) -> Result<Vec<Standing>> {
+    /// Adds matching rows in whatever order.
+    fn add_all(&mut self, rows: impl Iterator<Item = u32>, meter: &Meter) -> Result<()> {
         for doc in rows {
-            meter.charge(TAKE_UNITS)?;
-            self.take(tiers.of(self.part, doc), doc);
+            meter.charge(ADD_UNITS)?;
+            self.add(self.tiers.of(self.part, doc), doc);
         }
-        meter.check()?;
-        Ok(self.sorted())
+        Ok(meter.check()?)
     }
 
-    fn of_ranked(
-        &mut self,
-        rows: &mut Rows<'_>,
-        tiers: &Tiers<'_>,
-        meter: &Meter,
-    ) -> Result<Vec<Standing>> {
-        for (tier, doc) in tiers.first() {
-            meter.charge(TAKE_UNITS)?;
-            self.take(tier, doc);
+    /// Adds the rows of the first two tiers. Lists lead to them, and not the words.
+    fn add_whole_text(&mut self, of_words: &mut [RankedWords<'_>], meter: &Meter) -> Result<()> {
+        let Plan { by_number, identified, .. } = self.tiers.plan;
+        for doc in by_number.iter() {
+            meter.charge(ADD_UNITS)?;
+            self.add(Tier::Identifier, doc);
         }
-        self.found.sort_unstable();
-        let whole = 0..self.part.ranks.len();
-        let said = tiers.said.iter().map(|said| (Tier::Said, said.clone()));
-        let elsewhere = (!tiers.elsewhere.is_empty()).then_some((Tier::Elsewhere, whole.clone()));
-        let passes = said.chain([(Tier::Words, whole)]).chain(elsewhere);
+        // The lists of words are in the order of ranks.
+        let mut positions = RowSet::new(self.part.ranks.len());
+        for doc in self.tiers.exact.iter() {
+            meter.charge(POSITION_UNITS)?;
+            positions.insert(self.part.ranks.position(doc));
+        }
+        positions.sort();
+        let start = self.start(Tier::Exact, 0);
+        for position in positions.iter().filter(|position| *position >= start) {
+            if self.is_full() {
+                break;
+            }
+            let doc = self.part.ranks.doc(position);
+            let matches = !by_number.contains(doc)
+                && (identified.contains(doc)
+                    || of_words.iter_mut().any(|words| words.holds(position, meter)));
+            if matches {
+                meter.charge(ADD_UNITS)?;
+                self.found.push(self.row(Tier::Exact, doc));
+            }
+        }
+        Ok(meter.check()?)
+    }
+
+    /// Adds rows in the order of ranks, tier by tier, until the page is full.
+    fn add_ranked(&mut self, rows: &mut RankedRows<'_>, meter: &Meter) -> Result<()> {
+        let all = 0..self.part.ranks.len();
+        let mut passes: Vec<_> =
+            self.tiers.of_kind.iter().map(|range| (Tier::OfKind, range.clone())).collect();
+        passes.push((Tier::Words, all.clone()));
+        if !self.tiers.elsewhere.is_empty() {
+            passes.push((Tier::Elsewhere, all));
+        }
         for (tier, range) in passes {
             rows.rewind(meter)?;
             let mut position = rows.seek(self.part, self.start(tier, range.start), meter);
-            while position < range.end && self.found.len() < self.wanted {
+            while position < range.end && !self.is_full() {
                 let doc = self.part.ranks.doc(position);
-                if tiers.of(self.part, doc) == tier {
+                if self.tiers.of(self.part, doc) == tier {
                     meter.charge(FOUND_UNITS)?;
-                    self.found.push((self.standing(tier, doc), doc));
+                    self.found.push(self.row(tier, doc));
                 }
                 position = rows.seek(self.part, position + 1, meter);
             }
-            if self.found.len() >= self.wanted {
-                break;
+            if self.is_full() {
+                return Ok(());
             }
-            // A seek that was refused found the end, too.
+            // A seek that the meter refused returned the end, too.
             meter.check()?;
         }
-        if self.found.len() < self.wanted {
-            for doc in tiers.joined() {
-                meter.charge(TAKE_UNITS)?;
-                self.take(Tier::Joined, doc);
+        let Plan { by_number, identified, .. } = self.tiers.plan;
+        for doc in identified.iter() {
+            if !by_number.contains(doc) && !self.tiers.exact.contains(doc) {
+                meter.charge(ADD_UNITS)?;
+                self.add(Tier::Joined, doc);
             }
         }
-        Ok(self.sorted())
+        Ok(())
     }
 
-    /// The first position of a tier that was on no page before.
+    /// The first position of a tier that was on no earlier page. The rows of the tier begin at
+    /// `first`.
     fn start(&self, tier: Tier, first: u32) -> u32 {
         let Some(after) = self.after else { return first };
-        let before = after.standing / RANK_END;
+        let before = after.sort_key / RANK_END;
         if before != tier as u32 {
             return if before < tier as u32 { first } else { END };
         }
-        let rank = (after.standing % RANK_END) as u16;
+        let rank = (after.sort_key % RANK_END) as u16;
         let ranks = &self.part.ranks;
         first.max(ranks.first_from(rank, self.part.rows.first_after(after.figi)))
     }
+
+    fn finish(mut self) -> Vec<SortedRow> {
+        self.found.sort_unstable();
+        self.found.truncate(self.wanted);
+        self.found
+    }
 }
 
-/// How the rows of a part match.
+/// The tiers of the rows of a part that match.
 struct Tiers<'a> {
-    /// Rows that carry the whole text as an identifier or a symbol, and those of them
-    /// that carry it as a number.
-    identified: &'a RowSet,
-    by_number: &'a RowSet,
-    /// Rows whose ticker or name is the whole text, those of them that match.
+    plan: &'a Plan,
+    /// See [`exact`].
     exact: RowSet,
-    /// The positions of the rows of the kinds that words of the question say; they do
-    /// not overlap, and ascend.
-    said: Vec<Range<u32>>,
-    /// Rows that hold one of the terms neither in ticker nor in name.
+    /// The positions of the rows of each kind that a word of the question names. The ranges
+    /// ascend and do not overlap.
+    of_kind: Vec<Range<u32>>,
+    /// Rows that hold a term of the question neither in the ticker nor in the name.
     elsewhere: RowSet,
 }
 
@@ -237,13 +293,13 @@ impl<'a> Tiers<'a> {
         part: &Part,
         plan: &'a Plan,
         keywords: Option<&Keywords>,
+        vocabulary: &Vocabulary,
         meter: &Meter,
     ) -> Result<Self> {
-        let exact = matching(part, plan, meter)?;
-        let (identified, by_number) = (&plan.identified, &plan.by_number);
-        let elsewhere = RowSet::new(part.rows.len() as u32);
-        let mut tiers = Self { identified, by_number, exact, said: Vec::new(), elsewhere };
+        let [exact, elsewhere] = [0, part.rows.len() as u32].map(RowSet::new);
+        let mut tiers = Self { plan, exact, of_kind: Vec::new(), elsewhere };
         let Some(keywords) = keywords else { return Ok(tiers) };
+        tiers.exact = self::exact(part, plan, keywords, vocabulary, meter)?;
         for word in keywords.words() {
             // A word of one run mostly is that run.
             let whole = Some(&word.squeezed).filter(|whole| word.runs.first() != Some(*whole));
@@ -254,47 +310,35 @@ impl<'a> Tiers<'a> {
         tiers.elsewhere.sort();
         if let words @ [_, _, ..] = keywords.words() {
             let mut kinds: Vec<_> =
-                words.iter().filter_map(|word| kind::said(&word.squeezed)).collect();
+                words.iter().filter_map(|word| Kind::named_by(&word.squeezed)).collect();
             kinds.sort_unstable();
             kinds.dedup();
-            tiers.said = kinds.into_iter().map(|kind| part.ranks.of_kind(kind)).collect();
+            tiers.of_kind = kinds.into_iter().map(|kind| part.ranks.of_kind(kind)).collect();
         }
         Ok(tiers)
     }
 
-    /// The rows of the first two tiers, which are lists.
-    fn first(&self) -> impl Iterator<Item = (Tier, u32)> {
-        let by_number = self.by_number.iter().map(|doc| (Tier::Identifier, doc));
-        let others = self.exact.iter().filter(|doc| !self.by_number.contains(*doc));
-        by_number.chain(others.map(|doc| (Tier::Exact, doc)))
-    }
-
-    /// The rows of the last tier.
-    fn joined(&self) -> impl Iterator<Item = u32> {
-        let is_first = |doc| self.by_number.contains(doc) || self.exact.contains(doc);
-        self.identified.iter().filter(move |doc| !is_first(*doc))
-    }
-
+    /// The tier of a row that matches.
     fn of(&self, part: &Part, doc: u32) -> Tier {
-        if self.by_number.contains(doc) {
+        if self.plan.by_number.contains(doc) {
             Tier::Identifier
         } else if self.exact.contains(doc) {
             Tier::Exact
-        } else if self.identified.contains(doc) {
+        } else if self.plan.identified.contains(doc) {
             Tier::Joined
         } else if self.elsewhere.contains(doc) {
             Tier::Elsewhere
-        } else if self.said.is_empty() {
+        } else if self.of_kind.is_empty() {
             Tier::Words
         } else {
             let position = part.ranks.position(doc);
-            let is_said = self.said.iter().any(|range| range.contains(&position));
-            if is_said { Tier::Said } else { Tier::Words }
+            let is_of_kind = self.of_kind.iter().any(|range| range.contains(&position));
+            if is_of_kind { Tier::OfKind } else { Tier::Words }
         }
     }
 }
 
-/// Adds the rows that hold a term neither in ticker nor in name.
+/// Adds the rows that hold a term neither in the ticker nor in the name.
 fn add_elsewhere(part: &Part, term: &str, rows: &mut RowSet, meter: &Meter) -> Result<()> {
     meter.charge(TERM_UNITS)?;
     let inverted = part.segment.inverted_index(part.fields.elsewhere)?;
@@ -309,7 +353,7 @@ fn add_elsewhere(part: &Part, term: &str, rows: &mut RowSet, meter: &Meter) -> R
     let mut paid = 0;
     while postings.doc() != TERMINATED {
         if paid == 0 {
-            paid = count.min(POSTINGS_BATCH);
+            paid = count.min(POSTINGS_CHARGED);
             meter.charge(1 + paid / POSTINGS_PER_UNIT)?;
         }
         paid -= 1;
@@ -319,69 +363,29 @@ fn add_elsewhere(part: &Part, term: &str, rows: &mut RowSet, meter: &Meter) -> R
     Ok(())
 }
 
-/// Those of the rows whose ticker or name is the whole text that answer the question.
-fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
-    let mut matching = RowSet::new(part.rows.len() as u32);
-    if plan.exact.is_empty() {
-        return Ok(matching);
-    }
-    let Driver::Words(ways) = &plan.driver else { return Ok(matching) };
-    let mut ways = ranked_ways(part, ways, meter)?;
-    // The lists of words are in the order of ranks.
-    let mut positions = RowSet::new(part.rows.len() as u32);
-    for doc in plan.exact.iter() {
-        meter.charge(POSITION_UNITS)?;
-        positions.insert(part.ranks.position(doc));
-    }
-    positions.sort();
-    for position in positions.iter() {
-        let doc = part.ranks.doc(position);
-        if plan.identified.contains(doc) || ways.iter_mut().any(|way| way.holds(position, meter)) {
-            matching.insert(doc);
-        }
-    }
-    matching.sort();
-    Ok(meter.check().map(|()| matching)?)
-}
-
-fn ranked_ways<'a>(part: &'a Part, ways: &'a [Way], meter: &Meter) -> Result<Vec<Ranked<'a>>> {
-    ways.iter().map(|way| Ranked::new(part, way, meter)).collect()
-}
-
-/// The rows that match, in the order of their ranks.
-enum Rows<'a> {
-    /// In one way or another.
-    Ways(Vec<Ranked<'a>>),
-    /// All that pass.
+/// The rows of a driver, in the order of ranks.
+enum RankedRows<'a> {
+    /// The rows of any alternative.
+    Words(Vec<RankedWords<'a>>),
+    /// All rows that pass the conditions.
     All(Conditions<'a>),
 }
 
-/// The rows of one way.
-struct Ranked<'a> {
-    part: &'a Part,
-    way: &'a Way,
-    positions: Positions<'a>,
-    verified: Conditions<'a>,
-    /// Units of looking at one row.
-    step_units: u64,
-    is_used: bool,
-}
-
-impl Rows<'_> {
-    /// Goes back to the beginning.
+impl RankedRows<'_> {
+    /// Goes back to before the first row.
     fn rewind(&mut self, meter: &Meter) -> Result<()> {
         match self {
-            Self::Ways(ways) => ways.iter_mut().try_for_each(|way| way.rewind(meter)),
+            Self::Words(of_words) => of_words.iter_mut().try_for_each(|words| words.rewind(meter)),
             Self::All(_) => Ok(()),
         }
     }
 
-    /// The first position from `target` on; [`END`] when there is none, or the meter
-    /// refuses a charge.
+    /// The first position from `target` on; [`END`] when there is none, or when the meter refuses
+    /// a charge.
     fn seek(&mut self, part: &Part, target: u32, meter: &Meter) -> u32 {
         match self {
-            Self::Ways(ways) => {
-                ways.iter_mut().map(|way| way.seek(target, meter)).min().unwrap_or(END)
+            Self::Words(of_words) => {
+                of_words.iter_mut().map(|words| words.seek(target, meter)).min().unwrap_or(END)
             }
             Self::All(conditions) => {
                 let units = STEP_UNITS + conditions.row_units();
@@ -398,25 +402,35 @@ impl Rows<'_> {
     }
 }
 
-impl<'a> Ranked<'a> {
-    fn new(part: &'a Part, way: &'a Way, meter: &Meter) -> Result<Self> {
-        meter.charge(way.verified.units())?;
-        let verified = Conditions::new(part, &way.verified);
+/// The rows of one alternative, in the order of ranks.
+struct RankedWords<'a> {
+    part: &'a Part,
+    positions: Positions<'a>,
+    verified: Conditions<'a>,
+    /// Units of work of going back to before the first row.
+    rewind_units: u64,
+    /// Units of work of going to one row and verifying it.
+    step_units: u64,
+}
+
+impl<'a> RankedWords<'a> {
+    fn new(part: &'a Part, alternative: &Alternative, meter: &Meter) -> Result<Self> {
+        meter.charge(alternative.verified.units())?;
+        let verified = Conditions::new(part, &alternative.verified);
+        let words = alternative.words.iter().map(|word| Positions::of_word(part, word, meter));
+        let positions = Positions::all(words.collect::<Result<_>>()?);
+        let rewind_units = STEP_UNITS * alternative.terms();
         let step_units = STEP_UNITS + verified.row_units();
-        let positions = words(part, way, meter)?;
-        Ok(Self { part, way, positions, verified, step_units, is_used: false })
+        Ok(Self { part, positions, verified, rewind_units, step_units })
     }
 
     fn rewind(&mut self, meter: &Meter) -> Result<()> {
-        // A second pass is rare, and reading the lists again is as good as a copy of them.
-        if std::mem::take(&mut self.is_used) {
-            self.positions = words(self.part, self.way, meter)?;
-        }
+        meter.charge(self.rewind_units)?;
+        self.positions.rewind();
         Ok(())
     }
 
     fn seek(&mut self, mut target: u32, meter: &Meter) -> u32 {
-        self.is_used = true;
         while meter.charge(self.step_units).is_ok() {
             let position = self.positions.seek(target, meter);
             if position == END || self.verified.pass(self.part.ranks.doc(position)) {
@@ -427,16 +441,10 @@ impl<'a> Ranked<'a> {
         END
     }
 
-    /// Whether the row at a position is one of them. Only for ascending positions.
+    /// Whether the row at a position is one of them. It must be asked for ascending positions.
     fn holds(&mut self, position: u32, meter: &Meter) -> bool {
-        self.is_used = true;
         meter.charge(self.step_units).is_ok()
             && self.positions.holds(position, meter)
             && self.verified.pass(self.part.ranks.doc(position))
     }
-}
-
-fn words<'a>(part: &'a Part, way: &Way, meter: &Meter) -> Result<Positions<'a>> {
-    let words = way.words.iter().map(|word| Positions::of_word(part, word, meter));
-    Ok(Positions::all(words.collect::<Result<_>>()?))
 }

@@ -1,5 +1,5 @@
-//! What filters ask of the rows of one part: for a row at a time here, and for a block
-//! of rows at a time in `selection`.
+//! Second step of a search: the filters of a question, looked up in one part. Here they are
+//! verified for one row at a time; `selection` combines them for blocks of rows.
 
 use std::cmp::Reverse;
 
@@ -11,25 +11,26 @@ use crate::query::Filters;
 /// The filters of a question, looked up in a part.
 #[derive(Clone, Default)]
 pub(crate) struct Conditions<'a> {
-    /// Bitmaps that must all have the row, the rarest first.
+    /// Bitmaps that must all contain the row, the one with the fewest rows first.
     pub(crate) demanded: Vec<Bitmap<'a>>,
-    /// Of each of these, one bitmap must have the row, the most frequent first. A
-    /// property has one value in a row, so that no two of them have the same row.
+    /// Groups of which one bitmap must contain the row; in each group the bitmap with the most
+    /// rows comes first. A group holds values of one property, of which a row has one at most,
+    /// so its bitmaps share no row.
     pub(crate) any_of: Vec<Vec<Bitmap<'a>>>,
-    /// A bitmap that must not have it.
+    /// A bitmap that must not contain the row.
     pub(crate) excluded: Option<Bitmap<'a>>,
     pub(crate) intervals: Vec<Interval<'a>>,
-    /// A value is demanded that no row has.
+    /// No row passes, since no row of the part has a value that is asked for.
     pub(crate) is_impossible: bool,
 }
 
 impl<'a> Conditions<'a> {
     pub(crate) fn new(part: &'a Part, filters: &Filters) -> Self {
         let mut is_impossible = false;
-        // Most questions have none, and then this allocates nothing.
+        // These allocate nothing for most questions, which ask for no values.
         let (mut demanded, mut any_of) = (Vec::new(), Vec::new());
-        for asked in filters.known.iter() {
-            let mut bitmaps = asked.values().filter_map(|known| part.bitmaps.of(known));
+        for one_of in filters.known.iter() {
+            let mut bitmaps = one_of.values().filter_map(|known| part.bitmaps.of(known));
             match (bitmaps.next(), bitmaps.next()) {
                 (None, _) => is_impossible = true,
                 (Some(bitmap), None) => demanded.push(bitmap),
@@ -48,18 +49,18 @@ impl<'a> Conditions<'a> {
         Self { demanded, any_of, excluded, intervals, is_impossible }
     }
 
-    /// The number of bitmaps in which a row may be looked up.
+    /// The number of bitmaps in which a row is looked up at most.
     pub(crate) fn bitmaps(&self) -> usize {
         let any_of: usize = self.any_of.iter().map(Vec::len).sum();
         self.demanded.len() + any_of + usize::from(self.excluded.is_some())
     }
 
-    /// The units of looking at one row: reading its DocId, and looking it up.
+    /// The units of work of verifying one row, with those of reading its DocId.
     pub(crate) fn row_units(&self) -> u64 {
         1 + (self.bitmaps() + self.intervals.len()) as u64
     }
 
-    /// Whether a row passes them all.
+    /// Whether a row passes all conditions.
     pub(crate) fn pass(&self, doc: u32) -> bool {
         !self.is_impossible
             && self.demanded.iter().all(|bitmap| bitmap.contains(doc))

@@ -1,11 +1,12 @@
-//! The rows of one part that answer a search, in DocId order: a plan carried out.
+//! Fourth step of a search: executes a plan. The rows of one part that match, in DocId order,
+//! which is FIGI order.
 
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, Scorer, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet as _, TERMINATED, Term};
 
 use super::conditions::Conditions;
-use super::plan::{Counter, Driver, Plan, TERM_UNITS, Way};
+use super::plan::{Alternative, Counter, Driver, Plan, TERM_UNITS};
 use super::row_set::Cursor;
 use super::selection::Selection;
 use crate::error::Result;
@@ -13,41 +14,42 @@ use crate::meter::Meter;
 use crate::part::Part;
 use crate::query::Word;
 
-/// The DocIds of the rows that match, ascending, each once; they end early when the meter
-/// refuses a charge.
+/// An iterator over the DocIds of the rows that match, ascending, each once. It ends early when
+/// the meter refuses a charge.
 pub(crate) struct Matches<'a> {
     source: Source<'a>,
     counter: Counter,
-    /// Rows that carry the whole text as an identifier.
+    /// Matching rows that carry the whole text as an identifier.
     identified: Cursor<'a>,
     meter: &'a Meter,
 }
 
-/// What the driver gives, with all that was left to verify.
+/// The rows of the driver that pass what the plan verifies.
 enum Source<'a> {
     Words(Vec<Walk<'a>>),
     Selection(Box<Selection<'a>>),
 }
 
-/// The rows of one way.
+/// The rows that match by one alternative.
 struct Walk<'a> {
     scorer: Box<dyn Scorer>,
     verified: Conditions<'a>,
     meter: &'a Meter,
-    /// Units of walking to a row and looking it up.
+    /// Units of work of going to a row and verifying it.
     row_units: u64,
-    /// The current row; [`TERMINATED`] when none is left, or the meter refused a charge.
+    /// The current row; [`TERMINATED`] when none is left, or when the meter refused a charge.
     doc: u32,
 }
 
 impl<'a> Matches<'a> {
-    /// Carries the plan out.
+    /// Opens the sources that the plan names.
     pub(crate) fn new(part: &'a Part, plan: &'a Plan, meter: &'a Meter) -> Result<Self> {
         let source = match &plan.driver {
             Driver::Nothing => Source::Words(Vec::new()),
-            Driver::Words(ways) => {
+            Driver::Words(alternatives) => {
                 meter.require(plan.walk_units())?;
-                let walks = ways.iter().map(|way| Walk::new(part, way, meter));
+                let walks =
+                    alternatives.iter().map(|alternative| Walk::new(part, alternative, meter));
                 Source::Words(walks.collect::<Result<_>>()?)
             }
             Driver::Filters { filters, .. } => {
@@ -60,7 +62,7 @@ impl<'a> Matches<'a> {
         Ok(Self { source, counter: plan.counter, identified: plan.identified.cursor(), meter })
     }
 
-    /// Leaves out the rows before `doc`. Only before the first row was taken.
+    /// Skips the rows before `doc`. It must be called before the first row is taken.
     pub(crate) fn seek(&mut self, doc: u32) {
         match &mut self.source {
             Source::Words(walks) => walks.iter_mut().for_each(|walk| walk.seek(doc)),
@@ -69,7 +71,7 @@ impl<'a> Matches<'a> {
         self.identified.seek(doc);
     }
 
-    /// How many rows there are. Only before the first row was taken.
+    /// Counts the rows. It must be called before the first row is taken.
     pub(crate) fn count_all(&mut self) -> u64 {
         match (self.counter, &mut self.source) {
             (Counter::Statistics(rows), _) => u64::from(rows),
@@ -106,14 +108,14 @@ impl Iterator for Matches<'_> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(part: &'a Part, way: &Way, meter: &'a Meter) -> Result<Self> {
-        meter.charge(way.terms() * TERM_UNITS + way.verified.units())?;
-        let words = way.words.iter().map(|word| one_word(part, word));
+    fn new(part: &'a Part, alternative: &Alternative, meter: &'a Meter) -> Result<Self> {
+        meter.charge(alternative.terms() * TERM_UNITS + alternative.verified.units())?;
+        let words = alternative.words.iter().map(|word| one_word(part, word));
         let query = joined(Occur::Must, words.collect());
         let weight = query.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
         let scorer = weight.scorer(&part.segment, 1.0)?;
-        let verified = Conditions::new(part, &way.verified);
-        let row_units = way.terms() + verified.row_units();
+        let verified = Conditions::new(part, &alternative.verified);
+        let row_units = alternative.terms() + verified.row_units();
         let mut walk = Self { doc: scorer.doc(), scorer, verified, meter, row_units };
         walk.verify();
         Ok(walk)
@@ -131,7 +133,7 @@ impl<'a> Walk<'a> {
         self.verify();
     }
 
-    /// Goes on to the first row that passes, from the current one on.
+    /// Goes on to the first row that passes, beginning with the current one.
     fn verify(&mut self) {
         while self.doc != TERMINATED {
             if self.meter.charge(self.row_units).is_err() {
@@ -146,7 +148,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The rows that hold a word: its squeezed form, or all its runs.
+/// A query for the rows that hold a word: its squeezed form, or all its runs.
 fn one_word(part: &Part, word: &Word) -> Box<dyn Query> {
     let term = |text: &str| -> Box<dyn Query> {
         let term = Term::from_field_text(part.fields.words, text);
@@ -159,8 +161,8 @@ fn one_word(part: &Part, word: &Word) -> Box<dyn Query> {
     joined(Occur::Should, vec![term(&word.squeezed), runs])
 }
 
-/// Clauses joined by one kind of occurrence; a single one stands for itself, and
-/// none finds nothing.
+/// Joins clauses by one kind of occurrence. A single clause is returned as it is; without a
+/// clause the query finds nothing.
 fn joined(occur: Occur, mut clauses: Vec<Box<dyn Query>>) -> Box<dyn Query> {
     match clauses.len() {
         1 => clauses.remove(0),

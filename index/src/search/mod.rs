@@ -1,4 +1,20 @@
-//! A question carried out over one part: which rows match, how many there are, and in which order.
+//! The answer to a search over one part: which rows match, how many, and in which order.
+//!
+//! A question passes through these files in this order:
+//!
+//! 1. [`plan`] decides, before any row is read, which source drives (the posting lists of words,
+//!    or the bitmaps of filters), what is verified of each row, and how rows are counted. For a
+//!    question with words, [`whole_text`] looks up whether all of it is an identifier.
+//! 2. [`conditions`] looks up in the part what the filters ask for, so that they can be verified
+//!    row by row.
+//! 3. [`selection`] combines the same conditions for blocks of rows, where filters drive.
+//! 4. [`mod@matches`] executes the plan: the rows that match, in FIGI order. A page of a filter and
+//!    a count end here.
+//! 5. [`best`] finds the first rows in the order of a search. It reads posting lists in the order
+//!    of ranks ([`positions`]) when many rows match.
+//!
+//! [`row_set`] is the set of rows that these files pass to each other. The catalogue joins the
+//! answers of the parts.
 
 pub(crate) mod best;
 pub(crate) mod conditions;
@@ -13,9 +29,9 @@ use crate::error::{Error, Result};
 use crate::part::Part;
 use crate::part::rows::Row;
 
-/// A row that answers a question: its part and its DocId there.
+/// A row that matches a question: its part and its DocId there.
 ///
-/// Hits ascend as their FIGIs do. A hit means nothing to another catalogue.
+/// Hits are ordered as their FIGIs are. A hit is valid in the catalogue that returned it only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hit {
     pub(crate) part: u32,
@@ -23,23 +39,22 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The row, in the parts of the hit's own catalogue.
+    /// The row. `parts` are those of the catalogue that returned the hit.
     pub(crate) fn row(self, parts: &[Part]) -> Row<'_> {
         parts[self.part as usize].rows.get(self.doc)
     }
 }
 
-/// A page of hits in the order of the question, and the place of the last one if
-/// more follow.
+/// A page of hits, in the order that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<P> {
-    /// The hits, at most as many as were asked for.
+    /// At most as many hits as were asked for.
     pub hits: Vec<Hit>,
-    /// Where the next page begins: after this.
+    /// The place of the last hit, after which the next page begins; `None` on the last page.
     pub next: Option<P>,
 }
 
-/// An answer, or `None` when it takes more than its meter allows.
+/// Turns an answer that takes more work than its meter allows into `None`.
 pub(crate) fn unless_more<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -48,10 +63,10 @@ pub(crate) fn unless_more<T>(answer: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// More rows match than the caller wants.
+/// More rows match than the caller allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("more than {hits_max} instruments match")]
 pub struct TooManyHits {
-    /// The line that was crossed.
+    /// The number of rows that the caller allows.
     pub hits_max: usize,
 }

@@ -1,12 +1,13 @@
-//! How a part answers a search, decided before any row is looked at: what **drives**,
-//! what **verifies**, who **counts**. A plan is data: it is carried out by `matches`,
-//! and told to who asks ([`Catalogue::explain`]).
+//! First step of a search: how one part answers it, decided before any row is read. The plan says
+//! which source **drives** (gives the rows to look at), what is **verified** of each row, and how
+//! rows are **counted**. A plan is plain data: `matches` executes it, and [`Catalogue::explain`]
+//! prints it.
 //!
-//! The rule is never to intersect a short list with a long one.
-//! Where there are words, their posting lists drive, and each row that is left is
-//! looked up in bitmaps and ordinals. Where there are none, the bitmaps of the demanded values
-//! are intersected and intervals compared, a block of rows at a time; a demanded value
-//! alone is counted by what its bitmap says of itself.
+//! A short list is never intersected with a long one (engine 3). Where there are words, their
+//! posting lists drive, and each row that is left is looked up in bitmaps and ordinals. Where
+//! there are none, the bitmaps of the values that are asked for are intersected and intervals
+//! compared, for a block of rows at a time. A value alone is counted without reading its rows,
+//! since its bitmap knows their number.
 //!
 //! [`Catalogue::explain`]: crate::Catalogue::explain
 
@@ -25,60 +26,59 @@ use crate::part::bitmaps::Bitmap;
 use crate::printable::escaped;
 use crate::query::{Filters, Keywords, OneOf, Search, Word};
 
-/// How one part answers one search.
+/// The plan of one part for one search.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) driver: Driver,
-    /// Rows that carry the whole text as an identifier and pass the filters: they join
-    /// the driver's.
+    /// Rows that carry the whole text as an identifier and pass the filters (contract 9.9). They
+    /// match besides the rows of the driver.
     pub(crate) identified: RowSet,
-    /// Those of them that carry it as a number.
+    /// The identified rows of which the identifier is a number, not a symbol.
     pub(crate) by_number: RowSet,
-    /// Rows whose ticker or name is the whole text; they need not match.
-    pub(crate) exact: RowSet,
     pub(crate) counter: Counter,
 }
 
-/// What gives the rows to look at.
+/// The source of the rows to look at.
 #[derive(Debug)]
 pub(crate) enum Driver {
-    /// Posting lists of words, in one way or another; a row may come in several ways.
-    Words(Vec<Way>),
+    /// Posting lists of words. A row matches by any of the alternatives, or by several.
+    Words(Vec<Alternative>),
     /// Bitmaps and intervals.
     Filters {
-        /// The properties of which values are demanded, and how many rows have one of
-        /// these, the fewest first.
+        /// The properties of which values are asked for, each with the number of rows that have
+        /// one of these values; the fewest rows come first.
         demanded: Vec<(Property, u32)>,
-        /// How many rows a bitmap takes away: the unlisted equities.
+        /// The number of rows that the bitmap of unlisted equities removes.
         excluded: Option<u32>,
-        /// All that is asked.
+        /// All filters of the question.
         filters: Box<Filters>,
     },
-    /// A demanded value is none that a row has.
+    /// No row has a value that is asked for.
     Nothing,
 }
 
-/// Words that a row must all hold, and what it must be besides.
+/// Words that a row must all hold, and the filters that it must pass besides. A question has one
+/// alternative for all of its words, and one for each exchange code that the last word may be.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct Alternative {
     pub(crate) words: Vec<Word>,
     pub(crate) verified: Filters,
-    /// There are not more rows than these.
+    /// An upper bound of the number of rows.
     pub(crate) rows_max: u32,
 }
 
-/// Who counts the rows.
+/// The way in which the rows are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counter {
-    /// What is known without looking.
+    /// The number is known before any row is read.
     Statistics(u32),
-    /// The bits of the blocks.
+    /// The bits of blocks of rows are counted.
     Blocks,
-    /// Every row is walked to.
+    /// Every row is read.
     Walk,
 }
 
-/// Units of looking up a term in the dictionary of a part.
+/// Units of work of looking up a term in the dictionary of a part.
 pub(crate) const TERM_UNITS: u64 = 40;
 
 impl Plan {
@@ -89,15 +89,17 @@ impl Plan {
         meter: &Meter,
     ) -> Result<Self> {
         match &search.keywords {
-            Some(keywords) => Self::of_keywords(part, keywords, &search.filters, vocabulary, meter),
+            Some(keywords) => {
+                Self::for_keywords(part, keywords, &search.filters, vocabulary, meter)
+            }
             None => {
                 meter.charge(search.filters.units())?;
-                Ok(Self::of_filters(part, &search.filters))
+                Ok(Self::for_filters(part, &search.filters))
             }
         }
     }
 
-    fn of_keywords(
+    fn for_keywords(
         part: &Part,
         keywords: &Keywords,
         filters: &Filters,
@@ -106,35 +108,28 @@ impl Plan {
     ) -> Result<Self> {
         let whole_text::Identified { by_number, by_symbol } =
             whole_text::identified(part, keywords, meter)?;
-        let mut exact = whole_text::exact(part, keywords, vocabulary, meter)?;
-        let is_plain = whole_text::is_plain(keywords.text());
         meter.charge(filters.units())?;
         let conditions = Conditions::new(part, filters);
-        if is_plain && !by_symbol.is_empty() {
-            whole_text::add_all(&mut exact, &by_symbol, None, meter)?;
-        }
-        let by_number = whole_text::rows_of(part, &by_number, Some(&conditions), meter)?;
+        let by_number = whole_text::rows_of(part, &by_number, &conditions, meter)?;
         let mut identified = by_number.clone();
-        if !by_symbol.is_empty() {
-            whole_text::add_all(&mut identified, &by_symbol, Some(&conditions), meter)?;
-        }
-        let mut ways = Vec::new();
+        whole_text::add_all(&mut identified, &by_symbol, &conditions, meter)?;
+        let mut alternatives = Vec::new();
         let mut add = |words: &[Word], verified: Filters| {
             let mut rows_max = if words.is_empty() { 0 } else { part.rows.len() as u32 };
             for word in words {
-                // One word that no row has is enough.
+                // When no row has one of the words, the others need not be looked up.
                 if rows_max > 0 {
                     rows_max = rows_max.min(rows_with(part, word, meter)?);
                 }
             }
             if rows_max > 0 {
-                ways.push(Way { words: words.to_vec(), verified, rows_max });
+                alternatives.push(Alternative { words: words.to_vec(), verified, rows_max });
             }
             Ok::<_, crate::error::Error>(())
         };
         let words = keywords.words();
         add(words, filters.clone())?;
-        // The last of several words may be the row's exchange code instead.
+        // The last of several words may be the row's exchange code instead (contract 9.10).
         if let [before @ .., last] = words
             && !before.is_empty()
         {
@@ -147,25 +142,20 @@ impl Plan {
                 }
             }
         }
-        Ok(Self {
-            driver: Driver::Words(ways),
-            identified,
-            by_number,
-            exact,
-            counter: Counter::Walk,
-        })
+        let driver = Driver::Words(alternatives);
+        Ok(Self { driver, identified, by_number, counter: Counter::Walk })
     }
 
-    fn of_filters(part: &Part, filters: &Filters) -> Self {
+    fn for_filters(part: &Part, filters: &Filters) -> Self {
         let excluded = part.bitmaps.unlisted_equities().map(Bitmap::rows);
         let excluded = excluded.filter(|_| !filters.include_unlisted_equities);
         let mut demanded = Vec::new();
-        for asked in filters.known.iter() {
-            // A row has one value of a property, and so is counted once.
-            match asked.values().filter_map(|known| part.bitmaps.of(known)).map(Bitmap::rows).sum()
+        for one_of in filters.known.iter() {
+            // A row has one value of a property at most, so no row is counted twice.
+            match one_of.values().filter_map(|known| part.bitmaps.of(known)).map(Bitmap::rows).sum()
             {
-                0 => return Self::of(Driver::Nothing, Counter::Statistics(0)),
-                rows => demanded.push((asked.property(), rows)),
+                0 => return Self::without_words(Driver::Nothing, Counter::Statistics(0)),
+                rows => demanded.push((one_of.property(), rows)),
             }
         }
         demanded.sort_by_key(|(_, rows)| *rows);
@@ -176,56 +166,114 @@ impl Plan {
             ([(_, rows)], None) => Counter::Statistics(*rows),
             _ => Counter::Blocks,
         };
-        Self::of(
+        Self::without_words(
             Driver::Filters { demanded, excluded, filters: Box::new(filters.clone()) },
             counter,
         )
     }
 
-    /// The number of rows that a walk over all of them comes to, at the most; those of
-    /// blocks are not walked to one by one.
+    /// An upper bound of the number of rows that posting lists lead to; 0 where filters drive,
+    /// since they do not lead to single rows.
     pub(crate) fn rows_max(&self) -> u64 {
         match &self.driver {
-            Driver::Words(ways) => ways.iter().map(|way| u64::from(way.rows_max)).sum(),
+            Driver::Words(alternatives) => {
+                alternatives.iter().map(|alternative| u64::from(alternative.rows_max)).sum()
+            }
             Driver::Filters { .. } | Driver::Nothing => 0,
         }
     }
 
-    /// The units of walking to them all.
+    /// The units of work of going to all of these rows.
     pub(crate) fn walk_units(&self) -> u64 {
         match &self.driver {
-            // For each row of the rarest word every other word's list is looked into, and
+            // Each row of the rarest word is looked up in the list of every other word, and in
             // each bitmap.
-            Driver::Words(ways) => ways
+            Driver::Words(alternatives) => alternatives
                 .iter()
-                .map(|way| {
-                    let values = way.verified.known.len() as u64;
-                    u64::from(way.rows_max) * (2 * way.terms() + 2 + values)
+                .map(|alternative| {
+                    let values = alternative.verified.known.len() as u64;
+                    u64::from(alternative.rows_max) * (2 * alternative.terms() + 2 + values)
                 })
                 .sum(),
             Driver::Filters { .. } | Driver::Nothing => 0,
         }
     }
 
-    fn of(driver: Driver, counter: Counter) -> Self {
-        let [identified, by_number, exact] = [0; 3].map(RowSet::new);
-        Self { driver, identified, by_number, exact, counter }
+    fn without_words(driver: Driver, counter: Counter) -> Self {
+        Self { driver, identified: RowSet::new(0), by_number: RowSet::new(0), counter }
     }
 
-    /// The plan as a person reads it.
-    pub(crate) fn told<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl fmt::Display + 'a {
-        Told { plan: self, vocabulary }
+    /// The plan as text for people. `exact` is the number of rows that [`exact`] finds.
+    ///
+    /// [`exact`]: super::best::exact
+    pub(crate) fn display<'a>(
+        &'a self,
+        exact: usize,
+        vocabulary: &'a Vocabulary,
+    ) -> impl fmt::Display + 'a {
+        fmt::from_fn(move |f| {
+            let whole = [("identifiers", self.identified.len()), ("tickers and names", exact)];
+            for (kind, rows) in whole.into_iter().filter(|(_, rows)| *rows > 0) {
+                writeln!(f, "  {kind}: {rows} rows carry the whole text")?;
+            }
+            write!(f, "{}", self.driver.display(vocabulary))?;
+            match self.counter {
+                Counter::Statistics(rows) => writeln!(f, "  counts: statistics ({rows} rows)"),
+                Counter::Blocks => writeln!(f, "  counts: bits of blocks, once for a generation"),
+                Counter::Walk => writeln!(f, "  counts: a walk, once for a generation"),
+            }
+        })
     }
 }
 
-impl Way {
-    /// The number of terms whose lists are read.
+impl Driver {
+    fn display<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl fmt::Display + 'a {
+        fmt::from_fn(move |f| match self {
+            Self::Nothing => writeln!(f, "  nothing drives: no row has a demanded value"),
+            Self::Words(alternatives) => {
+                for Alternative { words, verified, rows_max } in alternatives {
+                    let words: Vec<&str> = words.iter().map(|word| &*word.squeezed).collect();
+                    let words = words.join(" + ");
+                    writeln!(f, "  drives: posting lists of {words} (<= {rows_max} rows)")?;
+                    write!(f, "{}", display_verified(verified, vocabulary))?;
+                }
+                if alternatives.is_empty() {
+                    writeln!(f, "  nothing drives: no row holds the words")?;
+                }
+                Ok(())
+            }
+            Self::Filters { demanded, excluded, filters } => {
+                write!(f, "  drives: ")?;
+                for (place, (property, rows)) in demanded.iter().enumerate() {
+                    let and = if place == 0 { "" } else { " + " };
+                    let one_of = filters.known.of(*property);
+                    let one_of = one_of.expect("the plan is made of these filters");
+                    write!(f, "{and}{} ({rows} rows)", display_values(one_of, vocabulary))?;
+                }
+                if demanded.is_empty() {
+                    write!(f, "all rows")?;
+                }
+                if let Some(rows) = excluded {
+                    write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
+                }
+                writeln!(f)?;
+                for name in interval_names(filters) {
+                    writeln!(f, "  compares: ordinals of {name}")?;
+                }
+                Ok(())
+            }
+        })
+    }
+}
+
+impl Alternative {
+    /// The number of terms whose posting lists are read.
     pub(crate) fn terms(&self) -> u64 {
         self.words.iter().map(Word::terms).sum()
     }
 }
 
-/// How many rows hold a word, at the most: its squeezed form, or all its runs.
+/// An upper bound of the number of rows that hold a word: its squeezed form, or all its runs.
 fn rows_with(part: &Part, word: &Word, meter: &Meter) -> Result<u32> {
     meter.charge(word.terms() * TERM_UNITS)?;
     let postings = part.segment.inverted_index(part.fields.words)?;
@@ -241,69 +289,14 @@ fn rows_with(part: &Part, word: &Word, meter: &Meter) -> Result<u32> {
     Ok(squeezed.saturating_add(all_runs))
 }
 
-struct Told<'a> {
-    plan: &'a Plan,
-    vocabulary: &'a Vocabulary,
-}
-
-impl fmt::Display for Told<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, vocabulary } = self;
-        for (what, rows) in [("identifiers", &plan.identified), ("tickers and names", &plan.exact)]
-        {
-            if !rows.is_empty() {
-                writeln!(f, "  {what}: {} rows carry the whole text", rows.len())?;
-            }
-        }
-        match &plan.driver {
-            Driver::Nothing => writeln!(f, "  nothing drives: no row has a demanded value")?,
-            Driver::Words(ways) => {
-                for way in ways {
-                    let words: Vec<&str> = way.words.iter().map(|word| &*word.squeezed).collect();
-                    let words = words.join(" + ");
-                    writeln!(f, "  drives: posting lists of {words} (<= {} rows)", way.rows_max)?;
-                    write!(f, "{}", told_verified(&way.verified, vocabulary))?;
-                }
-                if ways.is_empty() {
-                    writeln!(f, "  nothing drives: no row holds the words")?;
-                }
-            }
-            Driver::Filters { demanded, excluded, filters } => {
-                write!(f, "  drives: ")?;
-                for (place, (property, rows)) in demanded.iter().enumerate() {
-                    let and = if place == 0 { "" } else { " + " };
-                    let asked = filters.known.of(*property);
-                    let asked = asked.expect("the plan is of these filters");
-                    write!(f, "{and}{} ({rows} rows)", told_values(asked, vocabulary))?;
-                }
-                if demanded.is_empty() {
-                    write!(f, "all rows")?;
-                }
-                if let Some(rows) = excluded {
-                    write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
-                }
-                writeln!(f)?;
-                for name in interval_names(filters) {
-                    writeln!(f, "  compares: ordinals of {name}")?;
-                }
-            }
-        }
-        match plan.counter {
-            Counter::Statistics(rows) => writeln!(f, "  counts: statistics ({rows} rows)"),
-            Counter::Blocks => writeln!(f, "  counts: bits of blocks, once for a generation"),
-            Counter::Walk => writeln!(f, "  counts: a walk, once for a generation"),
-        }
-    }
-}
-
-/// What is verified of a row, as a person reads it.
-pub(crate) fn told_verified<'a>(
+/// The filters that are verified of a row, as text for people.
+pub(crate) fn display_verified<'a>(
     filters: &'a Filters,
     vocabulary: &'a Vocabulary,
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
-        for asked in filters.known.iter() {
-            writeln!(f, "    verifies: {}", told_values(asked, vocabulary))?;
+        for one_of in filters.known.iter() {
+            writeln!(f, "    verifies: {}", display_values(one_of, vocabulary))?;
         }
         for name in interval_names(filters) {
             writeln!(f, "    verifies: ordinal of {name}")?;
@@ -315,20 +308,20 @@ pub(crate) fn told_verified<'a>(
     })
 }
 
-/// The bitmaps of the values of which a row must have one, as a person reads them.
-fn told_values(asked: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
-    let values: Vec<&str> = asked.values().map(|known| vocabulary.text(known)).collect();
-    let bitmaps = if asked.is_alone() { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {} {}", asked.property().name(), escaped(values.join(" | ")))
+/// The bitmaps of the values of which a row must have one, as text for people.
+fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
+    let values: Vec<&str> = one_of.values().map(|known| vocabulary.text(known)).collect();
+    let bitmaps = if one_of.is_alone() { "bitmap" } else { "bitmaps" };
+    format!("{bitmaps} of {} {}", one_of.property().name(), escaped(values.join(" | ")))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {
-    let asked = [
+    let intervals = [
         ("strike", filters.strike.is_some()),
         ("contractSize", filters.contract_size.is_some()),
         ("coupon", filters.coupon.is_some()),
         ("expiration", filters.expiration.is_some()),
         ("maturity", filters.maturity.is_some()),
     ];
-    asked.into_iter().filter_map(|(name, is_asked)| is_asked.then_some(name))
+    intervals.into_iter().filter_map(|(name, is_given)| is_given.then_some(name))
 }

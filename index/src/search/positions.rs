@@ -1,5 +1,5 @@
-//! The rows that hold words, in the order of their ranks: posting lists as positions
-//! (`ranks`), joined, and read only as far as somebody wants rows.
+//! The rows that hold words, in the order of ranks: posting lists as positions (`part::ranks`).
+//! Sets of positions are intersected and united, and read only as far as rows are wanted.
 
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
@@ -12,24 +12,24 @@ use crate::part::Part;
 use crate::part::ranks::ListCursor;
 use crate::query::Word;
 
-/// No position.
+/// The position after all others: there is none left.
 pub(crate) const END: u32 = u32::MAX;
 
-/// Units of a step in a set of positions.
+/// Units of work of a step in a set of positions.
 pub(crate) const STEP_UNITS: u64 = 4;
 
-/// Units of finding the position of a row.
+/// Units of work of finding the position of a row.
 pub(crate) const POSITION_UNITS: u64 = 8;
 
-/// Positions, ascending.
+/// A set of positions, which is read in ascending order.
 pub(crate) enum Positions<'a> {
-    /// Those of a frequent word.
+    /// The positions of a frequent word.
     List(Box<ListCursor<'a>>),
-    /// Those of a rare word, and how many of them were passed.
+    /// The positions of a rare word, and the number of them that were passed.
     Few(Vec<u32>, usize),
-    /// Those that all of them have; at least one set.
+    /// The positions that are in all of the sets, of which there is at least one.
     All(Vec<Positions<'a>>),
-    /// Those that any of them has.
+    /// The positions that are in any of the sets.
     Any(Vec<Positions<'a>>),
 }
 
@@ -42,13 +42,13 @@ impl<'a> Positions<'a> {
         info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, meter))
     }
 
-    /// The same by what the segment says of the term.
+    /// The rows of a part that hold a term whose entry in the dictionary is known.
     pub(crate) fn of_info(part: &'a Part, info: &TermInfo, meter: &Meter) -> Result<Self> {
         if let Some(list) = part.ranks.list(info) {
             meter.charge(TERM_UNITS)?;
             return Ok(Self::List(Box::new(list)));
         }
-        // So few that it needs no list: see `ranks`.
+        // A rare word has no list in the order of ranks: its rows are sorted here.
         meter.charge(POSITION_UNITS * u64::from(info.doc_freq))?;
         let inverted = part.segment.inverted_index(part.fields.words)?;
         let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
@@ -74,20 +74,20 @@ impl<'a> Positions<'a> {
 
     const NONE: Self = Self::Few(Vec::new(), 0);
 
-    /// Those that all sets have; without a set, none.
+    /// The positions that are in all of the sets; none when there is no set.
     pub(crate) fn all(mut sets: Vec<Self>) -> Self {
         match sets.len() {
             0 => Self::NONE,
             1 => sets.remove(0),
             _ => {
-                // The smallest leads.
+                // The smallest set leads.
                 sets.sort_by_cached_key(Self::count_max);
                 Self::All(sets)
             }
         }
     }
 
-    /// There are not more of them than so many.
+    /// An upper bound of the number of positions.
     pub(crate) fn count_max(&self) -> u32 {
         match self {
             Self::List(list) => list.count(),
@@ -97,7 +97,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The units of a seek that finds the next position at once.
+    /// The units of work of a seek that finds the next position at once.
     pub(crate) fn seek_units(&self) -> u64 {
         let of_all = |sets: &[Self]| sets.iter().map(Self::seek_units).sum::<u64>();
         match self {
@@ -107,8 +107,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Goes to the first position that is not before `target`, which never goes back.
-    /// [`END`] when there is none, or the meter refuses a charge.
+    /// Goes to the first position that is not before `target`, which must not be less than in
+    /// the call before. [`END`] when there is none, or when the meter refuses a charge.
     pub(crate) fn seek(&mut self, target: u32, meter: &Meter) -> u32 {
         match self {
             Self::List(list) => list.seek(target),
@@ -126,8 +126,17 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// Whether the position is in the set. Asked for ascending positions, it looks at
-    /// none besides them, where [`Positions::seek`] goes on to the next that is.
+    /// Goes back to before the first position.
+    pub(crate) fn rewind(&mut self) {
+        match self {
+            Self::List(list) => list.rewind(),
+            Self::Few(_, passed) => *passed = 0,
+            Self::All(sets) | Self::Any(sets) => sets.iter_mut().for_each(Self::rewind),
+        }
+    }
+
+    /// Whether a position is in the set. It must be asked for ascending positions. Unlike
+    /// [`Positions::seek`] it does not go on to the next position of the set.
     pub(crate) fn holds(&mut self, position: u32, meter: &Meter) -> bool {
         match self {
             Self::List(_) | Self::Few(..) => {
@@ -139,6 +148,7 @@ impl<'a> Positions<'a> {
     }
 }
 
+/// Goes to the first position from `target` on that is in all of the sets.
 fn seek_all(sets: &mut [Positions<'_>], mut target: u32, meter: &Meter) -> u32 {
     'target: while meter.charge(STEP_UNITS * sets.len() as u64).is_ok() {
         for set in &mut *sets {
@@ -174,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn joined_as_sets_are(a in set(), b in set(), c in set(), d in set()) {
+        fn sets_are_intersected_and_united(a in set(), b in set(), c in set(), d in set()) {
             let mut joined = Positions::all(vec![
                 Positions::Any(vec![few(&a), few(&b)]),
                 Positions::Any(vec![Positions::all(vec![few(&c), few(&a)]), few(&d)]),
@@ -185,18 +195,21 @@ mod tests {
             prop_assert!(joined.count_max() as usize >= expected.len());
             let mut found = BTreeSet::new();
             let meter = Meter::unlimited();
-            let mut position = joined.seek(0, &meter);
-            while position != END {
-                found.insert(position);
-                position = joined.seek(position + 1, &meter);
+            for _ in 0..2 {
+                let mut position = joined.seek(0, &meter);
+                while position != END {
+                    found.insert(position);
+                    position = joined.seek(position + 1, &meter);
+                }
+                prop_assert_eq!(&std::mem::take(&mut found), &expected);
+                joined.rewind();
             }
-            prop_assert_eq!(found, expected);
         }
     }
 
     proptest! {
         #[test]
-        fn only_held_positions_are_held(a in set(), b in set(), c in set()) {
+        fn holds_agrees_with_sets(a in set(), b in set(), c in set()) {
             let one = vec![few(&a), few(&b)];
             let mut joined = Positions::all(vec![Positions::Any(one), few(&c)]);
             let meter = Meter::unlimited();

@@ -1,34 +1,33 @@
-//! Sets of rows of one part, in bounded memory: a few rows as a sorted list, many as a
-//! bit for each row of the part. However long the lists are that a set is made from, it
-//! takes at most about an eighth of a byte for each row of the part: 2 MB for the largest
-//! parts that a build makes.
+//! Sets of rows of one part, in bounded memory: few rows are a sorted list, many are one bit for
+//! each row of the part. So a set takes at most about an eighth of a byte for each row of the
+//! part, which is 2 MB for the largest parts that a build makes.
 
 use tantivy::TERMINATED;
 
-/// Sets of at most this many rows are always lists.
+/// Sets of at most this many rows are lists, however small the part is.
 const FEW_ROWS_MIN: usize = 256;
 
-/// Rows of the part for each row of the longest list: with the slack of a growing list
-/// one takes as much memory as the bits.
+/// The number of rows of the part for each row of the longest list. A list of that length, with
+/// the unused capacity of a growing list, takes as much memory as the bits.
 const ROWS_PER_LISTED: usize = 64;
 
-/// Numbers below that of a part's rows: DocIds, or positions.
+/// A set of DocIds or of positions, all below the number of rows of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RowSet {
     rows: u32,
-    /// Ascending after [`RowSet::sort`]; empty when there are bits.
+    /// The list, ascending after [`RowSet::sort`]; empty when there are bits.
     few: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl RowSet {
-    /// An empty set of rows of a part with that many.
+    /// An empty set, for a part of `rows` rows.
     pub(crate) fn new(rows: u32) -> Self {
         Self { rows, few: Vec::new(), bits: Vec::new() }
     }
 
-    /// Adds a row. Before the set is read it must be sorted, unless rows came in
-    /// ascending order.
+    /// Adds a row. Unless all rows were added in ascending order, [`RowSet::sort`] must be
+    /// called before the set is read.
     pub(crate) fn insert(&mut self, row: u32) {
         if !self.bits.is_empty() {
             self.set(row);
@@ -40,7 +39,7 @@ impl RowSet {
         }
     }
 
-    /// Puts the rows into order after those of several lists were added.
+    /// Sorts the rows, after those of several lists were added.
     pub(crate) fn sort(&mut self) {
         self.few.sort_unstable();
         self.few.dedup();
@@ -63,12 +62,12 @@ impl RowSet {
         }
     }
 
-    /// The rows, ascending.
+    /// A cursor at the first row.
     pub(crate) fn cursor(&self) -> Cursor<'_> {
         Cursor { set: self, place: 0, row: 0 }.begun()
     }
 
-    /// The same as an iterator.
+    /// The rows, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> {
         let mut cursor = self.cursor();
         std::iter::from_fn(move || {
@@ -78,7 +77,7 @@ impl RowSet {
         })
     }
 
-    /// Goes over to bits.
+    /// Turns the list into bits.
     fn spread(&mut self) {
         self.bits = vec![0; (self.rows as usize).div_ceil(64)];
         for row in std::mem::take(&mut self.few) {
@@ -91,10 +90,10 @@ impl RowSet {
     }
 }
 
-/// A walk over the rows of a set.
+/// A cursor over the rows of a set, ascending.
 pub(crate) struct Cursor<'a> {
     set: &'a RowSet,
-    /// In a list, the place of the current row.
+    /// The place of the current row in the list; unused for bits.
     place: usize,
     row: u32,
 }
@@ -124,7 +123,7 @@ impl Cursor<'_> {
         };
     }
 
-    /// Goes to the first row that is not before `target`.
+    /// Goes forward to the first row that is not before `target`.
     pub(crate) fn seek(&mut self, target: u32) {
         if self.row >= target {
             return;
@@ -162,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// Enough that both forms occur: more rows than this are held as bits.
+    /// Enough rows that both forms of a set occur.
     const ROWS: u32 = 40_000;
 
     fn rows() -> impl Strategy<Value = Vec<u32>> {

@@ -1,50 +1,50 @@
-//! The rows that filters alone select, in DocId order: bitmaps intersected and
-//! intervals compared, a block at a time, and only as far as somebody reads.
+//! Third step of a search without words: the rows that pass the conditions, in DocId order.
+//! Bitmaps are intersected and intervals compared for a block of 4,096 rows at a time. A block is
+//! worked on only when its rows are wanted.
 
 use super::conditions::Conditions;
 use crate::meter::Meter;
 use crate::part::bitmaps::{Bitmap, CHUNK_DOCS, Container};
 
-/// Words of 64 bits in a block: a chunk of the bitmaps has sixteen blocks.
+/// Words of 64 bits in a block. A chunk of the bitmaps has sixteen blocks.
 const WORDS: usize = 64;
 
 /// DocIds in a block.
 const BLOCK_DOCS: u32 = 64 * WORDS as u32;
 
-/// Units of a block that every row passes, of each bitmap that narrows it, and of each
-/// interval: a hundredth of a microsecond each, as measured.
+/// Units of work for each block, for each bitmap that narrows it, and for each interval. A unit
+/// is some ten nanoseconds; the figures are measured.
 const BLOCK_UNITS: u64 = 20;
 const BITMAP_UNITS: u64 = 10;
 const INTERVAL_UNITS: u64 = 80;
 
-/// Units of finding a bitmap's container of a chunk.
+/// Units of work of finding the container of a bitmap for a chunk.
 const CONTAINER_UNITS: u64 = 4;
 
 /// A bit for each row of a block.
 type Block = [u64; WORDS];
 
-/// The rows that pass all conditions.
+/// An iterator over the rows that pass all conditions.
 pub(crate) struct Selection<'a> {
     docs: u32,
     conditions: Conditions<'a>,
-    /// The rows of the block at hand that were not handed out, and its first DocId.
+    /// The rows of the current block that were not returned yet, and its first DocId.
     rows: Box<Block>,
     first: u32,
-    /// The words of the block before this one have no rows left.
+    /// The first word of the block that may have rows left.
     word: usize,
-    /// The containers of one chunk, which its blocks read in turn.
-    at_hand: AtHand<'a>,
-    /// Where the next block begins; `docs` or beyond when there is none.
+    /// The containers of the current chunk, which its blocks read in turn.
+    containers: Containers<'a>,
+    /// The first DocId of the next block; `docs` or more when there is none.
     next: u32,
     meter: &'a Meter,
-    /// Units of a block, and of a chunk of blocks.
+    /// Units of work of a block, and of going to the next chunk.
     block_units: u64,
     chunk_units: u64,
 }
 
 impl<'a> Selection<'a> {
-    /// The selection over a part with that many rows. It ends early when the meter refuses
-    /// a charge.
+    /// The selection over a part of `docs` rows. It ends early when the meter refuses a charge.
     pub(crate) fn new(docs: u32, conditions: Conditions<'a>, meter: &'a Meter) -> Self {
         let bitmaps = conditions.bitmaps() as u64;
         let intervals = conditions.intervals.len() as u64;
@@ -53,7 +53,7 @@ impl<'a> Selection<'a> {
             rows: Box::new([0; WORDS]),
             first: 0,
             word: WORDS,
-            at_hand: AtHand::default(),
+            containers: Containers::default(),
             next: if conditions.is_impossible { docs } else { 0 },
             meter,
             block_units: BLOCK_UNITS + BITMAP_UNITS * bitmaps + INTERVAL_UNITS * intervals,
@@ -62,7 +62,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Leaves out the rows before `doc`. Only before the first row was taken.
+    /// Skips the rows before `doc`. It must be called before the first row is taken.
     pub(crate) fn seek(&mut self, doc: u32) {
         if doc <= self.next {
             return;
@@ -77,7 +77,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// How many rows are left.
+    /// Counts the rows that are left, and takes them.
     pub(crate) fn count_left(&mut self) -> u64 {
         let mut count = ones(&self.rows);
         while self.advance() {
@@ -87,16 +87,16 @@ impl<'a> Selection<'a> {
         count
     }
 
-    /// Goes to the next block that has rows; `false` when there is none, or the meter
-    /// refuses it.
+    /// Goes to the next block that has rows; `false` when there is none, or when the meter
+    /// refuses a charge.
     fn advance(&mut self) -> bool {
         while self.next < self.docs {
             let chunk = self.next / CHUNK_DOCS;
-            if self.at_hand.chunk != Some(chunk) {
+            if self.containers.chunk != Some(chunk) {
                 if self.meter.charge(self.chunk_units).is_err() {
                     return false;
                 }
-                // A chunk in which one of the bitmaps has no rows has none.
+                // Chunks in which one of the bitmaps has no rows are skipped.
                 let Some(common) = self.common_chunk(chunk) else {
                     self.next = self.docs;
                     return false;
@@ -105,7 +105,7 @@ impl<'a> Selection<'a> {
                     self.next = common * CHUNK_DOCS;
                     continue;
                 }
-                self.at_hand.take(&self.conditions, chunk);
+                self.containers.read(&self.conditions, chunk);
             }
             if self.meter.charge(self.block_units).is_err() {
                 return false;
@@ -121,8 +121,7 @@ impl<'a> Selection<'a> {
         false
     }
 
-    /// A chunk from that one on before which there are no rows; `None` when there are
-    /// none at all.
+    /// The first chunk from `chunk` on that may have rows; `None` when none has.
     fn common_chunk(&self, chunk: u32) -> Option<u32> {
         let mut common = chunk;
         for bitmap in &self.conditions.demanded {
@@ -134,7 +133,7 @@ impl<'a> Selection<'a> {
         Some(common)
     }
 
-    /// Selects the rows of the block at hand.
+    /// Selects the rows of the current block.
     fn fill(&mut self) {
         let rows = &mut self.rows;
         rows.fill(u64::MAX);
@@ -144,15 +143,15 @@ impl<'a> Selection<'a> {
             rows[docs as usize / 64] = (1 << (docs % 64)) - 1;
         }
         let low = self.first % CHUNK_DOCS;
-        for demanded in &mut self.at_hand.demanded {
+        for demanded in &mut self.containers.demanded {
             demanded.narrow(rows, low);
         }
-        for any in &mut self.at_hand.any_of {
+        for any in &mut self.containers.any_of {
             let mut have: Block = [0; WORDS];
-            any.iter_mut().for_each(|container| container.widen(&mut have, low));
+            any.iter_mut().for_each(|reader| reader.widen(&mut have, low));
             rows.iter_mut().zip(have).for_each(|(rows, have)| *rows &= have);
         }
-        if let Some(excluded) = &mut self.at_hand.excluded {
+        if let Some(excluded) = &mut self.containers.excluded {
             excluded.exclude(rows, low);
         }
         for interval in &self.conditions.intervals {
@@ -181,41 +180,41 @@ impl Iterator for Selection<'_> {
     }
 }
 
-/// What the conditions say of one chunk.
+/// The containers of one chunk, for each bitmap of the conditions.
 #[derive(Default)]
-struct AtHand<'a> {
+struct Containers<'a> {
     chunk: Option<u32>,
-    demanded: Vec<Reading<'a>>,
-    any_of: Vec<Vec<Reading<'a>>>,
-    excluded: Option<Reading<'a>>,
+    demanded: Vec<ContainerReader<'a>>,
+    any_of: Vec<Vec<ContainerReader<'a>>>,
+    excluded: Option<ContainerReader<'a>>,
 }
 
-impl<'a> AtHand<'a> {
-    fn take(&mut self, conditions: &Conditions<'a>, chunk: u32) {
-        let read = |bitmap: &Bitmap<'a>| Reading::new(bitmap.container(chunk));
+impl<'a> Containers<'a> {
+    fn read(&mut self, conditions: &Conditions<'a>, chunk: u32) {
+        let reader = |bitmap: &Bitmap<'a>| ContainerReader::new(bitmap.container(chunk));
         self.chunk = Some(chunk);
         self.demanded.clear();
-        self.demanded.extend(conditions.demanded.iter().map(read));
+        self.demanded.extend(conditions.demanded.iter().map(reader));
         self.any_of.clear();
-        self.any_of.extend(conditions.any_of.iter().map(|any| any.iter().map(read).collect()));
-        self.excluded = conditions.excluded.as_ref().map(read);
+        self.any_of.extend(conditions.any_of.iter().map(|any| any.iter().map(reader).collect()));
+        self.excluded = conditions.excluded.as_ref().map(reader);
     }
 }
 
-/// A container that is read a block at a time, forwards.
-struct Reading<'a> {
+/// A container that is read forwards, a block at a time.
+struct ContainerReader<'a> {
     container: Container<'a>,
-    /// Of a container of low halves, how many lie before the next block.
+    /// In a container of low halves, the number of them that lie before the next block.
     done: usize,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ContainerReader<'a> {
     fn new(container: Container<'a>) -> Self {
         Self { container, done: 0 }
     }
 
-    /// Keeps the rows of a block that are in the container. The block begins at the DocId
-    /// `low` of the chunk.
+    /// Keeps the rows of a block that are in the container. `low` is the first row of the
+    /// block, counted within its chunk.
     fn narrow(&mut self, rows: &mut Block, low: u32) {
         match self.container {
             Container::None => rows.fill(0),
@@ -241,7 +240,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Leaves out the rows of the container.
+    /// Removes the rows of the container.
     fn exclude(&mut self, rows: &mut Block, low: u32) {
         match self.container {
             Container::None => {}
@@ -253,12 +252,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Hands on the place in the block of each low half in it: its word, and its bit.
+    /// Calls `each` with the word and the bit of each low half that lies in the block.
     fn each(&mut self, halves: &[[u8; 2]], low: u32, mut each: impl FnMut(usize, u64)) {
         let number = |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half));
         let rest = &halves[self.done..];
         let before = match rest.first() {
-            // The blocks between were left out.
+            // Blocks in between were skipped.
             Some(half) if number(half) < low => rest.partition_point(|half| number(half) < low),
             _ => 0,
         };
@@ -275,7 +274,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Joins a block's words with those of a container of bits.
+/// Joins the words of a block with those of a container of bits.
 fn join(rows: &mut Block, words: &[[u8; 8]], low: u32, join: impl Fn(u64, u64) -> u64) {
     let words = &words[low as usize / 64..][..WORDS];
     for (word, has) in rows.iter_mut().zip(words) {
@@ -308,7 +307,7 @@ mod tests {
     /// A value and the rows that have it.
     type Value = (Property, &'static str, fn(u32) -> bool);
 
-    /// Each value's rows lie in another way: everywhere, in one chunk, far apart, …
+    /// Values whose rows are distributed in different ways: everywhere, in one chunk, far apart…
     const VALUES: [Value; 8] = [
         (Property::ExchCode, "US", |doc| doc % 3 != 0),
         (Property::ExchCode, "GR", |doc| doc % 3 == 0 && doc < 500),
@@ -366,7 +365,7 @@ mod tests {
     });
 
     #[test]
-    fn it_ends_when_it_may_do_no_more() {
+    fn it_ends_when_the_meter_refuses() {
         let select = |meter| Selection::new(DOCS, Conditions::default(), meter);
         let two_blocks = Meter::of(1 + 2 * BLOCK_UNITS);
         assert_eq!(select(&two_blocks).last(), Some(2 * BLOCK_DOCS - 1));
@@ -380,9 +379,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// As asking every row.
         #[test]
-        fn it_selects_what_a_scan_does(
+        fn it_selects_the_rows_that_a_scan_finds(
             asked in proptest::sample::subsequence(VALUES.to_vec(), 0..5),
             with_unlisted in any::<bool>(),
             strikes in proptest::option::of((0_u8..100, 0_u8..40)),

@@ -1,9 +1,9 @@
-//! Identifiers, tickers and whole names as a person types them into a search: without
-//! the blanks and punctuation that they are stored with, and names without their legal form.
+//! Searches of which the whole text is an identifier, a ticker or a name. People leave out blanks
+//! and punctuation that the stored value has, and the legal form of a name.
 //!
-//! The identifier directory holds each value in its own spelling. Most spellings
-//! follow from the squeezed text, so asking the directory once for each kind finds
-//! them. The others get a key of their own, under the squeezed text.
+//! The identifier directory holds each value in its own spelling. Most spellings follow from the
+//! squeezed text, so they are found by asking the directory once for each kind of identifier.
+//! Values with other spellings have another key in the directory, under their squeezed text.
 
 use super::conditions::Conditions;
 use super::row_set::RowSet;
@@ -16,25 +16,27 @@ use crate::part::Part;
 use crate::part::identifiers::keys::{is_identifier, spelling};
 use crate::part::identifiers::{KeyKind, Postings};
 use crate::query::{Filters, Keywords};
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 use crate::words::squeeze;
 
-/// Units of asking the directory for a text under all kinds of keys.
+/// Units of work of asking the directory for a text under all kinds of identifiers, and as a
+/// ticker and a name.
 const ALL_KINDS_UNITS: u64 = 150;
 const NAMES_UNITS: u64 = 100;
 
-/// Units of reading a row of a list and adding it to a set.
+/// Units of work of reading a row of a list and adding it to a set.
 const LISTED_UNITS: u64 = 1;
 
 /// The lists of rows that carry the whole text as an identifier.
 #[derive(Default)]
 pub(crate) struct Identified<'a> {
-    /// Those that carry it as a number, which means this instrument and no other.
+    /// Rows that carry it as a number, which identifies one security.
     pub(crate) by_number: Vec<Postings<'a>>,
-    /// Those that carry it as a symbol: as a ticker it may be another's too.
+    /// Rows that carry it as a symbol, which other securities may have too.
     pub(crate) by_symbol: Vec<Postings<'a>>,
 }
 
+/// Looks up the whole text as an identifier of every kind that contract 9.9 names, and as a FIGI.
 pub(crate) fn identified<'a>(
     part: &'a Part,
     keywords: &Keywords,
@@ -61,17 +63,18 @@ pub(crate) fn identified<'a>(
     Ok(found)
 }
 
-/// The list of a key, if there is one, and if any key of the kind is as long.
+/// The rows of a key; `None` when there are none. The directory is asked only when a key of that
+/// kind has the length of the text.
 fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> Option<Postings<'a>> {
     let found = part.lengths.have(kind, text).then(|| part.identifiers.find(kind, text))?;
     (found.len() > 0).then_some(found)
 }
 
-/// The rows of some lists that pass the conditions, if there are any.
+/// The rows of some lists that pass the conditions.
 pub(crate) fn rows_of(
     part: &Part,
     lists: &[Postings<'_>],
-    conditions: Option<&Conditions<'_>>,
+    conditions: &Conditions<'_>,
     meter: &Meter,
 ) -> Result<RowSet> {
     let mut rows = RowSet::new(part.rows.len() as u32);
@@ -79,21 +82,21 @@ pub(crate) fn rows_of(
     Ok(rows)
 }
 
-/// Adds the rows of some lists that pass the conditions, if there are any, to a set.
+/// Adds the rows of some lists that pass the conditions to a set.
 pub(crate) fn add_all(
     rows: &mut RowSet,
     lists: &[Postings<'_>],
-    conditions: Option<&Conditions<'_>>,
+    conditions: &Conditions<'_>,
     meter: &Meter,
 ) -> Result<()> {
     for list in lists {
-        add(rows, list, conditions, meter)?;
+        add(rows, list, Some(conditions), meter)?;
     }
     rows.sort();
     Ok(())
 }
 
-/// Adds the rows of a list that pass.
+/// Adds the rows of a list that pass the conditions, if there are any, to a set.
 fn add(
     rows: &mut RowSet,
     list: &Postings<'_>,
@@ -110,9 +113,9 @@ fn add(
     Ok(meter.check()?)
 }
 
-/// The rows whose ticker or name is the whole text, or the text before a last word that
-/// is their exchange code. Such a name is the one of a share, a fund, an index: of what
-/// has but one row in a market.
+/// The rows whose ticker or name is the whole text, or the text before a last word that is their
+/// exchange code. They need not match: neither filters nor words are verified. Instruments that
+/// end on a day, such as options, are not found by name, since many of them share one.
 pub(crate) fn exact(
     part: &Part,
     keywords: &Keywords,
@@ -145,8 +148,8 @@ pub(crate) fn exact(
     Ok(docs)
 }
 
-/// The lists of rows that have this ticker, in any spelling that the directory knows, or
-/// this name.
+/// The lists of rows that have this ticker, in any spelling that the directory holds, or this
+/// name.
 fn with_text<'a>(
     part: &'a Part,
     text: &str,
@@ -161,7 +164,7 @@ fn with_text<'a>(
         }
     }
     lists.extend(find(part, KeyKind::SqueezedTicker, squeezed));
-    let name = said_name(text);
+    let name = common_name(text);
     for name in [&*name, squeezed] {
         if !name.is_empty() {
             lists.extend(find(part, KeyKind::Name, name));
@@ -170,23 +173,22 @@ fn with_text<'a>(
     Ok(lists)
 }
 
-/// Units of folding a text and of hashing it under several kinds of keys.
+/// Units of work of folding a text and of hashing it for several kinds of keys.
 fn text_units(text: &str) -> u64 {
     text.len() as u64
 }
 
-/// Units of comparing a word with every exchange code.
+/// Units of work of comparing a word with every exchange code.
 pub(crate) fn exch_code_units(vocabulary: &Vocabulary) -> u64 {
     vocabulary.values(Property::ExchCode).len() as u64
 }
 
-/// Whether a text is one word with nothing in it but what parts the pieces of tickers.
+/// Whether a text is one word of letters, digits and the punctuation that occurs in tickers.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.trim().chars().all(|c| c.is_alphanumeric() || "./-*:=".contains(c))
 }
 
-/// Whether values of this kind are symbols, which one venue gives to one instrument and
-/// another venue to another.
+/// Whether values of this kind are symbols, which two venues may give to two instruments.
 fn is_symbol(id_type: IdType) -> bool {
     matches!(
         id_type,

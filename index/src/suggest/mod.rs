@@ -1,26 +1,31 @@
-//! Suggestions: what a person may mean who is still typing.
+//! Suggestions: the securities that a person may mean who is still typing (contract 16.1).
 //!
-//! A search finds what matches and nothing else, for programs take its first row. Here
-//! is the guessing: beginnings of words, abbreviations, words joined and split, one typo.
-//! Rows that may be meant are gathered in the order of their ranks, some dozens of them,
-//! then **read** (`reading`): which words they hold, how surely, and how much of the name
-//! that is. Of each security the row that fits best is suggested, once.
+//! A search never guesses, because programs take its first row (contract 9.8). Suggestions do:
+//! beginnings of words, abbreviations, words joined and split, one typo. The work has four steps:
+//!
+//! 1. [`interpretations`] lists the ways in which the typed words may be meant, and finds some
+//!    dozens of rows for each, in the order of ranks.
+//! 2. [`prefix`] and [`typo`] look up the words of the dictionary that begin with a typed word, or
+//!    differ from it by one typo; [`abbreviations`] knows which words stand for each other.
+//! 3. [`reading`] compares each row with the typed words: which words it holds, how surely, and how
+//!    much of its name they are. That gives the row its points.
+//! 4. The row of each security with the most points is suggested.
 
-mod abbreviation;
+mod abbreviations;
+mod interpretations;
 mod prefix;
 mod reading;
 mod typo;
-mod ways;
 
 use std::collections::{BTreeSet, HashMap};
 
+use self::interpretations::{Interpretation, rows};
 pub use self::reading::Matched;
-use self::reading::{Asked, Fit, Reading, cost};
-use self::ways::{Way, rows};
+use self::reading::{Fit, QueryWord, Reading, cost};
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
-use crate::instrument::kind;
+use crate::instrument::kind::Kind;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
@@ -30,134 +35,143 @@ use crate::search::conditions::Conditions;
 use crate::search::positions::POSITION_UNITS;
 use crate::search::row_set::RowSet;
 use crate::search::{Hit, whole_text};
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 
-/// Rows that are read of each way in which words may be meant.
+/// The largest number of rows that are read for each interpretation.
 const READ_MAX: usize = 32;
 
-/// Units of reading a row, and of counting the rows of a security in a part.
+/// Units of work of reading a row, and of counting the rows of a security in a part.
 const READ_UNITS: u64 = 100;
 const LISTINGS_UNITS: u64 = 12;
 
-/// The units of all suggestions for one text: fifty milliseconds. Whatever was found until
-/// then is suggested.
+/// The largest number of units of work for one text: fifty milliseconds. After that, what was
+/// found is suggested.
 const SUGGEST_UNITS_MAX: u64 = 5_000_000;
 
-/// Bytes of rows that are kept as they were read; beyond that they are read again.
+/// The largest number of bytes of readings that are kept. Other rows are read again when they are
+/// needed again.
 const READINGS_BYTES_MAX: usize = 2 << 20;
 
-/// Fewer suggestions than these, and a typo is looked for.
+/// Typos are looked for when there are fewer candidates than this.
 const ENOUGH: usize = 3;
 
-/// What the whole text is worth, when it is all of something.
+/// The points of a row of which the whole text is an identifier that is a number, and of one of
+/// which it is a symbol, the ticker or the name.
 const NUMBER: i32 = 5_000;
 const WHOLE: i32 = 190;
 
-/// What is typed, and what narrows it.
+/// A question for suggestions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Suggest {
-    /// The words; the last one may be unfinished.
+    /// The typed words, of which the last one may be unfinished.
     pub keywords: Keywords,
-    /// What a suggested row must be.
+    /// The filters that a suggested row must pass.
     pub filters: Filters,
 }
 
 impl Suggest {
-    /// The same question for a cache: its text stands for its words.
+    /// The same question for a cache, without the words that follow from the text.
     pub(crate) fn without_words(&self) -> Self {
         Self { keywords: self.keywords.without_words(), filters: self.filters.clone() }
     }
 }
 
-/// A row that may be meant.
+/// A suggested security.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// The listing of its security that fits best.
+    /// The row of the security that fits best.
     pub hit: Hit,
-    /// How many rows the security has.
+    /// The number of rows of the security.
     pub listings: usize,
-    /// Why it is suggested.
+    /// The reasons why it is suggested.
     pub matched: Matched,
 }
 
-/// The rows that may be meant, and how well each fits.
-struct Gathered {
+/// The rows that may be meant, and how well each of them fits.
+struct Candidates {
     fits: HashMap<Hit, Fit>,
-    /// What was read, for who reads it again in another way.
+    /// The rows that were read, since other interpretations may find them again.
     readings: HashMap<Hit, Reading>,
     readings_bytes: usize,
 }
 
-/// Suggests the securities that a text may mean, one row each, the likeliest first.
+/// The securities that a text may mean, one row each, the likeliest first.
 pub(crate) fn suggest(
     parts: &[Part],
     vocabulary: &Vocabulary,
-    asked: &Suggest,
+    question: &Suggest,
     limit: usize,
     meter: &Meter,
 ) -> Result<Vec<Suggestion>> {
-    let suggester = Suggester { parts, vocabulary, asked, limit };
-    let mut gathered = Gathered::new();
+    let suggester = Suggester { parts, vocabulary, question, limit };
+    let mut candidates = Candidates::new();
     let work = meter.within(SUGGEST_UNITS_MAX);
-    match suggester.gather_all(&mut gathered, &work) {
-        // Suggestions are guesses: some are better than none.
+    match suggester.add_all(&mut candidates, &work) {
+        // Some suggestions are better than none.
         Ok(()) | Err(Error::TakesMore(_)) => {}
         Err(error) => return Err(error),
     }
     meter.absorb(&work)?;
     meter.charge(LISTINGS_UNITS * (limit * parts.len()) as u64)?;
-    Ok(suggester.best(gathered))
+    Ok(suggester.best(candidates))
 }
 
-/// The rows that may be suggested for one text.
+/// The work for one question.
 struct Suggester<'a> {
     parts: &'a [Part],
     vocabulary: &'a Vocabulary,
-    asked: &'a Suggest,
+    question: &'a Suggest,
     limit: usize,
 }
 
 impl Suggester<'_> {
-    fn gather_all(&self, gathered: &mut Gathered, meter: &Meter) -> Result<()> {
-        let asked = self.asked;
-        meter.charge(ways::units(&asked.keywords))?;
-        let words = ways::as_typed(&asked.keywords);
-        self.gather_whole(&words, gathered, meter)?;
+    fn add_all(&self, candidates: &mut Candidates, meter: &Meter) -> Result<()> {
+        let question = self.question;
+        meter.charge(interpretations::units(&question.keywords))?;
+        let words = interpretations::as_typed(&question.keywords);
+        self.add_whole(&words, candidates, meter)?;
         if words.is_empty() {
             return Ok(());
         }
         meter.charge(whole_text::exch_code_units(self.vocabulary))?;
-        for way in ways::plain(&asked.keywords, &words, self.vocabulary) {
-            self.gather(way, gathered, meter)?;
+        for interpretation in interpretations::plain(&question.keywords, &words, self.vocabulary) {
+            self.add(interpretation, candidates, meter)?;
         }
-        if words.len() > 1 && gathered.fits.len() < self.limit {
-            self.gather(ways::begun(&words), gathered, meter)?;
+        if words.len() > 1 && candidates.fits.len() < self.limit {
+            self.add(interpretations::unfinished(&words), candidates, meter)?;
         }
-        if gathered.fits.is_empty() {
-            for way in ways::split(&words) {
-                self.gather(way, gathered, meter)?;
+        if candidates.fits.is_empty() {
+            for interpretation in interpretations::split(&words) {
+                self.add(interpretation, candidates, meter)?;
             }
         }
-        if gathered.fits.len() < ENOUGH {
+        if candidates.fits.len() < ENOUGH {
             let is_known = |word: &str| {
                 let mut parts = self.parts.iter();
-                parts.try_fold(false, |known, part| Ok(known || ways::is_known(part, word, meter)?))
+                parts.try_fold(false, |known, part| {
+                    Ok(known || interpretations::is_known(part, word, meter)?)
+                })
             };
-            for way in ways::guessed(&words, is_known)? {
-                self.gather(way, gathered, meter)?;
+            for interpretation in interpretations::guessed(&words, is_known)? {
+                self.add(interpretation, candidates, meter)?;
             }
         }
         Ok(())
     }
 
-    /// Gathers the rows of which the whole text is an identifier, the ticker or the name.
-    fn gather_whole(&self, words: &[Asked], gathered: &mut Gathered, meter: &Meter) -> Result<()> {
-        let Suggest { keywords, filters } = self.asked;
+    /// Adds the rows of which the whole text is an identifier, the ticker or the name.
+    fn add_whole(
+        &self,
+        words: &[QueryWord],
+        candidates: &mut Candidates,
+        meter: &Meter,
+    ) -> Result<()> {
+        let Suggest { keywords, filters } = self.question;
         let before = keywords.before_last().map(|(before, _)| before);
         let texts: Vec<(String, String)> = [Some(keywords.text()), before]
             .into_iter()
             .flatten()
-            .map(|text| (crate::words::squeeze(text), said_name(text)))
+            .map(|text| (crate::words::squeeze(text), common_name(text)))
             .collect();
         for (number, part) in (0..).zip(self.parts) {
             meter.charge(filters.units())?;
@@ -166,14 +180,14 @@ impl Suggester<'_> {
                 whole_text::identified(part, keywords, meter)?;
             let by_symbol =
                 if whole_text::is_plain(keywords.text()) { by_symbol } else { Vec::new() };
-            let by_number = whole_text::rows_of(part, &by_number, Some(&conditions), meter)?;
-            let by_symbol = whole_text::rows_of(part, &by_symbol, Some(&conditions), meter)?;
+            let by_number = whole_text::rows_of(part, &by_number, &conditions, meter)?;
+            let by_symbol = whole_text::rows_of(part, &by_symbol, &conditions, meter)?;
             let exact = whole_text::exact(part, keywords, self.vocabulary, meter)?;
             for (docs, points) in [(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)] {
                 for position in first_positions(part, &docs, &conditions, meter)? {
                     let hit = Hit { part: number, doc: part.ranks.doc(position) };
                     let (fit, is_ticker, is_name) =
-                        gathered.read(self.parts, hit, meter, |reading| {
+                        candidates.read(self.parts, hit, meter, |reading| {
                             let is_ticker = texts.iter().any(|(text, _)| reading.has_ticker(text));
                             let is_name = texts.iter().any(|(_, said)| reading.has_name(said));
                             (reading.fit(words), is_ticker, is_name)
@@ -184,49 +198,57 @@ impl Suggester<'_> {
                     fit.matched.identifier |= points == NUMBER || !is_ticker && !is_name;
                     fit.matched.description = false;
                     fit.points = fit.points.max(reading::WHOLE_MIN) + points;
-                    gathered.put(hit, fit);
+                    candidates.put(hit, fit);
                 }
             }
         }
         Ok(())
     }
 
-    /// Gathers the rows of one way, as many as are read, the best ranks first.
-    fn gather(&self, mut way: Way, gathered: &mut Gathered, meter: &Meter) -> Result<()> {
-        if let [only] = &mut way.words[..] {
-            // Not by each part for itself: one that has none would look further than others.
+    /// Adds the first rows of one interpretation in the order of ranks, at most [`READ_MAX`].
+    fn add(
+        &self,
+        mut interpretation: Interpretation,
+        candidates: &mut Candidates,
+        meter: &Meter,
+    ) -> Result<()> {
+        if let [only] = &mut interpretation.words[..] {
+            // This is decided for all parts together. Else a part without such rows would search
+            // further than the others.
             let mut parts = self.parts.iter();
             only.is_listed =
                 parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());
         }
         let mut found = Vec::new();
         for (number, part) in (0..).zip(self.parts) {
-            let fit = |doc, words: &[Asked]| {
+            let fit = |doc, words: &[QueryWord]| {
                 let hit = Hit { part: number, doc };
-                gathered.read(self.parts, hit, meter, |reading| reading.fit(words))
+                candidates.read(self.parts, hit, meter, |reading| reading.fit(words))
             };
-            for (doc, fit) in rows(part, &way, &self.asked.filters, READ_MAX, meter, fit)? {
+            for (doc, fit) in
+                rows(part, &interpretation, &self.question.filters, READ_MAX, meter, fit)?
+            {
                 found.push((part.ranks.rank(doc), Hit { part: number, doc }, fit));
             }
         }
-        // As one part would have them, however many there are.
+        // The same order as if there were only one part.
         found.sort_by_key(|(rank, hit, _)| (*rank, *hit));
         for (_, hit, fit) in found.into_iter().take(READ_MAX) {
-            let fit = Fit { points: fit.points + way.points, ..fit };
-            gathered.put(hit, fit);
+            let fit = Fit { points: fit.points + interpretation.points, ..fit };
+            candidates.put(hit, fit);
         }
         Ok(())
     }
 
     /// One row of each security, the likeliest first.
-    fn best(&self, gathered: Gathered) -> Vec<Suggestion> {
-        let said: Vec<_> = match self.asked.keywords.words() {
+    fn best(&self, candidates: Candidates) -> Vec<Suggestion> {
+        let said: Vec<_> = match self.question.keywords.words() {
             words @ [_, _, ..] => {
-                words.iter().filter_map(|word| kind::said(&word.squeezed)).collect()
+                words.iter().filter_map(|word| Kind::named_by(&word.squeezed)).collect()
             }
             _ => Vec::new(),
         };
-        let mut all: Vec<(i32, Hit, Fit)> = gathered
+        let mut all: Vec<(i32, Hit, Fit)> = candidates
             .fits
             .into_iter()
             .map(|(hit, fit)| {
@@ -253,7 +275,7 @@ impl Suggester<'_> {
         best
     }
 
-    /// How many rows a security has.
+    /// The number of rows of a security.
     fn listings(&self, share_class: Option<Figi>, composite: Option<Figi>) -> usize {
         let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
         let Some(value) = value else { return 1 };
@@ -263,7 +285,8 @@ impl Suggester<'_> {
     }
 }
 
-/// The positions of the rows of a set that pass, the first of them, in order.
+/// The first positions of the rows of a set that pass the conditions, at most [`READ_MAX`], in
+/// order.
 fn first_positions(
     part: &Part,
     docs: &RowSet,
@@ -286,14 +309,14 @@ fn first_positions(
     Ok(first)
 }
 
-impl Gathered {
+impl Candidates {
     fn new() -> Self {
-        // One way fills these, and most questions need no other.
+        // Enough for one interpretation, and most questions need no other.
         let (fits, readings) = (HashMap::with_capacity(64), HashMap::with_capacity(64));
         Self { fits, readings, readings_bytes: 0 }
     }
 
-    /// What somebody sees in a row who reads it.
+    /// Reads a row, unless it was read before, and returns what `see` finds in it.
     fn read<T>(
         &mut self,
         parts: &[Part],
@@ -314,7 +337,7 @@ impl Gathered {
         Ok(seen)
     }
 
-    /// Keeps the best that is said of a row.
+    /// Adds a row, or improves its fit.
     fn put(&mut self, hit: Hit, fit: Fit) {
         let known = self.fits.entry(hit).or_insert(fit);
         if fit.points > known.points {

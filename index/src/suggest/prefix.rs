@@ -1,10 +1,5 @@
-//! Words by their beginning: the range of the dictionary, and for the shortest
-//! beginnings, whose range is most of it, a table made at build.
-//!
-//! `suggest.beginnings`: for each beginning of one to three letters, sorted, an
-//! [`Entry`](ENTRY_BYTES): the beginning in twelve bytes filled up with zeros, and as
-//! `u32` where its rows begin in `suggest.rows`, which holds their positions in the order
-//! of ranks (`ranks`); and an entry after the last.
+//! The words of the dictionary of a part that begin with a text. Beginnings of up to three letters
+//! have too many words; the build makes a table of rows for them (`part::beginnings`).
 
 use std::cmp::Reverse;
 
@@ -15,17 +10,17 @@ use crate::error::Result;
 use crate::meter::Meter;
 use crate::part::Part;
 
-/// Words of the dictionary that are read to find the most frequent of those that begin so,
-/// or are one typo away. The shortest beginnings have more, and the table.
+/// The largest number of words of the dictionary that are read to find the most frequent words
+/// that begin with a text, or differ from it by one typo.
 pub(crate) const TERMS_READ_MAX: usize = 1 << 16;
 
-/// Units of reading a word of the dictionary.
+/// Units of work of reading a word of the dictionary.
 pub(crate) const TERM_READ_UNITS: u64 = 4;
 
-/// Units of finding where a range of the dictionary begins.
+/// Units of work of finding the first word of a range of the dictionary.
 const RANGE_UNITS: u64 = 60;
 
-/// The words of a part that begin with `beginning`, the most frequent.
+/// The most frequent words of a part that begin with `beginning`, at most `words_max`.
 pub(crate) fn beginning_with(
     part: &Part,
     beginning: &str,
@@ -40,7 +35,7 @@ pub(crate) fn beginning_with(
         None => range,
     };
     let mut terms = range.into_stream().map_err(TantivyError::from)?;
-    let mut found = Frequent::new(words_max);
+    let mut found = MostFrequent::new(words_max);
     let mut read = 0;
     while read < TERMS_READ_MAX && terms.advance() {
         meter.charge(TERM_READ_UNITS)?;
@@ -50,14 +45,14 @@ pub(crate) fn beginning_with(
     Ok(found.finish())
 }
 
-/// The most frequent of some words; of those that are equally frequent the first in the
-/// order of the dictionary. It holds at most twice as many.
-pub(crate) struct Frequent {
+/// A selection of the most frequent words, `words_max` of them. Of equally frequent words, the
+/// first in the order of the dictionary are selected. It never holds more than twice as many.
+pub(crate) struct MostFrequent {
     words_max: usize,
     found: Vec<TermInfo>,
 }
 
-impl Frequent {
+impl MostFrequent {
     pub(crate) fn new(words_max: usize) -> Self {
         Self { words_max, found: Vec::new() }
     }
@@ -76,7 +71,7 @@ impl Frequent {
 
     fn cut(&mut self) {
         if self.found.len() > self.words_max {
-            // Posting lists lie in the order of the dictionary.
+            // Posting lists are stored in the order of the dictionary.
             let key = |word: &TermInfo| (Reverse(word.doc_freq), word.postings_range.start);
             self.found.select_nth_unstable_by_key(self.words_max, key);
             self.found.truncate(self.words_max);
@@ -84,7 +79,8 @@ impl Frequent {
     }
 }
 
-/// The first text that does not begin so and comes after all that do.
+/// The end of the range of texts that begin with `beginning`: the first text after all of them;
+/// `None` when there is none.
 fn after(beginning: &[u8]) -> Option<Vec<u8>> {
     let last = beginning.iter().rposition(|byte| *byte < u8::MAX)?;
     let mut end = beginning[..=last].to_vec();
@@ -100,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_begins_so_is_before_the_end(
+        fn a_range_holds_what_begins_with_the_text(
             beginning in proptest::collection::vec(any::<u8>(), 1..5),
             other in proptest::collection::vec(any::<u8>(), 0..7),
         ) {

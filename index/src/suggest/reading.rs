@@ -1,36 +1,36 @@
-//! Reading a row as a person does: which of the asked words are in its ticker and its
+//! Compares a row with the typed words as a person would: which of them are in its ticker and its
 //! name, how surely, and how well that fits.
 
 use super::typo::{begins_close, is_close};
 use crate::instrument::kind::Kind;
 use crate::part::rows::Row;
 use crate::query::Word;
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 use crate::words::{Folded, for_each_word};
 
-/// A word that is looked for.
+/// A typed word, and how it may be meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct QueryWord {
     pub(super) word: Word,
-    /// What it may stand for, or may stand for it.
+    /// Words that it may abbreviate, or that may abbreviate it.
     pub(super) equivalents: Vec<&'static str>,
-    /// Whether it may be the beginning of a word.
-    pub(super) is_begun: bool,
-    /// Whether it is one that the table of beginnings has rows for, in any part.
+    /// Whether it may be only the beginning of a word.
+    pub(super) is_unfinished: bool,
+    /// Whether the table of beginnings has rows for it, in any part.
     pub(super) is_listed: bool,
-    /// Whether a typo may be in it.
+    /// Whether it may have a typo.
     pub(super) is_guessed: bool,
-    /// Whether it is known that the row holds it, be it elsewhere.
+    /// Whether every row that is read holds it, perhaps in its description or an alias.
     pub(super) is_held: bool,
-    /// Whether it is a part of what was typed as one word: then it stands for nothing
-    /// else, and follows the part before.
+    /// Whether it is a part of a typed word that was split. Then it abbreviates nothing, and must
+    /// follow the part before it.
     pub(super) is_part: bool,
 }
 
-/// Why a row is suggested; several reasons may hold.
+/// The reasons why a row is suggested; several may hold (contract 16.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Matched {
-    /// Words are in its ticker, or the whole text is.
+    /// Words are in its ticker, or the whole text is its ticker.
     pub ticker: bool,
     /// Words are in its name.
     pub name: bool,
@@ -38,52 +38,53 @@ pub struct Matched {
     pub identifier: bool,
     /// Words are in its description or an alias.
     pub description: bool,
-    /// A word was taken for a mistyped one.
+    /// A word was taken for a word with a typo.
     pub guess: bool,
 }
 
-/// How well a row fits: the more, the better.
+/// The points of a row: the more, the better it fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fit {
     pub(super) points: i32,
     pub(super) matched: Matched,
 }
 
-/// Points of one asked word, by how it is found.
+/// Points of one typed word, by the way in which it is found.
 const EXACT: i32 = 300;
 const EQUIVALENT: i32 = 270;
-/// For the beginning of a word, and as much again as it is of the word.
-const BEGUN: i32 = 210;
-const BEGUN_SHARE: i32 = 60;
+/// For the beginning of a word, and a part of the second figure: the part of the word that was
+/// typed.
+const BEGINNING: i32 = 210;
+const BEGINNING_SHARE: i32 = 60;
 const CLOSE: i32 = 120;
-const BEGUN_CLOSE: i32 = 75;
+const BEGINNING_CLOSE: i32 = 75;
 const HELD: i32 = 90;
 
-/// What a row has at the least that carries the whole text.
+/// The least points of the words of a row that carries the whole text.
 pub(super) const WHOLE_MIN: i32 = 300;
 
-/// Points of the whole.
+/// Points of the words together.
 const FIRST_WORD: i32 = 50;
 const IN_ORDER: i32 = 40;
 const COVERED: i32 = 60;
 
-/// A word of the ticker or the name in a form under which it is found.
+/// A word of the ticker or the name, in one of the forms in which it is found.
 struct Form {
-    /// Where it stands in the text of the reading.
+    /// The range in the text of the reading.
     start: usize,
     end: usize,
-    /// Its place among the words; those of the ticker come first.
+    /// The number of the word. The words of the ticker come first.
     place: usize,
     is_whole: bool,
 }
 
-/// What a row says, cut into words.
+/// The ticker and the name of a row, split into words.
 pub(super) struct Reading {
     text: String,
     forms: Vec<Form>,
     ticker_words: usize,
     words: usize,
-    /// How much of the text is the ticker.
+    /// The length of the ticker in the text, in bytes.
     ticker: usize,
     name: String,
 }
@@ -105,7 +106,7 @@ impl Reading {
         reading.ticker = reading.text.len();
         let mut is_first = true;
         for_each_word(&name, |word| {
-            // Nobody begins with the article.
+            // People leave out an article at the beginning.
             if !(is_first && word.is("the")) {
                 reading.add(word);
             }
@@ -115,7 +116,7 @@ impl Reading {
         reading
     }
 
-    /// The memory that it takes, about.
+    /// The memory that it takes, in bytes, approximately.
     pub(super) fn bytes(&self) -> usize {
         let texts = self.text.capacity() + self.name.capacity();
         size_of::<Self>() + texts + self.forms.capacity() * size_of::<Form>()
@@ -128,7 +129,7 @@ impl Reading {
         word.pieces().for_each(|piece| self.text.push_str(piece));
         let end = self.text.len();
         self.forms.push(Form { start, end, place, is_whole: true });
-        // The pieces stand within the whole, one after the other.
+        // The pieces of a word follow each other in the text of the whole word.
         let mut from = start;
         for piece in word.pieces() {
             let to = from + piece.len();
@@ -144,22 +145,23 @@ impl Reading {
         self.text[..self.ticker] == *squeezed
     }
 
-    /// Whether the text is the name as people say it.
+    /// Whether the text is the name as people say it, which [`said_name`] makes.
     pub(super) fn has_name(&self, said: &str) -> bool {
-        // What people say begins as the name does, unless that is an article alone.
+        // The name as people say it begins like the name, unless the name is only an article.
+        // Comparing that first is cheaper.
         let words = &self.text[self.ticker..];
         let may_be = words.is_empty() || words.starts_with(said);
-        may_be && !said.is_empty() && said_name(&self.name) == said
+        may_be && !said.is_empty() && common_name(&self.name) == said
     }
 
-    /// How well the asked words fit; `None` when one of them is not found.
-    pub(super) fn fit(&self, asked: &[Asked]) -> Option<Fit> {
+    /// The points of the typed words; `None` when one of them is not found.
+    pub(super) fn fit(&self, words: &[QueryWord]) -> Option<Fit> {
         let mut matched = Matched::default();
         let mut points = 0;
         let mut covered = 0_u64;
         let mut is_first = false;
         let mut last_place = None;
-        for (number, word) in asked.iter().enumerate() {
+        for (number, word) in words.iter().enumerate() {
             let mut best: Option<(i32, &Form)> = None;
             for form in &self.forms {
                 let is_next =
@@ -193,7 +195,7 @@ impl Reading {
                 }
             }
         }
-        let count = asked.len().max(1) as i32;
+        let count = words.len().max(1) as i32;
         points /= count;
         let name_words = (self.words - self.ticker_words).max(1) as i32;
         if covered & 1 == 1 {
@@ -207,29 +209,30 @@ impl Reading {
     }
 }
 
-fn points_of(asked: &Asked, form: &str) -> Option<i32> {
-    let word = &*asked.word.squeezed;
+/// The points of a typed word for a form of a word of the row; `None` when they do not match.
+fn points_of(query: &QueryWord, form: &str) -> Option<i32> {
+    let word = &*query.word.squeezed;
     if form == word {
         return Some(EXACT);
     }
-    if asked.is_begun && form.starts_with(word) {
-        return Some(BEGUN + BEGUN_SHARE * word.len() as i32 / form.len() as i32);
+    if query.is_unfinished && form.starts_with(word) {
+        return Some(BEGINNING + BEGINNING_SHARE * word.len() as i32 / form.len() as i32);
     }
-    if asked.equivalents.contains(&form) {
+    if query.equivalents.contains(&form) {
         return Some(EQUIVALENT);
     }
-    if asked.is_guessed {
+    if query.is_guessed {
         if is_close(word, form) {
             return Some(CLOSE);
         }
-        if asked.is_begun && begins_close(word, form) {
-            return Some(BEGUN_CLOSE);
+        if query.is_unfinished && begins_close(word, form) {
+            return Some(BEGINNING_CLOSE);
         }
     }
     None
 }
 
-/// What it costs a row to be of a kind that people seldom mean.
+/// The points that a row loses because people seldom mean its kind.
 pub(super) fn cost(kind: Kind) -> i32 {
     match kind {
         Kind::Share => 0,

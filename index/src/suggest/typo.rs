@@ -1,52 +1,53 @@
-//! One typo: a letter too much, too few or another, or two neighbours swapped.
+//! Words that differ by one typo: a letter too many, too few or wrong, or two neighbours swapped.
 //!
-//! The dictionary is walked with an automaton whose states are a few numbers, worked out
-//! as letters come: it needs no table, whose size would grow with the square of the word's
-//! length and with the bytes of its letters.
+//! The dictionary is searched with an automaton. Its states are a few numbers, which are computed
+//! from letter to letter. A table of all states would grow with the square of the length of the
+//! word.
 
 use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
 use tantivy_fst::Automaton;
 
-use super::prefix::{Frequent, TERM_READ_UNITS, TERMS_READ_MAX};
+use super::prefix::{MostFrequent, TERM_READ_UNITS, TERMS_READ_MAX};
 use crate::error::Result;
 use crate::meter::{INLINE_UNITS_MAX, Meter};
 use crate::part::Part;
 
-/// Shorter words have too many neighbours to be guessed.
+/// Shorter words are not guessed, since too many words differ from them by one typo.
 pub(crate) const LETTERS_MIN: usize = 4;
 
-/// Longer words, once they are folded, are not guessed at: hardly anybody types one, and a
-/// state of the automaton has a bit for each letter.
+/// Words that are longer after folding are not guessed. They are seldom typed, and a state of the
+/// automaton has a bit for each letter.
 pub(crate) const LETTERS_MAX: usize = 24;
 
-/// Words that are taken for a mistyped one.
+/// The largest number of words that a word with a typo is taken for.
 const WORDS_MAX: usize = 32;
 
-/// Units of a walk over the dictionary beside the words that it finds. It cannot be
-/// metered while it finds none, and so it is never done inline.
+/// Units of work of searching the dictionary, without those of the words that are found. The
+/// search cannot be stopped while it finds nothing, so it is never done inline.
 const WALK_UNITS: u64 = 2 * INLINE_UNITS_MAX;
 
-/// Whether a typo may be in a word: it has letters enough and not too many, and no digit,
-/// for a number that is not right is another number.
+/// Whether a typo is looked for in a word: one of 4 to 24 letters and no digits, since a wrong
+/// number is another number (contract 16.1).
 pub(crate) fn may_be_mistyped(word: &str) -> bool {
     let letters = word.chars().take(LETTERS_MAX + 1).count();
     (LETTERS_MIN..=LETTERS_MAX).contains(&letters) && !word.chars().any(char::is_numeric)
 }
 
-/// The words of a part that are one typo away from `word`, or begin with what is.
+/// The most frequent words of a part that differ from `word` by at most one typo. When the word is
+/// unfinished, also words with a beginning that does.
 pub(crate) fn neighbours(
     part: &Part,
     word: &str,
-    is_begun: bool,
+    is_unfinished: bool,
     meter: &Meter,
 ) -> Result<Vec<TermInfo>> {
-    let Some(automaton) = OneTypo::of(word, is_begun) else { return Ok(Vec::new()) };
+    let Some(automaton) = OneTypo::of(word, is_unfinished) else { return Ok(Vec::new()) };
     meter.charge(WALK_UNITS)?;
     let inverted = part.segment.inverted_index(part.fields.words)?;
     let stream = inverted.terms().search(automaton).into_stream();
     let mut terms = stream.map_err(TantivyError::from)?;
-    let mut found = Frequent::new(WORDS_MAX);
+    let mut found = MostFrequent::new(WORDS_MAX);
     let mut read = 0;
     while read < TERMS_READ_MAX && terms.advance() {
         meter.charge(TERM_READ_UNITS)?;
@@ -56,34 +57,34 @@ pub(crate) fn neighbours(
     Ok(found.finish())
 }
 
-/// The words with at most one typo, or the beginnings of words with at most one.
+/// An automaton that accepts words with at most one typo, or words with such a beginning.
 struct OneTypo {
     letters: Vec<char>,
-    /// For each ASCII letter a bit for each place of the word where it is.
+    /// For each ASCII letter, a bit for each place where it is in the word.
     ascii: [u32; 128],
-    is_begun: bool,
+    is_unfinished: bool,
 }
 
-/// What was read of a word so far. A bit of each set stands for a number of letters of the
-/// asked word that may be behind.
+/// The state after some bytes of a word of the dictionary. Bit n of a set is set when n letters of
+/// the typed word may have been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Read {
-    /// Without a typo.
+struct State {
+    /// Letters that were read without a typo.
     right: u32,
-    /// With one.
+    /// Letters that were read with one typo.
     mistyped: u32,
-    /// In the midst of two letters that are swapped.
+    /// Letters that were read before two swapped letters, of which the first was just read.
     swapped: u32,
-    /// The bits of a character whose bytes are not all read, and how many bytes are missing.
+    /// The bits of a character of which not all bytes were read, and the number of missing bytes.
     partial: u32,
     missing: u8,
-    /// It begins with what was asked for, whatever follows.
+    /// Whether the whole typed word was read and any letters may follow.
     is_found: bool,
 }
 
 impl OneTypo {
     /// `None` for words of more than [`LETTERS_MAX`] letters.
-    fn of(word: &str, is_begun: bool) -> Option<Self> {
+    fn of(word: &str, is_unfinished: bool) -> Option<Self> {
         let letters: Vec<char> = word.chars().take(LETTERS_MAX + 1).collect();
         if letters.len() > LETTERS_MAX {
             return None;
@@ -92,15 +93,15 @@ impl OneTypo {
         for (place, letter) in letters.iter().enumerate().filter(|(_, letter)| letter.is_ascii()) {
             ascii[*letter as usize] |= 1 << place;
         }
-        Some(Self { letters, ascii, is_begun })
+        Some(Self { letters, ascii, is_unfinished })
     }
 
-    /// The bit that stands for all letters.
+    /// The bit for all letters of the typed word.
     fn all(&self) -> u32 {
         1 << self.letters.len()
     }
 
-    /// A bit for each place of the word where the letter is.
+    /// A bit for each place where the letter is in the word.
     fn places(&self, letter: u32) -> u32 {
         match self.ascii.get(letter as usize) {
             Some(places) => *places,
@@ -110,81 +111,82 @@ impl OneTypo {
         }
     }
 
-    fn read(&self, read: Read, letter: u32) -> Read {
-        let Read { right, mistyped, swapped, .. } = read;
+    fn next(&self, state: State, letter: u32) -> State {
+        let State { right, mistyped, swapped, .. } = state;
         let places = self.places(letter);
         let in_word = self.all() | (self.all() - 1);
         let next = (right & places) << 1;
         let mistyped = (mistyped & places) << 1
-            // A letter too much, another letter, two that are swapped, a letter too few.
+            // In this order: a letter too many, a wrong letter, two swapped letters, a letter too
+            // few.
             | right
             | right << 1
             | (swapped & places) << 2
             | next << 1;
-        let read = Read {
+        let state = State {
             right: next & in_word,
             mistyped: mistyped & in_word,
             swapped: right & places >> 1,
-            ..Read::default()
+            ..State::default()
         };
-        Read { is_found: self.is_begun && self.is_all(&read), ..read }
+        State { is_found: self.is_unfinished && self.is_all(&state), ..state }
     }
 
-    fn is_all(&self, read: &Read) -> bool {
-        (read.right | read.mistyped) & self.all() != 0
+    fn is_all(&self, state: &State) -> bool {
+        (state.right | state.mistyped) & self.all() != 0
     }
 }
 
 impl Automaton for OneTypo {
-    type State = Read;
+    type State = State;
 
-    fn start(&self) -> Read {
-        // The first letter may be the one that is missing.
-        let read = Read { right: 1, mistyped: 1 << 1, ..Read::default() };
-        Read { is_found: self.is_begun && self.is_all(&read), ..read }
+    fn start(&self) -> State {
+        // The first letter may be missing.
+        let state = State { right: 1, mistyped: 1 << 1, ..State::default() };
+        State { is_found: self.is_unfinished && self.is_all(&state), ..state }
     }
 
-    fn is_match(&self, read: &Read) -> bool {
-        read.is_found || read.missing == 0 && self.is_all(read)
+    fn is_match(&self, state: &State) -> bool {
+        state.is_found || state.missing == 0 && self.is_all(state)
     }
 
-    fn can_match(&self, read: &Read) -> bool {
-        read.is_found || read.right | read.mistyped | read.swapped != 0
+    fn can_match(&self, state: &State) -> bool {
+        state.is_found || state.right | state.mistyped | state.swapped != 0
     }
 
-    fn will_always_match(&self, read: &Read) -> bool {
-        read.is_found
+    fn will_always_match(&self, state: &State) -> bool {
+        state.is_found
     }
 
-    fn accept(&self, read: &Read, byte: u8) -> Read {
-        if read.is_found {
-            return *read;
+    fn accept(&self, state: &State, byte: u8) -> State {
+        if state.is_found {
+            return *state;
         }
         // Terms are UTF-8.
         let (partial, missing) = match byte {
             0x00..0x80 => (u32::from(byte), 0),
-            0x80..0xc0 => (read.partial << 6 | u32::from(byte & 0x3f), read.missing.max(1) - 1),
+            0x80..0xc0 => (state.partial << 6 | u32::from(byte & 0x3f), state.missing.max(1) - 1),
             0xc0..0xe0 => (u32::from(byte & 0x1f), 1),
             0xe0..0xf0 => (u32::from(byte & 0x0f), 2),
             0xf0.. => (u32::from(byte & 0x07), 3),
         };
-        if missing > 0 { Read { partial, missing, ..*read } } else { self.read(*read, partial) }
+        if missing > 0 { State { partial, missing, ..*state } } else { self.next(*state, partial) }
     }
 }
 
-/// Whether one typo makes the one word the other, or none.
+/// Whether two words differ by at most one typo.
 pub(crate) fn is_close(a: &str, b: &str) -> bool {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     are_close(&a, &b)
 }
 
-/// Whether one typo makes the word the beginning of the other.
-pub(crate) fn begins_close(begun: &str, word: &str) -> bool {
-    let begun: Vec<char> = begun.chars().collect();
-    let word: Vec<char> = word.chars().take(begun.len() + 1).collect();
-    let least = begun.len().saturating_sub(1).min(word.len());
-    (least..=word.len()).any(|end| are_close(&begun, &word[..end]))
+/// Whether a beginning of `word` differs from `beginning` by at most one typo.
+pub(crate) fn begins_close(beginning: &str, word: &str) -> bool {
+    let beginning: Vec<char> = beginning.chars().collect();
+    let word: Vec<char> = word.chars().take(beginning.len() + 1).collect();
+    let least = beginning.len().saturating_sub(1).min(word.len());
+    (least..=word.len()).any(|end| are_close(&beginning, &word[..end]))
 }
 
 fn are_close(a: &[char], b: &[char]) -> bool {
@@ -204,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// All that one typo makes of a word, by making it.
+    /// The word, and all words that one typo makes of it.
     fn one_typo(word: &str) -> Vec<String> {
         let chars: Vec<char> = word.chars().collect();
         let mut all = vec![word.to_owned()];
@@ -235,33 +237,33 @@ mod tests {
 
     proptest! {
         #[test]
-        fn close_is_what_one_typo_makes(a in "[a-d]{0,6}", b in "[a-d]{0,6}") {
+        fn words_are_close_by_one_typo(a in "[a-d]{0,6}", b in "[a-d]{0,6}") {
             prop_assert_eq!(is_close(&a, &b), one_typo(&a).contains(&b));
             prop_assert_eq!(is_close(&a, &b), is_close(&b, &a));
             let begins = (0..=b.len()).any(|end| is_close(&a, &b[..end]));
             prop_assert_eq!(begins_close(&a, &b), begins);
         }
 
-        /// The dictionary is walked to the words that reading a row would take, whatever
-        /// number of bytes their letters have.
+        /// The search of the dictionary and the comparison with a row accept the same words,
+        /// however many bytes a letter has.
         #[test]
-        fn the_automaton_accepts_what_is_close(a in "[abé株😀]{0,7}", b in "[abé株😀]{0,8}") {
+        fn the_automaton_accepts_close_words(a in "[abé株😀]{0,7}", b in "[abé株😀]{0,8}") {
             prop_assert_eq!(accepts(&a, &b, false), is_close(&a, &b));
             prop_assert_eq!(accepts(&a, &b, true), begins_close(&a, &b));
         }
     }
 
-    fn accepts(word: &str, other: &str, is_begun: bool) -> bool {
-        let automaton = OneTypo::of(word, is_begun).unwrap();
-        let read = other.bytes().try_fold(automaton.start(), |read, byte| {
-            automaton.can_match(&read).then(|| automaton.accept(&read, byte))
+    fn accepts(word: &str, other: &str, is_unfinished: bool) -> bool {
+        let automaton = OneTypo::of(word, is_unfinished).unwrap();
+        let end = other.bytes().try_fold(automaton.start(), |state, byte| {
+            automaton.can_match(&state).then(|| automaton.accept(&state, byte))
         });
-        read.is_some_and(|read| automaton.is_match(&read))
+        end.is_some_and(|state| automaton.is_match(&state))
     }
 
-    /// Folding makes 15 letters of U+FDFA, so the bound is on what is left after it.
+    /// Folding turns U+FDFA into 15 letters, so the bound is that of folded words.
     #[test]
-    fn no_long_word_is_guessed_at() {
+    fn long_words_are_not_guessed() {
         let ideographs: String = ('\u{4e00}'..).take(341).collect();
         let folded = crate::words::squeeze(&"\u{fdfa}".repeat(2));
         let longest = "a".repeat(LETTERS_MAX);
@@ -275,15 +277,14 @@ mod tests {
         assert!(accepts(&longest, &(longest.clone() + "b"), false));
     }
 
-    /// However long the word and whatever its letters, a state is a few numbers.
     #[test]
     fn an_automaton_is_small() {
-        assert!(size_of::<Read>() <= 24);
+        assert!(size_of::<State>() <= 24);
         assert!(size_of::<OneTypo>() + LETTERS_MAX * size_of::<char>() <= 1 << 10);
     }
 
     #[test]
-    fn what_people_mistype() {
+    fn typical_typos() {
         for (typed, meant) in [("mircosoft", "microsoft"), ("aplle", "apple"), ("бакн", "банк")]
         {
             assert!(is_close(typed, meant), "{typed}");

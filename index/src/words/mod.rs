@@ -1,33 +1,32 @@
-//! How texts are cut into words and folded (decisions, "Matching"): the same way
-//! when a row is written and when a question is asked, or nothing would match.
+//! Cutting texts into folded words (contract 9.4, 9.5). Rows and questions use the same
+//! functions, so that the same text always gives the same words.
 //!
-//! White space parts the words of a text. Symbols and punctuation inside a word
-//! part its **pieces**; where letters meet digits, a piece parts into **runs**; the
-//! word without any punctuation is its **squeezed** form. A row has all of these
-//! as terms.
+//! White space separates the words of a text. Symbols and punctuation cut a word into
+//! **pieces**. A piece is cut into **runs** where letters meet digits. A word without its
+//! punctuation is **squeezed**. The terms of a row are the squeezed words, pieces and runs.
 
 pub(crate) mod names;
 
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
-/// What stands for punctuation in a folded word.
+/// The character that replaces punctuation in a folded word.
 const GAP: char = ' ';
 
-/// The longest term of the index. A question is at most
-/// [`QUERY_BYTES_MAX`](crate::QUERY_BYTES_MAX) bytes long and folding makes a text at
-/// most eleven times longer, so a longer term could never be asked for.
+/// The most bytes of a term of the index. A query has at most
+/// [`QUERY_BYTES_MAX`](crate::QUERY_BYTES_MAX) bytes and folding makes a text at most eleven
+/// times longer, so that no query can contain a longer term.
 const TERM_BYTES_MAX: usize = 16 << 10;
 
-/// A folded word: letters and digits, a [`GAP`] for every other character.
+/// A folded word: letters and digits, with a [`GAP`] for every other character.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded(String);
 
-/// The words of a text that hold a letter or a digit.
+/// The words of a text that contain a letter or a digit.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
     text.split_whitespace().map(Folded::new).filter(|word| !word.is_empty())
 }
 
-/// Hands on the same words one after the other, from one piece of memory.
+/// Calls `each` with the same words as [`words`], without an allocation for each.
 pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
     let mut folded = Folded::default();
     for word in text.split_whitespace() {
@@ -39,13 +38,12 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
     }
 }
 
-/// A whole text without blanks and punctuation.
+/// The folded text without blanks and punctuation.
 pub(crate) fn squeeze(text: &str) -> String {
     Folded::new(text).squeezed()
 }
 
-/// Hands on every term under which the words of `text` are found; some of them
-/// more than once.
+/// Calls `each` with every term of the words of `text`; a term may come more than once.
 pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut each = |term: &str| {
         if term.len() <= TERM_BYTES_MAX {
@@ -77,7 +75,7 @@ impl Folded {
         Self(folded)
     }
 
-    /// Whether there is nothing but punctuation.
+    /// Whether the word has neither a letter nor a digit.
     fn is_empty(&self) -> bool {
         self.pieces().next().is_none()
     }
@@ -87,23 +85,23 @@ impl Folded {
         self.pieces().collect()
     }
 
-    /// Whether this is the word, without its punctuation.
+    /// Whether the word has no punctuation and equals `squeezed`.
     pub(crate) fn is(&self, squeezed: &str) -> bool {
         self.0 == squeezed
     }
 
-    /// The runs of letters and of digits, in order.
+    /// The runs of letters and the runs of digits, in order.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &str> {
         self.pieces().flat_map(runs_of)
     }
 
-    /// What punctuation parts, in order.
+    /// The pieces between punctuation, in order.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.0.split(GAP).filter(|piece| !piece.is_empty())
     }
 }
 
-/// Cuts where letters meet digits.
+/// The runs of a piece.
 fn runs_of(piece: &str) -> impl Iterator<Item = &str> {
     let mut rest = piece;
     std::iter::from_fn(move || {
@@ -115,8 +113,8 @@ fn runs_of(piece: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Decisions, "Folding": symbols first, then NFKD, lower case, no combining marks,
-/// and the letters that no decomposition takes apart.
+/// Appends a folded character (contract 9.4). Symbols become a [`GAP`] before the decomposition,
+/// since some decompose into letters, such as ™.
 fn fold(character: char, folded: &mut String) {
     if character.is_ascii() {
         let kept = character.is_ascii_alphanumeric();
@@ -148,7 +146,7 @@ fn fold(character: char, folded: &mut String) {
                 'æ' => folded.push_str("ae"),
                 'œ' => folded.push_str("oe"),
                 'þ' => folded.push_str("th"),
-                // The same letter, written so at the end of a word.
+                // The form of σ at the end of a word.
                 'ς' => folded.push('σ'),
                 other => folded.push(other),
             }
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_nobody_can_ask_for_is_none() {
+    fn a_term_that_no_query_can_contain_is_left_out() {
         assert_eq!(terms(&"x".repeat(TERM_BYTES_MAX + 1)), [] as [&str; 0]);
         assert_eq!(terms(&"x".repeat(TERM_BYTES_MAX)).len(), 1);
         let longest = "\u{fdfa}".repeat(crate::QUERY_BYTES_MAX / 3);
@@ -218,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn folding_settles(text in any::<String>()) {
+        fn folding_twice_changes_nothing(text in any::<String>()) {
             let squeezed = squeeze(&text);
             prop_assert_eq!(squeeze(&squeezed), squeezed.clone());
             prop_assert!(squeezed.chars().all(char::is_alphanumeric));

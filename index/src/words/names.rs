@@ -1,88 +1,42 @@
-//! What people call a company by: its name without the legal form, the class of the
-//! share and the other things that stand at a name's end and that nobody types.
+//! The common name of a company: its name without the legal form, the class of the share and
+//! other endings that people do not type.
 
 use super::{squeeze, words};
 
-/// Words, squeezed, that may be left out at the end of a name.
-const LEFT_OUT: &[&str] = &[
-    "ab",
-    "ag",
-    "ao",
-    "aktiengesellschaft",
-    "as",
-    "asa",
-    "berhad",
-    "bhd",
-    "bv",
-    "co",
-    "companies",
-    "company",
-    "corp",
-    "corporation",
-    "cos",
-    "cv",
-    "gmbh",
-    "group",
-    "grp",
-    "holding",
-    "holdings",
-    "hldg",
-    "hldgs",
-    "inc",
-    "incorporated",
-    "inh",
-    "jsc",
-    "kg",
-    "kgaa",
-    "kk",
-    "limited",
-    "llc",
-    "llp",
-    "lp",
-    "ltd",
-    "na",
-    "nam",
-    "nv",
-    "oao",
-    "ojsc",
-    "on",
-    "ooo",
-    "ord",
-    "oy",
-    "oyj",
-    "pao",
-    "pcl",
-    "pjsc",
-    "plc",
-    "pt",
-    "reg",
-    "registered",
-    "sa",
-    "sab",
-    "sae",
-    "sarl",
-    "se",
-    "shs",
-    "spa",
-    "srl",
-    "tbk",
-    "the",
-    "оао",
-    "пао",
-    "ао",
+/// Squeezed abbreviations that may be left out at the end of a name, such as legal forms.
+const ABBREVIATIONS: &[&str] = &[
+    "ab", "ag", "ao", "as", "asa", "berhad", "bhd", "bv", "co", "corp", "cos", "cv", "gmbh", "grp",
+    "hldg", "hldgs", "inc", "inh", "jsc", "kg", "kgaa", "kk", "llc", "llp", "lp", "ltd", "na",
+    "nam", "nv", "oao", "ojsc", "on", "ooo", "ord", "oy", "oyj", "pao", "pcl", "pjsc", "plc", "pt",
+    "reg", "sa", "sab", "sae", "sarl", "se", "shs", "spa", "srl", "tbk", "оао", "пао", "ао",
 ];
 
-/// Words before the letter of a share class.
+/// Squeezed whole words that may be left out at the end of a name.
+const WORDS: &[&str] = &[
+    "aktiengesellschaft",
+    "companies",
+    "company",
+    "corporation",
+    "group",
+    "holding",
+    "holdings",
+    "incorporated",
+    "limited",
+    "registered",
+    "the",
+];
+
+/// The words before the letter of a share class.
 const CLASS: &[&str] = &["cl", "class", "ser", "series"];
 
-/// The name as people say it, squeezed: never less than one of its pieces.
-pub(crate) fn said_name(name: &str) -> String {
+/// The common name of a company, squeezed. At least one piece of the name is left.
+pub(crate) fn common_name(name: &str) -> String {
     let mut pieces: Vec<Vec<String>> =
         words(name).map(|word| word.pieces().map(str::to_owned).collect()).collect();
     if pieces.len() > 1 && pieces[0] == ["the"] {
         pieces.remove(0);
     }
-    let is_out = |text: &str| LEFT_OUT.contains(&text);
+    let is_out = |text: &str| ABBREVIATIONS.contains(&text) || WORDS.contains(&text);
     while pieces.len() > 1 || pieces.first().is_some_and(|first| first.len() > 1) {
         let count = pieces.len();
         let last = &pieces[count - 1];
@@ -107,8 +61,8 @@ pub(crate) fn said_name(name: &str) -> String {
             break;
         }
     }
-    let said: String = pieces.concat().concat();
-    if said.is_empty() { squeeze(name) } else { said }
+    let common: String = pieces.concat().concat();
+    if common.is_empty() { squeeze(name) } else { common }
 }
 
 #[cfg(test)]
@@ -118,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_types_is_left_out() {
+    fn endings_that_people_do_not_type_are_left_out() {
         for (name, expected) in [
             ("APPLE INC", "apple"),
             ("Apple Inc.", "apple"),
@@ -139,14 +93,14 @@ mod tests {
             ("Class A", "classa"),
             ("-", ""),
         ] {
-            assert_eq!(said_name(name), expected, "{name}");
+            assert_eq!(common_name(name), expected, "{name}");
         }
     }
 
     proptest! {
         #[test]
-        fn any_name_has_one(name in any::<String>()) {
-            prop_assert_eq!(said_name(&name).is_empty(), squeeze(&name).is_empty());
+        fn any_name_has_a_common_name(name in any::<String>()) {
+            prop_assert_eq!(common_name(&name).is_empty(), squeeze(&name).is_empty());
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Building, publishing, opening; lookups are answered as a plain scan of the
-//! instruments would.
+//! Builds, publishes and opens indexes, and compares the answers to lookups with a plain scan.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ fn find(catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
     hits.into_iter().map(|hit| catalogue.figi(hit)).collect()
 }
 
-/// The same question, answered by looking at every instrument.
+/// The answer to a lookup by a scan of all instruments.
 fn scan(instruments: &[Instrument], catalogue: &Catalogue, lookup: &Lookup<'_>) -> Vec<Figi> {
     let filters = &lookup.filters().cloned().unwrap_or_default();
     let carries = |instrument: &&Instrument| {
@@ -108,8 +107,8 @@ fn lookup(catalogue: &Catalogue) -> impl Strategy<Value = Lookup<'static>> {
         )
 }
 
-/// contract 10.1: any lookup is answered as a scan answers it, in FIGI order, however many parts
-/// the generation has.
+/// contract 10.1: a lookup has the same answer as a scan, in FIGI order, whatever the number of
+/// parts.
 #[test]
 fn lookups_agree_with_a_scan_over_one_part_and_over_many() {
     let instruments = universe(60);
@@ -163,8 +162,8 @@ fn generations(index: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.is_dir()).collect()
 }
 
-/// A builder that dies leaves the old index as it was, and the next one removes
-/// what it left; the last published generation and the one before it are kept.
+/// A builder that is killed leaves the old index as it was, and the next builder removes its files.
+/// The last two published generations are kept.
 #[test]
 fn an_unfinished_build_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -172,7 +171,7 @@ fn an_unfinished_build_changes_nothing() {
     publish(index, &universe(10), 100);
     let mut dying = Builder::create(index, BuildOptions::default()).unwrap();
     dying.add(Instrument::new(figi(50))).unwrap();
-    // As a kill would: nothing of it runs any more, and the system drops the lock.
+    // As after a kill: no code of the builder runs any more, and the system drops the lock.
     let half_made = index.join("generation-000002.new");
     assert!(half_made.is_dir());
     drop(dying);
@@ -186,7 +185,7 @@ fn an_unfinished_build_changes_nothing() {
 
 /// The server may run as another user than the builder.
 #[test]
-fn who_may_read_one_file_may_read_all() {
+fn all_files_have_the_same_permissions() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = publish(folder.path(), &universe(3), 100);
     let generation = folder.path().join("generation-000001");
@@ -197,8 +196,8 @@ fn who_may_read_one_file_may_read_all() {
     }
 }
 
-/// Flipped bytes and cuts of every file of a generation are noticed at opening: every
-/// byte of a small file, some of a large one.
+/// Opening notices changed bytes and cuts of every file of a generation. Every byte of a small
+/// file is changed, and some bytes of a large one.
 #[test]
 fn damage_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,16 +225,16 @@ fn damage_is_noticed() {
         fs::write(&path, good).unwrap();
     }
     assert!(damages > 300, "{damages}");
-    assert!(Catalogue::open(folder.path()).is_ok(), "and whole again it opens");
+    assert!(Catalogue::open(folder.path()).is_ok(), "the restored index must open");
 }
 
-/// What was published before is published again, if it is whole.
+/// A rollback publishes the previous generation again, if its files are undamaged.
 #[test]
 fn rolling_back() {
     let folder = tempfile::tempdir().unwrap();
     let index = folder.path();
     assert!(matches!(rollback(&index.join("none")), Err(Error::Io { .. })));
-    assert!(!index.join("none").exists(), "asking makes nothing");
+    assert!(!index.join("none").exists(), "a refused rollback creates nothing");
     publish(index, &universe(10), 100);
     assert!(matches!(rollback(index), Err(Error::NothingBefore { generation: 1, .. })));
     publish(index, &universe(11), 100);

@@ -1,6 +1,6 @@
-//! Files that were changed though every checksum holds, as after a fault of the builder:
-//! nothing panics, for opening and `verify` say what is wrong, or it does no harm.
-//! `fuzz/fuzz_targets/generation.rs` tries more of it.
+//! Files with wrong contents and right checksums, as a fault of the builder would make them. Nothing
+//! panics: opening or `verify` refuses them, or the change is harmless.
+//! `fuzz/fuzz_targets/generation.rs` tries more changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::support::{publish, universe};
 
-/// Places of each file that are changed.
+/// The number of places that are changed in each file.
 const PLACES: usize = 5;
 
-/// An index with a word that has a list, and the files of its generation that are our own.
+/// Publishes an index with a word that is frequent enough for a list of ranks, and returns the files
+/// of its generation without those of tantivy.
 fn published(index: &Path) -> Vec<PathBuf> {
     let mut instruments = universe(140);
     for instrument in &mut instruments {
@@ -27,7 +28,7 @@ fn published(index: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The file changed in several ways, one at a time.
+/// Changed and cut versions of a file.
 fn changes(whole: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let flipped = (0..PLACES).map(|place| {
         let mut bytes = whole.to_vec();
@@ -38,13 +39,13 @@ fn changes(whole: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     flipped.chain(cut)
 }
 
-/// Makes the manifest fit the file as it is now.
+/// Writes the length and checksum of the changed file into the manifest.
 fn seal(index: &Path, path: &Path) {
     let generation = index.join("generation-000001");
     let manifest = generation.join("manifest.toml");
     let text = fs::read_to_string(&manifest).unwrap();
-    let mut told: Manifest = toml::from_str(&text).unwrap();
-    for part in &mut told.parts {
+    let mut parsed: Manifest = toml::from_str(&text).unwrap();
+    for part in &mut parsed.parts {
         let folder = generation.join(&part.folder);
         for file in part.files.iter_mut().filter(|file| folder.join(&file.name) == path) {
             let bytes = fs::read(path).unwrap();
@@ -52,13 +53,13 @@ fn seal(index: &Path, path: &Path) {
             file.sha256 = hex(&Sha256::digest(bytes));
         }
     }
-    let text = toml::to_string(&told).unwrap();
+    let text = toml::to_string(&parsed).unwrap();
     let checksum = format!("{}  manifest.toml\n", hex(&Sha256::digest(&text)));
     fs::write(manifest, text).unwrap();
     fs::write(generation.join("manifest.toml.sha256"), checksum).unwrap();
 }
 
-/// Asks for words and for a value, and reads what is found.
+/// Searches for words and for a value, and reads the rows that are found.
 fn ask(catalogue: &Catalogue) {
     let keywords = |text| Some(Keywords::parse(text).unwrap());
     let mut filters = Filters::default();
@@ -77,7 +78,7 @@ fn ask(catalogue: &Catalogue) {
 }
 
 #[test]
-fn a_changed_file_under_its_own_checksum_does_no_harm() {
+fn a_changed_file_with_a_right_checksum_is_refused_or_harmless() {
     let folder = tempfile::tempdir().unwrap();
     let (mut refused, mut passed) = (0, 0);
     for path in published(folder.path()) {
@@ -97,6 +98,6 @@ fn a_changed_file_under_its_own_checksum_does_no_harm() {
         seal(folder.path(), &path);
     }
     Catalogue::open(folder.path()).unwrap().verify().unwrap();
-    // What no row needs may be anything, such as a length that no key has.
+    // Only bytes that no row needs may be changed, such as a length that no key has.
     assert!(refused > 10 * passed, "{refused} refused, {passed} passed");
 }

@@ -1,5 +1,5 @@
-//! An index read back gives what went in; `verify` finds what contradicts itself
-//! though every checksum holds.
+//! An index that is read back gives the instruments that were added. `verify` finds files that
+//! contradict each other though their checksums are right.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn read_back(catalogue: &Catalogue) -> Vec<Instrument> {
     instruments
 }
 
-/// Any instrument with that FIGI.
+/// A strategy for instruments with that FIGI.
 fn instrument(figi: Figi) -> impl Strategy<Value = Instrument> {
     let text = || proptest::option::of("[A-C/ ;é]{1,3}");
     let date = || proptest::option::of(Just(7)).prop_map(|day| Date::from_days(day?));
@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn what_goes_in_comes_out(
+    fn instruments_are_read_back_as_they_were_added(
         instruments in (0_u32..40).prop_flat_map(|count| {
             (0..=count).map(|number| instrument(figi(number))).collect::<Vec<_>>()
         }),
@@ -79,10 +79,10 @@ proptest! {
     }
 }
 
-/// The result is the same on any number of threads, each of which writes its own segments, which
-/// are then merged into one.
+/// engine 1: the result does not depend on the number of threads, of which each writes a segment
+/// before all are merged into one.
 #[test]
-fn any_number_of_threads_makes_the_same() {
+fn any_number_of_threads_builds_the_same_index() {
     let instruments = universe(3_000);
     let ibm = Search { keywords: Keywords::parse("ibm").ok(), filters: Filters::default() };
     let answers = |threads: usize| {
@@ -103,7 +103,7 @@ fn any_number_of_threads_makes_the_same() {
 }
 
 #[test]
-fn an_inventory_counts_what_is_there() {
+fn an_inventory_counts_fields_and_values() {
     let mut instruments = universe(60);
     instruments[3].alias = vec!["a".into(), "b".into()];
     for text in ["US4592001014", "JP3633400001"] {
@@ -136,8 +136,8 @@ fn an_inventory_counts_what_is_there() {
     assert_eq!(names.len(), distinct.len());
 }
 
-/// Makes `index` hold the files of `other` whose names start so, under checksums that
-/// hold: as a fault of the builder would.
+/// Replaces the files of `index` whose names begin with `prefix` by those of `other`, with right
+/// checksums, as a fault of the builder would.
 fn graft(index: &Path, other: &Path, prefix: &str) {
     let generation = index.join("generation-000001");
     let manifest = |index: &Path| {

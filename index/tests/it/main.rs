@@ -1,5 +1,5 @@
-//! The library from outside: instruments go in, a generation is published, and
-//! every question is answered as a plain scan of the instruments would.
+//! Tests of the library from outside: instruments are indexed and published, and the answer to
+//! every question is compared with that of a plain scan of the instruments.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

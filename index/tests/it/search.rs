@@ -1,5 +1,5 @@
-//! Search and filter against a plain scan: the rules of the contract, chapters 8 and 9, written
-//! down a second time, as simply as they can be.
+//! Compares search and filter with a plain scan, which states the rules of the chapters 8 and 9 of
+//! the contract a second time, as simply as possible.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,13 +11,13 @@ use proptest::prelude::*;
 
 use crate::support::{figi, publish, universe};
 
-/// Words that fit together in many ways.
+/// Words of which parts are equal in many ways.
 const WORDS: [&str; 16] = [
     "BRK/B", "brk", "B", "brkb", "SJIM11", "sjim", "11", "US", "GR", "gr", "bank", "A&B", "05/20",
     "0520", "(Bank)", "-",
 ];
 
-/// Instruments whose texts are of these words, the `number`-th from the `seed`.
+/// Instruments whose texts are made of these words.
 pub(crate) fn worded(count: u32) -> Vec<Instrument> {
     let mut instruments = universe(count);
     for (number, instrument) in instruments.iter_mut().enumerate() {
@@ -42,7 +42,7 @@ pub(crate) fn worded(count: u32) -> Vec<Instrument> {
     instruments
 }
 
-/// Texts as people may type them.
+/// A strategy for texts as people may type them.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => proptest::sample::select(&WORDS[..]).prop_map(str::to_owned),
@@ -171,8 +171,8 @@ fn searched(catalogue: &Catalogue, search: &Search, page: usize) -> Vec<figdex_i
     }
 }
 
-/// contract 8.2, 9.1, 9.6, 9.7, 9.9, 10.7: any search finds what a scan finds; pages joined are
-/// the whole; one part and four answer equally; the total is the count of all.
+/// contract 8.2, 9.1, 9.6, 9.7, 9.9, 10.7: a search finds the same rows as a scan, on joined pages
+/// and in its total, over one part and over four.
 #[test]
 fn searches_agree_with_a_scan_over_one_part_and_over_many() {
     let instruments = worded(60);
@@ -203,8 +203,7 @@ fn searches_agree_with_a_scan_over_one_part_and_over_many() {
     assert!(found.get() > 1_000, "many searches must find something: {found:?}");
 }
 
-/// Suggestions do not depend on the parts; each security is there once; what a search
-/// finds first is among them, if nothing is cut.
+/// Suggestions do not depend on the parts, pass the filters, and have no row twice.
 #[test]
 fn suggestions_agree_over_one_part_and_over_many() {
     let instruments = worded(60);
@@ -232,7 +231,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
         }
         Ok(())
     };
-    // Each word and its beginnings, of which some parts have rows and others none.
+    // Words and their beginnings, for which some parts have rows and others none.
     for word in WORDS {
         for (end, letter) in word.char_indices() {
             let keywords = Keywords::parse(&word[..end + letter.len_utf8()]).ok();
@@ -248,7 +247,7 @@ fn suggestions_agree_over_one_part_and_over_many() {
     assert!(found.get() > 100, "many must suggest something: {found:?}");
 }
 
-/// contract 9.2: any text is only words: it finds rows or does not, and never fails.
+/// contract 9.2: any text is only words, so a search never fails.
 #[test]
 fn any_text_is_answered() {
     let folder = tempfile::tempdir().unwrap();

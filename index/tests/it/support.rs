@@ -1,4 +1,4 @@
-//! A small test universe, and its index.
+//! A small test universe of instruments, and its index.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, Figi, Instrument, Property, check_digit,
 };
 
-/// The `number`-th FIGI of a small test universe; they ascend.
+/// The FIGI with that number in a small test universe. FIGIs ascend with their numbers.
 pub(crate) fn figi(number: u32) -> Figi {
     let body = format!("BBG{number:08}");
     let digit = check_digit::double_add_double(body.as_bytes()).unwrap();
     Figi::parse(&format!("{body}{digit}")).unwrap()
 }
 
-/// Instruments whose fields vary with their number, so that each filter splits them.
+/// Instruments whose fields vary with their number, so that each filter passes some of them.
 pub(crate) fn universe(count: u32) -> Vec<Instrument> {
     let pick = |values: &[&str], number: u32| values.get(number as usize).map(|v| (*v).to_owned());
     (0..count)

@@ -1,5 +1,5 @@
-//! The work of an answer is counted, and bounded where its caller bounds it: an answer that
-//! would take more is refused, never cut.
+//! The work of an answer is counted, and bounded where the caller wants it: an answer that would
+//! take more is refused, never cut.
 
 use std::sync::LazyLock;
 
@@ -12,11 +12,11 @@ use proptest::prelude::*;
 use crate::search::{searches, text, worded};
 use crate::support::{figi, publish};
 
-/// Rows that look alike, so that one question concerns them all.
+/// The number of rows, which are so alike that one question finds all of them.
 const ALIKE: u32 = 30_000;
 
-/// An index that invites work: one ISIN, one ticker, one name and one symbol for all rows,
-/// and words that only their descriptions hold.
+/// An index whose questions take much work: all rows share an ISIN, a ticker, a symbol and two
+/// names, and have words that only their descriptions hold.
 static WIDE: LazyLock<(tempfile::TempDir, Catalogue)> = LazyLock::new(|| {
     let instruments: Vec<Instrument> = (0..ALIKE)
         .map(|number| {
@@ -43,7 +43,7 @@ static WIDE: LazyLock<(tempfile::TempDir, Catalogue)> = LazyLock::new(|| {
     (folder, catalogue)
 });
 
-/// A word of one row, of letters alone; they begin alike, too.
+/// The word of one row, made of letters. The words of all rows begin with the same letters.
 fn word(number: u32) -> String {
     let letters = (0..4).map(|place| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8));
     format!("zz{}", letters.collect::<String>())
@@ -60,11 +60,11 @@ fn with_exch_code(exch_code: &str) -> Filters {
     filters
 }
 
-/// Whether a meter allows these jobs.
+/// Whether the meter allows these jobs.
 fn map(jobs: &[Lookup<'_>], meter: &Meter) -> bool {
-    let Ok(mut batch) = wide().batch(jobs, meter) else { return false };
+    let Ok(mut located) = wide().locate(jobs, meter) else { return false };
     let mut hits = Vec::new();
-    (0..jobs.len()).all(|place| batch.find(place, 15_000, &mut hits).is_ok())
+    (0..jobs.len()).all(|place| located.find(place, 15_000, &mut hits).is_ok())
 }
 
 fn search(text: Option<&str>, filters: Filters) -> Search {
@@ -75,8 +75,8 @@ fn suggest(text: &str, filters: Filters) -> Suggest {
     Suggest { keywords: Keywords::parse(text).unwrap(), filters }
 }
 
-/// Asserts that an answer's work is counted, at least so many units, and that a thread that
-/// serves everyone does it only where it is little.
+/// Asserts that the work of an answer is counted, at least `units_min` units, and that a thread that
+/// serves everyone does it only when it is little.
 fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     let whole = Meter::unlimited();
     assert!(answer(&whole), "{what}");
@@ -87,14 +87,14 @@ fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     assert!(inline.spent() <= INLINE_UNITS_MAX, "{what}: {} units", inline.spent());
 }
 
-/// The same of an answer that is never done there.
+/// The same for an answer that a thread that serves everyone must refuse.
 fn is_heavy(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     assert!(!answer(&Meter::inline()), "{what} is done inline");
     is_bounded(what, units_min, answer);
 }
 
-/// Rows that are looked at count, not only rows that are found: a filter that lets nothing
-/// pass takes as much.
+/// Rows that are read count, not only rows that are found: a filter that no row passes takes as
+/// much work.
 #[test]
 fn a_wide_identifier_is_not_read_inline() {
     let row = u64::from(ALIKE);
@@ -113,7 +113,7 @@ fn a_wide_identifier_is_not_read_inline() {
     is_heavy("a strike that no row has", 10 * row, |meter| map(&jobs, meter));
 }
 
-/// What a list is too long for is known before it is read.
+/// A list that is too long for the meter is refused by its length.
 #[test]
 fn a_long_list_is_refused_before_it_is_read() {
     let isin = IdType::Isin.admit("US4592001014").unwrap();
@@ -127,27 +127,27 @@ fn a_long_list_is_refused_before_it_is_read() {
 fn searches_of_common_words_are_not_done_inline() {
     let row = u64::from(ALIKE);
     for (text, units_min) in [
-        // The whole text is a number, a symbol, a ticker, a name: each row is looked at.
+        // The whole text is a number, a symbol, a ticker or a name: each row is read.
         ("US4592001014", row),
         ("alike:us", row),
         ("wide", row),
         ("Alike Corp one", row / 2),
-        // Words that only descriptions hold, or that may be a code.
+        // Words that only descriptions hold, or that may be an exchange code.
         ("corp deep", row / 4),
         ("deep", row / 4),
         ("wide us", row),
-        // Nearly no row is left of many.
+        // Nearly all rows are removed.
         ("wide gr", row),
     ] {
         let asked = search(Some(text), Filters::default());
         let answer = |meter: &Meter| wide().search(&asked, None, 100, meter).unwrap().is_some();
         is_bounded(text, units_min, answer);
-        // A cursor deep in the list is no shortcut around the lists that are read first.
+        // A page deep in the list takes the same lists, which are read first.
         let page = wide().search(&asked, None, 5_000, &Meter::unlimited()).unwrap().unwrap();
         let after = page.next;
         let answer = |meter: &Meter| wide().search(&asked, after, 100, meter).unwrap().is_some();
         is_bounded(&format!("a late page of {text}"), units_min, answer);
-        let count = |meter: &Meter| wide().count_anew(&asked, meter).unwrap().is_some();
+        let count = |meter: &Meter| wide().count_uncached(&asked, meter).unwrap().is_some();
         is_heavy(&format!("count of {text}"), row / 2, count);
     }
 }
@@ -181,23 +181,23 @@ fn many_words_are_not_looked_up_inline() {
             for meter in [Meter::inline(), Meter::unlimited()] {
                 let found = wide().search(&asked, None, 100, &meter).unwrap();
                 assert!(found.is_none_or(|page| page.hits.len() <= 100));
-                wide().count_anew(&asked, &meter).unwrap();
+                wide().count_uncached(&asked, &meter).unwrap();
                 wide().filter(&asked, None, 100, &meter).unwrap();
-                wide().suggest_anew(&typed, 50, &meter).unwrap();
+                wide().suggest_uncached(&typed, 50, &meter).unwrap();
             }
             let meter = Meter::unlimited();
-            assert!(wide().suggest_anew(&typed, 50, &meter).unwrap().is_some(), "{text}");
+            assert!(wide().suggest_uncached(&typed, 50, &meter).unwrap().is_some(), "{text}");
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
         }
     }
 }
 
-/// The work of any suggestion, and the listings of its rows.
+/// The bound of the work of any question for suggestions, with counting the listings.
 const SUGGEST_UNITS_MAX: u64 = 5_000_000 + 1_000;
 
-/// Beginnings of many words, typos, wide identifiers: whatever is typed.
+/// Beginnings of many words, typos and wide identifiers keep to the bound.
 #[test]
-fn suggestions_have_a_bound_of_their_own() {
+fn suggestions_have_a_separate_bound() {
     let all = word(0);
     let beginnings = (1..=all.len()).map(|end| all[..end].to_owned());
     let others =
@@ -206,21 +206,21 @@ fn suggestions_have_a_bound_of_their_own() {
         for filters in [Filters::default(), with_exch_code("GR")] {
             let asked = suggest(&text, filters);
             let meter = Meter::unlimited();
-            let found = wide().suggest_anew(&asked, 10, &meter).unwrap().unwrap();
+            let found = wide().suggest_uncached(&asked, 10, &meter).unwrap().unwrap();
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
             let inline = Meter::inline();
-            let same = wide().suggest_anew(&asked, 10, &inline).unwrap();
+            let same = wide().suggest_uncached(&asked, 10, &inline).unwrap();
             assert!(same.is_none_or(|same| same == found), "{text}");
         }
     }
-    // A typo is looked for in the whole dictionary: that is never done inline.
+    // A typo is looked for in the whole dictionary, which is never done inline.
     let asked = suggest("wied", Filters::default());
     is_heavy("a typo", INLINE_UNITS_MAX, |meter| {
-        wide().suggest_anew(&asked, 10, meter).unwrap().is_some()
+        wide().suggest_uncached(&asked, 10, meter).unwrap().is_some()
     });
     let asked = suggest("wide", with_exch_code("GR"));
     is_heavy("a wide ticker", u64::from(ALIKE), |meter| {
-        wide().suggest_anew(&asked, 10, meter).unwrap().is_some()
+        wide().suggest_uncached(&asked, 10, meter).unwrap().is_some()
     });
 }
 
@@ -235,12 +235,12 @@ fn the_stop_flag_ends_an_answer() {
     let until = || Meter::until(stop.clone());
     assert_eq!(wide().search(&asked, None, 100, &until()).unwrap(), None);
     assert_eq!(wide().filter(&asked, None, 100, &until()).unwrap(), None);
-    assert_eq!(wide().count_anew(&asked, &until()).unwrap(), None);
+    assert_eq!(wide().count_uncached(&asked, &until()).unwrap(), None);
     let asked = suggest("deep", Filters::default());
-    assert_eq!(wide().suggest_anew(&asked, 10, &until()).unwrap(), None);
+    assert_eq!(wide().suggest_uncached(&asked, 10, &until()).unwrap(), None);
 }
 
-/// Whatever a meter allows, an answer is whole or there is none.
+/// An answer is whole or refused, whatever the meter allows.
 #[test]
 fn an_answer_is_refused_and_never_cut() {
     let instruments = worded(60);
@@ -269,20 +269,20 @@ fn an_answer_is_refused_and_never_cut() {
         }
         prop_assert!(within.spent() <= units);
         let within = meter();
-        if let Some(total) = catalogue.count_anew(&asked, &within).unwrap() {
-            prop_assert_eq!(Some(total), catalogue.count_anew(&asked, &unlimited).unwrap());
+        if let Some(total) = catalogue.count_uncached(&asked, &within).unwrap() {
+            prop_assert_eq!(Some(total), catalogue.count_uncached(&asked, &unlimited).unwrap());
         }
         prop_assert!(within.spent() <= units);
         let suggested = Suggest { keywords: Keywords::parse(&typed).unwrap(), filters: asked.filters.clone() };
         let within = meter();
-        if let Some(found) = catalogue.suggest_anew(&suggested, page, &within).unwrap() {
-            prop_assert_eq!(Some(found), catalogue.suggest_anew(&suggested, page, &unlimited).unwrap());
+        if let Some(found) = catalogue.suggest_uncached(&suggested, page, &within).unwrap() {
+            prop_assert_eq!(Some(found), catalogue.suggest_uncached(&suggested, page, &unlimited).unwrap());
         }
         prop_assert!(within.spent() <= units);
     });
 }
 
-/// Many jobs under any meter: what is found is what each job alone finds.
+/// Many jobs have the same answers as each job alone, whatever the meter allows.
 #[test]
 fn jobs_are_refused_and_never_cut() {
     let values = ["US4592001014", "WIDE", "ALIKE:US"];
@@ -294,10 +294,10 @@ fn jobs_are_refused_and_never_cut() {
             Lookup::new(value, is_narrowed.then(|| with_exch_code("GR")))
         }).collect();
         let meter = Meter::of(units);
-        let Ok(mut batch) = wide().batch(&lookups, &meter) else { return Ok(()) };
+        let Ok(mut located) = wide().locate(&lookups, &meter) else { return Ok(()) };
         for (place, lookup) in lookups.iter().enumerate() {
             let mut hits: Vec<Hit> = Vec::new();
-            match batch.find(place, 11_000, &mut hits) {
+            match located.find(place, 11_000, &mut hits) {
                 Ok(found) => {
                     let alone = wide().lookup(lookup, 11_000);
                     prop_assert_eq!(found.map(|()| hits), alone);

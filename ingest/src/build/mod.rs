@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Property, Source, chain};
+use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chain};
 
 use self::derive::derive;
 use self::enrich::Enrichment;
@@ -338,7 +338,7 @@ fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
 }
 
 /// A seed that depends on the dumps only, so that the same dumps give the same index.
-fn hash_seed(sources: &[Source]) -> u64 {
+fn hash_seed(sources: &[SourceEntry]) -> u64 {
     sources.iter().fold(0, |seed, source| {
         let digest = u64::from_str_radix(&source.sha256[..16], 16);
         digest.expect("a SHA-256 is 64 hexadecimal digits") ^ seed.rotate_left(1)
@@ -350,13 +350,13 @@ struct ReadInputs {
     sorted: Sorted,
     enrichment: Enrichment,
     rejects: Rejects,
-    sources: Vec<Source>,
+    sources: Vec<SourceEntry>,
 }
 
 /// The state of reading inputs one after the other.
 struct Reading<'a, 'b> {
     rejects: Rejects,
-    sources: Vec<Source>,
+    sources: Vec<SourceEntry>,
     report: &'a mut Report,
     clock: &'a mut Clock<'b>,
     /// Rows so far, of all inputs.
@@ -412,7 +412,7 @@ impl Reading<'_, '_> {
         let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
         (self.clock.progress)(progress(self.rows, bytes));
         self.bytes_before += bytes;
-        self.sources.push(Source { name: name.to_owned(), bytes, sha256, rows: counts.read });
+        self.sources.push(SourceEntry { name: name.to_owned(), bytes, sha256, rows: counts.read });
         Ok(counts)
     }
 }

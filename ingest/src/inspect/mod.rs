@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Property, Source, escaped};
+use figdex_index::{Catalogue, Property, SourceEntry, escaped};
 use serde::Serialize;
 
 use crate::report::size::Size;
@@ -47,7 +47,7 @@ pub struct Inspection {
     /// Size by component, in bytes; the segment is divided by the endings of its files.
     pub components: BTreeMap<String, u64>,
     /// The dumps that it was built from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<SourceEntry>,
     /// The number of instruments with each value of each enum-like property, by the name of the
     /// column; the most frequent value comes first.
     pub values: BTreeMap<&'static str, Vec<Counted>>,
@@ -150,7 +150,7 @@ impl fmt::Display for Inspection {
         }
 
         writeln!(f, "\n{:>14} {:>12}  source (SHA-256 of its bytes)", "bytes", "rows")?;
-        for Source { name, bytes, rows, sha256 } in &self.sources {
+        for SourceEntry { name, bytes, rows, sha256 } in &self.sources {
             writeln!(f, "{bytes:>14} {rows:>12}  {} ({})", escaped(name), escaped(sha256))?;
         }
         writeln!(f, "\n{:>14} {:>12}  component", "bytes", "each")?;

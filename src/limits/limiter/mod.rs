@@ -1,20 +1,18 @@
-//! Counting: fixed windows that start with a caller's first request.
+//! The rate limiter: fixed windows that start with a caller's first request.
 //!
-//! Time is an argument, so that nothing here reads a clock. A caller's windows of
-//! one version lie together behind one lock: a request is counted by all windows
-//! that it falls under or by none, and exactly, however many come at once.
+//! Time is an argument, so nothing here reads a clock. The windows of a caller in one version are
+//! behind one lock: a request counts in all windows that apply to it or in none, and the counts
+//! are exact however many requests come at once.
 //!
-//! Memory is bounded by [`TRACKED_MAX`]. When that many addresses have live windows,
-//! some must be forgotten: those that reset soonest, which lose least. To refuse
-//! newcomers instead would let a flood of addresses lock everyone out; and who
-//! commands a quarter of a million addresses gains nothing from a window that
-//! starts anew. A key's windows are never forgotten: their number is the
-//! operator's.
+//! Memory is bounded by [`TRACKED_MAX`]. When that many addresses have open windows, those that
+//! reset soonest are forgotten, because they lose least. If new addresses were refused instead, a
+//! flood of addresses would lock everyone out; and a client with a quarter of a million addresses
+//! gains nothing from one window that starts again. The windows of keys are never forgotten: the
+//! operator decides how many keys there are.
 //!
-//! Rates may change while callers are counted ([`Limiter::with_rates`]). What was used
-//! stays used, and is held against the new figure: to start anew would hand every
-//! caller a second helping at each change. A window that is open ends when it was to
-//! end, or sooner if the new one is shorter.
+//! Rates may change while callers are counted ([`Limiter::with_rates`]). Requests that were counted
+//! stay counted against the new rate; otherwise each change would give every caller a fresh
+//! window. An open window ends when it would have ended, or sooner if the new window is shorter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -29,29 +27,29 @@ use super::{Rate, Rates, Span};
 use crate::caller::Who;
 use crate::version::Version;
 
-/// Addresses whose windows are kept at a time, each version counting as one: about
-/// 70 MB when all are there.
+/// The maximum number of addresses whose windows are kept, where an address counts once for each
+/// version. All of them take about 70 MB.
 pub const TRACKED_MAX: usize = 1 << 18;
 
-/// Locks that they are spread over.
+/// The number of shards, each with its lock.
 const SHARDS: usize = 64;
 
-/// What a shard holds before it is first looked through for what is over.
+/// The number of callers at which a shard is first swept for windows that have ended.
 const SWEEP_MIN: usize = 64;
 
-/// All callers' windows, and the rates that they are held against.
+/// The windows of all callers, and the rates that limit them.
 pub struct Limiter {
     rates: Rates,
     callers: Arc<Callers>,
 }
 
-/// All callers' windows, which outlive a change of the rates.
+/// The windows of all callers, which survive a change of the rates.
 struct Callers {
     epoch: Instant,
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
     shard_max: usize,
-    /// How often a window was full, in the order of the rates' lines.
+    /// The number of refusals because of each line of the rates, in their order.
     refusals: Vec<AtomicU64>,
 }
 
@@ -59,8 +57,8 @@ struct Callers {
 #[derive(Default)]
 struct Shard {
     callers: HashMap<(Who, Version), Windows>,
-    /// The number of callers at which the shard is next looked through. It is twice
-    /// what the last look left, so that looks cost little over all.
+    /// The number of callers at which the shard is swept next: twice the number that the last
+    /// sweep left, so that sweeps cost little in all.
     sweep_at: usize,
 }
 
@@ -69,13 +67,13 @@ type Windows = [Window; Span::ALL.len()];
 
 #[derive(Clone, Copy, Default)]
 struct Window {
-    /// Since the limiter's epoch; a window that ended is as good as none.
+    /// The end, as time since the limiter's epoch. A window that has ended counts nothing.
     ends: Duration,
     used: u32,
 }
 
 impl Limiter {
-    /// A limiter that has seen nobody yet.
+    /// A limiter without callers.
     pub fn new(rates: Rates, now: Instant) -> Self {
         Self::with_capacity(rates, now, SHARDS, TRACKED_MAX / SHARDS)
     }
@@ -88,8 +86,8 @@ impl Limiter {
         Self { rates, callers: Arc::new(callers) }
     }
 
-    /// A limiter with other rates, and the same counts. Whoever still holds this one
-    /// goes on counting in both.
+    /// A limiter with other rates and the same counts. Requests that still use the old limiter
+    /// count in both.
     #[must_use]
     pub fn with_rates(&self, rates: Rates, now: Instant) -> Self {
         let now = now.saturating_duration_since(self.callers.epoch);
@@ -106,8 +104,8 @@ impl Limiter {
         Self { rates, callers: self.callers.clone() }
     }
 
-    /// How often a window was full, for every line of the rates. Of several that are
-    /// full at once it is the one that the caller is told of.
+    /// The number of refusals because of each line of the rates. When several windows are full at
+    /// once, the one that the caller's headers report counts.
     pub(crate) fn refusals(&self) -> Vec<(Version, Span, u64)> {
         let counts = self.callers.refusals.iter().map(|count| count.load(Ordering::Relaxed));
         let lines = self.rates.lines().iter().zip(counts);
@@ -122,11 +120,10 @@ impl Limiter {
         }
     }
 
-    /// Counts one request. `span` is the endpoint's own: mapping or search.
-    /// `None` when nothing limits it.
+    /// Counts one request, whose endpoint belongs to `span`. `None` when nothing limits it.
     ///
     /// # Errors
-    /// Where the caller stands in the window that is full; then no window counts it.
+    /// The state of the full window; then no window counts the request.
     pub fn admit(
         &self,
         who: Who,
@@ -137,11 +134,10 @@ impl Limiter {
         self.charge(who, version, [span, Span::Total], 1, now)
     }
 
-    /// Counts the jobs of a request that was admitted.
+    /// Counts the jobs of an admitted request.
     ///
     /// # Errors
-    /// Where the caller stands, when they are more than the window has left; then
-    /// none of them counts.
+    /// The state of the window when it has room for fewer jobs; then none of them counts.
     pub fn charge_jobs(
         &self,
         who: Who,
@@ -152,7 +148,7 @@ impl Limiter {
         self.charge(who, version, [Span::Jobs; 2], jobs, now).map(|_| ())
     }
 
-    /// Counts `cost` in every window of those spans, or in none.
+    /// Counts `cost` in every window of these spans, or in none.
     fn charge(
         &self,
         who: Who,
@@ -191,8 +187,8 @@ impl Limiter {
     }
 }
 
-/// The most restrictive of several, with its place: the least remains, and for the
-/// longest time.
+/// The most restrictive of several windows, with its place: the one with the fewest requests left,
+/// and among equals the one that resets last.
 fn tightest(standings: impl Iterator<Item = (usize, Standing)>) -> Option<(usize, Standing)> {
     standings.min_by_key(|(_, standing)| (standing.remaining, u64::MAX - standing.reset_seconds))
 }
@@ -205,9 +201,9 @@ impl Shard {
         self.callers.entry(caller).or_default()
     }
 
-    /// Makes room for one more: drops what is over, and when that is not enough, the
-    /// sixteenth of the addresses that resets soonest, so that a flood does not look
-    /// through the shard for each newcomer.
+    /// Makes room for one more caller. Removes windows that have ended. When that is not enough,
+    /// removes the sixteenth of the addresses that resets soonest, so that a flood does not cause
+    /// a sweep for each new address.
     fn sweep(&mut self, now: Duration, max: usize) {
         let ends = |windows: &Windows| windows.iter().map(|window| window.ends).max();
         self.callers.retain(|_, windows| ends(windows) > Some(now));
@@ -219,7 +215,7 @@ impl Shard {
                 let (_, last, _) = all.select_nth_unstable(excess - 1);
                 let last = *last;
                 self.callers.retain(|(who, _), windows| {
-                    // No more than these, though many may reset at the same time.
+                    // Not more than a sixteenth, though many may reset at the same time.
                     let forgotten = !who.has_key() && excess > 0 && ends(windows) <= last;
                     excess -= usize::from(forgotten);
                     !forgotten
@@ -244,7 +240,7 @@ impl Window {
     }
 
     fn standing(&self, rate: Rate, now: Duration) -> Standing {
-        // A window that is not open would be as long as its rate says.
+        // A window that is not open has its whole length left.
         let left = if now < self.ends { self.ends - now } else { rate.window() };
         Standing {
             limit: rate.count,

@@ -81,10 +81,10 @@ fn the_total_of_v2() {
         Ok(Some(standing(250, 250 - 21, 50, 60))),
         "20 of the 30 searches were counted"
     );
-    // The headers tell the most restrictive window: the least remains …
+    // The headers report the most restrictive window: that with the fewest requests left …
     let refused = limiter.admit(KEY, Version::V2, Span::Search, later);
     assert_eq!(refused, Err(standing(20, 0, 50, 60)));
-    // … and of two that are full, the one that stays so for longer.
+    // … and of two full windows, the one that stays full for longer.
     let address = address(1);
     for seconds in [0, 10, 10, 10, 10] {
         let now = start + Duration::from_secs(seconds);
@@ -181,9 +181,9 @@ fn a_flood_of_addresses() {
     assert_eq!(known.map(|known| known.map(|known| known.remaining)), Ok(Some(3)));
 }
 
-/// What is over is dropped long before the bound is reached.
+/// Windows that have ended are removed long before the bound is reached.
 #[test]
-fn windows_that_are_over_are_swept() {
+fn windows_that_have_ended_are_removed() {
     let start = Instant::now();
     let limiter = Limiter::with_capacity(Rates::default(), start, 1, 1_000_000);
     for minute in 0..50 {
@@ -241,7 +241,7 @@ proptest! {
 /// contract 14.17: when the rates change, requests that were counted stay counted, whether their
 /// rate changed or not; a window is cut to the new length, and is not made longer.
 #[test]
-fn rates_that_change_under_way() {
+fn rates_that_change_at_run_time() {
     let start = Instant::now();
     let first = limiter(start);
     let after = |seconds| start + Duration::from_secs(seconds);

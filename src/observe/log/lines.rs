@@ -1,16 +1,15 @@
-//! Lines that a thread of their own writes, so that nobody else waits for who reads them.
+//! A writer thread for log lines, so that a slow reader of stderr never blocks a request.
 //!
-//! Lines of requests wait up to [`PERIOD`] for company; all others, and what stands
-//! before them, are written at once. What waits has a bound: when whoever reads the log
-//! does not keep up, lines are left out, those of requests first, and their number is
-//! told. A server does not stop because its log does.
+//! Lines of requests are written together, at most [`PERIOD`] late; any other line is written
+//! at once, with those before it. The waiting lines are bounded: when the log is read too
+//! slowly, lines are dropped, those of requests first, and a warning gives their number.
 //!
-//! Every line passes here, whatever a field of it holds, so that hidden characters are
-//! escaped here: an event is one line, and steers no terminal.
+//! Every line passes here, so hidden characters are escaped here: no field can begin another
+//! line or control the terminal.
 //!
-//! `tracing-appender` would do as much with less code here, but makes a system call for each
-//! line, 5,001 where this makes 3 for 5,000 lines in a quarter of a second, and leaves out a
-//! fault as readily as a request.
+//! `tracing-appender` would need less code, but makes a system call for each line (5,001 for
+//! 5,000 lines in a quarter of a second, where this makes 3), and drops an error as readily as
+//! a request's line.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -23,48 +22,50 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use super::ACCESS;
 
-/// How long a line of a request may wait.
+/// The longest time that a request's line waits.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Bytes of lines of requests that may wait, some 25,000 lines; when half of them do,
-/// they are written.
+/// The bytes of waiting lines beyond which requests' lines are dropped: about 25,000 lines. At
+/// half of it the lines are written before their time.
 const ACCESS_BYTES_MAX: usize = 4 << 20;
 
-/// Bytes of lines of all kinds that may wait.
+/// The bytes of waiting lines beyond which all lines are dropped.
 const BYTES_MAX: usize = ACCESS_BYTES_MAX + (1 << 20);
 
-/// How long the end waits for what is still to be written: whoever reads the log may
-/// have stopped.
-const END_WAIT: Duration = Duration::from_secs(1);
+/// The time that the end of the program waits for the last lines to be written: the log's reader
+/// may have stopped reading.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The lines that wait for the writer thread.
 #[derive(Clone)]
 pub(super) struct Lines(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    /// Somebody waits for a line, for the end, or for the end's end.
+    /// Signals a change of `waiting`, to the thread and to `end`.
     changed: Condvar,
-    /// A person looks at a terminal.
     has_colours: bool,
 }
 
-/// What is to be written.
+/// The text to write next.
 #[derive(Default)]
 struct Waiting {
     text: Vec<u8>,
-    left_out: u64,
-    /// It should be written now.
+    dropped: u64,
+    /// The text is to be written now, not after the period.
     is_due: bool,
+    /// No more lines come.
     is_over: bool,
+    /// The last line is written.
     is_written: bool,
 }
 
 impl Lines {
-    /// Begins the thread that writes them to `out`.
+    /// Starts the thread that writes to `out`.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub(super) fn begin(out: impl Write + Send + 'static, has_colours: bool) -> io::Result<Self> {
         let lines = Self(Arc::new(Shared { has_colours, ..Shared::default() }));
         let shared = lines.0.clone();
@@ -72,19 +73,19 @@ impl Lines {
         Ok(lines)
     }
 
-    /// Waits until all is written, but not forever.
+    /// Ends the thread, and waits up to [`END_TIMEOUT`] until all lines are written.
     pub(super) fn end(&self) {
         let mut waiting = self.0.waiting.lock();
         waiting.is_over = true;
         self.0.changed.notify_all();
-        self.0.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_written, END_WAIT);
+        self.0.changed.wait_while_for(&mut waiting, |waiting| !waiting.is_written, END_TIMEOUT);
     }
 
     fn push(&self, line: &[u8], is_access: bool) {
         let mut waiting = self.0.waiting.lock();
         let max = if is_access { ACCESS_BYTES_MAX } else { BYTES_MAX };
         if waiting.text.len() + line.len() > max {
-            waiting.left_out += 1;
+            waiting.dropped += 1;
             return;
         }
         let is_first = waiting.text.is_empty();
@@ -98,8 +99,8 @@ impl Lines {
 }
 
 impl Shared {
-    /// Writes lines until the end. What cannot be written is lost: there is nobody to
-    /// tell.
+    /// Writes lines until the end. A line that cannot be written is lost without a report:
+    /// the log is the only place for reports.
     fn write(&self, mut out: impl Write) {
         let mut text = Vec::new();
         loop {
@@ -108,16 +109,19 @@ impl Shared {
             self.changed.wait_while_for(&mut waiting, |now| !now.is_due && !now.is_over, PERIOD);
             std::mem::swap(&mut waiting.text, &mut text);
             waiting.is_due = false;
-            let left_out = std::mem::take(&mut waiting.left_out);
+            let dropped = std::mem::take(&mut waiting.dropped);
             let is_over = waiting.is_over;
             drop(waiting);
             out.write_all(&text).and_then(|()| out.flush()).ok();
             text.clear();
-            if left_out > 0 {
-                tracing::warn!(lines = left_out, "lines were left out: the log is read too slowly");
+            if dropped > 0 {
+                tracing::warn!(
+                    lines = dropped,
+                    "log lines were dropped: the log is read too slowly"
+                );
             }
-            // What was just told is a line too, for which there is another round.
-            if is_over && left_out == 0 {
+            // The warning is a line too, which the next round writes.
+            if is_over && dropped == 0 {
                 self.waiting.lock().is_written = true;
                 self.changed.notify_all();
                 return;
@@ -126,7 +130,7 @@ impl Shared {
     }
 }
 
-/// The writer of one line.
+/// The writer of one event, whose text it gets whole.
 pub(super) struct Line<'a> {
     lines: &'a Lines,
     is_access: bool,
@@ -154,7 +158,8 @@ impl Write for Line<'_> {
     }
 }
 
-/// A line with its level in colour. The time before the level has no letters but T and Z.
+/// A line with its level in colour. The time before it cannot be mistaken for the level: its only
+/// letters are T and Z.
 fn coloured(line: &str, level: Level) -> String {
     let colour = match level {
         Level::ERROR => 31,
@@ -185,16 +190,16 @@ mod tests {
 
     use super::*;
 
-    /// Whoever reads: slowly, when each write has to be let through.
+    /// A reader of the log; with `permits`, each write waits for one.
     struct Reader {
         read: Sender<Vec<u8>>,
-        go_on: Option<Receiver<()>>,
+        permits: Option<Receiver<()>>,
     }
 
     impl Write for Reader {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if let Some(go_on) = &self.go_on {
-                go_on.recv().map_err(io::Error::other)?;
+            if let Some(permits) = &self.permits {
+                permits.recv().map_err(io::Error::other)?;
             }
             self.read.send(bytes.to_vec()).map_err(io::Error::other)?;
             Ok(bytes.len())
@@ -205,12 +210,11 @@ mod tests {
         }
     }
 
-    /// In their order; a line that is no request's brings those before it along, and the
-    /// end brings the rest.
+    /// Lines of requests are written with the next other line, and at the end.
     #[test]
-    fn all_lines_in_order() {
+    fn all_lines_are_written_in_order() {
         let (read, lines) = channel();
-        let log = Lines::begin(Reader { read, go_on: None }, false).unwrap();
+        let log = Lines::begin(Reader { read, permits: None }, false).unwrap();
         let mut written = Vec::new();
         for number in 0..10_000 {
             let line = format!("line {number}\n");
@@ -222,13 +226,14 @@ mod tests {
         assert_eq!(lines.iter().flatten().collect::<Vec<_>>(), written);
     }
 
-    /// A field can neither begin another line nor steer the terminal; the colours are ours.
+    /// A field can neither begin another line nor control the terminal; the only control
+    /// characters are those of the level's colour.
     #[test]
     fn an_event_is_one_line_without_hidden_characters() {
         for (has_colours, start) in [(false, "12:00 ERROR "), (true, "12:00 \x1b[31mERROR\x1b[0m ")]
         {
             let (read, lines) = channel();
-            let log = Lines::begin(Reader { read, go_on: None }, has_colours).unwrap();
+            let log = Lines::begin(Reader { read, permits: None }, has_colours).unwrap();
             let mut line = Line { lines: &log, is_access: false, level: Level::ERROR };
             line.write_all("12:00 ERROR a\nb\x1b[2J\u{9b}2J\u{202e}\r é\n".as_bytes()).unwrap();
             log.end();
@@ -238,30 +243,30 @@ mod tests {
         }
     }
 
-    /// Nobody waits for a reader who has stopped, and nothing grows without end.
+    /// When the log's reader stops, no one who logs is blocked, and the waiting lines stay bounded.
     #[test]
-    fn a_reader_who_stops() {
+    fn a_stopped_reader_blocks_no_one() {
         let (read, lines) = channel();
-        let (go_on, let_through) = channel();
-        let log = Lines::begin(Reader { read, go_on: Some(let_through) }, false).unwrap();
+        let (permit, permits) = channel();
+        let log = Lines::begin(Reader { read, permits: Some(permits) }, false).unwrap();
         let waiting = |log: &Lines| {
             let waiting = log.0.waiting.lock();
-            (waiting.text.len(), waiting.left_out > 0)
+            (waiting.text.len(), waiting.dropped > 0)
         };
         log.push(b"first\n", false);
         while waiting(&log).0 > 0 {
             std::thread::yield_now();
         }
-        // It is on its way, and stays there.
+        // The thread is now writing the first line, and waits for a permit.
         let line = [b'x'; 1 << 10];
         for _ in 0..3 * ACCESS_BYTES_MAX / line.len() {
             log.push(&line, true);
         }
         assert_eq!(waiting(&log), (ACCESS_BYTES_MAX, true));
         log.push(b"a fault\n", false);
-        assert_eq!(waiting(&log).0, ACCESS_BYTES_MAX + 8, "there is room for what is no request's");
+        assert_eq!(waiting(&log).0, ACCESS_BYTES_MAX + 8, "there is room for lines of no request");
         log.end();
-        drop(go_on);
+        drop(permit);
         drop(log);
         assert_eq!(lines.iter().count(), 0);
     }

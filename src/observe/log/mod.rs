@@ -1,8 +1,8 @@
-//! The log: lines on standard error, for people or as JSON, down to the level that
-//! `RUST_LOG` tells (`info` unless it does).
+//! The log: lines on standard error, for people or as JSON, down to the level of `RUST_LOG`
+//! (`info` when it is not set).
 //!
-//! A line written at once would be a call of the system within each request, and a wait
-//! for whoever reads it: lines are gathered, and a thread writes them (`lines`).
+//! Writing each line at once would be a system call in each request, and would block requests
+//! when the log is read slowly. Lines are therefore gathered and written by a thread (`lines`).
 
 mod access;
 mod lines;
@@ -15,34 +15,33 @@ use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
 use self::access::{Access, HUMAN, JSON};
 use self::lines::Lines;
 
-/// The target of the line that each request has: `RUST_LOG=info,crate::access=off`
+/// The target of the requests' lines: `RUST_LOG=info,figdex::access=off`
 /// silences it as `--access-log=false` does.
-pub(crate) const ACCESS: &str = "crate::access";
+pub(crate) const ACCESS: &str = "figdex::access";
 
-/// What a line looks like.
+/// The format of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Time, level, words, and fields as `name=value`.
+    /// Time, level, target, message, and fields as `name=value`.
     #[default]
     Human,
-    /// A JSON object, with the fields beside `timestamp`, `level`, `target` and `message`.
+    /// A JSON object with `timestamp`, `level`, `target`, `message` and the event's fields.
     Json,
 }
 
-/// The log, for as long as the program runs: what is not written yet, is when this is
-/// dropped.
+/// The log of the program. The drop writes the lines that are still waiting.
 pub struct Log(Lines);
 
 impl Log {
-    /// Begins the log of this program.
+    /// Starts the log of this program.
     ///
     /// # Errors
-    /// When the program has a log already, or the system gives no thread.
+    /// When the program already has a log, or the system cannot start a thread.
     pub fn begin(format: LogFormat) -> anyhow::Result<Self> {
         let has_colours = format == LogFormat::Human && std::io::stderr().is_terminal();
         let lines = Lines::begin(std::io::stderr(), has_colours)?;
         let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-        // Colours are the writer's: it escapes whatever else steers a terminal.
+        // The writer adds colours, and escapes all other characters that control a terminal.
         let log = tracing_subscriber::fmt().with_env_filter(levels).with_ansi(false);
         let log = log.with_writer(lines.clone());
         let begun = match format {
@@ -58,7 +57,7 @@ impl Log {
     }
 }
 
-/// An event as an object, its fields beside the rest.
+/// The format of an event as one flat JSON object.
 fn json() -> Format<Json> {
     let json = Format::default().json().flatten_event(true);
     json.with_current_span(false).with_span_list(false)

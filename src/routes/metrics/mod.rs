@@ -1,5 +1,5 @@
-//! `GET /metrics`: what the server counts of itself, for Prometheus. Unversioned, and no
-//! business of the contract: it passes no gate and counts against no limit.
+//! `GET /metrics`: the metrics for Prometheus (contract 16.8). The route has no version, passes
+//! no gate and counts against no limit.
 
 mod process;
 pub(crate) mod text;
@@ -12,12 +12,11 @@ use warp::http::{HeaderValue, Method, Response as HttpResponse, header};
 use warp::reply::Response;
 
 use super::with;
-use crate::error::ApiError;
-use crate::request;
+use crate::gate;
 use crate::request::Route;
 use crate::state::State;
 
-/// What Prometheus has read since its version 2.5, and asks for first.
+/// The OpenMetrics text format, which Prometheus prefers since version 2.5.
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
@@ -26,13 +25,12 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn answer(method: Method, state: Arc<State>) -> Response {
-    request::takes(Route::Metrics);
-    if !matches!(method, Method::GET | Method::HEAD) {
-        return ApiError::InvalidMethod { allow: "GET, HEAD" }.into();
+    if let Err(error) = gate::read_only(Route::Metrics, &method) {
+        return error.into();
     }
-    // Reading `/proc` takes a while for a process with many files.
-    let of = state.clone();
-    let text = match state.telling(move || text::text(&of)).await {
+    // Not on a serving thread: reading `/proc` is slow for a process with many open files.
+    let shared = state.clone();
+    let text = match state.pools().metrics.run(move || text::render(&shared)).await {
         Ok(text) => text,
         Err(error) => return error.into(),
     };

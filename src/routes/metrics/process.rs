@@ -1,6 +1,5 @@
-//! What the process uses, as Linux tells it in `/proc`, under the names that Prometheus's
-//! own clients give. Where a file is not there, or says something else, its metrics are
-//! left out.
+//! The metrics of the process, from Linux's `/proc`, under the names that Prometheus's own
+//! clients use. When a file is missing or has another form, its metrics are left out.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,22 +9,26 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// Ticks of `/proc` in a second, on every Linux.
+/// The number of clock ticks a second in `/proc`, which is the same on every Linux.
 const TICKS: f64 = 100.0;
 
 pub(super) fn register(page: &mut Registry) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kibibytes = |field| number_after(&status, field).map(|number| number << 10);
     for (name, help, bytes) in [
-        ("virtual_memory", "Address space, mapped files included", kibibytes("VmSize:")),
+        (
+            "virtual_memory",
+            "Size of the address space, including mapped files",
+            kibibytes("VmSize:"),
+        ),
         (
             "resident_memory",
-            "Memory in use, the parts of mapped files that are read included",
+            "Memory in use, including the parts of mapped files that were read",
             kibibytes("VmRSS:"),
         ),
         (
             "anonymous_memory",
-            "Memory in use that is the process's own: heap and stacks, no files",
+            "Memory in use without mapped files: heap and stacks",
             kibibytes("RssAnon:"),
         ),
     ] {
@@ -34,44 +37,48 @@ pub(super) fn register(page: &mut Registry) {
         }
     }
     if let Some(threads) = number_after(&status, "Threads:") {
-        page.register("threads", "Threads", ConstGauge::new(threads));
+        page.register("threads", "Number of threads", ConstGauge::new(threads));
     }
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        // The listing itself has one of them.
+        // One of them is open for this listing.
         let open = (open.count() as u64).saturating_sub(1);
-        page.register("open_fds", "Open files and connections", ConstGauge::new(open));
+        page.register("open_fds", "Number of open files and connections", ConstGauge::new(open));
     }
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     if let Some(max) = number_after(&limits, "Max open files") {
-        page.register("max_fds", "Open files that it may have", ConstGauge::new(max));
+        page.register(
+            "max_fds",
+            "Maximum number of open files and connections",
+            ConstGauge::new(max),
+        );
     }
     times(page);
 }
 
-/// The processor's time, and when the process began.
+/// Registers the processor time and the start time.
 fn times(page: &mut Registry) {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The program's name is in parentheses and may have any byte.
+    // The program's name is in parentheses and may contain any byte.
     let Some((_, rest)) = stat.rsplit_once(") ") else { return };
-    // The first of the rest is the third of the line (proc_pid_stat(5)).
+    // `rest` begins with the third field of the line (proc_pid_stat(5)).
     let field = |number: usize| rest.split(' ').nth(number - 3)?.parse::<u64>().ok();
     if let (Some(user), Some(system)) = (field(14), field(15)) {
         let seconds = (user + system) as f64 / TICKS;
-        let help = "Time that the processors worked for it";
+        let help = "User and system processor time";
         page.register_with_unit("cpu", help, Unit::Seconds, ConstCounter::new(seconds));
     }
     if let (Some(began), Ok(now)) = (field(22), SystemTime::now().duration_since(UNIX_EPOCH)) {
-        // Counted from the boot, of which `/proc/stat` tells; but a sandbox may show no more
-        // of `/proc` than processes.
+        // The field counts from the boot. Its time is in `/proc/stat` too, but a sandbox may
+        // hide all of `/proc` but the processes.
         let since_boot = clock_gettime(ClockId::Boottime);
         let since_boot = since_boot.tv_sec as f64 + since_boot.tv_nsec as f64 / 1e9;
         let began = now.as_secs_f64() - since_boot + began as f64 / TICKS;
-        let help = "When it began, in seconds since 1970";
+        let help = "Start time of the process, in seconds since 1970";
         page.register_with_unit("start_time", help, Unit::Seconds, ConstGauge::new(began));
     }
 }
 
-/// The number that follows a name at the beginning of a line.
+/// The number after `name`, on the line that begins with it.
 fn number_after(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()

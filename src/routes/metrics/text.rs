@@ -1,7 +1,7 @@
-//! The page: each metric with its words, in the text form of OpenMetrics.
+//! The metrics page: each metric with its help text, in the OpenMetrics text format.
 //!
-//! It is put together anew for each reader, a few times a minute, so that what others
-//! count needs no second home. `docs/metrics.md` describes the same names.
+//! Each scrape renders the page from the current counts of the other modules, a few times a
+//! minute, so that no count is kept twice. `docs/metrics.md` describes the same metrics.
 
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,14 +21,14 @@ use crate::observe::metrics::Metrics;
 use crate::state::State;
 use crate::version::Version;
 
-/// All that the server tells of itself now.
-pub(crate) fn text(state: &State) -> String {
+/// Renders the current metrics.
+pub(crate) fn render(state: &State) -> String {
     let mut page = Registry::with_prefix("figdex");
     let build = [("version", VERSION.to_owned()), ("commit", COMMIT.to_owned())];
-    page.register("build_info", "The program", info(build));
+    page.register("build_info", "Version of the program; the value is 1", info(build));
     requests(&mut page, state.metrics());
     limits(&mut page, state);
-    turns(&mut page, state);
+    pools(&mut page, state);
     budgets(&mut page, state);
     index(&mut page, state);
     connections(&mut page, state);
@@ -44,49 +44,50 @@ pub(crate) fn text(state: &State) -> String {
 
 fn requests(page: &mut Registry, metrics: &Metrics) {
     let Metrics { requests, request_seconds, rows, requests_in_flight, .. } = metrics;
-    page.register("requests", "Requests, by route, version and status", requests.clone());
+    page.register("requests", "Number of requests, by route, version and status", requests.clone());
     page.register_with_unit(
         "request_duration",
         "Time from a request's head to its answer, by route and version",
         Unit::Seconds,
         request_seconds.clone(),
     );
-    page.register("rows", "Instruments in answers, by route and version", rows.clone());
-    let help = "Requests that are being answered";
+    page.register("rows", "Number of instruments in answers, by route and version", rows.clone());
+    let help = "Number of requests that are being answered";
     page.register("requests_in_flight", help, requests_in_flight.clone());
 }
 
 fn limits(page: &mut Registry, state: &State) {
     let refusals = state.limiter().map(|limiter| limiter.refusals()).unwrap_or_default();
     let refusals = refusals.into_iter().map(|(version, span, count)| {
-        // The window of suggestions is no version's.
+        // The window of suggestions belongs to no version.
         let version = if span == Span::Suggest { "" } else { Version::name(version) };
         ([("version", version), ("window", span.name())], count)
     });
     page.register(
         "rate_limit_refusals",
-        "Requests refused with 429, by the window that was full",
+        "Number of requests refused with 429, by the window that was full",
         counters(refusals),
     );
 }
 
-fn turns(page: &mut Registry, state: &State) {
+fn pools(page: &mut Registry, state: &State) {
+    let pools = state.pools();
     let pools = [
-        ("answers", state.turns().load()),
-        ("packing", state.packers().load()),
-        ("schema", state.describers().load()),
-        ("instruments", state.readers().load()),
+        ("answers", pools.answers.load()),
+        ("packing", pools.packing.load()),
+        ("schema", pools.schema.load()),
+        ("instruments", pools.instruments.load()),
     ];
     let each = |value: fn(&crate::capacity::pool::Load) -> u64| {
         pools.iter().map(move |(pool, load)| ([("pool", *pool)], value(load)))
     };
-    let help = "Pieces of heavy work that may run at a time";
-    page.register("pool_turns", help, gauges(each(|load| load.turns)));
-    let help = "Pieces of heavy work that run";
+    let help = "Maximum number of heavy tasks of a pool that run at a time";
+    page.register("pool_turns", help, gauges(each(|load| load.threads)));
+    let help = "Number of running heavy tasks";
     page.register("pool_running", help, gauges(each(|load| load.running)));
-    let help = "Pieces of heavy work that wait for their turn";
+    let help = "Number of heavy tasks that wait for a turn";
     page.register("pool_queued", help, gauges(each(|load| load.queued)));
-    let help = "Pieces of heavy work whose turn did not come in time";
+    let help = "Number of heavy tasks that got no turn in time";
     page.register("pool_refusals", help, counters(each(|load| load.refused)));
 }
 
@@ -95,11 +96,11 @@ fn budgets(page: &mut Registry, state: &State) {
     let each = |value: fn(&Use) -> u64| {
         budgets.iter().map(move |(budget, used)| ([("budget", *budget)], value(used)))
     };
-    let help = "What bodies, and answers that wait for their readers, may have together";
+    let help = "Memory budget shared by all request bodies / all unsent answers";
     page.register_with_unit("budget", help, Unit::Bytes, gauges(each(|used| used.bytes)));
-    let help = "What bodies, and answers that wait for their readers, have together";
+    let help = "Memory in use by all request bodies / all unsent answers";
     page.register_with_unit("budget_used", help, Unit::Bytes, gauges(each(|used| used.used)));
-    let help = "Requests refused since there was no more for their body or answer";
+    let help = "Number of requests refused with 503 because the memory budget was used up";
     page.register("budget_refusals", help, counters(each(|used| used.refused)));
 }
 
@@ -107,13 +108,13 @@ fn index(page: &mut Registry, state: &State) {
     let catalogue = state.catalogue();
     let manifest = catalogue.manifest();
     let generation = info([("generation", manifest.generation.to_string())]);
-    page.register("index_info", "The generation that is served", generation);
-    let help = "Instruments of the generation that is served";
+    page.register("index_info", "The served generation of the index; the value is 1", generation);
+    let help = "Number of instruments of the served generation";
     page.register("index_instruments", help, ConstGauge::new(manifest.instruments));
     if let Ok(built_at) = manifest.built_at.parse::<Timestamp>() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let age = now.as_secs_f64() - built_at.as_second() as f64;
-        let help = "Time since the generation that is served was built";
+        let help = "Time since the served generation was built";
         page.register_with_unit("index_age", help, Unit::Seconds, ConstGauge::new(age));
     }
     let metrics = state.metrics();
@@ -121,21 +122,21 @@ fn index(page: &mut Registry, state: &State) {
         ([("result", "taken_up")], metrics.reloads_taken_up.get()),
         ([("result", "refused")], metrics.reloads_refused.get()),
     ];
-    let help = "New generations that were found, by what became of them";
+    let help = "Number of new generations that were found, by result";
     page.register("index_reloads", help, counters(reloads));
     page.register(
         "index_publication_refused",
-        "1 while the index folder publishes nothing that can be served",
+        "1 while the server refuses the published generation, else 0",
         metrics.publication_refused.clone(),
     );
     let caches = [("totals", catalogue.totals_uses()), ("suggestions", catalogue.suggest_uses())];
-    let help = "Answers that were remembered, since the generation was taken up";
+    let help = "Number of results found in the cache of the served generation";
     page.register(
         "cache_hits",
         help,
         counters(caches.map(|(cache, uses)| ([("cache", cache)], uses.hits))),
     );
-    let help = "Answers that were worked out and remembered, since the generation was taken up";
+    let help = "Number of results computed and put into the cache of the served generation";
     page.register(
         "cache_misses",
         help,
@@ -145,22 +146,23 @@ fn index(page: &mut Registry, state: &State) {
 
 fn connections(page: &mut Registry, state: &State) {
     let connections = &state.metrics().connections;
-    page.register("connections_open", "Connections", connections.open.clone());
+    page.register("connections_open", "Number of open connections", connections.open.clone());
     let max = state.settings().connections.max as u64;
-    let help = "Connections that there may be; who comes then waits";
+    let help = "Maximum number of open connections; further clients wait";
     page.register("connections_max", help, ConstGauge::new(max));
-    let help = "Connections that were accepted";
+    let help = "Number of accepted connections";
     page.register("connections_accepted", help, connections.accepted.clone());
-    let help = "Connections refused: its address has as many as it may, or no descriptor was left";
+    let help = "Number of connections refused: too many from the address, or no descriptor left";
     page.register("connections_refused", help, connections.refused.clone());
-    let help = "Connections closed because they were idle, or a head or taking an answer was slow";
+    let help =
+        "Number of connections closed because the client was idle, or sent or read too slowly";
     page.register("connections_timed_out", help, connections.timed_out.clone());
-    let help = "Connections closed because what came was no request, or had too great a head";
+    let help = "Number of connections closed because of an invalid request or too large a head";
     page.register("connections_malformed", help, connections.malformed.clone());
 }
 
-/// Texts, as the labels of a 1. It is a gauge, since those who read the older text form
-/// of Prometheus refuse a page with a kind that they do not know.
+/// A metric with the value 1, whose labels are the information. It is a gauge, because readers
+/// of the older Prometheus format reject a page with the kind `info`.
 fn info<const N: usize>(
     labels: [(&'static str, String); N],
 ) -> Family<[(&'static str, String); N], Gauge> {
@@ -169,7 +171,7 @@ fn info<const N: usize>(
     family
 }
 
-/// Labels, known when the program was written.
+/// Names and values of labels, which are fixed in the program.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 fn counters<const N: usize>(

@@ -1,20 +1,20 @@
-//! The pace of a connection, from which follows when it is too slow.
+//! The timeouts of a connection.
 //!
 //! At every moment a connection is in one of these states, and each has a deadline:
 //!
 //! | state | deadline |
 //! |---|---|
-//! | the handshake of TLS, and the first head | `head_wait` after the connection began |
-//! | a later head | `head_wait` after its first byte |
-//! | a request is answered: its body is read (which `call` bounds too), it waits for a turn, the answer is made | `answer_wait` after the last byte: then the answer is 503 |
-//! | the client owes a read: an answer is made, or any bytes are written (a `100 Continue`, a record of TLS, the end), and the kernel has not taken all of them | `idle_wait` after the last byte, and at `answer_bytes_per_second` at the latest |
-//! | none of these: it is idle | `idle_wait` after the last byte |
+//! | the TLS handshake, and the first head | `head_timeout` after the connection began |
+//! | a later head | `head_timeout` after its first byte |
+//! | a request is answered: its body is read (`gate::body` bounds that too), it waits for a turn, the answer is made | `answer_timeout` after the last byte: then the answer is 503 |
+//! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; at the latest, after the first unsent byte, `idle_timeout` and the answers' time at `answer_bytes_per_second` |
+//! | none of these: idle | `idle_timeout` after the last byte |
 //!
-//! Whether the client owes a read is looked at before whether a request is answered: hyper
-//! reads the next head while an answer is unread, but does not begin to answer it.
+//! Unsent bytes are checked before whether a request is being answered: while an answer is
+//! unread, hyper reads the next head, but does not begin to answer it.
 //!
-//! The pace is a few relaxed stores at each turn, and is looked at only when time may be up:
-//! no timer is set and unset for each request.
+//! The cost is a few relaxed stores for each read, write and answer. No timer is set and
+//! cleared for each request: the deadline is computed only when it may have passed.
 
 use std::io;
 use std::pin::Pin;
@@ -27,82 +27,84 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use super::bounds::Connections;
+use super::bounds::ConnectionBounds;
 
-/// The pace of one connection. Times are milliseconds since its beginning.
-pub(super) struct Pace {
+/// The activity of one connection, from which its deadline follows. Times are milliseconds
+/// since the connection began.
+pub(super) struct Timeouts {
     began: Instant,
-    /// When a byte was last read or written.
-    moved: AtomicU64,
-    /// When the current head began, and 1 more; 0 when none is being read.
+    /// The time when a byte was last read or written.
+    last_byte: AtomicU64,
+    /// The time when the current head began, plus 1; 0 while no head is being read.
     head: AtomicU64,
-    /// A request was begun, and its answer is not made.
+    /// A request has begun, and its answer is not made yet.
     is_answering: AtomicBool,
     /// The answer takes too long, so that it becomes a 503.
     is_overdue: AtomicBool,
-    has_asked: AtomicBool,
-    /// Bytes of bodies of answers that are made and that the kernel has not taken, at least.
-    unwritten: AtomicU64,
+    has_had_head: AtomicBool,
+    /// Bytes of answers' bodies that are made and that the kernel has not taken. A lower
+    /// bound: heads are not counted, but what is written of them is subtracted.
+    unsent: AtomicU64,
     /// A write is waiting for the client to read.
     is_blocked: AtomicBool,
-    /// When the client began to owe a read.
-    owed_since: AtomicU64,
-    /// Bytes of bodies of answers that were made since.
-    owed_bytes: AtomicU64,
+    /// The time since which there have always been unsent bytes.
+    unsent_since: AtomicU64,
+    /// Bytes of answers' bodies that were made since `unsent_since`.
+    made_since: AtomicU64,
 }
 
-/// The next thing that is due on a connection.
+/// The next step that a connection's deadline asks for.
 enum Due {
-    /// To look again after this time.
-    Look(Duration),
-    /// To answer the request with a 503.
+    /// Check again after this time.
+    Check(Duration),
+    /// Answer the request with a 503.
     Answer,
-    /// To end the connection.
+    /// End the connection.
     End,
 }
 
-impl Pace {
-    /// A connection that just began: its first head is awaited.
+impl Timeouts {
+    /// Starts with a new connection, whose first head is awaited.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
-            moved: AtomicU64::new(0),
+            last_byte: AtomicU64::new(0),
             head: AtomicU64::new(1),
             is_answering: AtomicBool::new(false),
             is_overdue: AtomicBool::new(false),
-            has_asked: AtomicBool::new(false),
-            unwritten: AtomicU64::new(0),
+            has_had_head: AtomicBool::new(false),
+            unsent: AtomicU64::new(0),
             is_blocked: AtomicBool::new(false),
-            owed_since: AtomicU64::new(0),
-            owed_bytes: AtomicU64::new(0),
+            unsent_since: AtomicU64::new(0),
+            made_since: AtomicU64::new(0),
         })
     }
 
-    /// A whole head was read, and its request is about to be answered. To be called when
-    /// the answer is first polled: while answers are unread hyper does not poll it.
+    /// Notes that a whole head was read and its request is about to be answered. Call this
+    /// when the answer is first polled: hyper does not poll it while answers are unread.
     pub(super) fn begin_answer(&self) {
-        self.has_asked.store(true, Relaxed);
+        self.has_had_head.store(true, Relaxed);
         self.is_answering.store(true, Relaxed);
         self.head.store(0, Relaxed);
     }
 
-    /// An answer is made, with this many bytes to be written after its head. A client that
-    /// owes a read already gets only the time for these bytes more.
+    /// Notes that an answer is made, with this many bytes after its head. When there are
+    /// unsent bytes already, the client gains only the time for these further bytes.
     pub(super) fn end_answer(&self, bytes: u64) {
-        if !self.is_owed() {
+        if !self.has_unsent() {
             let now = self.now();
-            self.begin_to_owe(now);
-            self.moved.store(now, Relaxed);
+            self.begin_unsent(now);
+            self.last_byte.store(now, Relaxed);
         }
-        self.owed_bytes.store(self.owed_bytes.load(Relaxed) + bytes, Relaxed);
-        self.unwritten.store(self.unwritten.load(Relaxed) + bytes, Relaxed);
+        self.made_since.store(self.made_since.load(Relaxed) + bytes, Relaxed);
+        self.unsent.store(self.unsent.load(Relaxed) + bytes, Relaxed);
         self.is_answering.store(false, Relaxed);
         self.is_overdue.store(false, Relaxed);
     }
 
-    /// Whether it ever brought a whole head.
-    pub(super) fn has_asked(&self) -> bool {
-        self.has_asked.load(Relaxed)
+    /// Whether the client has sent at least one whole head.
+    pub(super) fn has_had_head(&self) -> bool {
+        self.has_had_head.load(Relaxed)
     }
 
     /// Whether the current answer takes too long.
@@ -112,19 +114,19 @@ impl Pace {
 
     /// Whether answers are made, or bytes written, that the kernel has not taken: then the
     /// client does not read.
-    pub(super) fn is_owed(&self) -> bool {
-        self.unwritten.load(Relaxed) > 0 || self.is_blocked.load(Relaxed)
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent.load(Relaxed) > 0 || self.is_blocked.load(Relaxed)
     }
 
-    /// Waits until the connection is too slow. A state that began meanwhile is noticed by
-    /// looking again, so that it may take a quarter of `head_wait` more.
-    pub(super) async fn too_slow(&self, bounds: &Connections) {
+    /// Waits until the connection has passed its deadline. A state that begins meanwhile is
+    /// noticed at the next check, so that this may take a quarter of `head_timeout` longer.
+    pub(super) async fn expired(&self, bounds: &ConnectionBounds) {
         loop {
             match self.due(bounds) {
-                Due::Look(left) => tokio::time::sleep(left.min(bounds.head_wait / 4)).await,
+                Due::Check(left) => tokio::time::sleep(left.min(bounds.head_timeout / 4)).await,
                 Due::Answer => {
                     self.is_overdue.store(true, Relaxed);
-                    // The task is polled again, and with it the answer.
+                    // The task is then polled again, and with it the answer.
                     tokio::task::yield_now().await;
                 }
                 Due::End => return,
@@ -132,66 +134,66 @@ impl Pace {
         }
     }
 
-    fn due(&self, bounds: &Connections) -> Due {
-        let Connections { head_wait, idle_wait, answer_wait, .. } = *bounds;
+    fn due(&self, bounds: &ConnectionBounds) -> Due {
+        let ConnectionBounds { head_timeout, idle_timeout, answer_timeout, .. } = *bounds;
         let now = self.now();
         let since = |moment: u64| Duration::from_millis(now.saturating_sub(moment));
-        let silent = since(self.moved.load(Relaxed));
-        let is_owed = self.is_owed();
-        if self.is_answering.load(Relaxed) && !is_owed {
-            return match answer_wait.saturating_sub(silent) {
+        let silent = since(self.last_byte.load(Relaxed));
+        let has_unsent = self.has_unsent();
+        if self.is_answering.load(Relaxed) && !has_unsent {
+            return match answer_timeout.saturating_sub(silent) {
                 Duration::ZERO if self.is_overdue() => Due::End,
                 Duration::ZERO => Due::Answer,
-                left => Due::Look(left),
+                left => Due::Check(left),
             };
         }
-        let mut left = idle_wait.saturating_sub(silent);
-        if is_owed {
-            let millis = self.owed_bytes.load(Relaxed) * 1_000 / bounds.answer_bytes_per_second;
-            let allowed = idle_wait + Duration::from_millis(millis);
-            left = left.min(allowed.saturating_sub(since(self.owed_since.load(Relaxed))));
+        let mut left = idle_timeout.saturating_sub(silent);
+        if has_unsent {
+            let millis = self.made_since.load(Relaxed) * 1_000 / bounds.answer_bytes_per_second;
+            let allowed = idle_timeout + Duration::from_millis(millis);
+            left = left.min(allowed.saturating_sub(since(self.unsent_since.load(Relaxed))));
         }
-        // The handshake of TLS has both: a head that is awaited, and bytes that are written.
+        // Both deadlines hold in a TLS handshake: a head is awaited, and bytes are written.
         if let Some(head) = self.head.load(Relaxed).checked_sub(1) {
-            left = left.min(head_wait.saturating_sub(since(head)));
+            left = left.min(head_timeout.saturating_sub(since(head)));
         }
-        if left.is_zero() { Due::End } else { Due::Look(left) }
+        if left.is_zero() { Due::End } else { Due::Check(left) }
     }
 
-    fn begin_to_owe(&self, now: u64) {
-        self.owed_since.store(now, Relaxed);
-        self.owed_bytes.store(0, Relaxed);
+    fn begin_unsent(&self, now: u64) {
+        self.unsent_since.store(now, Relaxed);
+        self.made_since.store(0, Relaxed);
     }
 
-    fn read(&self) {
+    fn on_read(&self) {
         let now = self.now();
-        self.moved.store(now, Relaxed);
-        // Bytes that come before the answer is written wait for that to be read as a head.
-        let is_next = !self.is_answering.load(Relaxed) && !self.is_owed();
+        self.last_byte.store(now, Relaxed);
+        // Bytes that arrive before the answer is written are not yet read as a head.
+        let is_next = !self.is_answering.load(Relaxed) && !self.has_unsent();
         if is_next && self.head.load(Relaxed) == 0 {
             self.head.store(now + 1, Relaxed);
         }
     }
 
-    fn wrote(&self, bytes: usize) {
-        self.moved.store(self.now(), Relaxed);
-        let unwritten = self.unwritten.load(Relaxed);
-        if unwritten > 0 {
-            self.unwritten.store(unwritten.saturating_sub(bytes as u64), Relaxed);
+    fn on_written(&self, bytes: usize) {
+        self.last_byte.store(self.now(), Relaxed);
+        let unsent = self.unsent.load(Relaxed);
+        if unsent > 0 {
+            self.unsent.store(unsent.saturating_sub(bytes as u64), Relaxed);
         }
     }
 
-    /// The kernel takes nothing more for now.
-    fn blocked(&self) {
-        if !self.is_owed() {
-            self.begin_to_owe(self.now());
+    /// Notes that the kernel takes no more bytes for now.
+    fn on_blocked(&self) {
+        if !self.has_unsent() {
+            self.begin_unsent(self.now());
         }
         self.is_blocked.store(true, Relaxed);
     }
 
-    /// The kernel has taken all that it was given. (It may not have been given all of an
-    /// answer: `unwritten` knows.)
-    fn flushed(&self) {
+    /// Notes that the kernel has taken all bytes that were written. Parts of an answer may
+    /// not have been written yet: `unsent` counts those.
+    fn on_flushed(&self) {
         if self.is_blocked.load(Relaxed) {
             self.is_blocked.store(false, Relaxed);
         }
@@ -202,61 +204,63 @@ impl Pace {
     }
 }
 
-/// A stream that reports its pace.
-pub(super) struct Paced<S> {
+/// A stream that reports its reads and writes to the timeouts of its connection.
+pub(super) struct TimedStream<S> {
     stream: S,
-    pace: Arc<Pace>,
-    /// The first byte, while nobody has asked for it.
-    ahead: Option<u8>,
+    timeouts: Arc<Timeouts>,
+    /// The first byte, read by [`Self::begin`] and not yet returned by a read.
+    first: Option<u8>,
 }
 
-impl<S> Paced<S> {
-    pub(super) fn new(stream: S, pace: Arc<Pace>) -> Self {
-        Self { stream, pace, ahead: None }
+impl<S> TimedStream<S> {
+    pub(super) fn new(stream: S, timeouts: Arc<Timeouts>) -> Self {
+        Self { stream, timeouts, first: None }
     }
 
     /// Reports the outcome of a write.
     fn report(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
-            Poll::Ready(Ok(bytes)) => self.pace.wrote(*bytes),
+            Poll::Ready(Ok(bytes)) => self.timeouts.on_written(*bytes),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.pace.blocked(),
+            Poll::Pending => self.timeouts.on_blocked(),
         }
         written
     }
 }
 
-impl<S: AsyncRead + Unpin> Paced<S> {
-    /// Waits for the first byte, with no more room than for it: to ask whether there
-    /// is anything to read would not do, since a new socket is taken for readable
-    /// until somebody has tried.
+impl<S: AsyncRead + Unpin> TimedStream<S> {
+    /// Reads the first byte, without a larger buffer. Waiting until the socket is readable
+    /// would not do: tokio takes a new socket for readable until the first read.
+    ///
+    /// # Errors
+    /// When the connection ends before its first byte.
     pub(super) async fn begin(&mut self) -> io::Result<()> {
-        self.ahead = Some(self.read_u8().await?);
+        self.first = Some(self.read_u8().await?);
         Ok(())
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        if let Some(byte) = self.ahead.take_if(|_| buffer.remaining() > 0) {
+        if let Some(byte) = self.first.take_if(|_| buffer.remaining() > 0) {
             buffer.put_slice(&[byte]);
         }
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.pace.read();
-            // The next read meets whatever else this one has met.
+            self.timeouts.on_read();
+            // The next read returns the error or the end that this one may have met.
             return Poll::Ready(Ok(()));
         }
         read
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -281,7 +285,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = ready!(Pin::new(&mut self.stream).poll_flush(context));
-        self.pace.flushed();
+        self.timeouts.on_flushed();
         Poll::Ready(flushed)
     }
 

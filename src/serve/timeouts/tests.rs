@@ -1,39 +1,43 @@
-//! The deadlines of a connection, by a clock that runs ahead.
+//! The deadlines of a connection, tested with a paused clock.
 
 use tokio::io::AsyncWriteExt as _;
 
 use super::*;
 
-const BOUNDS: Connections = Connections {
-    head_wait: Duration::from_secs(10),
-    idle_wait: Duration::from_secs(60),
-    ..Connections::DEFAULT
+const BOUNDS: ConnectionBounds = ConnectionBounds {
+    head_timeout: Duration::from_secs(10),
+    idle_timeout: Duration::from_secs(60),
+    ..ConnectionBounds::DEFAULT
 };
 
-/// After how many seconds the connection is too slow, as it stands.
-async fn seconds(pace: &Pace) -> u64 {
+/// The seconds after which the connection expires when nothing more happens on it.
+async fn seconds(timeouts: &Timeouts) -> u64 {
     let from = Instant::now();
-    pace.too_slow(&BOUNDS).await;
+    timeouts.expired(&BOUNDS).await;
     from.elapsed().as_secs()
 }
 
-/// contract 14.20: a head has its bound, and so has a silence.
+/// contract 14.20: reading a head has a deadline, and so has silence.
 #[tokio::test(start_paused = true)]
 async fn heads_and_silence_have_bounds() {
-    let pace = Pace::new();
-    assert_eq!(seconds(&pace).await, 10, "the first head is awaited");
+    let timeouts = Timeouts::new();
+    assert_eq!(seconds(&timeouts).await, 10, "the first head is awaited");
 
-    let pace = Pace::new();
+    let timeouts = Timeouts::new();
     let (mut client, server) = tokio::io::duplex(64);
-    let mut server = Paced::new(server, pace.clone());
-    pace.begin_answer();
+    let mut server = TimedStream::new(server, timeouts.clone());
+    timeouts.begin_answer();
     tokio::time::advance(Duration::from_secs(300)).await;
-    pace.end_answer(0);
-    assert!(pace.has_asked());
-    assert_eq!(seconds(&pace).await, 60, "an answer may take its time; then it is idle");
+    timeouts.end_answer(0);
+    assert!(timeouts.has_had_head());
+    assert_eq!(
+        seconds(&timeouts).await,
+        60,
+        "an answer has no head's deadline; afterwards the connection is idle"
+    );
 
-    // A head that never ends, however diligently it is sent.
-    pace.end_answer(0);
+    // A head that never ends, although its bytes keep coming.
+    timeouts.end_answer(0);
     let slowly = async {
         for _ in 0..100 {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -43,19 +47,19 @@ async fn heads_and_silence_have_bounds() {
     };
     let from = Instant::now();
     tokio::select! {
-        () = pace.too_slow(&BOUNDS) => {}
-        () = slowly => panic!("it was never too slow"),
+        () = timeouts.expired(&BOUNDS) => {}
+        () = slowly => panic!("it never expired"),
     }
-    // A second until its first byte.
+    // Its first byte comes after a second.
     assert!((11..=13).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
 }
 
-/// The first byte is waited for alone, and is read with the others.
+/// `begin` waits for the first byte only, and a read returns it with the others.
 #[tokio::test]
 async fn the_first_byte_comes_first() {
     for sent in ["G", "GET /"] {
         let (mut client, server) = tokio::io::duplex(64);
-        let mut server = Paced::new(server, Pace::new());
+        let mut server = TimedStream::new(server, Timeouts::new());
         client.write_all(sent.as_bytes()).await.unwrap();
         server.begin().await.unwrap();
         drop(client);
@@ -66,30 +70,34 @@ async fn the_first_byte_comes_first() {
     }
     let (client, server) = tokio::io::duplex(64);
     drop(client);
-    assert!(Paced::new(server, Pace::new()).begin().await.is_err(), "the end is no byte");
+    assert!(
+        TimedStream::new(server, Timeouts::new()).begin().await.is_err(),
+        "the connection ended before its first byte"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_does_not_read_is_idle() {
-    let pace = Pace::new();
+async fn a_client_that_does_not_read_expires() {
+    let timeouts = Timeouts::new();
     let (_client, server) = tokio::io::duplex(4);
-    let mut server = Paced::new(server, pace.clone());
-    pace.begin_answer();
-    pace.end_answer(14);
+    let mut server = TimedStream::new(server, timeouts.clone());
+    timeouts.begin_answer();
+    timeouts.end_answer(14);
     tokio::select! {
-        () = pace.too_slow(&BOUNDS) => {}
+        () = timeouts.expired(&BOUNDS) => {}
         written = server.write_all(b"more than fits") => panic!("{written:?}"),
     }
 }
 
-/// A client that takes so many bytes of an answer a second, over a small window, and
-/// sends the next request meanwhile; after how many seconds it is too slow, if ever.
-async fn too_slow_at(answer: u64, bytes_per_second: usize) -> Option<u64> {
-    let pace = Pace::new();
+/// The seconds after which a connection expires whose client reads this many bytes a second,
+/// through a small window, and sends the next request meanwhile. `None` when the client reads
+/// the whole answer.
+async fn expires_after(answer: u64, bytes_per_second: usize) -> Option<u64> {
+    let timeouts = Timeouts::new();
     let (mut client, server) = tokio::io::duplex(bytes_per_second);
-    let mut server = Paced::new(server, pace.clone());
-    pace.begin_answer();
-    pace.end_answer(answer);
+    let mut server = TimedStream::new(server, timeouts.clone());
+    timeouts.begin_answer();
+    timeouts.end_answer(answer);
     client.write_all(b"G").await.unwrap();
     server.read_u8().await.unwrap();
     let from = Instant::now();
@@ -108,65 +116,65 @@ async fn too_slow_at(answer: u64, bytes_per_second: usize) -> Option<u64> {
         tokio::join!(taken, written);
     };
     tokio::select! {
-        () = pace.too_slow(&BOUNDS) => Some(from.elapsed().as_secs()),
+        () = timeouts.expired(&BOUNDS) => Some(from.elapsed().as_secs()),
         () = answered => None,
     }
 }
 
-/// contract 14.20: a client that takes an answer byte by byte does not keep it for ever; one that
-/// takes it in time is not mistaken for one whose next head is slow.
+/// contract 14.20: a client that reads an answer byte by byte does not keep it for ever. One that
+/// reads it in time is not mistaken for one whose next head is slow.
 #[tokio::test(start_paused = true)]
-async fn answers_have_a_least_pace() {
-    assert_eq!(too_slow_at(4 << 20, 32 << 10).await, None, "it takes 128 s");
-    let slow = too_slow_at(4 << 20, 1 << 10).await.unwrap();
+async fn answers_have_a_minimum_rate() {
+    assert_eq!(expires_after(4 << 20, 32 << 10).await, None, "reading it takes 128 s");
+    let seconds = expires_after(4 << 20, 1 << 10).await.unwrap();
     // 60 s, and 4 MiB at 16 KiB a second.
-    assert!((316..=319).contains(&slow), "{slow}");
-    assert_eq!(too_slow_at(100, 1).await.map(|slow| slow / 4), Some(15), "after the silence");
+    assert!((316..=319).contains(&seconds), "{seconds}");
+    assert_eq!(expires_after(100, 1).await.map(|seconds| seconds / 4), Some(15), "as when idle");
 }
 
-/// A client that sends one request after another does not get the time for an answer again
-/// with each: not when it reads nothing, and not when it reads too little.
+/// Further requests do not restart the time for reading an answer, neither for a client that
+/// reads nothing nor for one that reads too little.
 #[tokio::test(start_paused = true)]
 async fn more_requests_gain_no_time() {
-    for (takes, expected) in [(false, 60..=63), (true, 316..=319)] {
-        let pace = Pace::new();
-        pace.begin_answer();
-        pace.end_answer(4 << 20);
+    for (reads, expected) in [(false, 60..=63), (true, 316..=319)] {
+        let timeouts = Timeouts::new();
+        timeouts.begin_answer();
+        timeouts.end_answer(4 << 20);
         let from = Instant::now();
         let more = async {
             for _ in 0..20 {
                 tokio::time::sleep(Duration::from_secs(50)).await;
-                if takes {
-                    pace.wrote(1);
+                if reads {
+                    timeouts.on_written(1);
                 }
-                pace.begin_answer();
-                pace.end_answer(1);
+                timeouts.begin_answer();
+                timeouts.end_answer(1);
             }
         };
         tokio::select! {
-            () = pace.too_slow(&BOUNDS) => {}
-            () = more => panic!("it was never too slow"),
+            () = timeouts.expired(&BOUNDS) => {}
+            () = more => panic!("it never expired"),
         }
-        assert!(expected.contains(&from.elapsed().as_secs()), "{takes} {:?}", from.elapsed());
+        assert!(expected.contains(&from.elapsed().as_secs()), "{reads} {:?}", from.elapsed());
     }
 }
 
-/// Bytes that the kernel does not take have their deadline whatever else goes on: before any
-/// answer, while one is made, and while the client sends more and more.
+/// Unsent bytes have a deadline in every state: before any answer, while one is made, and
+/// while the client keeps sending.
 #[tokio::test(start_paused = true)]
-async fn unread_bytes_have_a_deadline_in_every_state() {
+async fn unsent_bytes_have_a_deadline_in_every_state() {
     for (name, is_answering, sends) in [
         ("idle", false, false),
         ("answering", true, false),
         ("sending", false, true),
         ("answering and sending", true, true),
     ] {
-        let pace = Pace::new();
+        let timeouts = Timeouts::new();
         let (mut client, server) = tokio::io::duplex(64);
-        let (mut read, mut write) = tokio::io::split(Paced::new(server, pace.clone()));
-        pace.begin_answer();
+        let (mut read, mut write) = tokio::io::split(TimedStream::new(server, timeouts.clone()));
+        timeouts.begin_answer();
         if !is_answering {
-            pace.end_answer(0);
+            timeouts.end_answer(0);
         }
         let continues = async {
             loop {
@@ -186,23 +194,23 @@ async fn unread_bytes_have_a_deadline_in_every_state() {
         };
         let from = Instant::now();
         tokio::select! {
-            () = pace.too_slow(&BOUNDS) => {}
+            () = timeouts.expired(&BOUNDS) => {}
             () = continues => unreachable!("they are written for ever"),
             () = sending => unreachable!("they are sent for ever"),
         }
-        assert!(pace.is_owed(), "{name}");
+        assert!(timeouts.has_unsent(), "{name}");
         assert!((60..=63).contains(&from.elapsed().as_secs()), "{name} {:?}", from.elapsed());
     }
 }
 
-/// Bytes that the kernel took, however late, are owed no more.
+/// Bytes that the kernel has taken, however late, are no longer unsent.
 #[tokio::test(start_paused = true)]
-async fn a_debt_ends_with_the_last_byte() {
-    let pace = Pace::new();
+async fn nothing_is_unsent_after_the_last_byte() {
+    let timeouts = Timeouts::new();
     let (mut client, server) = tokio::io::duplex(4);
-    let mut server = Paced::new(server, pace.clone());
-    pace.begin_answer();
-    pace.end_answer(8);
+    let mut server = TimedStream::new(server, timeouts.clone());
+    timeouts.begin_answer();
+    timeouts.end_answer(8);
     let taken = async {
         tokio::time::sleep(Duration::from_secs(50)).await;
         client.read_exact(&mut [0; 12]).await.unwrap();
@@ -212,35 +220,35 @@ async fn a_debt_ends_with_the_last_byte() {
         server.flush().await.unwrap();
     };
     tokio::join!(taken, written);
-    assert!(!pace.is_owed());
-    assert_eq!(seconds(&pace).await, 60, "it is idle");
+    assert!(!timeouts.has_unsent());
+    assert_eq!(seconds(&timeouts).await, 60, "it is idle");
 }
 
-/// contract 13.14: an answer that is not made in time becomes a 503; a connection that cannot even
-/// make that ends.
+/// contract 13.14: an answer that is not made in time becomes a 503. A connection on which not even
+/// that is made ends.
 #[tokio::test(start_paused = true)]
 async fn answers_are_made_in_time() {
-    let bounds = Connections { answer_wait: Duration::from_secs(100), ..BOUNDS };
-    let pace = Pace::new();
-    pace.begin_answer();
+    let bounds = ConnectionBounds { answer_timeout: Duration::from_secs(100), ..BOUNDS };
+    let timeouts = Timeouts::new();
+    timeouts.begin_answer();
     let from = Instant::now();
-    // In one task with the answer, as in a connection.
-    let answered = std::future::poll_fn(|_| match pace.is_overdue() {
+    // The answer is polled in the same task, as in a connection.
+    let answered = std::future::poll_fn(|_| match timeouts.is_overdue() {
         true => Poll::Ready(()),
         false => Poll::Pending,
     });
     tokio::select! {
         biased;
         () = answered => {}
-        () = pace.too_slow(&bounds) => panic!("it ended after {:?}", from.elapsed()),
+        () = timeouts.expired(&bounds) => panic!("it ended after {:?}", from.elapsed()),
     }
     assert!((100..=103).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
-    pace.end_answer(0);
-    assert!(!pace.is_overdue());
-    assert_eq!(seconds(&pace).await, 60, "it goes on, and is idle");
+    timeouts.end_answer(0);
+    assert!(!timeouts.is_overdue());
+    assert_eq!(seconds(&timeouts).await, 60, "the connection stays open, and is idle");
 
-    pace.begin_answer();
+    timeouts.begin_answer();
     let from = Instant::now();
-    pace.too_slow(&bounds).await;
+    timeouts.expired(&bounds).await;
     assert!((40..=43).contains(&from.elapsed().as_secs()), "{:?}", from.elapsed());
 }

@@ -3,22 +3,22 @@
 use std::io::{Read as _, Write as _};
 use std::net::Ipv4Addr;
 
-use crate::process::Process;
+use crate::support::process::Process;
 
-/// A million where that is quick.
+/// Addresses that ask: a million in a release build, fewer in a slow debug build.
 const ADDRESSES: u32 = if cfg!(debug_assertions) { 20_000 } else { 1_000_000 };
 
 const CLIENTS: u32 = 4;
 
-/// Requests that are sent before the answers to them are read.
+/// Requests that are sent before their answers are read.
 const PIPELINED: u32 = 50;
 
-/// What the limiter holds of all addresses that it remembers, 70 MB, and half as much
-/// again while a table grows, beside the server.
+/// The memory of the server: 70 MB for all addresses that the limiter remembers, half as much
+/// again while a table grows, and the rest of the process.
 const MEMORY_MAX: u64 = 256 << 20;
 
-/// contract 14.2, 14.21: each of many addresses is a separate caller, behind a proxy, and none
-/// keeps another out.
+/// contract 14.2, 14.21: behind a proxy each of many addresses is a separate caller, and none locks
+/// another out.
 #[test]
 fn a_flood_of_addresses() {
     let figdex = Process::of_one(&["--trust-proxy"]);
@@ -65,9 +65,9 @@ fn a_flood_of_addresses() {
     figdex.stop();
 }
 
-/// contract 14.3: without a trusted proxy the header is ignored: one address is one caller.
+/// contract 14.3: without a trusted proxy the header is ignored, and one address is one caller.
 #[test]
-fn addresses_that_a_client_makes_up() {
+fn a_client_cannot_choose_its_address() {
     let figdex = Process::of_one(&[]);
     let statuses: Vec<_> = (0..30)
         .map(|number| {
@@ -76,7 +76,7 @@ fn addresses_that_a_client_makes_up() {
                  application/json\r\nX-Forwarded-For: 198.51.100.{number}\r\nContent-Length: \
                  2\r\n\r\n[]"
             ));
-            crate::process::status(&answer)
+            crate::support::process::status(&answer)
         })
         .collect();
     assert_eq!(statuses, [[200; 25].as_slice(), &[429; 5]].concat());

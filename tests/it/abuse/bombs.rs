@@ -1,5 +1,5 @@
-//! Dumps that are small and unpack to far more, or are one record without end: a build
-//! refuses them after a moment, with little memory, and the old index stands.
+//! Small dumps that unpack to gigabytes, and dumps that are one endless record: a build refuses
+//! them within seconds, with little memory, and the old index stays published.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,20 +10,20 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::process::skip_memory;
+use crate::support::process::skip_memory;
 use crate::support::{ingest, program};
 
-/// What a bomb unpacks to.
+/// The size of an unpacked bomb.
 const UNPACKED_BYTES: usize = 20 << 30;
 
-/// What is packed once and then repeated: both formats allow any number of pieces.
+/// The piece that is packed once and then repeated: both formats allow any number of pieces.
 const PIECE_BYTES: usize = 8 << 20;
 
-/// Memory that a build may take over a bomb, which includes zstd's window and the
-/// program's own buffers.
+/// The memory that a build may take over a bomb, including zstd's window and the program's own
+/// buffers.
 const MEMORY_MAX: u64 = 512 << 20;
 
-/// How long it may take; in a debug build, beside other tests.
+/// The time that a build may take, in a debug build and while other tests run.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 type Packer = fn(&[u8]) -> Vec<u8>;
@@ -38,10 +38,11 @@ fn zst(piece: &[u8]) -> Vec<u8> {
     zstd::encode_all(piece, 3).unwrap()
 }
 
-/// How often the memory of a build is looked at; a build of a bomb takes far longer.
+/// The interval at which the memory of a build is sampled; a build of a bomb takes far longer.
 const LOOK_PERIOD: Duration = Duration::from_millis(1);
 
-/// Runs a build over it; its words, and the most memory that it was seen to take.
+/// Runs a build over a dump. Returns its exit code, its messages and the most memory that it was
+/// seen to take.
 fn build(folder: &Path, dump: &str) -> (Option<i32>, String, u64) {
     let start = Instant::now();
     let mut child = Command::new(program())
@@ -68,13 +69,13 @@ fn build(folder: &Path, dump: &str) -> (Option<i32>, String, u64) {
         skip_memory();
     }
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    eprintln!("{dump}: {:?}, {} MB: {}", start.elapsed(), most >> 20, told.trim_end());
-    (output.status.code(), told, most)
+    let errors = String::from_utf8(output.stderr).unwrap();
+    eprintln!("{dump}: {:?}, {} MB: {}", start.elapsed(), most >> 20, errors.trim_end());
+    (output.status.code(), errors, most)
 }
 
 #[test]
-fn bombs() {
+fn compressed_bombs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("old.csv"), "figi,ticker\nBBG000BPH459,OLD\n").unwrap();
     assert_eq!(ingest(folder.path(), &["build", "old.csv", "--index", "index"]).0, 0);
@@ -102,30 +103,30 @@ fn bombs() {
             }
             let bytes = file.metadata().unwrap().len();
             assert!(bytes < 32 << 20, "{name} has {bytes} bytes");
-            let (code, told, most) = build(folder.path(), &name);
-            assert_eq!(code, Some(1), "{name}: {told}");
-            assert!(told.contains(expected), "{name}: {told}");
+            let (code, errors, most) = build(folder.path(), &name);
+            assert_eq!(code, Some(1), "{name}: {errors}");
+            assert!(errors.contains(expected), "{name}: {errors}");
             assert!(most < MEMORY_MAX, "{name}: {most} bytes of memory");
         }
     }
-    // A window of 2 GB is asked for in five bytes: it is not given.
+    // Five bytes ask for a window of 2 GB: the build refuses it.
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
     fs::write(folder.path().join("window.csv.zst"), frame).unwrap();
-    let (code, told, most) = build(folder.path(), "window.csv.zst");
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("Frame requires too much memory"), "{told}");
+    let (code, errors, most) = build(folder.path(), "window.csv.zst");
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(errors.contains("Frame requires too much memory"), "{errors}");
     assert!(most < MEMORY_MAX, "{most} bytes of memory");
 
-    let (code, told, error) = ingest(folder.path(), &["verify", "index"]);
-    assert_eq!(code, 0, "{told}{error}");
+    let (code, printed, error) = ingest(folder.path(), &["verify", "index"]);
+    assert_eq!(code, 0, "{printed}{error}");
     let index = figdex_index::Catalogue::open(&folder.path().join("index")).unwrap();
     assert_eq!(index.manifest().generation, 1, "the old index stands");
 }
 
-/// Nesting and numbers that a parser may stumble over are rows that are none, or
-/// cells, and the rows beside them are taken.
+/// Deep nesting and huge numbers, over which a parser may stumble, reject their row or drop their
+/// cell; the other rows are taken.
 #[test]
-fn records_that_are_made_to_hurt() {
+fn hostile_records() {
     let folder = tempfile::tempdir().unwrap();
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let deep_objects = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
@@ -140,10 +141,10 @@ fn records_that_are_made_to_hurt() {
         "[".repeat(100_000),
     ];
     fs::write(folder.path().join("hurt.jsonl"), lines.join("\n")).unwrap();
-    let (code, _, told) =
+    let (code, _, errors) =
         ingest(folder.path(), &["build", "hurt.jsonl", "--index", "index", "--max-rejects", "90%"]);
-    assert_eq!(code, 0, "{told}");
+    assert_eq!(code, 0, "{errors}");
     let index = figdex_index::Catalogue::open(&folder.path().join("index")).unwrap();
-    assert!(index.manifest().instruments >= 2, "{told}");
-    eprintln!("{told}");
+    assert!(index.manifest().instruments >= 2, "{errors}");
+    eprintln!("{errors}");
 }

@@ -1,5 +1,5 @@
-//! More connections than anyone needs: ten thousand at a time, more than one address
-//! may have, and more bodies than memory is meant to hold.
+//! Too many connections: ten thousand at a time, more than one address may have, and more bodies
+//! than the memory budget allows.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -8,20 +8,21 @@ use std::time::{Duration, Instant};
 use figdex::limits::BODIES_BYTES_MAX;
 use tokio::net::TcpSocket;
 
-use crate::process::{PATIENCE, Process, REQUEST, may_open, read_to_close, status};
+use crate::support::process::{PATIENCE, Process, REQUEST, may_open, read_to_close, status};
 
 const CONNECTIONS: usize = 10_000;
 
-/// Anonymous memory with ten thousand connections, a quarter of which were answered
-/// before and a quarter of which are in the middle of a head.
+/// The anonymous memory with ten thousand connections, a quarter of which were answered before and
+/// a quarter of which are in the middle of a head.
 const CONNECTIONS_MEMORY_MAX: u64 = 192 << 20;
 
-/// Bodies that come at a time, and what each has: together far more than may be.
+/// The bodies that arrive at the same time, and the size of each: together far more than the
+/// budget.
 const BODIES: usize = 400;
 const BODY_BYTES: usize = 1_000_000;
 
-/// Anonymous memory while more bodies come than [`BODIES_BYTES_MAX`] lets be read: a
-/// buffer grows by doubling, and what it grew out of is not given back at once.
+/// The anonymous memory while more bodies arrive than [`BODIES_BYTES_MAX`] allows: a buffer grows
+/// by doubling, and its old memory is not returned at once.
 const BODIES_MEMORY_MAX: u64 = 3 * BODIES_BYTES_MAX as u64;
 
 /// A client at another address of this machine.
@@ -39,7 +40,7 @@ fn connect_from(address: &str, figdex: &Process) -> TcpStream {
 
 #[test]
 fn ten_thousand_connections() {
-    // Other tests of this process need some too.
+    // Other tests of this process need open files too.
     if !may_open(CONNECTIONS as u64 + 2_000) {
         assert!(
             std::env::var_os("FIGDEX_REQUIRE_DESCRIPTORS").is_none(),
@@ -48,14 +49,14 @@ fn ten_thousand_connections() {
         eprintln!("skipped: ten thousand connections need 12,000 open files (ulimit -Hn)");
         return;
     }
-    // It asks for the open files that it needs: a shell gives fewer.
+    // The server raises its limit of open files: a shell gives it fewer.
     let figdex = Process::of_one_with_few_files(
         1_024,
         &[
             "--no-limits",
             "--connections",
             "10100",
-            // All of them are the proxy's, and there is no bound for it.
+            // All of them come from the proxy, which has no bound.
             "--trust-proxy",
             "--head-timeout",
             "5m",
@@ -71,7 +72,7 @@ fn ten_thousand_connections() {
             0 => {
                 client.write_all(keep.as_bytes()).unwrap();
                 let mut line = String::new();
-                // Byte by byte would be slow, and what is read ahead is not needed.
+                // Reading byte by byte would be slow, and bytes read ahead are not needed.
                 BufReader::new(&client).read_line(&mut line).unwrap();
                 assert_eq!(line, "HTTP/1.1 200 OK\r\n");
             }
@@ -88,14 +89,14 @@ fn ten_thousand_connections() {
     figdex.stop();
 }
 
-/// contract 13.14, 14.19: beyond its number an address is refused at once; another is not, and a
-/// place that is given back is free.
+/// contract 13.14, 14.19: an address with too many connections is refused at once, other addresses
+/// are served, and the end of a connection frees its place.
 #[test]
-fn an_address_has_so_many_connections() {
+fn connections_of_one_address_are_bounded() {
     let figdex = Process::of_one(&["--no-limits", "--connections-per-address", "5"]);
     let mut held: Vec<_> = (0..5)
         .map(|_| {
-            // Answered once: then it counts for certain.
+            // After its first answer a connection is certainly counted.
             let mut client = figdex.connect();
             client.write_all(REQUEST.replace("Connection: close\r\n", "").as_bytes()).unwrap();
             client.read_exact(&mut [0; 15]).unwrap();
@@ -106,7 +107,7 @@ fn an_address_has_so_many_connections() {
     let answer = read_to_close(&mut refused);
     assert_eq!(status(&answer), 503, "{answer}");
     assert!(answer.ends_with("\r\n\r\nService Unavailable."), "{answer}");
-    // All of 127.0.0.0/8 is this machine, so that it has other addresses too.
+    // All of 127.0.0.0/8 is this machine, so it has other addresses too.
     let mut other = connect_from("127.0.0.2", &figdex);
     other.write_all(REQUEST.as_bytes()).unwrap();
     assert_eq!(status(&read_to_close(&mut other)), 200);
@@ -118,8 +119,8 @@ fn an_address_has_so_many_connections() {
     figdex.stop();
 }
 
-/// contract 13.14, 14.18: the memory of bodies that are begun and never ended is bounded. Bodies
-/// beyond it get a 503, and small ones are answered.
+/// contract 13.14, 14.18: the memory of unfinished bodies is bounded. Bodies beyond it get a 503,
+/// and small ones are answered.
 #[test]
 fn bodies_together_are_bounded() {
     let figdex = Process::of_one(&["--no-limits", "--body-timeout", "5m"]);
@@ -127,16 +128,16 @@ fn bodies_together_are_bounded() {
     let body = vec![b' '; BODY_BYTES];
     let mut held: Vec<_> = (0..BODIES)
         .map(|number| {
-            // Of sixteen addresses, since one alone may not have all that there is.
+            // From sixteen addresses, since one address may not use the whole budget.
             let mut client = connect_from(&format!("127.0.1.{}", number % 16), &figdex);
             write!(client, "{head}Content-Length: {}\r\n\r\n", BODY_BYTES + 1).unwrap();
-            // A refusal ends in a reset, since the rest of the body is not read.
+            // A refused connection is reset, because the rest of its body is not read.
             let _ = client.write_all(&body);
             client.set_nonblocking(true).unwrap();
             client
         })
         .collect();
-    // Each is whole in memory or refused, so that at least these are.
+    // Each body is whole in memory or refused; so at least this many are refused.
     let refused_min = BODIES - BODIES_BYTES_MAX / BODY_BYTES;
     let start = Instant::now();
     while held.len() > BODIES - refused_min {
@@ -156,7 +157,7 @@ fn bodies_together_are_bounded() {
     figdex.assert_serves();
     figdex.assert_memory_below(BODIES_MEMORY_MAX);
     drop(held);
-    // What they held is free again.
+    // Their memory is free again.
     let start = Instant::now();
     let large = format!("{head}Connection: close\r\nContent-Length: {BODY_BYTES}\r\n\r\n[]");
     let large = [large.as_bytes(), &body[2..]].concat();

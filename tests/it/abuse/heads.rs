@@ -1,12 +1,12 @@
 //! Heads that are too large or have too many headers, and bytes that are not HTTP.
 
-use super::{MEMORY_MAX, assert_tells_nothing};
-use crate::process::{Process, REQUEST, status};
+use super::{MEMORY_MAX, assert_reveals_nothing};
+use crate::support::process::{Process, REQUEST, status};
 
-/// contract 13.16: the bytes of a head are bounded, wherever in it they are, and so are its
+/// contract 13.16: a head has a maximum size, whichever part of it is long, and a maximum number of
 /// headers.
 #[test]
-fn heads_have_bounds() {
+fn heads_have_a_maximum_size() {
     let figdex = Process::of_one(&["--no-limits"]);
     let get = |path: &str, headers: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n")
@@ -34,7 +34,7 @@ fn heads_have_bounds() {
     ] {
         let answer = figdex.exchange(request);
         assert_eq!(status(&answer), expected, "{name}: {answer}");
-        assert_tells_nothing(&figdex, &answer);
+        assert_reveals_nothing(&figdex, &answer);
         figdex.assert_serves();
         refused += usize::from(expected == 431);
     }
@@ -47,7 +47,7 @@ fn heads_have_bounds() {
 
 /// contract 2.11, 13.16: bytes that are not HTTP are answered with a 4xx, or end the connection.
 #[test]
-fn what_is_no_http() {
+fn bytes_that_are_not_http() {
     let figdex = Process::of_one(&["--no-limits"]);
     let garbage: Vec<u8> = (0..64 << 10).map(|byte: u32| (byte * 7 % 251) as u8).collect();
     let zeros = vec![0; 64 << 10];
@@ -62,11 +62,11 @@ fn what_is_no_http() {
         ("a header without a name", b"GET /healthz HTTP/1.1\r\n: x\r\n\r\n".to_vec()),
         ("a zero in a header", b"GET /healthz HTTP/1.1\r\nX: a\0b\r\n\r\n".to_vec()),
         ("a carriage return in a header", b"GET /healthz HTTP/1.1\r\nX: a\rb\r\n\r\n".to_vec()),
-        ("a path that is no UTF-8", b"GET /\xff\xfe HTTP/1.1\r\n\r\n".to_vec()),
+        ("a path that is not UTF-8", b"GET /\xff\xfe HTTP/1.1\r\n\r\n".to_vec()),
     ] {
         let answer = figdex.exchange(bytes);
         assert!(answer.is_empty() || (400..500).contains(&status(&answer)), "{name}: {answer}");
-        assert_tells_nothing(&figdex, &answer);
+        assert_reveals_nothing(&figdex, &answer);
     }
     let slashes = "/".repeat(8 << 10);
     for (name, path, expected) in [
@@ -82,7 +82,7 @@ fn what_is_no_http() {
         let answer =
             figdex.exchange(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
         assert_eq!(status(&answer), expected, "{name}: {answer}");
-        assert_tells_nothing(&figdex, &answer);
+        assert_reveals_nothing(&figdex, &answer);
     }
     figdex.assert_serves();
     figdex.stop();

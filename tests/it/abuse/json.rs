@@ -1,14 +1,14 @@
-//! Bodies that are JSON, or nearly, and made to hurt whoever parses them.
+//! Bodies of JSON, or nearly JSON, that are made to hurt a parser.
 
 use std::time::Instant;
 
-use super::{MEMORY_MAX, assert_tells_nothing};
-use crate::process::{Process, status};
+use super::{MEMORY_MAX, assert_reveals_nothing};
+use crate::support::process::{Process, status};
 
 /// contract 13.15: deep nesting, huge numbers, long texts, many members: each body gets its
 /// answer.
 #[test]
-fn bodies_that_are_made_to_hurt() {
+fn hostile_bodies() {
     let figdex = Process::of_one(&["--no-limits", "--jobs-per-request", "100"]);
     let job = |value: &str| format!(r#"[{{"idType":"TICKER","idValue":{value}}}]"#);
     let query = |value: &str| format!(r#"{{"query":{value}}}"#);
@@ -54,7 +54,7 @@ fn bodies_that_are_made_to_hurt() {
         eprintln!("{name}: {:?}: {}", start.elapsed(), &answer[answer.len().saturating_sub(90)..]);
         assert_eq!(status(&answer), expected, "{name}: {answer}");
         assert!(answer.len() < 64 << 10, "{name}: an answer of {} bytes", answer.len());
-        assert_tells_nothing(&figdex, &answer);
+        assert_reveals_nothing(&figdex, &answer);
         figdex.assert_serves();
     }
     figdex.assert_memory_below(MEMORY_MAX);

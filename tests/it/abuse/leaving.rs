@@ -1,5 +1,5 @@
-//! Clients that shut their side: those that still wait for their answer get it, and those
-//! that are gone cost nothing more.
+//! Clients that shut their side of the connection: those that still wait get their answer, and
+//! those that are gone cost nothing more.
 
 use std::io::{Read, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use figdex::Connections;
+use figdex::ConnectionBounds;
 use rustix::net::sockopt::set_socket_linger;
 use warp::Filter as _;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
-use crate::api::socket::serving_service;
-use crate::process::{PATIENCE, Process, REQUEST, metric, read_to_close};
-use crate::tls::Certificate;
+use crate::support::certificate::Certificate;
+use crate::support::listening::serving_service;
+use crate::support::process::{PATIENCE, Process, REQUEST, metric, read_to_close};
 
-/// How often each kind of client comes: none of them may miss its answer once.
+/// The number of clients of each kind. None may miss its answer.
 const TIMES: usize = 20;
 
 fn keep() -> String {
@@ -44,7 +44,7 @@ fn half_closed_clients_are_answered() {
             assert_answered(&mut client, "TCP");
         }
     }
-    // All of several, and the half of one is none.
+    // All of several requests are answered, and half a request is not one.
     let mut client = figdex.connect();
     client.write_all(format!("{0}{0}{1}", keep(), &keep()[..30]).as_bytes()).unwrap();
     client.shutdown(Shutdown::Write).unwrap();
@@ -93,30 +93,30 @@ fn half_closed_clients_of_a_unix_socket_are_answered() {
     figdex.stop();
 }
 
-/// Counts what is under way.
-struct UnderWay(Arc<AtomicUsize>);
+/// Counts the requests in progress.
+struct InProgress(Arc<AtomicUsize>);
 
-impl UnderWay {
+impl InProgress {
     fn new(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::SeqCst);
         Self(count.clone())
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InProgress {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// A service that never answers, and counts the requests under way.
+/// A service that never answers, and counts the requests in progress.
 fn endless(count: &Arc<AtomicUsize>) -> BoxedFilter<(Response,)> {
     let count = count.clone();
     let answer = move || {
-        let under_way = UnderWay::new(&count);
+        let in_progress = InProgress::new(&count);
         async move {
             std::future::pending::<()>().await;
-            drop(under_way);
+            drop(in_progress);
             Response::default()
         }
     };
@@ -126,24 +126,25 @@ fn endless(count: &Arc<AtomicUsize>) -> BoxedFilter<(Response,)> {
 fn wait_for(count: &AtomicUsize, expected: usize, name: &str) {
     let start = Instant::now();
     while count.load(Ordering::SeqCst) != expected {
-        assert!(start.elapsed() < PATIENCE, "{name}: not {expected} requests are under way");
+        assert!(start.elapsed() < PATIENCE, "{name}: not {expected} requests are in progress");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// contract 2.16: a client that resets its connection ends its request, though nobody reads from
-/// the connection or writes to it then. No timeout here is shorter than the test's patience.
+/// contract 2.16: a client that resets its connection ends its request, although the server neither
+/// reads from the connection nor writes to it at that time. No timeout is shorter than the time
+/// that the test waits.
 #[test]
 fn a_reset_ends_the_request() {
     let count = Arc::default();
     let forever = 10 * PATIENCE;
-    let connections = Connections {
-        head_wait: forever,
-        idle_wait: forever,
-        answer_wait: forever,
-        ..Connections::default()
+    let connections = ConnectionBounds {
+        head_timeout: forever,
+        idle_timeout: forever,
+        answer_timeout: forever,
+        ..ConnectionBounds::default()
     };
     serving_service(endless(&count), connections, |address: SocketAddr, _stop| {
         for (name, requests, is_half_closed) in [
@@ -165,15 +166,15 @@ fn a_reset_ends_the_request() {
     });
 }
 
-/// contract 13.14: a client that waits for an answer, half-closed or not, gets a 503 after a
-/// while; the next request finds the connection as usual.
+/// contract 13.14: a client whose answer never comes gets a 503 after a while, half-closed or not;
+/// the next request on the connection is answered as usual.
 #[test]
 fn an_answer_that_never_comes_is_a_503() {
     let count = Arc::default();
-    let connections = Connections {
-        head_wait: Duration::from_millis(400),
-        answer_wait: Duration::from_millis(500),
-        ..Connections::default()
+    let connections = ConnectionBounds {
+        head_timeout: Duration::from_millis(400),
+        answer_timeout: Duration::from_millis(500),
+        ..ConnectionBounds::default()
     };
     serving_service(endless(&count), connections, |address: SocketAddr, _stop| {
         for is_half_closed in [false, true] {

@@ -1,6 +1,6 @@
-//! What strangers may do to a server, and dumps to a build. In each case the process
-//! lives, another client is served meanwhile, and memory stays below a line that
-//! stands here. All of it is bounded, and stays on this machine.
+//! Attacks on a server by its clients, and on a build by its dumps. In each case the process goes
+//! on, other clients are served meanwhile, and memory stays below a stated bound. All attacks are
+//! bounded and stay on this machine.
 
 mod addresses;
 mod bombs;
@@ -11,18 +11,19 @@ mod leaving;
 mod memory;
 mod smuggling;
 mod stopping;
+mod terminal;
 mod unread;
 mod waiting;
 mod work;
 
-use crate::process::Process;
+use crate::support::process::Process;
 
-/// What a server over a small index takes with everything that a test sends it, where
-/// no line of its own is said.
+/// The most memory of a server over a small index, whatever a test sends it, unless the test has
+/// its own bound.
 const MEMORY_MAX: u64 = 192 << 20;
 
-/// No answer tells anything of the machine: its files, the index, the source.
-fn assert_tells_nothing(figdex: &Process, answer: &str) {
+/// Asserts that an answer reveals nothing about the machine: its files, the index, the source.
+fn assert_reveals_nothing(figdex: &Process, answer: &str) {
     let index = figdex.index();
     let index = index.to_str().unwrap();
     let folder = std::env::temp_dir();

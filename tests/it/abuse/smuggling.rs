@@ -1,10 +1,10 @@
-//! Requests whose end two readers may see in different places (RFC 9112, 6.3 and 11.2):
-//! a proxy in front must never take for one request what the server takes for two.
+//! Requests whose end two readers may see in different places (RFC 9112, 6.3 and 11.2): a proxy must
+//! never see one request where the server sees two.
 
-use super::assert_tells_nothing;
-use crate::process::{Process, status};
+use super::assert_reveals_nothing;
+use crate::support::process::{Process, status};
 
-/// What is smuggled: only it is answered so.
+/// The smuggled request, and the answer that only it gets.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
 const ITS_ANSWER: &str = "Invalid url.";
 
@@ -13,15 +13,16 @@ fn post(headers: &str, body: &str) -> String {
     format!("{head}{headers}\r\n{body}")
 }
 
-/// contract 13.17: one answer, then the end, whatever follows.
+/// contract 13.17: an ambiguous request gets one answer, and then the connection ends, whatever
+/// follows.
 #[test]
-fn there_is_one_answer_and_the_end() {
+fn an_ambiguous_request_gets_one_answer_and_the_end() {
     let figdex = Process::of_one(&["--no-limits"]);
     let chunked = |body: &str| post("Transfer-Encoding: chunked\r\n", body);
     let empty = "0\r\n\r\n";
     let many = |piece: &str, bytes: usize| piece.repeat(bytes / piece.len());
     for (name, request, expected) in [
-        // The chunks count, and the connection ends, as 6.3 asks for.
+        // The chunks count, and the connection ends, as RFC 9112, 6.3 requires.
         (
             "a length and chunks",
             post("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "2\r\n[]\r\n0\r\n\r\n"),
@@ -81,16 +82,16 @@ fn there_is_one_answer_and_the_end() {
         assert_eq!(status(&answer), expected, "{name}: {answer}");
         assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{name}: {answer}");
         assert!(!answer.contains(ITS_ANSWER), "{name}: {answer}");
-        assert_tells_nothing(&figdex, &answer);
+        assert_reveals_nothing(&figdex, &answer);
     }
     figdex.assert_serves();
     figdex.stop();
 }
 
-/// contract 13.17: a request that is lax but not ambiguous ends where everyone sees its end, and
-/// the next one is answered as well.
+/// contract 13.17: a request that is lax but not ambiguous has one end, and the next request is
+/// answered too.
 #[test]
-fn what_everyone_reads_alike() {
+fn a_lax_but_unambiguous_request_is_answered() {
     let figdex = Process::of_one(&["--no-limits"]);
     let last = SMUGGLED.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
     for (name, request) in [

@@ -1,26 +1,26 @@
-//! After SIGTERM the server accepts nothing more, answers the requests in flight and ends, within
+//! After SIGTERM the server accepts nothing more, answers the requests in flight and ends within
 //! the drain time and a second, whatever clients do.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use figdex::Connections;
+use figdex::ConnectionBounds;
 use warp::Filter as _;
 use warp::reply::Response;
 
 use super::unread::{EXPECTING, SCHEMA, fill, kept_by_the_kernel, narrow};
-use crate::api::socket::serving_service;
-use crate::process::{PATIENCE, Process, REQUEST};
+use crate::support::listening::serving_service;
+use crate::support::process::{PATIENCE, Process, REQUEST};
 
 /// The drain time of the program.
-const DRAIN_WAIT: Duration = Connections::DEFAULT.drain_wait;
+const DRAIN_WAIT: Duration = ConnectionBounds::DEFAULT.drain_timeout;
 
 /// Unsent bytes of a client that does not read.
 const STUCK_BYTES: u64 = 64 << 10;
 
-/// With clients of all kinds that want nothing more, the end comes long before the drain
-/// time is up, and nothing is cut off that anybody would have read.
+/// With all kinds of clients that want nothing more, the server ends long before the drain time is
+/// up, and cuts off no answer that a client would have read.
 #[test]
 fn idle_and_stuck_clients_do_not_hold_the_end_up() {
     let figdex = Process::of_one(&["--no-limits", "--body-timeout", "2s"]);
@@ -47,7 +47,7 @@ fn idle_and_stuck_clients_do_not_hold_the_end_up() {
         }
     }
     figdex.assert_serves();
-    // Until nothing more is answered: the four that never read are stuck.
+    // Waits until nothing more is answered: the four clients that never read are stuck.
     let start = Instant::now();
     let mut before = Vec::new();
     loop {
@@ -68,10 +68,11 @@ fn idle_and_stuck_clients_do_not_hold_the_end_up() {
     drop(clients);
 }
 
-/// Requests whose work never ends, and bodies without end, are cut off when the time is up.
+/// Requests whose work never ends, and endless bodies, are cut off when the drain time is up.
 #[test]
 fn the_drain_time_ends() {
-    let connections = Connections { drain_wait: Duration::from_secs(2), ..Connections::default() };
+    let connections =
+        ConnectionBounds { drain_timeout: Duration::from_secs(2), ..ConnectionBounds::default() };
     let never = warp::path("never").then(|| async { std::future::pending::<Response>().await });
     let blocked = warp::path("blocked").then(|| async {
         let work = tokio::task::spawn_blocking(|| std::thread::sleep(PATIENCE));
@@ -103,10 +104,10 @@ fn the_drain_time_ends() {
         stopped = Instant::now();
     });
     let took = stopped.elapsed();
-    assert!(took >= connections.drain_wait, "they were waited for: {took:?}");
-    assert!(took < connections.drain_wait + Duration::from_secs(1), "{took:?}");
+    assert!(took >= connections.drain_timeout, "they were waited for: {took:?}");
+    assert!(took < connections.drain_timeout + Duration::from_secs(1), "{took:?}");
     for client in &mut clients {
-        // Cut off, not ended as if there were nothing more to come.
+        // The answer is cut off; it does not end as if it were complete.
         assert!(client.read(&mut [0; 64]).is_err(), "an end looks like one in order");
     }
 }

@@ -1,6 +1,6 @@
-//! Clients that ask and do not read. Each costs its own connection, for no longer than the
-//! timeouts say: then its place and its share of the budget are free again, and the kernel
-//! keeps nothing for it.
+//! Clients that send requests and do not read. Each costs one connection, for no longer than the
+//! timeouts say: then its place and its share of the budget are free again, and the kernel keeps
+//! nothing for it.
 
 use std::io::{ErrorKind, Read as _, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,33 +8,33 @@ use std::time::{Duration, Instant};
 
 use tokio::net::TcpSocket;
 
-use crate::process::{PATIENCE, Process, REQUEST, metric};
-use crate::tls::Certificate;
+use crate::support::certificate::Certificate;
+use crate::support::process::{PATIENCE, Process, REQUEST, metric};
 
-/// All that the servers here take at a time.
+/// The most connections of each server here.
 const CONNECTIONS: usize = 10;
 
-/// What a client's kernel reads ahead for it.
+/// The size of the kernel's buffer for a client that does not read.
 const CLIENT_BUFFER_BYTES: u32 = 4 << 10;
 
-/// What the server's kernel may keep for a client: the bytes of its answers, counted with
-/// what the kernel needs for each packet, so that there may be some more.
+/// The most bytes that the server's kernel may keep for a client: its unsent answers, and what the
+/// kernel needs for each packet.
 const KERNEL_BYTES_MAX: u64 = 512 << 10;
 
-/// Where requests stop that are written without reading.
+/// The number of bytes after which a client stops writing requests without reading.
 const SENT_BYTES_MAX: usize = 4 << 20;
 
 pub(super) const SCHEMA: &str = "GET /schema HTTP/1.1\r\nHost: x\r\n\r\n";
 
-/// Its answer is written before its body is read: then hyper reads the next head while this
-/// answer is unread.
+/// A request whose answer is written before its body is read: then hyper reads the next head while
+/// this answer is unread.
 pub(super) const EXPECTING: &str =
     "GET /schema HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhello";
 
 const MAPPING: &str = "POST /v3/mapping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
      Expect: 100-continue\r\nContent-Length: 2\r\n\r\n[]";
 
-/// A client whose kernel reads little ahead for it.
+/// A client whose kernel buffers little for it.
 pub(super) fn narrow(address: SocketAddr) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -47,14 +47,14 @@ pub(super) fn narrow(address: SocketAddr) -> TcpStream {
     })
 }
 
-/// Sends a request again and again, until nothing more is taken for a moment.
+/// Sends a request again and again, until the connection takes nothing more for a moment.
 pub(super) fn fill(client: &mut impl Write, request: &str) {
     let mut sent = 0;
     let requests = request.repeat((16 << 10) / request.len());
     while sent < SENT_BYTES_MAX {
         match client.write(requests.as_bytes()) {
             Ok(bytes) => {
-                // The next request is whole again.
+                // The next request begins at its beginning.
                 let rest = bytes.next_multiple_of(request.len());
                 if client.write_all(&requests.as_bytes()[bytes..rest]).is_err() {
                     return;
@@ -63,7 +63,7 @@ pub(super) fn fill(client: &mut impl Write, request: &str) {
             }
             Err(error) => {
                 let is_full = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-                // On a busy machine the server may have had enough before it is full.
+                // On a busy machine the server may give up before the connection is full.
                 let is_ended =
                     matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe);
                 assert!(is_full || is_ended, "{error}");
@@ -90,14 +90,14 @@ fn server(arguments: &[&str]) -> Process {
     Process::of_one(&[&bounds[..], arguments].concat())
 }
 
-/// Waits until all connections have ended and nobody holds anything.
+/// Waits until all connections have ended and no memory is held for them.
 fn assert_free(operators: SocketAddr, name: &str) {
     let start = Instant::now();
     loop {
         let open = metric(operators, "figdex_connections_open");
         let used = metric(operators, "figdex_budget_used_bytes");
         let begun = metric(operators, "figdex_requests_in_flight");
-        // The request for the metrics is one.
+        // The request for the metrics is one connection.
         if (open, used, begun) == (0.0, 0.0, 1.0) {
             return;
         }
@@ -107,8 +107,8 @@ fn assert_free(operators: SocketAddr, name: &str) {
     }
 }
 
-/// The bytes that the kernel keeps to be sent from a port of this machine: of each connection
-/// that has any, whether the process has it still or not.
+/// The bytes that the kernel still has to send from a port of this machine, for each connection
+/// that has any, whether the process still holds the connection or not.
 pub(super) fn kept_by_the_kernel(port: u16) -> Vec<u64> {
     let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
     let of_port = format!(":{port:04X}");
@@ -137,7 +137,7 @@ fn assert_nothing_kept(port: u16, name: &str) {
     }
 }
 
-/// As many clients as there are places pipeline and never read.
+/// Clients that pipeline requests and never read fill all places.
 #[test]
 fn clients_that_pipeline_and_never_read() {
     let figdex = server(&[]);
@@ -156,14 +156,14 @@ fn clients_that_pipeline_and_never_read() {
             client.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
             fill(client, request);
         }
-        // However long a full client goes on taking small pieces.
+        // However long the client goes on taking small pieces.
         assert!(figdex.exchange(REQUEST).starts_with("HTTP/1.1 200 "), "{name}");
         assert_free(operators, name);
         assert_nothing_kept(figdex.address().port(), name);
         let after = metric(operators, "figdex_connections_timed_out_total");
         assert_eq!(after - timed_out, CONNECTIONS as f64, "{name}");
-        // What was under way is read; then the connection is reset, not ended. (Of one that
-        // takes small packets now and then the kernel may be the first to have enough.)
+        // The bytes on their way are read; then the connection is reset, not ended. (If a client
+        // takes a small packet now and then, the kernel may give up first.)
         for client in clients.iter_mut().filter(|_| request == SCHEMA) {
             let mut read = vec![0; 64 << 10];
             let end = loop {
@@ -179,7 +179,7 @@ fn clients_that_pipeline_and_never_read() {
     figdex.stop();
 }
 
-/// The same over TLS, where records wait in the library too.
+/// Clients over TLS, whose records wait in the TLS library too.
 #[test]
 fn clients_over_tls_that_never_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +193,7 @@ fn clients_over_tls_that_never_read() {
                 let mut client = certificate.connect_over(narrow(figdex.address()));
                 client.conn.complete_io(&mut client.sock).unwrap();
                 client.sock.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
-                // Never `StreamOwned`, which would read as well.
+                // Not `StreamOwned`, which would read too.
                 for _ in 0..200 {
                     client.conn.writer().write_all(request.as_bytes()).unwrap();
                     while client.conn.wants_write() {
@@ -213,8 +213,7 @@ fn clients_over_tls_that_never_read() {
     figdex.stop();
 }
 
-/// Answers that fit into the kernel's buffers are out of the server's hands, and unread all
-/// the same.
+/// Answers that fit into the kernel's buffers have left the process, but are unread all the same.
 #[test]
 fn answers_in_the_kernel() {
     let figdex = server(&[]);
@@ -223,8 +222,8 @@ fn answers_in_the_kernel() {
     for client in &mut clients {
         client.write_all(SCHEMA.as_bytes()).unwrap();
     }
-    // None of them reads, and each is answered: those that are served first may be given up
-    // before the last one.
+    // No client reads, and each is answered: the server may close the first connections before the
+    // last one is served.
     let start = Instant::now();
     while kept_by_the_kernel(figdex.address().port()).is_empty() {
         assert!(start.elapsed() < PATIENCE, "the answers do not come");
@@ -235,7 +234,7 @@ fn answers_in_the_kernel() {
     assert_nothing_kept(figdex.address().port(), "one answer each");
     drop(clients);
 
-    // Those that end in order are the kernel's alone, and it gives them up too.
+    // Connections that ended in order are only the kernel's, which gives them up too.
     let mut clients: Vec<_> = (0..CONNECTIONS).map(|_| narrow(figdex.address())).collect();
     for client in &mut clients {
         let closing = SCHEMA.replace("Host: x\r\n", "Host: x\r\nConnection: close\r\n");
@@ -248,7 +247,7 @@ fn answers_in_the_kernel() {
     figdex.stop();
 }
 
-/// The memory that a client takes in the kernel has a bound, however much it asks for.
+/// The kernel's memory for a client has a bound, however much the client asks for.
 #[test]
 fn the_kernel_keeps_little() {
     let bounds = ["--no-limits", "--head-timeout", "5m", "--idle-timeout", "5m"];
@@ -257,7 +256,7 @@ fn the_kernel_keeps_little() {
         .map(|_| {
             let mut client = narrow(figdex.address());
             client.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
-            // Some are read, with which the kernel's buffers would grow.
+            // Some answers are read, which lets the kernel's buffers grow.
             client.write_all(SCHEMA.repeat(40).as_bytes()).unwrap();
             let mut left = 1 << 19;
             let mut read = vec![0; 64 << 10];
@@ -269,7 +268,7 @@ fn the_kernel_keeps_little() {
         })
         .collect();
     figdex.assert_serves();
-    // Until nothing more is written.
+    // Waits until the server writes nothing more.
     let (start, mut kept) = (Instant::now(), Vec::new());
     loop {
         let now = kept_by_the_kernel(figdex.address().port());

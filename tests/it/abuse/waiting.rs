@@ -1,41 +1,43 @@
-//! Clients that take their time: with the head, with the body, with their leave.
+//! Clients that are slow to send a head or a body, or to end their connection.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 use super::MEMORY_MAX;
-use crate::process::{PATIENCE, Process, REQUEST, read_to_close, status};
+use crate::support::process::{PATIENCE, Process, REQUEST, read_to_close, status};
 
 const CLIENTS: usize = 200;
 
-/// Sends a byte of `bytes` to each client now and then, until the server has closed
-/// them all; what each was told.
+/// Sends a byte of `bytes` over each connection now and then, until the server has closed all of
+/// them. Returns what each client received.
 fn drip(clients: &mut [TcpStream], bytes: &[u8]) -> Vec<String> {
     let start = Instant::now();
-    let mut told: Vec<Option<String>> = vec![None; clients.len()];
+    let mut received: Vec<Option<String>> = vec![None; clients.len()];
     for client in clients.iter() {
         client.set_nonblocking(true).unwrap();
     }
     let mut next = bytes.iter().cycle();
-    while told.iter().any(Option::is_none) {
+    while received.iter().any(Option::is_none) {
         assert!(start.elapsed() < PATIENCE, "some are still listened to");
         let byte = [*next.next().unwrap()];
-        for (client, told) in clients.iter_mut().zip(&mut told) {
-            if told.is_none() {
-                // Once it is closed, only reading tells so.
+        for (client, received) in clients.iter_mut().zip(&mut received) {
+            if received.is_none() {
+                // Only reading shows that the connection is closed.
                 let _ = client.write(&byte);
                 let mut buffer = [0; 1024];
                 match client.read(&mut buffer) {
-                    Ok(read) => *told = Some(String::from_utf8_lossy(&buffer[..read]).into_owned()),
+                    Ok(read) => {
+                        *received = Some(String::from_utf8_lossy(&buffer[..read]).into_owned());
+                    }
                     Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                    Err(_reset) => *told = Some(String::new()),
+                    Err(_reset) => *received = Some(String::new()),
                 }
             }
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    told.into_iter().flatten().collect()
+    received.into_iter().flatten().collect()
 }
 
 /// contract 14.20: connections whose heads come byte by byte are closed; others are served
@@ -46,9 +48,9 @@ fn slow_heads() {
     let start = Instant::now();
     let mut clients: Vec<_> = (0..CLIENTS).map(|_| figdex.connect()).collect();
     figdex.assert_serves();
-    let told = drip(&mut clients, b"GET /healthz HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaa");
+    let received = drip(&mut clients, b"GET /healthz HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaa");
     assert!(start.elapsed() >= Duration::from_secs(1), "{:?}", start.elapsed());
-    assert!(told.iter().all(String::is_empty), "{told:?}");
+    assert!(received.iter().all(String::is_empty), "{received:?}");
     figdex.assert_serves();
     figdex.assert_memory_below(MEMORY_MAX);
     figdex.stop();
@@ -72,19 +74,19 @@ fn slow_bodies() {
         }
     }
     figdex.assert_serves();
-    let told = drip(&mut clients, b"[[[[[[[[");
+    let received = drip(&mut clients, b"[[[[[[[[");
     assert!(start.elapsed() >= Duration::from_secs(1), "{:?}", start.elapsed());
-    // A byte that comes after the end resets a connection, and may take the answer along.
-    let answers: Vec<_> = told.iter().filter(|told| !told.is_empty()).collect();
-    assert!(answers.len() > CLIENTS / 2, "{} were told", answers.len());
+    // A byte that comes after the end resets the connection, and the answer may be lost.
+    let answers: Vec<_> = received.iter().filter(|received| !received.is_empty()).collect();
+    assert!(answers.len() > CLIENTS / 2, "{} were answered", answers.len());
     assert!(answers.iter().all(|answer| status(answer) == 400), "{answers:?}");
     figdex.assert_serves();
     figdex.assert_memory_below(MEMORY_MAX);
     figdex.stop();
 }
 
-/// Clients that shut their side, or vanish with an answer unread, give their places
-/// back: far more of them come than there are places.
+/// The places of clients that shut their side, or leave with an unread answer, are free again: far
+/// more clients come than there are places.
 #[test]
 fn half_open_connections() {
     let figdex = Process::of_one(&[
@@ -107,7 +109,7 @@ fn half_open_connections() {
             if round % 2 == 0 {
                 client.shutdown(Shutdown::Write).unwrap();
                 let answer = read_to_close(&mut client);
-                // Nothing but a whole head has an answer, and a whole request the right one.
+                // Only a whole head gets an answer, and a whole request the right one.
                 let expected = match sent {
                     "" | "GET" => None,
                     sent if sent == keep => Some(200),
@@ -119,7 +121,7 @@ fn half_open_connections() {
         }
         figdex.assert_serves();
     }
-    // Those that stay and say nothing more.
+    // Clients that stay and send nothing more.
     let silent: Vec<_> = (0..8).map(|_| figdex.connect()).collect();
     figdex.assert_serves();
     drop(silent);

@@ -1,5 +1,5 @@
-//! Requests that are made to take memory or time: texts of suggestions, and heavy questions
-//! of clients who leave before they are answered.
+//! Requests that are made to take memory or time: hostile texts in `GET /suggest`, and heavy
+//! questions of clients that leave before they are answered.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use figdex_ingest::Input;
 
-use crate::api::figi;
-use crate::process::{PATIENCE, Process, exchange, figdex, get, skip_memory};
 use crate::support::build_of;
+use crate::support::figi;
+use crate::support::process::{PATIENCE, Process, exchange, figdex, get, skip_memory};
 
-/// What a request may add to the memory of a server, whose answer is below a megabyte.
+/// The memory that a request may add when its answer is below a megabyte.
 const ADDED_MAX: u64 = 16 << 20;
 
-/// The most memory that a process ever had.
+/// The peak of a process's memory.
 fn peak_bytes(process: &Process) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", process.child.id())).ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -24,10 +24,10 @@ fn peak_bytes(process: &Process) -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// Words that folding makes long, letters of many bytes, many words: a suggestion takes
-/// little memory, whatever is typed.
+/// Words that folding makes long, letters of many bytes, many words: a suggestion takes little
+/// memory, whatever the text.
 #[test]
-fn texts_that_are_made_to_take_memory() {
+fn hostile_texts_take_little_memory() {
     let figdex = Process::of_one(&["--no-limits"]);
     let ask = |name: &str, text: &str| {
         let mut path = "/suggest?query=".to_owned();
@@ -38,7 +38,7 @@ fn texts_that_are_made_to_take_memory() {
         assert_eq!(status, 200, "{name}: {answer}");
         assert!(answer["data"].is_array(), "{name}: {answer}");
     };
-    // What the server takes anyhow, with a search for a typo.
+    // The memory that the server takes anyway, with a search for a typo.
     ask("a typo", "ibmx");
     let Some(before) = peak_bytes(&figdex) else { return skip_memory() };
     let letters = |first: u32, count: usize| (first..).filter_map(char::from_u32).take(count);
@@ -66,12 +66,12 @@ fn texts_that_are_made_to_take_memory() {
     figdex.stop();
 }
 
-/// Rows of one identifier, which a filter lets none of pass, and jobs that ask for them:
-/// minutes of work.
+/// The number of rows of one identifier, none of which passes the filter, and the number of jobs
+/// that ask for them: minutes of work.
 const ROWS: u32 = 30_000;
 const HEAVY_JOBS: usize = 10_000;
 
-/// A figure of the pool that answers heavy questions.
+/// A metric of the pool that answers heavy questions.
 fn pool(figdex: &Process, figure: &str) -> usize {
     let head = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     let page = exchange(figdex.address(), head);
@@ -88,13 +88,13 @@ fn wait_until(holds: impl Fn() -> bool) {
     }
 }
 
-/// Closes a connection so that the server is told at once: what was not read resets it.
+/// Closes a connection with unread bytes, which resets it, so that the server notices at once.
 fn reset(mut unread: TcpStream) {
     let mut first = [0];
     unread.read_exact(&mut first).unwrap();
 }
 
-/// Clients who leave give all turns back: others are answered, with a 200, though each of
+/// The work of clients that left ends: other clients are answered with a 200, although each of
 /// these questions would take minutes.
 #[test]
 fn heavy_questions_of_clients_that_left() {

@@ -29,7 +29,7 @@ fn cors_headers(answer: &Answer) -> usize {
 
 /// contract 15.1: without `--cors` no answer has a header of this chapter, and `OPTIONS` is 405.
 #[test]
-fn off() {
+fn without_the_flag() {
     let server = server(&[]);
     let answer = preflight(&server, APP);
     assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")));
@@ -97,7 +97,7 @@ fn what_a_page_may_read() {
     }
 }
 
-/// contract 15.3: a page that asks for an unknown path may read that it is one.
+/// contract 15.3: a page that asks for an unknown path may read that answer too.
 #[test]
 fn a_wrong_path() {
     let server = server(&[APP]);
@@ -116,7 +116,7 @@ fn a_wrong_path() {
 /// contract 2.1, 15.4, 15.5: other origins, and clients that are not browsers, get what they would
 /// without `--cors`.
 #[test]
-fn others() {
+fn other_origins_and_other_clients() {
     let server = server(&[APP]);
     for origin in ["https://other.example", "https://app.example:444", "http://app.example", "null"]
     {
@@ -128,7 +128,7 @@ fn others() {
     }
     let answer = server.post("/v3/mapping", "[]");
     assert_eq!((answer.status, cors_headers(&answer)), (200, 0));
-    // OPTIONS that is no preflight, and HEAD.
+    // OPTIONS that is not a preflight, and HEAD.
     for method in ["OPTIONS", "HEAD"] {
         let answer = server.request(method, "/v3/mapping", &[("origin", APP)], "");
         assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("POST")));
@@ -165,7 +165,7 @@ fn every_answer_varies_by_origin() {
 /// contract 15.6: health, readiness, metrics and the page have no header of this chapter,
 /// whatever the origin; nor is there a preflight for them.
 #[test]
-fn what_no_other_origin_reads() {
+fn addresses_without_cors_headers() {
     let server = server(&[APP]);
     for origin in [APP, "https://other.example"] {
         for path in ["/healthz", "/readyz", "/metrics", "/", "/page/page.css"] {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use figdex::State;
 use figdex::config::Settings;
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// contract 12.1: a small answer and one that is packed on another thread are the plain one when
-/// unpacked, and have `Vary: accept-encoding`.
+/// contract 12.1: a small answer, and a large one that is packed on another thread, are equal to the
+/// plain answer when unpacked, and have `Vary: accept-encoding`.
 #[test]
 fn gzip_when_asked_for() {
     let mut dump = String::from("figi,ticker,name\n");
@@ -59,13 +59,13 @@ fn errors_are_never_packed() {
     assert_eq!((answer.header("vary"), answer.body.as_str()), ("", "Bad request."));
 }
 
-/// contract 12.1: a large answer that does not get its turn to be packed is sent as it is;
-/// small answers are packed all the same.
+/// contract 12.1: a large answer that does not get its turn to be packed is sent plain; small answers
+/// are packed all the same.
 #[test]
 fn a_large_answer_may_come_unpacked() {
     let rows = (0..400).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let settings = Settings { pool_threads: Some(1), ..Settings::default() };
     let server = Server::with(&dump, |index| State::new(index, settings));
     let large = r#"[{"idType":"TICKER","idValue":"MANY"}]"#;
     let plain = server.post("/v3/mapping", large).body;

@@ -1,4 +1,4 @@
-//! Contract, chapter 13: faults of the request as a whole, their texts and their order.
+//! Contract, chapter 13: faults of a whole request, their texts and their order.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use figdex::error::ApiError;
 use figdex::limits::Standing;
 use figdex::limits::{Rate, Rates};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Answer, Server, Service, settle, while_heavy_work_waits};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -22,9 +22,9 @@ fn check(answer: &Answer, status: u16, text: &str) {
     assert_eq!(answer.content_type, "text/html; charset=utf-8");
 }
 
-/// contract 13.1 to 13.11: status and text of each line.
+/// contract 13.1 to 13.11: the status and the text of each error.
 #[test]
-fn the_table() {
+fn every_error_has_its_status_and_text() {
     let standing = Standing { limit: 1, remaining: 0, reset_seconds: 1, window_seconds: 1 };
     for (error, status, text) in [
         (ApiError::BadRequest, 400, "Bad request."),
@@ -52,8 +52,8 @@ fn the_table() {
     }
 }
 
-/// contract 13.12: path, method, key, Accept, Content-Type, rate, body. A request that is wrong in
-/// every way is refused for the first, and when that is repaired for the next one.
+/// contract 13.12: path, method, key, Accept, Content-Type, rate, body. A request with all faults is
+/// refused for the first, and when that is repaired for the next one.
 #[test]
 fn the_order_of_checks() {
     let mut rates = Rates::default();
@@ -77,7 +77,7 @@ fn the_order_of_checks() {
 
 /// contract 2.7, 13.1: a body that is not JSON, or not an array, is refused.
 #[test]
-fn a_body_that_is_no_array() {
+fn a_body_that_is_not_an_array() {
     let server = server();
     for body in [
         "",
@@ -184,9 +184,9 @@ fn a_wrong_content_type() {
     }
 }
 
-/// contract 2.12, 13.7, 14.1: more jobs than allowed, or more bytes.
+/// contract 2.12, 13.7, 14.1: more jobs or more bytes than allowed.
 #[test]
-fn too_much() {
+fn too_many_jobs_or_bytes() {
     let server = server();
     let jobs = |count: usize| format!("[{}]", vec!["null"; count].join(","));
     assert_eq!(server.post("/v3/mapping", &jobs(10)).status, 200);
@@ -200,9 +200,12 @@ fn too_much() {
 /// contract 13.11, 13.14: searches that do not get their turn in time are refused, and every
 /// request has an answer.
 #[test]
-fn more_searches_than_turns() {
-    let settings =
-        Settings { turns: Some(1), turn_wait: Duration::from_millis(1), ..Settings::default() };
+fn searches_without_a_turn_are_refused() {
+    let settings = Settings {
+        pool_threads: Some(1),
+        pool_timeout: Duration::from_millis(1),
+        ..Settings::default()
+    };
     let dump = "figi,ticker\nBBG000BLNNH6,IBM\n";
     let server = Server::with(dump, |index| State::new(index, settings));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
@@ -224,13 +227,13 @@ fn more_searches_than_turns() {
     assert_eq!(server.post("/v3/search", r#"{"query":"ibm"}"#).status, 200);
 }
 
-/// contract 13.14: a request with much work waits five seconds for its turn. Then it is
-/// refused; when the turn comes before that, it is answered.
+/// contract 13.14: a request with much work waits five seconds for its turn and is then refused; when
+/// the turn comes earlier, it is answered.
 #[test]
 fn a_turn_is_waited_for_five_seconds() {
     let rows = (0..1_001).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let settings = Settings { turns: Some(1), ..Settings::default() };
+    let settings = Settings { pool_threads: Some(1), ..Settings::default() };
     let server = Server::with(&dump, |index| State::new(index, settings));
     let ask = || {
         let service = server.service.clone();

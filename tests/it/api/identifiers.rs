@@ -6,7 +6,7 @@ use std::slice;
 use figdex_index::check_digit;
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
 /// contract 5.1, 5.2, 5.4 to 5.12: a value of the form of its idType is looked up, and any

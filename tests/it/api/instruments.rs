@@ -1,14 +1,14 @@
-//! Contract 16.5 to 16.7: one instrument with everything that is known of it, and its family.
+//! Contract 16.5 to 16.7: one instrument with all its known properties, and its family.
 
 use figdex::config::Settings;
 use figdex_index::FAMILY_ROWS_MAX;
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Answer, Server};
 
-/// A share with two composites and rows that belong to neither, an option, and a row of
-/// which nothing is known. Numbers stand for FIGIs.
+/// A share with two composites and rows that belong to neither, an option, and a row without any
+/// properties. Numbers stand for FIGIs.
 fn dump() -> String {
     let rows = [
         r#"{"figi":1,"compositeFIGI":1,"shareClassFIGI":900,"ticker":"AAA","name":"<script>alert(1)</script> \"A\" & B","exchCode":"US","marketSector":"Equity","securityType":"Common Stock","securityType2":"Common Stock","securityDescription":"AAA","currency":"USD","listed":true,"uniqueID":"EQ1","ID_ISIN":"US0378331005","ID_CUSIP":["037833100","38259P508"],"alias":["TRIPLE A","3A"]}"#,
@@ -48,7 +48,7 @@ fn look(server: &Server, number: u32) -> Value {
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// contract 16.5: everything that is known, in order; null where unknown.
+/// contract 16.5: all properties in order; null where unknown.
 #[test]
 fn the_whole_answer() {
     let server = Server::of_dump(&dump());
@@ -100,11 +100,11 @@ fn the_whole_answer() {
 fn tree(family: &Value) -> Vec<(Value, Value, Vec<Value>)> {
     let figi = |row: &Value| row["figi"].clone();
     let branches = family["composites"].as_array().unwrap().iter();
-    let tell = |branch: &Value| {
+    let show = |branch: &Value| {
         let venues = branch["venues"].as_array().unwrap().iter().map(figi).collect();
         (branch["compositeFIGI"].clone(), figi(&branch["composite"]), venues)
     };
-    branches.map(tell).collect()
+    branches.map(show).collect()
 }
 
 /// contract 16.5: share class, composites and venues, by exchange code; unlisted ones too.
@@ -126,8 +126,8 @@ fn the_family() {
         let venue = &family["composites"][0]["venues"][0];
         assert_eq!((&venue["micCode"], &venue["ticker"]), (&json!("XETR"), &json!("A1")));
     }
-    // Without a share class it is the composite's, also where the composite's own row
-    // does not say that it is one; and else the row alone.
+    // Without a share class the family is the composite's, also where the composite's own row
+    // does not name itself as composite; without a composite it is the row alone.
     for number in [12, 13] {
         let family = look(&server, number)["family"].clone();
         assert_eq!(family["shareClassFIGI"], Value::Null);
@@ -137,7 +137,8 @@ fn the_family() {
     assert_eq!(tree(&alone), [(Value::Null, Value::Null, vec![known(10)])]);
 }
 
-/// contract 16.5: a family that is too large is cut, and says so; the row itself is there.
+/// contract 16.5: a family that is too large is cut, with `truncated` true, and still has the asked
+/// row.
 #[test]
 fn a_large_family_is_cut() {
     let rows = FAMILY_ROWS_MAX as u32;
@@ -167,7 +168,7 @@ fn a_large_family_is_cut() {
 /// contract 16.6: a text that is not a FIGI has the reason, and an unknown FIGI is 404. Letter
 /// case is ignored.
 #[test]
-fn other_figis() {
+fn invalid_and_unknown_figis() {
     let server = Server::of_dump(&dump());
     for (text, status, error) in [
         ("BBG000BLNNH7", 400, "Invalid FIGI: the check digit is wrong."),
@@ -187,8 +188,8 @@ fn other_figis() {
             (status, "application/json; charset=utf-8")
         );
         let answer: Value = serde_json::from_str(&answer.body).unwrap();
-        let told = answer["error"].as_str().unwrap();
-        assert!(told.starts_with(error) && !told.contains("script"), "{text}: {told}");
+        let message = answer["error"].as_str().unwrap();
+        assert!(message.starts_with(error) && !message.contains("script"), "{text}: {message}");
         assert_eq!(answer.as_object().unwrap().len(), 1);
     }
     let upper = get(&server, &figi(1));
@@ -209,9 +210,9 @@ fn identifiers_may_be_hidden() {
     assert!(!hidden.to_string().contains("US0378331005"));
 }
 
-/// Unversioned: no gate of the contract, no rate; HEAD works; gzip when asked for.
+/// The endpoint has no check of the contract and no rate; HEAD works, and gzip when asked for.
 #[test]
-fn no_gate_of_the_contract() {
+fn no_check_of_the_contract_applies() {
     let server = Server::of_dump(&dump());
     let path = format!("/instruments/{}", figi(1));
     let headers =

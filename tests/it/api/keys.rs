@@ -2,25 +2,16 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Arc;
 
 use figdex::State;
 use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
 
-use crate::support::Server;
+use crate::support::{Server, one_key};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// A ring with one key, and the key.
-pub(super) fn one_key() -> (Arc<KeyRing>, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let keys = folder.path().join("keys.toml");
-    let key = file::add(&keys, "desk").unwrap();
-    (Arc::new(KeyRing::open(&keys).unwrap()), key)
-}
-
-/// Runs `figdex keys` with nothing in its environment that a flag could come from.
+/// Runs `figdex keys` with only the given environment.
 fn keys(arguments: &[&str], environment: &[(&str, &Path)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_figdex"));
     command.env_clear().arg("keys").args(arguments).envs(environment.iter().copied());
@@ -84,7 +75,7 @@ fn blanks_and_letter_case_of_a_key() {
             assert_eq!(answer.status, status, "{name}: {value:?}");
         }
     }
-    // A blank value beside a key is none, so that there is one key.
+    // A blank value next to a key does not count, so there is one key.
     let headers = [JSON, ("X-SERVICE-APIKEY", " "), ("X-OPENFIGI-APIKEY", key.as_str())];
     assert_eq!(server.request("POST", "/v3/mapping", &headers, &jobs).status, 200);
 }
@@ -132,11 +123,11 @@ fn faults_of_the_command() {
     std::fs::write(&broken, "name = 1").unwrap();
     for (arguments, message) in [
         (&["add", "desk", "--keys", &file][..], "has a key named \"desk\" already"),
-        (&["add", "", "--keys", &file], "\"\" cannot name a key"),
-        (&["add", "desk", "--keys", &broken], "is no keys file"),
-        (&["add", "desk"], "no keys file is named: --keys FILE, FIGDEX_KEYS"),
+        (&["add", "", "--keys", &file], "invalid name of a key \"\""),
+        (&["add", "desk", "--keys", &broken], "is not a keys file"),
+        (&["add", "desk"], "no keys file is named: use --keys FILE, FIGDEX_KEYS"),
         (&["revoke", "desk2", "--keys", &file], "has no key named \"desk2\""),
-        (&["revoke", "desk", "--keys", &none], "there is no keys file at"),
+        (&["revoke", "desk", "--keys", &none], "there is not a keys file at"),
         (&["list", "--keys", &none], "make one with: figdex keys add NAME --keys"),
     ] {
         let output = keys(arguments, &[]);

@@ -8,7 +8,7 @@ use figdex::config::Settings;
 use figdex::limits::{Rate, Rates};
 use serde_json::json;
 
-use super::keys::one_key;
+use crate::support::one_key;
 use crate::support::{Answer, Server};
 
 const DUMP: &str = "figi,ticker\nBBG000BLNNH6,IBM\n";
@@ -32,7 +32,7 @@ fn server_with_key(settings: Settings) -> (Server, String) {
     (Server::with(DUMP, |catalogue| State::new(catalogue, settings).with_keys(keys)), key)
 }
 
-fn told(answer: &Answer) -> [&str; 4] {
+fn rate_headers(answer: &Answer) -> [&str; 4] {
     HEADERS.map(|name| answer.header(name))
 }
 
@@ -49,7 +49,7 @@ fn twenty_five_a_minute() {
     for remaining in (0..25).rev() {
         let answer = ask("192.0.2.1");
         assert_eq!(answer.status, 200);
-        assert_eq!(told(&answer)[..2], ["25", &remaining.to_string()]);
+        assert_eq!(rate_headers(&answer)[..2], ["25", &remaining.to_string()]);
         assert_eq!(answer.header("ratelimit-policy"), "25;w=60");
         assert_eq!(answer.header("retry-after"), "");
         if remaining == 24 {
@@ -60,29 +60,29 @@ fn twenty_five_a_minute() {
     assert_eq!(answer.status, 429);
     assert_eq!(answer.body, "Rate limit reached. Please back off your requests.");
     assert_eq!(answer.content_type, "text/html; charset=utf-8");
-    assert_eq!(told(&answer)[..2], ["25", "0"]);
+    assert_eq!(rate_headers(&answer)[..2], ["25", "0"]);
     assert_eq!(answer.header("ratelimit-policy"), "25;w=60");
     assert_eq!(answer.header("retry-after"), answer.header("ratelimit-reset"));
-    assert_eq!(told(&ask("192.0.2.2"))[..2], ["25", "24"]);
+    assert_eq!(rate_headers(&ask("192.0.2.2"))[..2], ["25", "24"]);
 }
 
 /// contract 3.1, 14.2, 14.12: a key has separate windows, whatever the address, and an address
 /// without one has its own.
 #[test]
-fn a_key_has_windows_of_its_own() {
+fn a_key_has_separate_windows() {
     let (server, key) = server_with_key(limited());
     let key = ("x-service-apikey", key.as_str());
     let ask = |peer, headers: &[_], path| server.request_from(peer, "POST", path, headers, "[]");
     let answer = ask("192.0.2.1", &[JSON, key], "/v3/mapping");
-    assert_eq!(told(&answer), ["25", "24", "6", "25;w=6"]);
+    assert_eq!(rate_headers(&answer), ["25", "24", "6", "25;w=6"]);
     let answer = ask("192.0.2.2", &[JSON, key], "/v3/mapping");
     assert_eq!(answer.header("ratelimit-remaining"), "23");
     let answer = ask("192.0.2.2", &[JSON], "/v3/mapping");
-    assert_eq!(told(&answer), ["25", "24", "60", "25;w=60"]);
+    assert_eq!(rate_headers(&answer), ["25", "24", "60", "25;w=60"]);
     let answer = ask("192.0.2.2", &[JSON, key], "/v2/mapping");
-    assert_eq!(told(&answer), ["250", "249", "60", "250;w=60"]);
+    assert_eq!(rate_headers(&answer), ["250", "249", "60", "250;w=60"]);
     let answer = ask("192.0.2.2", &[JSON], "/v1/mapping");
-    assert_eq!(told(&answer), ["5", "4", "60", "5;w=60"]);
+    assert_eq!(rate_headers(&answer), ["5", "4", "60", "5;w=60"]);
 }
 
 /// contract 1.2, 14.5 to 14.8: the window of each endpoint of each version, without a key and with
@@ -122,7 +122,7 @@ fn every_endpoint_has_its_window() {
 /// contract 1.11, 14.14: requests that are refused before the rates have none of the headers and
 /// are not counted, nor are those without a version.
 #[test]
-fn what_is_counted() {
+fn the_requests_that_are_counted() {
     let mut settings = limited();
     settings.body_bytes_max = 2_000;
     let server = server(settings);
@@ -151,7 +151,7 @@ fn what_is_counted() {
         assert_eq!(answer.status, status, "{method} {path} {body}");
         if matches!(status, 401 | 404 | 405 | 406 | 415) || ["/healthz", "/schema"].contains(&path)
         {
-            assert_eq!(told(&answer), [""; 4], "{status}");
+            assert_eq!(rate_headers(&answer), [""; 4], "{status}");
         } else {
             remaining -= 1;
             assert_eq!(answer.header("ratelimit-remaining"), remaining.to_string(), "{status}");
@@ -225,11 +225,11 @@ fn jobs_a_minute() {
         ] {
             let answer = server.post(path, &jobs(count));
             assert_eq!(answer.status, status, "{count} jobs");
-            let mut told = told(&answer);
+            let mut headers = rate_headers(&answer);
             // A slow machine may take a second or two for all of this.
-            assert!(told[2].parse::<u64>().unwrap() > 50);
-            told[2] = "60";
-            assert_eq!(told, expected, "{count} jobs");
+            assert!(headers[2].parse::<u64>().unwrap() > 50);
+            headers[2] = "60";
+            assert_eq!(headers, expected, "{count} jobs");
             assert_eq!(answer.header("retry-after").is_empty(), status == 200);
         }
     }
@@ -258,11 +258,11 @@ fn jobs_of_one_request() {
 /// contract 2.12, 14.16: `--no-limits` lifts rates and headers, and neither the jobs nor the bytes
 /// of one request.
 #[test]
-fn without_rates() {
+fn no_limits_lifts_the_rates() {
     let server = server(Settings { rates: None, body_bytes_max: 1_000, ..Settings::default() });
     for _ in 0..60 {
         let answer = server.post("/v2/mapping", &jobs(10));
-        assert_eq!((answer.status, told(&answer)), (200, [""; 4]));
+        assert_eq!((answer.status, rate_headers(&answer)), (200, [""; 4]));
     }
     assert_eq!(server.post("/v2/mapping", &jobs(11)).status, 413);
     assert_eq!(server.post("/v3/mapping", &" ".repeat(1_001)).status, 413);
@@ -270,14 +270,14 @@ fn without_rates() {
 
 /// contract 14.15: the operator's figures hold.
 #[test]
-fn other_figures() {
+fn rates_can_be_changed() {
     let mut rates = Rates::default();
     for line in rates.lines_mut() {
         line.without_key = Some(Rate::new(2, 3600));
     }
     let server = server(Settings { rates: Some(rates), ..Settings::default() });
-    let told = |answer: Answer| (answer.status, told(&answer).join(" "));
-    assert_eq!(told(server.post("/v3/mapping", "[]")), (200, "2 1 3600 2;w=3600".into()));
+    let counted = |answer: Answer| (answer.status, rate_headers(&answer).join(" "));
+    assert_eq!(counted(server.post("/v3/mapping", "[]")), (200, "2 1 3600 2;w=3600".into()));
     assert_eq!(server.post("/v3/mapping", "[]").status, 200);
     assert_eq!(server.post("/v3/mapping", "[]").status, 429);
 }

@@ -9,10 +9,10 @@ use figdex_index::IdType;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
-/// One instrument a kind of question; the numbers of [`figi`] are its name here.
+/// One instrument for each kind of question, named by the number that [`figi`] takes.
 fn server() -> Server {
     let [a, b, c, d, e, f, g, h] = [1, 2, 3, 4, 5, 6, 7, 8].map(figi);
     Server::of_dump(&format!(
@@ -34,7 +34,7 @@ fn server() -> Server {
     ).replace("HIDDEN & \"CO\"", "\"HIDDEN & \"\"CO\"\"\""))
 }
 
-/// Each job in a request of its own and all in one; both must agree.
+/// The answer to a job.
 fn found(server: &Server, job: Value) -> Value {
     let mut answers = server.map(&json!([job]));
     answers.pop().unwrap()
@@ -413,7 +413,7 @@ fn required_properties_of_each_version() {
     }
 }
 
-/// contract 4.5: a job that finds nothing is a `warning` in v3, and an `error` before.
+/// contract 4.5: a job that finds nothing is a `warning` in v3, and an `error` in v2 and v1.
 #[test]
 fn nothing_found_in_each_version() {
     let server = server();
@@ -456,7 +456,7 @@ fn the_order_of_faults() {
         }
     }
     check(&server, job, &[3]);
-    // Of 4.12, too, a fault of a property is named before it.
+    // A fault of a property is named before that of 4.12 too.
     let job = json!({"idType": "BASE_TICKER", "idValue": "IBM", "coupon": 5});
     let text = "coupon must be an array of two entries, each a number or null.";
     fault(&server, job, text);
@@ -476,7 +476,7 @@ fn the_rows_of_one_request() {
     let settings = Settings { jobs_per_request: 100, ..Settings::default() };
     let server = Server::with(&dump, |catalogue| State::new(catalogue, settings));
     let job = |ticker: &str| format!(r#"{{"idType":"TICKER","idValue":"{ticker}"}}"#);
-    // 13 jobs find 195,000 rows; the next one would find 210,000.
+    // 13 jobs find 195,000 rows; with the next one there would be 210,000.
     let many = [job("MANY").as_str(); 14].join(",");
     let beyond = r#"{"error":"The jobs of one request may find 200000 FIGIs in all."}"#;
     for (last, total, end) in [
@@ -496,8 +496,8 @@ fn the_rows_of_one_request() {
 }
 
 /// contract 4.18: a fault of the server in one job is that job's `error`, and the others are
-/// answered. Here the disk gives other bytes for one row than those that were checked when
-/// the index was opened.
+/// answered. Here the disk returns other bytes for one row than those that were checked when the
+/// index was opened.
 #[test]
 fn a_fault_of_the_server_stays_in_its_job() {
     let [broken, whole] = [1, 2].map(figi);
@@ -515,12 +515,12 @@ fn a_fault_of_the_server_stays_in_its_job() {
     assert_eq!(json!(answers[1..]), expected);
 }
 
-/// The bytes of the first row's record that say where its line and its first text are.
+/// The bytes of the first row's record that point to its line and its first text.
 const RECORD_TEXTS: Range<u64> = 0..8;
 
 /// contract 4.16: a job may find 15,000 rows, and one that finds more has no rows.
 #[test]
-fn the_15_000_line() {
+fn a_job_may_find_15_000_rows() {
     let mut dump = String::from("figi,ticker\n");
     for number in 0..15_000 {
         dump.push_str(&format!("{},MANY\n", figi(number)));

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use figdex::config::Settings;
 use figdex::limits::Rates;
 
-use super::socket::{exchange, serving_with};
+use crate::support::listening::{exchange, serving_with};
 
-/// How long the server may take to notice that a client has gone.
+/// The time in which the server must notice that a client has gone.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn get(address: SocketAddr, path: &str) -> String {
@@ -76,7 +76,7 @@ impl Page {
 const IBM: &str = r#"{"idType":"TICKER","idValue":"IBM"}"#;
 
 fn with_rates() -> Settings {
-    Settings { rates: Some(Rates::default()), turns: Some(3), ..Settings::default() }
+    Settings { rates: Some(Rates::default()), pool_threads: Some(3), ..Settings::default() }
 }
 
 /// Some of everything; what it must count is what `counts_add_up` says.
@@ -174,7 +174,7 @@ fn counts_add_up() {
     });
 }
 
-/// Gone clients are no open connections.
+/// A connection whose client has gone is not counted as open.
 #[test]
 fn connections_end() {
     serving_with(Settings::default(), |address, _stop| {
@@ -192,9 +192,9 @@ fn connections_end() {
     });
 }
 
-/// Strangers choose no label, by paths, methods, keys of values or FIGIs.
+/// Clients choose no label, neither by paths, methods, values keys nor FIGIs.
 #[test]
-fn strangers_choose_no_label() {
+fn clients_choose_no_label() {
     serving_with(Settings::default(), |address, _stop| {
         for number in 0..40 {
             get(address, &format!("/stranger-{number}"));
@@ -222,7 +222,7 @@ fn strangers_choose_no_label() {
 
 /// contract 16.8: the metrics check neither Accept nor key.
 #[test]
-fn who_may_read_it() {
+fn anyone_may_read_the_metrics() {
     let server = crate::support::Server::of_dump("figi\nBBG000BLNNH6\n");
     for method in ["GET", "HEAD"] {
         let answer = server.request(method, "/metrics", &[("accept", "image/png")], "");
@@ -232,8 +232,8 @@ fn who_may_read_it() {
     assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")));
 }
 
-/// Every name has its line in the table, and the table, the dashboard and the alerts name
-/// nothing that is not there.
+/// Every metric has its line in the table, and the table, the dashboard and the alerts name only
+/// metrics that exist.
 #[test]
 fn names_are_described_and_used() {
     serving_with(with_rates(), |address, _stop| {

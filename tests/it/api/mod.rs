@@ -1,7 +1,6 @@
-//! The contract (`docs/contract.md`), chapter by chapter; each test first names the clauses that
-//! it holds.
+//! The contract (`docs/contract.md`), chapter by chapter. The comment of a test begins with the
+//! clauses that it holds.
 
-mod configuration;
 mod cors;
 mod encoding;
 mod errors;
@@ -10,10 +9,8 @@ mod identifiers;
 mod instruments;
 mod keys;
 mod limits;
-mod log;
 mod mapping;
 mod metrics;
-mod openapi;
 mod order;
 mod page;
 mod paging;
@@ -23,14 +20,6 @@ mod rows;
 mod schema;
 mod search;
 mod several;
-pub(crate) mod socket;
+mod socket;
 mod suggest;
 mod values;
-
-use figdex_index::check_digit;
-
-/// A FIGI with a right check digit.
-pub(crate) fn figi(number: u32) -> String {
-    let body = format!("BBG{number:08}");
-    format!("{body}{}", check_digit::double_add_double(body.as_bytes()).unwrap())
-}

@@ -1,14 +1,13 @@
-//! Contract, chapter 10: the rows of a search come in the order in which a person would want
-//! them. Here each step of the order decides alone; `relevance` asks whether people find what
-//! they mean.
+//! Contract, chapter 10: the order of the rows of a search. Each test isolates one step of the
+//! order; `golden/relevance` tests whether people find the instruments that they mean.
 
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
-/// Rows from the one that is wanted first to the last. Their FIGIs are given so that FIGI
-/// order is the other way round.
+/// A server over rows that are given in the expected order. Their FIGIs descend, so that FIGI order
+/// is the reverse.
 fn server(rows: &[Value]) -> (Server, Vec<String>) {
     let (mut dump, mut wanted) = (String::new(), Vec::new());
     for (row, number) in rows.iter().zip((0..rows.len() as u32).rev()) {
@@ -66,13 +65,13 @@ fn the_ways_to_match() {
     ]);
     assert_eq!(search(&server, "zebra etf"), wanted);
 
-    // One word that is a symbol of one row, and a word of another.
+    // A word that is the symbol of one row, and a word in the name of another.
     let (server, wanted) =
         self::server(&[with(option("OTHER"), "ID_EXCH_SYMBOL", "ZEBRA"), share("ZEBRA MINING")]);
     assert_eq!(search(&server, "zebra"), wanted);
 }
 
-/// contract 10.3: of rows that match alike the kinds come in their order.
+/// contract 10.3: rows that match alike are in the order of their kinds.
 #[test]
 fn the_kinds() {
     let kind = |market_sector: &str, security_type2: &str| {

@@ -1,4 +1,4 @@
-//! The page for people: `GET /` and `GET /page/{file}`, from the program itself.
+//! The page for people, `GET /` and `GET /page/{file}`, whose files are in the program.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn server() -> Server {
 }
 
 fn folder() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/page")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/page")
 }
 
 /// contract 16.10: every file is served as it is in the folder, plain and packed, with its type.
@@ -24,7 +24,7 @@ fn the_files() {
         let drawn = fs::read_to_string(&path).unwrap();
         let address = format!("/page/{name}");
         for encoding in ["gzip", "identity"] {
-            // No gate of the contract: neither Accept nor Content-Type nor a key counts.
+            // No check of the contract applies: neither Accept, Content-Type nor a key matters.
             let headers = [
                 ("accept-encoding", encoding),
                 ("accept", "image/png"),
@@ -53,9 +53,9 @@ fn the_files() {
     assert_eq!(start.content_type, "text/html; charset=utf-8");
 }
 
-/// Whatever the page's documents name is there.
+/// Every file that the page's documents name exists.
 #[test]
-fn no_name_leads_nowhere() {
+fn every_named_file_exists() {
     let server = server();
     let mut named = 0;
     for entry in fs::read_dir(folder()).unwrap() {
@@ -68,12 +68,12 @@ fn no_name_leads_nowhere() {
             assert_eq!(answer.status, 200, "{name}");
             named += 1;
         }
-        // The one address in it is no address, but the name of a namespace.
+        // The one URL in it is the name of a namespace.
         let namespaces = text.matches("http://www.w3.org/2000/svg").count();
         assert_eq!(text.matches("://").count(), namespaces, "{}", &text[..60]);
     }
     assert!(named > 60, "{named}");
-    // Every module is fetched at once.
+    // Every module is preloaded.
     let start = server.request("GET", "/", &[], "").body;
     for entry in fs::read_dir(folder()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -118,8 +118,7 @@ fn the_headers() {
         let answer = server.request("POST", path, &[], "");
         assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")), "{path}");
     }
-    // The policy holds without exceptions: nothing of the document's own text is code or
-    // style.
+    // The policy holds without exceptions: the document has no inline code or style.
     let start = server.request("GET", "/", &[], "").body;
     assert!(!start.contains("<style") && !start.contains(" style="));
     let mut on = start.split(" on").skip(1);
@@ -128,9 +127,9 @@ fn the_headers() {
     assert!(start.contains("<script type=\"module\" src="));
 }
 
-/// contract 16.10: a client that has a file is told so, for each encoding.
+/// contract 16.10: a client that already has a file gets 304, for each encoding.
 #[test]
-fn what_is_known_is_not_sent_again() {
+fn a_known_file_is_not_sent_again() {
     let server = server();
     let ask = |headers: &[(&str, &str)]| server.request("GET", "/page/main.js", headers, "");
     let gzip = ("accept-encoding", "gzip");

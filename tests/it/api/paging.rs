@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
-/// So many rows, whose names have words that split them in several ways.
+/// A dump of `count` rows whose names have words that split them in several ways.
 fn dump(count: u32) -> String {
     let mut dump = "figi,name,exchCode,marketSector\n".to_owned();
     for number in 0..count {
@@ -30,7 +30,7 @@ fn page(server: &Server, path: &str, query: &Value, start: Option<&Value>) -> Va
     answer
 }
 
-/// All pages, and how many rows each has.
+/// The FIGIs of all pages, and the number of rows of each page.
 fn pages(server: &Server, path: &str, query: &Value) -> (Vec<String>, Vec<usize>) {
     let (mut rows, mut sizes) = (Vec::new(), Vec::new());
     let mut answer = page(server, path, query, None);
@@ -129,7 +129,7 @@ fn a_cursor_belongs_to_its_query() {
     for other in [text.to_uppercase(), format!("{text} "), text[1..].to_owned()] {
         refused("/v3/search", &query, &other);
     }
-    // What asks the same is the same query.
+    // Other ways to ask the same question accept the cursor.
     let same = json!({"exchCode": "GR", "query": "number", "strike": null, "includeUnlistedEquities": false});
     assert_eq!(figis(&page(&server, "/v3/search", &same, Some(&next))).len(), 100);
 }
@@ -139,8 +139,8 @@ fn a_cursor_belongs_to_its_query() {
 fn a_cursor_outlives_its_index() {
     let (query, before) = (json!({"query": "number"}), Server::of_dump(&dump(300)));
     let replica = Server::of_dump(&dump(300));
-    // The next night's index: rows are gone before and after the place, and new
-    // values of an enum-like field give the old ones other ordinals.
+    // In the next index rows before and after the cursor's place are gone, and new values of an
+    // enum-like property give the old ones other ordinals.
     let later: String = dump(320)
         .lines()
         .filter(|line| !line.starts_with(&figi(40)) && !line.starts_with(&figi(140)))
@@ -154,7 +154,7 @@ fn a_cursor_outlives_its_index() {
         assert_eq!(there, page(&replica, path, &query, first.get("next")));
         let goes_on = figis(&page(&later, path, &query, first.get("next")));
         assert_eq!(goes_on.len(), 100);
-        // Rows of the later night apart, it goes on with the rows that came next.
+        // Apart from rows that are new, the page goes on with the rows that came next.
         let gone = [figi(40), figi(140)];
         let there = figis(&there).into_iter().filter(|there| !gone.contains(there));
         let old = goes_on.iter().filter(|row| **row < figi(300));

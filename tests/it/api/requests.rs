@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
-/// Two instruments, numbered as [`figi`] does.
+/// A server over two instruments with the FIGIs of numbers 1 and 2.
 fn server() -> Server {
     let [ibm, apple] = [1, 2].map(figi);
     Server::of_dump(&format!("figi,ticker,exchCode\n{ibm},IBM,US\n{apple},AAPL,GR\n"))
@@ -17,8 +17,8 @@ fn answer(server: &Server, path: &str, body: &str) -> Value {
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// A job is read in two ways: by itself, and beside a job that a quick reading of the whole
-/// body cannot hold.
+/// Two bodies, because a job is read in two ways: alone, and next to a job that the fast parser of
+/// the whole body cannot read.
 fn jobs(job: &str) -> [String; 2] {
     [format!("[{job}]"), format!(r#"[{job},{{"idType":"TICKER","idValue":1.5}}]"#)]
 }

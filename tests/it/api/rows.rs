@@ -1,7 +1,7 @@
 //! Contract, chapter 12: the members of a row that only some rows or versions have. Those of
 //! all rows are tested with the mapping jobs, and gzip with the encodings.
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Answer, Server};
 
 fn post(server: &Server, path: &str, ticker: &str) -> Answer {

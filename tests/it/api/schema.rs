@@ -1,5 +1,5 @@
-//! Contract 1.9 to 1.11: the OpenAPI document is true. It is compared with what the server accepts
-//! and answers, in every version.
+//! Contract 1.9 to 1.11: the OpenAPI document describes what the server accepts and answers, in
+//! every version.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,9 +9,9 @@ use figdex::config::{SearchEnvelope, Settings};
 use figdex_index::IdType;
 use serde_json::{Value, json};
 
-use super::figi;
-use super::openapi::Document;
-use super::socket::{exchange, serving_with};
+use crate::support::figi;
+use crate::support::listening::{exchange, serving_with};
+use crate::support::openapi::Document;
 use crate::support::{Answer, Server};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -65,7 +65,7 @@ fn the_array_envelope_is_as_documented() {
     }
 }
 
-/// The document of v3 as it was last read by a person. `FIGDEX_BLESS=1` writes it.
+/// The document of v3 is the recorded one, which a person has read. `FIGDEX_BLESS=1` writes it.
 #[test]
 fn the_document_is_the_recorded_one() {
     let document = document(&server(), "/v3/schema");
@@ -101,7 +101,7 @@ fn where_the_document_is() {
     for path in ["/v4/schema", "/schema/v3", "/v3/schema/x"] {
         assert_eq!(server.request("GET", path, &[], "").status, 404, "{path}");
     }
-    // Over a socket, which leaves the body out.
+    // Over a socket, where the body of a `HEAD` answer is left out.
     serving_with(Settings::default(), |address, _stop| {
         let ask = |method: &str| {
             let head = "/v2/schema HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -143,10 +143,10 @@ fn the_paths_are_the_routes() {
     assert_eq!(VERSIONS.map(paths), [2, 3, 4]);
 }
 
-/// Words that stand in the code that reads requests: what could be a property.
+/// All words in the code that reads requests: each could be a property.
 fn words_of_the_wire() -> BTreeSet<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut sources = vec![folder.join("index/src/vocabulary.rs")];
+    let mut sources = vec![folder.join("index/src/instrument/vocabulary.rs")];
     sources
         .extend(fs::read_dir(folder.join("src/wire")).unwrap().map(|entry| entry.unwrap().path()));
     let texts: String = sources.iter().map(|source| fs::read_to_string(source).unwrap()).collect();

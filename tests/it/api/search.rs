@@ -4,11 +4,11 @@
 use figdex::config::{SearchEnvelope, Settings, UnknownEnum};
 use serde_json::{Value, json};
 
-use super::figi;
+use crate::support::figi;
 use crate::support::{Server, figis};
 
-/// A small market. The first cell is the number that `figi` makes a FIGI of; so
-/// are composite and share class.
+/// A small market. The first cell, composite and share class are numbers that [`figi`] makes FIGIs
+/// of.
 const ROWS: &[&str] = &[
     // figi|composite|shareClass|ticker|name|exchCode|marketSector|securityType|securityType2|rest
     "1|1|900|AAPL|APPLE INC|US|Equity|Common Stock|Common Stock|ID_ISIN=US0378331005,ID_CUSIP=037833100,currency=USD",
@@ -64,7 +64,7 @@ fn ask(server: &Server, path: &str, body: &Value) -> Value {
     serde_json::from_str(&answer.body).unwrap()
 }
 
-/// That search finds just these rows, in this order, and filter the same in FIGI
+/// Asserts that a search finds exactly these rows, in this order, and a filter the same in FIGI
 /// order.
 fn check(server: &Server, body: &Value, expected: &[u32]) {
     let numbers = |mut numbers: Vec<u32>, sorted: bool| {
@@ -351,7 +351,7 @@ fn versions() {
     let server = server();
     let body = r#"{"query":"apple","stateCode":"MN"}"#;
     assert_eq!(server.post("/v2/search", body).body, r#"{"error":"Invalid key 'stateCode'."}"#);
-    // A property that does not exist has no allowed values to be outside of.
+    // A property that the version does not have has no set of allowed values.
     let body = r#"{"query":"apple","stateCode":"??"}"#;
     assert_eq!(server.post("/v2/search", body).body, r#"{"error":"Invalid key 'stateCode'."}"#);
     for path in ["/v2/filter", "/v1/filter", "/v1/search", "/search", "/filter", "/v3/search/x"] {
@@ -371,7 +371,7 @@ fn versions() {
 /// nothing, in every endpoint, and faults of other fields are answered as before; with
 /// `--search-envelope array` an answer is an array of one.
 #[test]
-fn the_other_choices() {
+fn unknown_enum_no_match_and_the_array_envelope() {
     let settings = Settings {
         unknown_enum: UnknownEnum::NoMatch,
         search_envelope: SearchEnvelope::Array,
@@ -448,7 +448,7 @@ fn the_order_of_faults() {
         }
     }
     check(&server, &body, &[1, 2, 15, 4]);
-    // An unknown member comes before the fault that no other is given.
+    // An unknown member is named before the fault that no other member is given.
     for path in ["/v3/search", "/v3/filter"] {
         assert_eq!(server.post(path, r#"{"x":1}"#).body, r#"{"error":"Invalid key 'x'."}"#);
     }

@@ -4,8 +4,9 @@
 use figdex::config::{Settings, UnknownEnum};
 use serde_json::{Value, json};
 
-use super::openapi::Document;
-use super::{figi, search};
+use super::search;
+use crate::support::figi;
+use crate::support::openapi::Document;
 use crate::support::{Server, figis};
 
 const PATHS: [&str; 3] = ["/v3/search", "/v3/filter", "/v2/search"];
@@ -18,7 +19,7 @@ fn strict() -> Server {
     server().with_settings(Settings { strict_contract: true, ..Settings::default() })
 }
 
-/// That search and filter find just these rows, whatever their order.
+/// Asserts that search and filter find exactly these rows, in any order.
 fn check(server: &Server, body: &Value, expected: &[u32]) {
     let mut expected: Vec<String> = expected.iter().copied().map(figi).collect();
     expected.sort_unstable();
@@ -53,7 +54,7 @@ fn a_row_has_one_of_them() {
         (json!({"stateCode": ["MN", "NY"]}), &[3]),
         (json!({"stateCode": ["NY", "AB"]}), &[]),
         (json!({"query": "deutsche bank", "exchCode": ["US", "GF"]}), &[7, 8]),
-        // The last word may be the exchange code, if that is one of those asked for.
+        // The last word may be the exchange code, if the request allows that code.
         (json!({"query": "deutsche bank gr", "exchCode": ["US", "GF"]}), &[]),
         (json!({"query": "deutsche bank gr", "exchCode": ["US", "GR"]}), &[6]),
         (json!({"query": "apple", "marketSecDes": ["Muni", "Equity"]}), &[14, 1, 2, 3]),
@@ -91,7 +92,7 @@ fn faults_of_an_array() {
         }
     }
     check(&server, &many(100), &[1, 4, 5, 8, 12, 15, 16, 17]);
-    // "[\"\\ud800\"]" is JSON, and its entry no text.
+    // `["\ud800"]` is JSON, but its entry is not a valid text.
     let answer = server.post("/v3/filter", r#"{"exchCode":["\ud800"]}"#);
     assert_eq!(answer.body, json!({"error": fault("exchCode")}).to_string());
 }
@@ -146,7 +147,7 @@ fn the_strict_contract() {
 
 /// contract 1.9: the document has arrays where they are accepted, and only there.
 #[test]
-fn the_document_tells() {
+fn the_document_describes_arrays() {
     let (open, strict) = (server(), strict());
     for (version, count) in [("v3", 8), ("v2", 7)] {
         let [open, strict] = [&open, &strict].map(|server| {

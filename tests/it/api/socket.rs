@@ -2,91 +2,20 @@
 //! clients, the peer's address; and a clean stop.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use figdex::auth::KeyRing;
+use figdex::ConnectionBounds;
 use figdex::config::Settings;
 use figdex::limits::Rates;
-use figdex::{Connections, Observer, State};
-use tokio::sync::oneshot;
 use warp::Filter as _;
 use warp::reply::Response;
 
-use super::keys::one_key;
-use crate::support::{Server, Service};
-
-/// Serves on a free port while `test` runs, then stops and waits for the end.
-fn serving(test: impl FnOnce(SocketAddr)) {
-    serving_with(Settings::default(), |address, _stop| test(address));
-}
-
-/// As [`serving`]; `test` may stop the server itself.
-pub(super) fn serving_with(settings: Settings, test: impl FnOnce(SocketAddr, oneshot::Sender<()>)) {
-    serving_dump("figi,ticker\nBBG000BLNNH6,IBM\n", settings, test);
-}
-
-/// As [`serving_with`], over a dump of the test's.
-fn serving_dump(
-    dump: &str,
-    settings: Settings,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    serving_keys(dump, settings, Arc::default(), test);
-}
-
-/// As [`serving_dump`], for callers with those keys too.
-fn serving_keys(
-    dump: &str,
-    settings: Settings,
-    keys: Arc<KeyRing>,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    let connections = settings.connections;
-    let server = Server::with(dump, |catalogue| State::new(catalogue, settings).with_keys(keys));
-    let (service, observer) = (server.service.clone(), server.observer.clone());
-    serving_on(service, observer, connections, test);
-}
-
-/// As [`serving_with`], but with answers of the test's.
-pub(crate) fn serving_service(
-    service: Service,
-    connections: Connections,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    serving_on(service, Observer::none(), connections, test);
-}
-
-fn serving_on(
-    service: Service,
-    observer: Observer,
-    connections: Connections,
-    test: impl FnOnce(SocketAddr, oneshot::Sender<()>),
-) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
-    let address = listener.local_addr().unwrap();
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = runtime.spawn(figdex::serve(listener, service, observer, connections, async {
-        // Stopped by the test, or by its end, which drops the sender.
-        stopped.await.ok();
-    }));
-    test(address, stop);
-    runtime.block_on(serving).unwrap();
-    assert!(TcpStream::connect(address).is_err(), "nothing is accepted any more");
-    // As the program does: nothing waits for work that blocks a thread.
-    runtime.shutdown_background();
-}
-
-/// Sends bytes and reads until the server closes.
-pub(super) fn exchange(address: SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
-}
+use crate::support::listening::{
+    exchange, serving, serving_dump, serving_keys, serving_on, serving_with,
+};
+use crate::support::process;
+use crate::support::{Server, figi, one_key};
 
 const HEAD: &str = "POST /v3/mapping HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\
                     Content-Type: application/json\r\n";
@@ -154,7 +83,7 @@ fn a_body_that_breaks_off_hurts_nobody() {
     });
 }
 
-/// A connection stays, and requests that are sent at once are answered in order.
+/// A connection stays open, and requests that are sent at once are answered in order.
 #[test]
 fn pipelined_requests() {
     serving(|address| {
@@ -178,7 +107,7 @@ fn a_body_without_end() {
         let mut stream = TcpStream::connect(address).unwrap();
         write!(stream, "{HEAD}Transfer-Encoding: chunked\r\n\r\n").unwrap();
         let mut sent = 0;
-        // The server's answer and its end come while this goes on.
+        // The server answers and closes while this goes on.
         while sent < 1_100 {
             write!(stream, "64\r\n{}\r\n", " ".repeat(100)).unwrap();
             sent += 100;
@@ -204,7 +133,7 @@ fn a_panic_is_an_answer() {
     });
     let service = at_once.or(later).unify().or(server.service.clone()).unify().boxed();
     let observer = server.observer.clone();
-    serving_on(service, observer, Connections::default(), |address, _stop| {
+    serving_on(service, observer, ConnectionBounds::default(), |address, _stop| {
         let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: 7\r\n\r\n");
         let body = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello";
         let last = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -230,10 +159,10 @@ fn a_panic_is_an_answer() {
 /// beyond it is a 503; small ones, other addresses and keys are answered.
 #[test]
 fn answers_that_nobody_reads() {
-    let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
+    let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    // One answer fits into the eighth that an address may have, and is more than the
-    // system's own buffers hold; two do not fit.
+    // One answer fits into the eighth that an address may have, and is larger than the system's own
+    // buffers; two do not fit.
     let settings =
         Settings { answers_bytes_max: 320 << 20, trust_proxy: true, ..Settings::default() };
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
@@ -267,7 +196,7 @@ fn answers_that_nobody_reads() {
 /// contract 14.18: one address may have an eighth of the memory for bodies, and a caller with
 /// a key has no such bound, although its address has.
 #[test]
-fn a_key_has_no_bound_of_its_own() {
+fn a_key_has_no_memory_bound() {
     const BODY_BYTES: usize = 60_000;
     let (keys, key) = one_key();
     // One body fits into an eighth, and two do not.
@@ -293,7 +222,10 @@ fn a_key_has_no_bound_of_its_own() {
             while used_bytes() < BODY_BYTES {
                 assert!(started.elapsed() < Duration::from_secs(20), "the body is not read");
             }
-            let answer = exchange_some(address, &head, &body);
+            let length = body.len();
+            let request = format!("{head}Content-Length: {length}\r\n\r\n{body}");
+            // The answer comes while the body is still being sent, and a reset may follow it.
+            let answer = process::exchange(address, request);
             assert!(answer.starts_with(status), "{header} {answer}");
             held.write_all(b" ").unwrap();
             let mut answer = String::new();
@@ -303,31 +235,17 @@ fn a_key_has_no_bound_of_its_own() {
     });
 }
 
-/// Sends a request of which the server may not read all before it answers and closes.
-fn exchange_some(address: SocketAddr, head: &str, body: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(stream, "{head}Content-Length: {}\r\n\r\n", body.len()).unwrap();
-    // The answer comes while the rest is still being sent, and a reset may follow it.
-    stream.write_all(body.as_bytes()).ok();
-    let mut answer = Vec::new();
-    let mut buffer = [0; 4096];
-    while let Ok(read @ 1..) = stream.read(&mut buffer) {
-        answer.extend_from_slice(&buffer[..read]);
-    }
-    String::from_utf8(answer).unwrap()
-}
-
 /// contract 14.20: a client that takes an answer too slowly loses the connection, although it is
 /// never silent.
 #[test]
-fn answers_have_a_least_pace() {
-    let rows = (0..12_000).map(|number| format!("{},MANY\n", super::figi(number)));
+fn slow_readers_are_cut_off() {
+    let rows = (0..12_000).map(|number| format!("{},MANY\n", figi(number)));
     let dump = format!("figi,ticker\n{}", rows.collect::<String>());
-    let connections = Connections {
-        idle_wait: Duration::from_secs(2),
-        // The answer of some 30 MB is given three seconds more.
+    let connections = ConnectionBounds {
+        idle_timeout: Duration::from_secs(2),
+        // The answer of some 30 MB may take three seconds more.
         answer_bytes_per_second: 10 << 20,
-        ..Connections::default()
+        ..ConnectionBounds::default()
     };
     let many = [r#"{"idType":"TICKER","idValue":"MANY"}"#; 10].join(",");
     let many = format!("{HEAD}Content-Length: {}\r\n\r\n[{many}]", many.len() + 2);
@@ -336,7 +254,7 @@ fn answers_have_a_least_pace() {
         client.write_all(many.as_bytes()).unwrap();
         let started = Instant::now();
         let mut bite = vec![0; 32 << 10];
-        // Half a minute's bites, if it may go on.
+        // Reads for half a minute, if the server lets it go on.
         while client.read(&mut bite).is_ok_and(|bytes| bytes > 0) {
             assert!(started.elapsed() < Duration::from_secs(15), "it still gets its bites");
             std::thread::sleep(Duration::from_millis(33));
@@ -345,15 +263,15 @@ fn answers_have_a_least_pace() {
         let mut client = TcpStream::connect(address).unwrap();
         client.write_all(many.as_bytes()).unwrap();
         client.read_to_end(&mut brisk).unwrap();
-        assert!(brisk.ends_with(b"}]}]"), "it is whole for who takes it");
+        assert!(brisk.ends_with(b"}]}]"), "a fast reader gets the whole answer");
     });
 }
 
 /// contract 2.13: a body that comes too slowly is 400, and the connection ends; one that is slow,
 /// but not too slow, is answered.
 #[test]
-fn slow_senders() {
-    let settings = Settings { body_wait: Duration::from_millis(500), ..Settings::default() };
+fn slow_bodies_are_refused() {
+    let settings = Settings { body_timeout: Duration::from_millis(500), ..Settings::default() };
     serving_with(settings, |address, _stop| {
         let keep = HEAD.replace("Connection: close\r\n", "");
         let answer = exchange(address, &format!("{keep}Content-Length: 100\r\n\r\n["));
@@ -378,7 +296,7 @@ fn a_stop_in_the_middle_of_a_request() {
     serving_with(Settings::default(), |address, stop| {
         let (begin, end) = JOB.split_at(9);
         let mut stream = TcpStream::connect(address).unwrap();
-        // `Expect` makes the server tell when it has the head and waits for the rest.
+        // With `Expect` the server says when it has the head and waits for the body.
         let head = format!("{HEAD}Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", JOB.len());
         stream.write_all(head.as_bytes()).unwrap();
         let mut reader = BufReader::new(stream.try_clone().unwrap());
@@ -401,7 +319,7 @@ fn a_stop_in_the_middle_of_a_request() {
 /// Half a head, or a connection that is silent, holds up neither other clients nor the stop, since
 /// it has no request in flight.
 #[test]
-fn half_a_request() {
+fn half_a_request_delays_nobody() {
     let (mut silent, mut idle, mut half) = (None, None, None);
     let mut stopped = Instant::now();
     serving(|address| {
@@ -424,7 +342,7 @@ fn half_a_request() {
 /// contract 14.2, 14.3: the caller is the peer, whatever the client claims, or the address that a
 /// trusted proxy appends.
 #[test]
-fn who_the_peer_is() {
+fn the_caller_is_the_peer_or_the_client_of_the_proxy() {
     for trust_proxy in [false, true] {
         let rates = Some(Rates::default());
         let settings = Settings { rates, trust_proxy, ..Settings::default() };
@@ -443,16 +361,19 @@ fn who_the_peer_is() {
     }
 }
 
-/// A bound that a test waits for, and one that it does not: far enough apart that a
-/// machine with much to do does not mistake one for the other.
+/// A timeout that a test waits for, and one that it does not wait for: far enough apart that a busy
+/// machine does not confuse them.
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 const LONG_WAIT: Duration = Duration::from_secs(20);
 
-/// contract 14.20: a head has a bound of its own, apart from the bound of a silence.
+/// contract 14.20: a slow head has a timeout, separate from the timeout of an idle connection.
 #[test]
-fn heads_have_a_bound() {
-    let connections =
-        Connections { head_wait: SHORT_WAIT, idle_wait: LONG_WAIT, ..Connections::default() };
+fn slow_heads_are_cut_off() {
+    let connections = ConnectionBounds {
+        head_timeout: SHORT_WAIT,
+        idle_timeout: LONG_WAIT,
+        ..ConnectionBounds::default()
+    };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         for head in ["", "POST /v3/mapping HTTP/1.1\r\n"] {
             let started = Instant::now();
@@ -463,15 +384,15 @@ fn heads_have_a_bound() {
     });
 }
 
-/// contract 14.19, 14.20: a silence after an answer has its bound; a connection beyond the bound
-/// of all waits for one that ends.
+/// contract 14.19, 14.20: a connection that is idle after an answer is closed; a connection beyond
+/// the bound of all waits until another ends.
 #[test]
-fn silences_have_a_bound() {
-    let connections = Connections {
+fn idle_connections_are_closed() {
+    let connections = ConnectionBounds {
         max: 1,
-        head_wait: LONG_WAIT,
-        idle_wait: SHORT_WAIT,
-        ..Connections::default()
+        head_timeout: LONG_WAIT,
+        idle_timeout: SHORT_WAIT,
+        ..ConnectionBounds::default()
     };
     serving_with(Settings { connections, ..Settings::default() }, |address, _stop| {
         let get = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -482,8 +403,8 @@ fn silences_have_a_bound() {
         let mut status = String::new();
         first.read_line(&mut status).unwrap();
         assert_eq!(status, "HTTP/1.1 200 OK\r\n");
-        // It has the only place until it was silent too long; then the next is served, and
-        // is silent too long itself.
+        // The first connection has the only place until its timeout; then the next is served, and is
+        // idle for too long itself.
         let answer = exchange(address, get);
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
         let waited = started.elapsed();

@@ -5,9 +5,9 @@ use figdex::config::{Settings, UnknownEnum};
 use figdex::limits::Rates;
 use serde_json::Value;
 
-use super::figi;
-use super::keys::one_key;
 use super::search::dump;
+use crate::support::figi;
+use crate::support::one_key;
 use crate::support::{Answer, Server, figis};
 
 fn server() -> Server {
@@ -18,7 +18,7 @@ fn get(server: &Server, query: &str) -> Answer {
     server.request("GET", &format!("/suggest{query}"), &[], "")
 }
 
-/// The rows of an answer that must be 200.
+/// The rows of an answer with status 200.
 fn suggest(server: &Server, query: &str) -> Value {
     let answer = get(server, query);
     assert_eq!(
@@ -61,7 +61,7 @@ fn the_shape_of_an_answer() {
 /// contract 16.1: one row for each security: beginnings, one typo, words joined, split, in any
 /// order, and identifiers.
 #[test]
-fn what_may_be_meant() {
+fn the_suggested_securities() {
     let server = server();
     for (query, expected) in [
         ("?query=app", &[1, 14, 3][..]),
@@ -104,7 +104,7 @@ fn what_may_be_meant() {
 
 /// contract 16.2, 16.3: properties by their names, with several values; and the number of rows.
 #[test]
-fn what_narrows() {
+fn parameters_narrow_the_suggestions() {
     let server = server();
     for (query, expected) in [
         ("?query=deutsche&exchCode=US", &[8][..]),
@@ -119,15 +119,15 @@ fn what_narrows() {
     ] {
         check(&server, query, expected);
     }
-    // As many values as a search or a filter may give of one property.
+    // As many values of a property as a search or a filter may have.
     check(&server, &format!("?query=app{}", "&exchCode=UW".repeat(100)), &[2]);
     let settings = Settings { unknown_enum: UnknownEnum::NoMatch, ..Settings::default() };
     check(&server.with_settings(settings), "?query=app&exchCode=??", &[]);
 }
 
-/// contract 16.3: a fault is a 400 with a sentence that says it.
+/// contract 16.3: a fault of the parameters is a 400 with its text.
 #[test]
-fn what_is_refused() {
+fn faults_of_the_parameters() {
     let server = server();
     for (query, sentence) in [
         ("", "query must be a non-empty string."),
@@ -158,7 +158,7 @@ fn what_is_refused() {
     let sentence = "marketSecDes must have at most 100 values.";
     let body = serde_json::json!({"error": sentence}).to_string();
     assert_eq!((answer.status, answer.body), (400, body));
-    // Whatever the bytes, there is an answer.
+    // Any bytes get an answer.
     for query in ["?query=%FF%FE", "?query=%", "?%00=%00", "?query=%F0%9F%98%80", "?=&&&"] {
         assert!(matches!(get(&server, query).status, 200 | 400), "{query}");
     }
@@ -166,7 +166,7 @@ fn what_is_refused() {
 
 /// contract 16.4: an address has a separate window, and those of the contract are not affected.
 #[test]
-fn a_window_of_its_own() {
+fn a_separate_window() {
     let mut rates = Rates::default();
     let line = rates.lines_mut().iter_mut().find(|line| line.span.name() == "suggest").unwrap();
     assert_eq!(line.without_key.unwrap().to_string(), "600/60s");
@@ -192,7 +192,7 @@ fn a_window_of_its_own() {
 /// contract 16.4: a key makes no difference, whether it is valid or not: the window is the
 /// address's.
 #[test]
-fn a_key_has_no_other_window() {
+fn a_key_makes_no_difference() {
     let (keys, key) = one_key();
     let settings = Settings { rates: Some(Rates::default()), ..Settings::default() };
     let server = Server::with(&dump(), |catalogue| State::new(catalogue, settings).with_keys(keys));
@@ -208,8 +208,8 @@ fn a_key_has_no_other_window() {
     assert_eq!(answer.header("ratelimit-remaining"), "599", "another address");
 }
 
-/// Many rows hold the first word, and the only one that the second begins for is not one
-/// that a person would want first.
+/// Many rows hold the first word; the only row that also has a word with the second as its beginning
+/// is found, although its rank is low.
 #[test]
 fn a_short_beginning_of_a_rare_word() {
     let row = |number: u32, name: &str, kind: &str| {

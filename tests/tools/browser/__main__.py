@@ -2,11 +2,10 @@
 
     python3 tests/tools/browser http://127.0.0.1:8080 [NAME…]
 
-Needs playwright and Debian's chromium (`CHROMIUM` names another one). The server is
-over any data that hold IBM's and Apple's listings, such as the bundled sample, and its
-limits are lifted (`--no-limits`). `--hostile` and `--limited` are servers over data that
-would like to be code, without and with limits; `--axe` is the file of axe-core. What
-none is named for is left out, and told.
+Needs playwright and Debian's chromium (`CHROMIUM` names another one). The server has any data with
+IBM's and Apple's listings, such as the bundled sample, and no limits (`--no-limits`). `--hostile`
+and `--limited` are servers over data that look like code, without and with limits; `--axe` is the
+file of axe-core. Checks that lack one of these are skipped, and reported.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What screen readers and tired eyes need: our own rules, and those of axe-core."""
+"""Accessibility: our own rules, and those of axe-core."""
 
 from tab import VIEWS, Page, view
 
@@ -47,7 +47,7 @@ ACCESS = """() => {
 
 
 def each_view(browser, options):
-    """Every view, light and dark, wide and narrow, with what opens on it open."""
+    """Every view, light and dark, wide and narrow, with its panels open."""
     for scheme, width in (("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)):
         page = Page(browser, options.base, width=width, scheme=scheme)
         for route, wait in VIEWS:
@@ -63,7 +63,7 @@ def access(browser, options):
 
 
 def axe(browser, options):
-    """axe-core, with all its rules, has nothing to say."""
+    """axe-core finds nothing, with all its rules."""
     if not options.axe:
         return "axe-core is not here"
     with open(options.axe, encoding="utf-8") as file:

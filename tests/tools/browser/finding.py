@@ -10,7 +10,7 @@ from tab import IBM, WRONG_DIGIT, Page
 
 
 def type_ahead(browser, options):
-    """Suggestions while typing, ruled by the keyboard."""
+    """Suggestions while typing, controlled by the keyboard."""
     page = Page(browser, options.base)
     tab = page.go("")
     box, options = tab.locator("#query"), tab.locator("#suggestions [role=option]")
@@ -50,7 +50,7 @@ def type_ahead(browser, options):
     box.press("Enter")
     tab.wait_for_url(re.compile(r"#/search\?query=ibm"))
     tab.wait_for_selector(".rows tbody tr")
-    # A slip is told while it is typed.
+    # A typing error is reported at once.
     box.fill(WRONG_DIGIT)
     expect(tab.locator("#query-hint")).to_contain_text("check digit should be 4")
     page.close()
@@ -75,7 +75,7 @@ def stale_suggestions(browser, options):
 
 
 def filtered_suggestions(browser, options):
-    """What is suggested passes the filters that are set, all values of them."""
+    """All suggestions pass the filters that are set, with all their values."""
     page = Page(browser, options.base)
     tab = page.go("#/search?query=ibm&exchCode=US&exchCode=GR&marketSecDes=Equity&strike=1..2", ".empty, .rows")
     with tab.expect_request("**/suggest?*") as asked:
@@ -86,7 +86,7 @@ def filtered_suggestions(browser, options):
 
 
 def routes(browser, options):
-    """Each view has an address; back and forward, and a link that is sent, work."""
+    """Each view has a URL; back, forward and shared links work."""
     page = Page(browser, options.base)
     tab = page.go("#/search?query=ibm", ".rows tbody tr")
     tab.locator(".rows tbody th a").first.click()
@@ -106,7 +106,7 @@ def routes(browser, options):
 
 
 def instrument(browser, options):
-    """All that is known, identifiers that a click copies, and the family."""
+    """All known properties, identifiers that a click copies, and the family."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
     tab = page.go(f"#/instrument/{IBM}", ".tree")
     expect(tab.locator("h1")).to_contain_text("IBM")
@@ -130,7 +130,7 @@ def instrument(browser, options):
 
 
 def filters(browser, options):
-    """Several values of one filter, intervals, chips, the total; all in the address."""
+    """Several values of one filter, intervals, chips, the total; all of them in the URL."""
     page = Page(browser, options.base)
     tab = page.go("#/search", ".filters")
     bodies = []
@@ -167,14 +167,14 @@ def filters(browser, options):
     tab.wait_for_url(re.compile("strike=10.."))
     page.go("#/search?expiration=2025-01-01..2026-06-01")
     expect(tab.locator(".notice")).to_contain_text("At most one year apart")
-    # Nothing found teaches.
+    # Without results the page gives advice.
     page.go("#/search?query=zzqqxx")
     expect(tab.locator(".empty")).to_contain_text("Nothing found")
     page.close()
 
 
 def pages(browser, options):
-    """More follows `next`; going back finds the same rows without another request."""
+    """"More" follows `next`; going back shows the same rows without another request."""
     page = Page(browser, options.base)
     tab = page.tab
     bodies = []
@@ -200,7 +200,7 @@ def pages(browser, options):
 
 
 def search_troubles(browser, options):
-    """A limit is counted down and then gone on from; an absent server is told."""
+    """After a limit the page counts down and goes on; a server that cannot be reached is reported."""
     page = Page(browser, options.base)
     page.allowed = 1
     tab = page.go("", "#title")

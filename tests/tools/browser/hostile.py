@@ -1,4 +1,4 @@
-"""Data that would like to be code, and a server that keeps its limits."""
+"""Data that look like code, and a server with limits."""
 
 import re
 
@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tab import Page, ask
 
-# What would only be there if a text of the data had become part of the document.
+# Elements that exist only if a text of the data has become part of the document.
 MADE = "document.querySelectorAll('main :is(script, img, iframe, b, svg[onload]), [onerror], [onload]').length"
 
 
@@ -51,7 +51,7 @@ def escaped(browser, options):
     expect(tab.locator(".chip")).to_contain_text(row["exchCode"])
     tab.wait_for_selector(".rows tbody tr")
     harmless("filters")
-    # As an identifier that somebody pastes, and as what is found.
+    # As a pasted identifier, and as a found row.
     page.go("#/bulk", "#identifiers")
     tab.locator("#identifiers").fill(f"{row['ticker']}\n<b onclick=hit=1>none</b>")
     tab.locator(".begin .primary").click()
@@ -60,7 +60,7 @@ def escaped(browser, options):
     tab.locator("#tab-miss").click()
     expect(tab.locator("#outcome")).to_contain_text("<b onclick=hit=1>none</b>")
     harmless("bulk")
-    # In the address, and in an answer that is shown.
+    # In the URL, and in an answer that is shown.
     page.go("#/search?query=" + "%3Cimg%20src%3Dx%20onerror%3Dhit%3D1%3E", "h1")
     expect(tab.locator("h1")).to_contain_text("<img src=x onerror=hit=1>")
     harmless("address")
@@ -94,7 +94,7 @@ def policy(browser, options):
 
 
 def real_limits(browser, options):
-    """The server's own limit: told with its seconds, and with what it allows."""
+    """The server's own limit: shown with its seconds and its figures."""
     if not options.limited:
         return "no server is named"
     page = Page(browser, options.limited)
@@ -104,5 +104,5 @@ def real_limits(browser, options):
         page.go(f"#/search?query={word}", ".empty, .rows, .notice")
     notice = tab.locator(".notice.limit")
     expect(notice).to_contain_text("request limit is reached (5 requests in 60 s)")
-    expect(notice).to_contain_text(re.compile(r"opens again in (\d\d?|1 min).*; this page then goes on by itself"))
+    expect(notice).to_contain_text(re.compile(r"tries again in (\d\d?|1 min)"))
     page.close()

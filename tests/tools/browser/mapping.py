@@ -1,4 +1,4 @@
-"""Bulk mapping: a list goes in, a file comes out."""
+"""Bulk mapping, from a list to a file."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tab import IBM, ISIN, SHARE_CLASS, WRONG_DIGIT, Page, ask, download
 
-# A line for each kind that is recognised, with what it should be read as.
+# A line for each recognised kind, with the expected reading.
 MIXED = [
     (ISIN, "ISIN"),
     ("037833100", "CUSIP"),
@@ -33,7 +33,7 @@ MIXED = [
 
 
 def bulk(browser, options):
-    """A mixed list is recognised, mapped, told apart and downloaded whole."""
+    """A mixed list is recognised, mapped, sorted by outcome and downloaded whole."""
     page = Page(browser, options.base)
     tab = page.go("#/bulk", "#identifiers")
     known = tab.request.get(f"{options.base}/v3/mapping/values/exchCode").json()["values"]
@@ -79,12 +79,12 @@ def bulk(browser, options):
     assert [int(row["row"]) for row in table] == sorted(int(row["row"]) for row in table)
     assert sum(row["row"] == str(len(mixed) + 2) for row in table) == sum(row["row"] == "1" for row in table), "rows of the same identifier end alike"
     assert {row["idType"] for row in table if row["identifier"] == SHARE_CLASS} == {"ID_BB_GLOBAL_SHARE_CLASS_LEVEL"}, "asked again"
-    # Of the listings of an ISIN a person may want the composites alone.
+    # A person may want only the composites among the listings of an ISIN.
     before = len(table)
     tab.get_by_label("Of several matches keep the composites").check()
     table = list(csv.DictReader(io.StringIO(download(tab), newline="")))
     assert 1 < len(table) < before and {row["level"] for row in table if row["identifier"] == ISIN} == {"composite"}
-    # It is all still there after a look elsewhere.
+    # All of it is still there after a visit to another view.
     page.go("#/search")
     tab.go_back()
     expect(tab.locator(".run-line")).to_contain_text("Done")
@@ -142,7 +142,7 @@ def a_hundred(browser, options):
 
 
 def dropped(browser, options):
-    """A file that is dropped is read; a workbook is refused in words."""
+    """A dropped file is read; a workbook is refused with a message."""
     page = Page(browser, options.base)
     tab = page.go("#/bulk", "#identifiers")
     drop = """([name, text]) => {
@@ -160,7 +160,7 @@ def dropped(browser, options):
 
 
 def bulk_troubles(browser, options):
-    """Limits, refusals and an absent server: told in words, waited for, taken up again."""
+    """Limits, refusals and an unreachable server: a message, a wait, then it goes on."""
     page = Page(browser, options.base)
     page.allowed = 1
     tab = page.go("#/bulk", "#identifiers")
@@ -187,15 +187,15 @@ def bulk_troubles(browser, options):
     notice = tab.locator(".bulk-results .notice")
     expect(notice).to_contain_text("request limit is reached")
     expect(notice).to_contain_text(re.compile(r"in \d s"))
-    expect(notice).to_contain_text("taking a break")
+    expect(notice).to_contain_text("unavailable or overloaded")
     expect(notice).to_contain_text("key was not accepted", timeout=30_000)
-    tab.get_by_role("button", name="Go on").click()
+    tab.get_by_role("button", name="Continue").click()
     expect(notice).to_contain_text("cannot be reached")
     tab.get_by_role("button", name="Try now").click()
     expect(tab.locator(".run-line")).to_contain_text("Done", timeout=30_000)
     expect(tab.locator("#tab-miss .tally")).to_have_text("40")
     assert sizes[0] == 10 and sizes[-1] == 5, sizes
-    # Cancelled in the middle: what was found is kept, and the rest can go on.
+    # Cancelled in the middle: found rows are kept, and the rest can be mapped later.
     tab.unroute("**/v3/mapping")
     tab.route("**/v3/mapping", lambda route: route.fulfill(status=429, headers={"retry-after": "50"}, body=""))
     tab.locator(".begin .primary").click()
@@ -207,7 +207,7 @@ def bulk_troubles(browser, options):
 
 
 def many_rows(browser, options):
-    """Tens of thousands of rows, pasted as a file: few are drawn, all are downloaded."""
+    """Tens of thousands of rows from a file: few are drawn, all are downloaded."""
     page = Page(browser, options.base)
     tab = page.go("#/bulk", "#identifiers")
     rows = 30_000

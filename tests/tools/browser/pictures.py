@@ -1,4 +1,4 @@
-"""Pictures of every view, for people to look at."""
+"""Screenshots of every view, for people to look at."""
 
 import os
 

@@ -51,7 +51,7 @@ def theme(browser, options):
 
 
 def keyboard(browser, options):
-    """From the address bar to a result without a pointer; the focus is always to be seen."""
+    """From the address bar to a result without a pointer; the focus is always visible."""
     page = Page(browser, options.base)
     tab = page.go("#/search?query=ibm", ".rows tbody tr")
     tab.locator("body").evaluate("body => { document.activeElement.blur(); }")
@@ -59,7 +59,7 @@ def keyboard(browser, options):
     expect(tab.locator(".skip")).to_be_focused()
     tab.keyboard.press("Enter")
     expect(tab.locator("main")).to_be_focused()
-    assert "query=ibm" in tab.url, "the skip link is no route"
+    assert "query=ibm" in tab.url, "the skip link is not a route"
     for _ in range(60):
         tab.keyboard.press("Tab")
         outline = tab.evaluate("(() => { const one = document.activeElement; return one.matches('body') ? 'solid' : getComputedStyle(one).outlineStyle; })()")
@@ -87,7 +87,7 @@ def keyboard_mapping(browser, options):
     to("#identifiers")
     tab.keyboard.insert_text(f"{ISIN}\nNONESUCH\n037833100")
     expect(tab.locator(".begin .primary")).to_contain_text("Map 3")
-    # A reading is chosen, and the focus stays where it was.
+    # After a reading is chosen, the focus stays.
     to(".groups select")
     before = tab.evaluate("document.activeElement.dataset.field")
     tab.keyboard.press("ArrowDown")

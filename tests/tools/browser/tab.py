@@ -1,4 +1,4 @@
-"""A tab of a browser without a screen, which watches what no test asks for."""
+"""A tab of a browser without a screen, which also records errors and unexpected requests."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import expect
 
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-# Nothing but the page may call anyone; a machine without a graphics card draws all the same.
+# The browser itself makes no requests, and draws without a graphics card.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -22,7 +22,7 @@ ISIN = "US4592001014"
 SHARE_CLASS = "BBG001S5S399"
 WRONG_DIGIT = "US4592001015"
 
-# Every view, and what of it is there when it is drawn.
+# Every view, and an element that is there once it is drawn.
 VIEWS = [
     ("", "h1"),
     ("#/search", ".empty"),
@@ -36,7 +36,7 @@ VIEWS = [
 
 
 class Page:
-    """A tab, and what went wrong in it."""
+    """A tab, and the errors in it."""
 
     def __init__(self, browser, base, width=1280, height=860, scheme="light", **context):
         self.base, self.origin = base, "{0.scheme}://{0.netloc}".format(urlsplit(base))
@@ -56,7 +56,7 @@ class Page:
         self.context.on("request", self._request)
 
     def _console(self, message):
-        # A browser reports each refused call; tests that provoke one say so.
+        # A browser reports each refused request; tests that provoke one say so.
         refused = "status of" in message.text or "ERR_FAILED" in message.text
         if message.type == "error" and refused and self.allowed:
             return
@@ -83,7 +83,7 @@ class Page:
 
 
 def view(page, route, wait):
-    """Shows a view with what opens on it open."""
+    """Shows a view with its panels open."""
     tab = page.go(route, wait)
     if route == "":
         tab.locator("#query").press_sequentially("ibm")
@@ -101,7 +101,7 @@ def view(page, route, wait):
 
 
 def ask(base, path, body=None):
-    """A call of the server's, past the browser: what it answers as JSON."""
+    """The JSON answer of the server to a request that bypasses the browser."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"} if data else {}
     request = urllib.request.Request(f"{base}/{path}", data=data, headers=headers)
@@ -110,13 +110,13 @@ def ask(base, path, body=None):
 
 
 def download(tab):
-    """The text of the file that the button hands out."""
+    """The text of the file that the button downloads."""
     with tab.expect_download() as waiting:
         tab.get_by_role("button", name="Download CSV").click()
     return text_of(waiting)
 
 
 def text_of(waiting):
-    """The text of a file that came."""
+    """The text of a downloaded file."""
     with open(waiting.value.path(), newline="", encoding="utf-8") as file:
         return file.read()

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The calls that are made to fail, on files of the desk only. Those with `?` do not exist on
-# every machine.
+# The calls that are made to fail, only on files of the working folder. Those with `?` do not
+# exist on every machine.
 WRITING = ["write", "?pwrite64", "?writev", "?copy_file_range", "?sendfile", "fsync", "fdatasync", "ftruncate",
            "?fallocate", "?rename", "?renameat", "renameat2", "?link", "linkat", "?unlink", "unlinkat", "?rmdir",
            "?mkdir", "mkdirat", "?chmod", "fchmod", "fchmodat"]
@@ -17,18 +17,18 @@ ERRORS = {"EIO": "Input/output error", "ENOSPC": "No space left on device", "EIN
 RETRIED = {"openat", "read", "pread64", "write", "pwrite64", "writev", "fsync", "fdatasync", "ftruncate", "fchmod",
            "chmod"}
 
-# The calls that no signal ends.
+# The calls that no signal interrupts.
 UNINTERRUPTED = {"mmap", "statx", "newfstatat", "statfs", "getdents64", "chmod", "fchmod", "fchmodat"}
 
 LINE = re.compile(r"(?P<thread>\d+) +(?P<name>\w+)\((?P<arguments>.*)")
-# A path as an argument, or the path of a descriptor, as `strace -y` shows both.
+# A path argument, or the path of a descriptor as `strace -y` shows it.
 ARGUMENT = re.compile(r'(?:AT_FDCWD|\d+)<(?P<descriptor>[^>]*)>|"(?P<text>(?:[^"\\]|\\.)*)"')
 # Files of a part that the same code syncs, checks and maps.
 PART_FILE = re.compile(r"(part-000|segment)/[^/]+$")
 LISTS = re.compile(r"lists/\.?\w+\.json(\.new)?$")
 NUMBERS = re.compile(r"numbers\.\w+\.")
 RANDOM = re.compile(r"[0-9a-f]{32}(?=\.)|(?<=/\.tmp)\w{6}$")
-# Calls that no program makes while it starts, and the number of others that it makes at most.
+# The calls that no program makes while it starts, and the highest number of any other call then.
 LATE = {"write", "fsync", "fdatasync", "flock", "rename", "renameat", "unlink", "unlinkat", "chmod"}
 STARTING = 12
 # Opens of other files, which shift the numbers of the first thread's calls away from
@@ -38,15 +38,16 @@ SHIFT = 'i=0; while [ $i -lt 400 ]; do true </dev/null; i=$((i+1)); done; exec "
 
 @dataclass
 class Call:
-    """A call as a plain run made it."""
+    """A call of a plain run."""
 
     name: str
     kind: str
-    # The path by which strace selects it, below the desk; relative paths are given to the
-    # system where the program runs in the desk.
+    # The path by which strace selects it, below the working folder; a program that runs in that
+    # folder passes relative paths to the system.
     path: str
     is_relative: bool
-    # Among the calls of its name with that path, and among all of its name, in its thread.
+    # Its number among the calls of its name with that path, and among all calls of its name, in its
+    # thread.
     nth: int
     number: int
     opens_to_write: bool
@@ -62,7 +63,7 @@ class Call:
 
     @property
     def is_selectable(self) -> bool:
-        """Whether failing it by its number fails none of the calls by which a program starts."""
+        """Whether selecting it by its number fails no call that every program makes at its start."""
         return not self.is_random or self.name in LATE or self.number > STARTING
 
 
@@ -99,7 +100,7 @@ class Point:
         return [ways[self.place % len(ways)]]
 
     def options(self, desk: Path, way: str) -> list[str]:
-        """The options of strace that let it fail."""
+        """The options of strace that make it fail."""
         call = self.call
         what = "signal=KILL" if way == "KILL" else f"error={way}"
         number = call.number if call.is_random else call.nth
@@ -127,12 +128,12 @@ def points(trace: str, desk: Path, is_all: bool) -> list[Point]:
 
 
 def is_step(call: Call) -> bool:
-    """Whether a call is a step of its own: one that writes, and not to a part."""
+    """Whether a call is a separate step: one that writes outside of the parts."""
     return Point(call).writes and "part-000" not in call.kind
 
 
 def short(call: Call) -> str:
-    """A kind with the files of a part that one piece of code handles made one."""
+    """A kind, in which the files of a part that the same code handles are one."""
     kind = LISTS.sub(r"lists/*\1", NUMBERS.sub("numbers.*.", call.kind))
     if call.name in {"write", "unlink"} or call.opens_to_write:
         return kind
@@ -164,12 +165,12 @@ def parse(trace: str, desk: Path) -> list[Call]:
 
 
 def paths_of(name: str, arguments: str) -> list[str]:
-    """The paths that strace compares with its `-P`, the one to select by first."""
+    """The paths that strace compares with its `-P`; the first one is used to select."""
     paths = []
     for match in ARGUMENT.finditer(arguments):
         text = match["text"]
         if text is None:
-            # The working folder stands for itself only.
+            # The working folder only matches itself.
             if not match[0].startswith("AT_FDCWD") and match["descriptor"].startswith("/"):
                 paths.append(match["descriptor"])
         elif name not in {"write", "read", "pread64", "pwrite64", "writev", "getdents64", "statfs"}:

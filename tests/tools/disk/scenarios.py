@@ -17,29 +17,29 @@ from pathlib import Path
 import calls
 from calls import ERRORS, Point
 
-# How long anything may take before it counts as hung.
+# The time in seconds after which a program counts as hung.
 PATIENCE_SECONDS = 300
 # The exit codes of the programs.
 FAILED, DONE = 1, 0
-# The calls whose failure need not end a program, and the reasons; matched with the name and
-# the kind of the call. That the result is right all the same is judged as ever.
+# The calls whose failure need not end a program, with the reasons; matched with the name and the
+# kind of the call. The result must be right all the same.
 HARMLESS = [
-    # The size of a file that is read next, and a look for a folder that is made next.
+    # The size of a file that is read next, and a check for a folder that is made next.
     r"(statx|newfstatat) .*",
     # The index that is published is measured to estimate the room on the disk.
     r"(openat|read) (new/)?index/(CURRENT|generation-N/manifest\.toml(\.sha256)?)",
-    # A look whether a folder above an output is an index.
+    # The check whether a folder above an output is an index.
     r"openat (new/|lists/)?CURRENT",
-    # Two commands that write the same file at a time: a disk without locks has none either.
+    # The lock against two commands that write the same file: some disks have no locks.
     r"flock (.*/)?\.[^/]*\.new",
-    # tantivy removes the files that it no longer needs, or else leaves them.
+    # tantivy may leave files that it no longer needs.
     r"\w+ .*/\.tantivy-meta\.lock",
 ]
 # The search for generations that are no longer needed, and their removal: a warning, and the
 # next build tries again.
 REMOVAL = r"((openat|getdents64) index|rename index/generation-N|\w+ index/generation-N\.old.*)"
-# The words of tantivy, which hides causes: any error of a lock means to it that another
-# process has the lock, and any error of a look at a folder that there is none.
+# The messages of tantivy, which hides causes: it takes any error of a lock for the lock of another
+# process, and any error when it looks at a folder for a missing folder.
 MISTAKEN = {
     r"(openat|flock) .*/\.tantivy-\w+\.lock": "Lockfile",
     r"statx .*/segment": "not a directory",
@@ -78,7 +78,7 @@ class Scenario:
         return [str(self.files.programs / program), *(word.replace("DESK", str(desk)) for word in words)]
 
     def trace(self, is_all: bool) -> list[Point]:
-        """Runs it plainly; the points of its calls."""
+        """Runs it plainly. Returns the points of its calls."""
         desk = self.files.scratch / "desk-0"
         self.lay(desk)
         log = self.files.scratch / "trace"
@@ -134,7 +134,7 @@ class Scenario:
         return Result(done.returncode, done.stderr, "INJECTED" in trace or done.returncode == -signal.SIGKILL)
 
     def going_on(self, point: Point, way: str, result: Result) -> list[str]:
-        """The faults of an end that looks as if nothing had failed."""
+        """The faults of a run that ended as if nothing had failed."""
         text = f"{point.call.name} {point.call.kind}"
         if way == "EINTR" and point.call.is_retried:
             return []
@@ -154,7 +154,7 @@ class Scenario:
         return is_named and ERRORS[way] in result.error
 
     def message(self, desk: Path, point: Point, way: str, result: Result) -> list[str]:
-        """A failure that a person can act on."""
+        """The faults of a failure: its message must say what a person needs to act."""
         if result.code != FAILED or "panicked" in result.error:
             return [f"it ended with {result.code}: {result.error}"]
         if self.is_named(point, way, result):
@@ -162,7 +162,7 @@ class Scenario:
         return [f"the message does not name the file and the cause: {result.error}"]
 
     def judge(self, desk: Path, point: Point, way: str, result: Result) -> list[str]:
-        """The faults of the files that it left."""
+        """The faults of the files that it has left."""
         return []
 
 
@@ -181,7 +181,7 @@ class IndexScenario(Scenario):
         faults = []
         index = desk / self.index
         found = self.files.verify(index)
-        # What fails before the index is touched need not say what becomes of it.
+        # A failure before the index is touched need not mention the index.
         is_index = point.call.kind.startswith(f"{self.index}/")
         is_said = re.search("is published|is published again", result.error.replace("nothing is published", ""))
         if found not in {self.old, self.new}:
@@ -195,8 +195,8 @@ class IndexScenario(Scenario):
         if result.code == DONE and self.files.outputs(desk) != self.outputs:
             faults.append("it ended with 0, and its rejects or its report are not whole")
         left = self.left_over(desk)
-        # A failed removal leaves something, and nothing is removed after a publication that a
-        # crash may undo.
+        # A failed removal leaves files, and nothing is removed after a publication that a crash
+        # may undo.
         removes = point.call.name in {"unlink", "unlinkat", "rmdir"}
         if left and result.code == FAILED and not removes and "may undo that" not in result.error:
             faults.append(f"it left {left}")
@@ -209,7 +209,7 @@ class IndexScenario(Scenario):
         return faults
 
     def again(self, desk: Path) -> list[str]:
-        """The same command, or a build where that can be done once."""
+        """The same command again, or a build where the command can only run once."""
         is_build = self.command[1] == "build"
         return self.words(desk) if is_build else ["figdex-ingest", "build", "old.csv", "--index", self.index]
 
@@ -226,7 +226,7 @@ class IndexScenario(Scenario):
 
 
 class LargeScenario(IndexScenario):
-    """A build of more than fits into memory: only calls on the files of what is sorted."""
+    """A build of more than fits into memory: only calls on the files for sorting."""
 
     def lay(self, desk: Path) -> None:
         super().lay(desk)
@@ -243,7 +243,7 @@ class LargeScenario(IndexScenario):
 
 
 class Reader(Scenario):
-    """A program that only reads: it says the same as ever, or fails."""
+    """A program that only reads: it prints the same as without a fault, or fails."""
 
     writes = False
 
@@ -258,7 +258,7 @@ class Reader(Scenario):
 
 
 class Writer(Scenario):
-    """A program that writes a file: what was there before stays, or the whole new one is."""
+    """A program that writes a file: the earlier file stays, or the new one is whole."""
 
     def __init__(self, name: str, files: "Files", command: list[str], outputs: list[str]):
         super().__init__(name, files, command)
@@ -351,7 +351,7 @@ class Reload(Scenario):
             assert server.stop() == DONE
         found = calls.points(log.read_text(), desk, is_all)
         shutil.rmtree(desk)
-        # Files of random names cannot be selected by number among so many threads.
+        # Files with random names cannot be selected by number among the many threads.
         return [point for point in found if not point.call.is_random and point.call.path != "server.log"]
 
     def served(self, server: "Server") -> None:
@@ -390,7 +390,7 @@ class Reload(Scenario):
         if way == "EINTR" and point.call.is_retried:
             faults.append(f"it did not try again: {refused}")
         faults += self.message(desk, point, way, Result(FAILED, "\n".join(refused), True))
-        # Each thread has its own count of calls, so that the call may fail more than once.
+        # Each thread counts its own calls, so the call may fail more than once.
         for _ in range(20):
             seen = len(server.refused())
             if server.generation() == 2:
@@ -403,7 +403,7 @@ class Reload(Scenario):
 
 
 class Start(Reload):
-    """A server without an index named, where there is one: it must not build the sample."""
+    """A server without --index, over an existing index: it must not build the sample."""
 
     def lay(self, desk: Path) -> None:
         Scenario.lay(self, desk)
@@ -474,7 +474,7 @@ class Server:
 
 
 class Files:
-    """The programs, and the files that every run begins with."""
+    """The programs, and the files with which every run begins."""
 
     INPUTS = ["dumps", "enrich.csv", "exchanges.csv", "values", "old.csv", "query.json"]
 
@@ -573,7 +573,7 @@ def of(scratch: Path, programs: Path, is_all: bool) -> list[Scenario]:
         IndexScenario("rollback", files, ["figdex-ingest", "rollback", "DESK/index"], "index", files.old),
         Reader("verify", files, ["figdex-ingest", "verify", "DESK/index"]),
         Reader("inspect", files, ["figdex-ingest", "inspect", "DESK/index"]),
-        Reader("explain", files, ["figdex-ingest", "explain", "DESK/index", "DESK/query.json"]),
+        Reader("explain", files, ["figdex", "explain", "DESK/query.json", "--index", "DESK/index"]),
         Reader("export", files, ["figdex-ingest", "export", "DESK/index", "--format", "jsonl"]),
         Writer("export-file", files, ["figdex-ingest", "export", "DESK/index", "--out", "DESK/out.csv", "--values",
                                       "DESK/lists"], ["out.csv", "lists/currency.json"]),

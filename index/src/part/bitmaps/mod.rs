@@ -1,16 +1,19 @@
-//! Which rows have which value of an enum-like property, as compressed bitmaps: what
-//! counts rows, and what drives a page that no word and no identifier narrows (engine,
-//! decision 2).
+//! Compressed bitmaps of the rows that have a value of an enum-like property. They count rows,
+//! and find the rows of a page that neither words nor identifiers narrow (engine 2, 3).
 //!
 //! The layout is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin: "Better bitmap
-//! performance with Roaring bitmaps", 2016): DocIds in **chunks** of 65,536, and for
-//! each chunk that a bitmap has rows in a **container**: all of them, a bit for each
-//! DocId, or the sorted low halves of the DocIds where these take less. It is our own
-//! code because a published generation is mapped, and what reads Roaring's format in
-//! Rust would copy it.
+//! performance with Roaring bitmaps", 2016): DocIds in **chunks** of 65,536, and for each chunk
+//! with rows a **container**: all DocIds, a bit for each, or their sorted low halves where these
+//! are smaller. It is our own code for two reasons. The pure Rust crates copy a bitmap when they
+//! read it, but a generation is mapped. CRoaring reads mapped ("frozen") bitmaps in place, but
+//! it is C and trusts the bytes; here every access is checked, and `verify` names the fault.
 //!
-//! Three files: `bitmaps.keys`, whose bitmaps they are; `bitmaps.containers`, one
-//! [`Entry`] each, bitmap by bitmap and by chunk; `bitmaps.rows`, what they hold.
+//! Three files:
+//! - `bitmaps.keys`: for each bitmap its property's code, value, number of containers and number
+//!   of rows;
+//! - `bitmaps.containers`: an entry of [`ENTRY_BYTES`] for each container, bitmap by bitmap,
+//!   ascending by chunk;
+//! - `bitmaps.rows`: the bytes of the containers.
 
 mod writer;
 
@@ -21,40 +24,41 @@ pub(crate) use self::writer::BitmapsWriter;
 use crate::error::{Error, Result};
 use crate::instrument::encoding::{take_number, take_text};
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
-use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
 const KEYS: &str = "bitmaps.keys";
 const CONTAINERS: &str = "bitmaps.containers";
 const ROWS: &str = "bitmaps.rows";
 
-/// DocIds in a chunk.
+/// The DocIds of a chunk.
 pub(crate) const CHUNK_DOCS: u32 = 1 << 16;
 
-/// DocIds in a container beyond which a bit for each takes less.
+/// The most DocIds of a container that is kept as low halves; beyond it a bit for each is
+/// smaller.
 const LOW_HALVES_MAX: usize = 4096;
 
-/// Bytes of a container with a bit for each DocId.
+/// The bytes of a container with a bit for each DocId.
 const BITS_BYTES: usize = CHUNK_DOCS as usize / 8;
 
-/// A container's chunk and its count of DocIds as `u32`, and where its bytes begin as
-/// `u64`.
+/// The bytes of a container's entry: its chunk and its number of DocIds as `u32`, and the start
+/// of its bytes as `u64`, little-endian.
 const ENTRY_BYTES: usize = 16;
 
-/// The code of the bitmap of unlisted equities; those of values are their property's.
+/// The code of the bitmap of unlisted equities. Other bitmaps have the code of their property.
 const UNLISTED_EQUITIES: usize = Property::COUNT;
 
 /// The bitmaps of one part.
 pub(crate) struct Bitmaps {
-    /// The bitmap of each value of the vocabulary that a row has, by its ordinal.
-    values: [Vec<Option<Place>>; Property::COUNT],
-    unlisted_equities: Option<Place>,
+    /// The bitmap of each value of the vocabulary, by its ordinal; `None` when no row has it.
+    values: [Vec<Option<Extent>>; Property::COUNT],
+    unlisted_equities: Option<Extent>,
     containers: Mapped,
     rows: Mapped,
 }
 
-/// Where a bitmap's containers are, and how many rows it has.
+/// The containers of a bitmap, and its number of rows.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Extent {
     first: usize,
     containers: usize,
     rows: u32,
@@ -73,9 +77,9 @@ pub(crate) struct Bitmap<'a> {
 pub(crate) enum Container<'a> {
     None,
     All,
-    /// The low halves of their DocIds, ascending.
+    /// The low 16 bits of the DocIds, little-endian, ascending.
     LowHalves(&'a [[u8; 2]]),
-    /// A bit for each DocId, in words of 64.
+    /// A bit for each DocId, in little-endian words of 64.
     Bits(&'a [[u8; 8]]),
 }
 
@@ -96,50 +100,54 @@ impl Bitmaps {
                 Some((code, value, take_number(&mut keys)?, take_number(&mut keys)?))
             };
             let (code, value, containers, rows) = key().ok_or_else(|| damaged("a key is cut"))?;
-            let rows = u32::try_from(rows).map_err(|_| damaged("a part has not so many rows"))?;
-            let place = Place { first, containers, rows };
+            let rows = u32::try_from(rows)
+                .map_err(|_| damaged("a value has more rows than a part can have"))?;
+            let extent = Extent { first, containers, rows };
             first += containers;
             if code == UNLISTED_EQUITIES {
-                unlisted_equities = Some(place);
+                unlisted_equities = Some(extent);
                 continue;
             }
-            let property = Property::ALL.get(code).ok_or_else(|| damaged("a key of nothing"))?;
+            let property =
+                Property::ALL.get(code).ok_or_else(|| damaged("a key has an unknown property"))?;
             let known = vocabulary
                 .admit(*property, value)
                 .ok_or_else(|| damaged("the vocabulary lacks a value"))?;
-            values[code][known.ordinal()] = Some(place);
+            values[code][known.ordinal()] = Some(extent);
         }
         if containers.len() != first * ENTRY_BYTES {
-            return Err(damaged("keys and containers count differently"));
+            return Err(damaged("keys and file have different numbers of containers"));
         }
         Ok(Self { values, unlisted_equities, containers, rows })
     }
 
-    /// The rows that have the value; without one, no row has it.
+    /// The rows that have the value; `None` when no row has it.
     pub(crate) fn of(&self, known: Known) -> Option<Bitmap<'_>> {
-        self.values[known.property() as usize][known.ordinal()].map(|place| self.bitmap(place))
+        self.values[known.property() as usize][known.ordinal()].map(|extent| self.bitmap(extent))
     }
 
-    /// The rows that only who asks for unlisted equities is shown.
+    /// The unlisted equities (contract 6.9); `None` when there are none.
     pub(crate) fn unlisted_equities(&self) -> Option<Bitmap<'_>> {
-        self.unlisted_equities.map(|place| self.bitmap(place))
+        self.unlisted_equities.map(|extent| self.bitmap(extent))
     }
 
-    /// How many rows all values have together, and the unlisted equities.
+    /// The sum of the rows of all bitmaps.
     pub(crate) fn rows(&self) -> u64 {
-        let places = self.values.iter().flatten().chain([&self.unlisted_equities]).flatten();
-        places.map(|place| u64::from(place.rows)).sum()
+        self.extents().map(|extent| u64::from(extent.rows)).sum()
     }
 
-    /// Checks what reading relies on: containers are in order, within the part, and
-    /// hold what they say.
+    /// Checks what reading relies on: containers are in order, within the part, and hold as many
+    /// rows as they say.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first contradiction.
     pub(crate) fn verify(&self, part: &Path, docs: u32) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("bitmaps: {what}"));
-        for place in self.values.iter().flatten().chain([&self.unlisted_equities]).flatten() {
-            let bitmap = self.bitmap(*place);
+        for extent in self.extents() {
+            let bitmap = self.bitmap(*extent);
             let mut last = None;
             let mut rows = 0;
-            for index in 0..place.containers {
+            for index in 0..extent.containers {
                 let chunk = bitmap.chunk(index);
                 if Some(chunk) <= last || chunk >= docs.div_ceil(CHUNK_DOCS) {
                     return Err(damaged("chunks do not ascend, or exceed the part"));
@@ -147,7 +155,7 @@ impl Bitmaps {
                 last = Some(chunk);
                 let count = u32_at(bitmap.entries, index * ENTRY_BYTES + 4);
                 if !bitmap.is_within(index) {
-                    return Err(damaged("a container is nowhere"));
+                    return Err(damaged("a container is outside the file"));
                 }
                 let holds = match bitmap.at(index) {
                     Container::None => 0,
@@ -164,31 +172,35 @@ impl Bitmaps {
                     }
                 };
                 if holds != count || count == 0 {
-                    return Err(damaged("a container holds other rows than it says"));
+                    return Err(damaged("a container has another number of rows than its entry"));
                 }
                 rows += count;
             }
-            if rows != place.rows {
-                return Err(damaged("containers and keys count differently"));
+            if rows != extent.rows {
+                return Err(damaged("a key has another number of rows than its containers"));
             }
         }
         Ok(())
     }
 
-    fn bitmap(&self, place: Place) -> Bitmap<'_> {
+    fn extents(&self) -> impl Iterator<Item = &Extent> {
+        self.values.iter().flatten().chain([&self.unlisted_equities]).flatten()
+    }
+
+    fn bitmap(&self, extent: Extent) -> Bitmap<'_> {
         let entries =
-            &self.containers[place.first * ENTRY_BYTES..][..place.containers * ENTRY_BYTES];
-        Bitmap { rows: place.rows, entries, bytes: &self.rows }
+            &self.containers[extent.first * ENTRY_BYTES..][..extent.containers * ENTRY_BYTES];
+        Bitmap { rows: extent.rows, entries, bytes: &self.rows }
     }
 }
 
 impl<'a> Bitmap<'a> {
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn rows(self) -> u32 {
         self.rows
     }
 
-    /// The rows of a chunk.
+    /// The rows of the bitmap in a chunk.
     pub(crate) fn container(self, chunk: u32) -> Container<'a> {
         let index = self.first_from(chunk);
         if index < self.len() && self.chunk(index) == chunk {
@@ -198,7 +210,7 @@ impl<'a> Bitmap<'a> {
         }
     }
 
-    /// The first chunk from that one on in which there are rows.
+    /// The first chunk with rows, from `chunk` on.
     pub(crate) fn next_chunk(self, chunk: u32) -> Option<u32> {
         let index = self.first_from(chunk);
         (index < self.len()).then(|| self.chunk(index))
@@ -228,26 +240,17 @@ impl<'a> Bitmap<'a> {
         u32_at(self.entries, index * ENTRY_BYTES)
     }
 
-    /// The first container of that chunk or a later one.
+    /// The number of the first container whose chunk is `chunk` or a later one.
     fn first_from(self, chunk: u32) -> usize {
-        // Frequent values have rows in every chunk.
+        // A frequent value has rows in every chunk: then the guess is right.
         let guess = chunk as usize;
         if guess < self.len() && self.chunk(guess) == chunk {
             return guess;
         }
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.chunk(middle) < chunk {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        first_index(0..self.len() as u32, |index| self.chunk(index as usize) >= chunk) as usize
     }
 
-    /// Whether a container's bytes are all there.
+    /// Whether the bytes of a container are inside the file.
     fn is_within(self, index: usize) -> bool {
         let bytes = match u32_at(self.entries, index * ENTRY_BYTES + 4) as usize {
             0 => 0,
@@ -283,7 +286,7 @@ mod tests {
     use crate::instrument::Instrument;
     use crate::instrument::figi::Figi;
 
-    /// Bitmaps of instruments that have the value where the set has their number.
+    /// Bitmaps of `docs` instruments, of which those in `having` have the value.
     fn build(docs: u32, having: &BTreeSet<u32>) -> (tempfile::TempDir, Bitmaps, Known) {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = BitmapsWriter::create(folder.path()).unwrap();
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_no_row_has_has_no_bitmap() {
+    fn a_value_without_rows_has_no_bitmap() {
         let (_folder, bitmaps, known) = build(10, &BTreeSet::new());
         assert!(bitmaps.of(known).is_none() && bitmaps.unlisted_equities().is_none());
     }

@@ -1,26 +1,25 @@
 //! Writing the bitmaps of a part, chunk by chunk.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::instrument::Instrument;
 use crate::instrument::encoding::{put_number, put_text};
 use crate::instrument::vocabulary::Property;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 
-/// Takes the instruments of a part in, in order.
+/// Writes the bitmaps of one part. Instruments are added in FIGI order.
 pub(crate) struct BitmapsWriter {
     part: PathBuf,
     rows: FileWriter,
     rows_bytes: u64,
-    /// The bitmap of each value, by property.
+    /// The bitmap of each value, by property, as its place in `bitmaps`.
     known: [HashMap<Box<str>, usize>; Property::COUNT],
     unlisted_equities: Option<usize>,
     bitmaps: Vec<BitmapWriter>,
-    /// Those that have rows in the chunk at hand.
+    /// The bitmaps with rows in the current chunk.
     touched: Vec<usize>,
     doc: u32,
 }
@@ -29,9 +28,9 @@ struct BitmapWriter {
     code: usize,
     value: Box<str>,
     rows: u32,
-    /// Chunk, count of DocIds, and where its bytes begin.
+    /// The chunk, the number of DocIds and the start of the bytes of each container.
     containers: Vec<(u32, u32, u64)>,
-    /// The low halves of the DocIds of the chunk at hand.
+    /// The low halves of the DocIds of the current chunk.
     low_halves: Vec<u16>,
 }
 
@@ -89,10 +88,8 @@ impl BitmapsWriter {
                 containers.extend_from_slice(&start.to_le_bytes());
             }
         }
-        for (name, bytes) in [(KEYS, keys), (CONTAINERS, containers)] {
-            let path = self.part.join(name);
-            fs::write(&path, bytes).map_err(Error::io(&path))?;
-        }
+        write_file(&self.part.join(KEYS), &keys)?;
+        write_file(&self.part.join(CONTAINERS), &containers)?;
         self.rows.finish()
     }
 
@@ -104,7 +101,7 @@ impl BitmapsWriter {
         low_halves.push(self.doc as u16);
     }
 
-    /// Writes the containers of the chunk at hand, whose last row was just added.
+    /// Writes the containers of the chunk of the last row.
     fn write_chunk(&mut self) -> Result<()> {
         let Some(last) = self.doc.checked_sub(1) else { return Ok(()) };
         let chunk = last / CHUNK_DOCS;

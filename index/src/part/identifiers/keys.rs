@@ -1,34 +1,35 @@
-//! The keys under which an instrument is found besides its identifiers: squeezed spellings
-//! and names.
+//! The keys by which a search finds an instrument, besides its identifiers as they are spelled:
+//! squeezed identifiers and names (contract 9.9, 10.2).
 
 use crate::instrument::Instrument;
 use crate::instrument::id_type::{IdType, IdValue};
-use crate::instrument::kind::{Kind, kind};
+use crate::instrument::kind::Kind;
 use crate::part::identifiers::KeyKind;
-use crate::words::names::said_name;
+use crate::words::names::common_name;
 use crate::words::squeeze;
 
-/// What follows the root in an OCC symbol: date, `C` or `P`, strike.
+/// The characters after the root of an OCC symbol: date, `C` or `P`, and strike.
 pub(crate) const OCC_TAIL_CHARS: usize = 15;
 
-/// The keys that an instrument needs besides those of [`Instrument::keys`].
+/// The keys of an instrument besides those of [`Instrument::keys`].
 pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, String)> {
-    // What ends on a day shares its name with all that end on others.
-    let name = instrument.name.as_deref().filter(|_| !kind(instrument).ends());
-    let name = name.map(said_name).filter(|name| !name.is_empty());
-    // A bond's description says its coupon as people do, and its ticker does not.
+    let kind = Kind::of(instrument);
+    // Options, bonds and the like share their name with all that end on other days.
+    let name = instrument.name.as_deref().filter(|_| !kind.ends());
+    let name = name.map(common_name).filter(|name| !name.is_empty());
+    // The description of a bond writes the coupon as people do; its ticker does not.
     let description = instrument.security_description.as_deref().filter(|description| {
-        matches!(kind(instrument), Kind::Bond | Kind::Preferred)
+        matches!(kind, Kind::Bond | Kind::Preferred)
             && instrument.ticker.as_deref() != Some(description)
     });
     let description = description.map(squeeze).filter(|text| !text.is_empty());
     let names = name.into_iter().chain(description).map(|name| (KeyKind::Name, name));
     let squeezed = instrument.keys().filter_map(|id_value| {
         let id_type = id_value.id_type();
-        let kind = match id_type {
-            // Of tickers with blanks, which are those of derivatives and bonds,
-            // only the one that is typed just as it is spelled counts as exact: a
-            // key for each would be a key for nearly every instrument.
+        let key_kind = match id_type {
+            // Tickers with blanks are those of derivatives and bonds. They are exact matches
+            // only as they are spelled: another key for each would be a key for nearly every
+            // instrument.
             IdType::Ticker if id_value.as_str().contains(' ') => return None,
             IdType::Ticker => KeyKind::SqueezedTicker,
             _ if is_identifier(id_type) => KeyKind::Squeezed,
@@ -36,19 +37,18 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
         };
         let squeezed = squeeze(id_value.as_str());
         let follows = spelling(id_type, &squeezed) == Some(id_value);
-        (!follows && !squeezed.is_empty()).then_some((kind, squeezed))
+        (!follows && !squeezed.is_empty()).then_some((key_kind, squeezed))
     });
     squeezed.chain(names)
 }
 
-/// Whether a search finds rows by values of this kind: not by tickers, which are
-/// words, and not by the indistinct base ticker. A row's own FIGI has no key.
+/// Whether a search finds rows by values of this idType (contract 9.9). The words of a ticker
+/// count instead, many rows share a base ticker, and a row's own FIGI has no key.
 pub(crate) fn is_identifier(id_type: IdType) -> bool {
     !matches!(id_type, IdType::Ticker | IdType::BaseTicker | IdType::BbGlobal)
 }
 
-/// The value of a kind whose squeezed text this is, where the one follows from
-/// the other.
+/// The value of an idType that has this squeezed text, when the text alone determines it.
 pub(crate) fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
     if id_type == IdType::Occ {
         let root_chars = squeezed.len().checked_sub(OCC_TAIL_CHARS)?;
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn only_spellings_that_do_not_follow_need_a_key() {
+    fn only_values_that_their_squeezed_text_does_not_determine_need_a_key() {
         for (id_type, text, key) in [
             (IdType::Isin, "US4592001014", None),
             (IdType::Occ, "AAPL  251219C00200000", None),

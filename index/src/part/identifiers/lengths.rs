@@ -1,8 +1,8 @@
-//! How long the keys of each kind are: most texts that people type could be no value of
-//! most kinds, and the directory need not be asked for them.
+//! The lengths of the keys of each kind. A text of another length is not a key of that kind, so
+//! that a search skips the lookup: most texts that people type fit few kinds.
 //!
-//! `identifiers.lengths`: for each kind, a `u64` with a bit for each length in bytes; the
-//! last bit stands for that length and all beyond.
+//! `identifiers.lengths`: for each kind, a little-endian `u64` with a bit for each length in
+//! bytes; the last bit stands for 63 bytes and more.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,11 @@ use std::path::Path;
 use super::KeyKind;
 use crate::error::{Error, Result};
 use crate::instrument::id_type::IdType;
+use crate::part::file_writer::write_file;
 
 const LENGTHS: &str = "identifiers.lengths";
 
-/// A place for each idType, and one for each other kind.
+/// The number of kinds: the idTypes and the three others of [`KeyKind`].
 const KINDS: usize = IdType::ALL.len() + 3;
 
 /// The lengths of the keys of one part.
@@ -29,21 +30,22 @@ impl Lengths {
         };
         let lengths: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
         let lengths = lengths.try_into();
-        lengths.map(Self).map_err(|_| Error::damaged(part, "identifiers.lengths is of other kinds"))
+        lengths
+            .map(Self)
+            .map_err(|_| Error::damaged(part, "identifiers.lengths has another number of kinds"))
     }
 
     pub(crate) fn write(&self, part: &Path) -> Result<()> {
-        let path = part.join(LENGTHS);
         let bytes: Vec<u8> = self.0.iter().flat_map(|lengths| lengths.to_le_bytes()).collect();
-        fs::write(&path, bytes).map_err(Error::io(&path))
+        write_file(&part.join(LENGTHS), &bytes)
     }
 
-    /// Takes in a key.
+    /// Adds the length of a key.
     pub(crate) fn add(&mut self, kind: KeyKind, text: &str) {
         self.0[place(kind)] |= bit(text);
     }
 
-    /// Whether there is a key of that kind as long as the text.
+    /// Whether a key of that kind is as long as the text.
     pub(crate) fn have(&self, kind: KeyKind, text: &str) -> bool {
         self.0[place(kind)] & bit(text) != 0
     }
@@ -67,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_had() {
+    fn added_lengths_are_found() {
         let mut lengths = Lengths::default();
         lengths.add(KeyKind::Id(IdType::Isin), "US4592001014");
         lengths.add(KeyKind::Name, &"x".repeat(100));

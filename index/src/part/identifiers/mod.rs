@@ -1,18 +1,17 @@
-//! The identifier directory of a part: key → DocIds, ascending. A key is an
-//! (idType, idValue), or a text by which a search means one.
+//! The identifier directory of a part: from a key to its DocIds, ascending. A key is an idType
+//! and an idValue, or another text by which a search finds a row (`keys`).
 //!
-//! It stands outside tantivy, whose term dictionary would hold almost nothing
-//! else (engine, decision 4). Three files:
-//! - `identifiers.radix`: for each value of the hash's leading bits, the place of
-//!   the first entry with them, as `u32`, and one more at the end;
-//! - `identifiers.entries`: one [`Entry`] a key, ascending by hash;
-//! - `identifiers.postings`: the DocIds of keys that have several: the differences
-//!   from one to the next, seven bits a byte. Lists that are equal are one.
+//! It is not part of tantivy's term dictionary, most of which it would be (engine 4). Three
+//! files:
+//! - `identifiers.radix`: for each value of the leading bits of a hash, the number of the first
+//!   entry with these bits, as `u32`, and the number of entries at the end;
+//! - `identifiers.entries`: an entry of [`ENTRY_BYTES`] for each key, ascending by hash;
+//! - `identifiers.postings`: the DocIds of keys that have several, as differences, seven bits a
+//!   byte. Equal lists are kept once.
 //!
-//! A key is known by its hash alone: of 128 bits, the leading ones name the place
-//! in the radix table and 56 more are compared. A key that is not there is taken for
-//! one that is once in 10^16 questions; of two keys that are there and would be
-//! taken for each other, the build says so and must take another seed.
+//! Of a key only its 128-bit hash is kept: the leading bits select a place of the radix table,
+//! and 56 more are compared. A lookup of an absent key gives a false match once in 10^16. Two
+//! keys of the index that collide are detected by the build, which then needs another seed.
 
 pub(crate) mod keys;
 pub(crate) mod lengths;
@@ -36,49 +35,48 @@ const RADIX: &str = "identifiers.radix";
 const ENTRIES: &str = "identifiers.entries";
 const POSTINGS: &str = "identifiers.postings";
 
-/// A little-endian `u64`, the low 56 bits of the hash above the count of DocIds, and
-/// a `u32`: the DocId itself when there is one, else where its list begins in the
-/// postings.
+/// The bytes of an entry: a little-endian `u64`, with 56 bits of the hash above 8 bits with the
+/// number of DocIds, and a `u32`: the only DocId, or the start of the list in the postings.
 const ENTRY_BYTES: usize = 8 + 4;
 
 /// The bits of the hash that an entry holds.
 const ENTRY_HASH_BITS: u32 = 56;
 
-/// The count that means: the list begins with its count.
+/// The number of DocIds that means: the list begins with the number.
 const COUNT_IN_LIST: u64 = 255;
 
-/// The radix table has a place for about this many keys.
+/// The number of keys for each place of the radix table, about.
 const KEYS_PER_RADIX: usize = 8;
 
-/// An odd number with bits all over (2^64 divided by the golden ratio): the codes of
-/// kinds become seeds far apart.
+/// The factor between the code of a key's kind and its seed: 2^64 divided by the golden ratio,
+/// so that the seeds differ in many bits.
 const KIND_SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a key is.
+/// The kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum KeyKind {
-    /// An identifier of that kind, in the spelling of the index.
+    /// A value of that idType, in the spelling of the index.
     Id(IdType),
-    /// An identifier of any kind, squeezed: see `typed`.
+    /// An identifier of any idType, squeezed: see `keys`.
     Squeezed,
     /// A ticker, squeezed.
     SqueezedTicker,
-    /// A name as people say it: see `names`.
+    /// The common name of a company, or the squeezed description of a bond: see `keys`.
     Name,
 }
 
-/// What is kept of a key's hash.
+/// The bits of a key's hash that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hash {
-    /// The bits that lead to a place in the radix table, and more.
+    /// The bits that select a place of the radix table, and lower ones.
     leading: u32,
     /// The [`ENTRY_HASH_BITS`] that are compared.
     compared: u64,
 }
 
 impl Hash {
-    /// Each kind has a hash function of its own, so that no text needs to be put
-    /// together with its kind.
+    /// The hash of a key. Each kind has a separate seed, so that kind and text need not be
+    /// joined.
     fn of(kind: KeyKind, text: &str, seed: u64) -> Self {
         let seed = seed ^ u64::from(kind.code()).wrapping_mul(KIND_SPREAD);
         let hash = xxh3_128_with_seed(text.as_bytes(), seed);
@@ -86,7 +84,7 @@ impl Hash {
     }
 }
 
-/// How many leading bits of a hash the radix table of so many keys tells apart.
+/// The number of leading bits by which the radix table of `keys` keys is indexed.
 fn radix_bits(keys: usize) -> u32 {
     (keys / KEYS_PER_RADIX).max(1).ilog2()
 }
@@ -117,7 +115,7 @@ impl KeyKind {
     }
 }
 
-/// The identifier directory of one part of a published generation.
+/// The identifier directory of one part.
 pub(crate) struct Identifiers {
     hash_seed: u64,
     radix: Mapped,
@@ -129,8 +127,9 @@ pub(crate) struct Identifiers {
 /// The DocIds of one key, ascending.
 #[derive(Clone)]
 pub(crate) struct Postings<'a> {
-    /// The DocId before, and how many follow.
+    /// The DocId that was returned last.
     last: u32,
+    /// The number of DocIds that follow.
     left: usize,
     list: &'a [u8],
 }
@@ -155,9 +154,8 @@ impl Identifiers {
         self.among(self.candidates(hash), hash)
     }
 
-    /// The same for many keys, stage by stage: no read of a stage waits for another, so
-    /// that the memory answers many at a time. Appends a list for each; an empty one
-    /// where no key is.
+    /// Appends to `found` the DocIds of each key, an empty list for `None`. Each stage is done
+    /// for all keys before the next one, so that reads of memory overlap (engine 4).
     pub(crate) fn find_all<'a, 'k>(
         &'a self,
         keys: impl ExactSizeIterator<Item = Option<(KeyKind, &'k str)>>,
@@ -174,7 +172,7 @@ impl Identifiers {
         for (_, hash, candidates) in &mut wanted {
             *candidates = self.candidates(*hash);
         }
-        // One of many tells nothing of the others: the compiler may not leave it out.
+        // Reads one byte of each entry. The compiler must not drop reads of unused values.
         let touch = |index: u32| self.entries.get(index as usize * ENTRY_BYTES).copied();
         let touched = wanted.iter().filter_map(|(_, _, candidates)| touch(candidates.start));
         black_box(touched.fold(0, |all, byte| all ^ byte));
@@ -185,7 +183,7 @@ impl Identifiers {
         black_box(lists.fold(0, |all, byte| all ^ byte));
     }
 
-    /// Where the entry of a hash is, if it is there.
+    /// The numbers of the entries with the leading bits of a hash.
     fn candidates(&self, hash: Hash) -> Range<u32> {
         let prefix = radix_of(hash.leading, self.radix_bits) as usize;
         self.radix.u32_at(0, prefix)..self.radix.u32_at(0, prefix + 1)
@@ -201,20 +199,23 @@ impl Identifiers {
         Postings::NONE
     }
 
-    /// Checks what [`Identifiers::find`] relies on: the radix table leads through
-    /// the entries, and the DocIds of each ascend and are below `docs`.
+    /// Checks what [`Identifiers::find`] relies on: the radix table covers the entries in order,
+    /// and the DocIds of each key ascend and are below `docs`.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first contradiction.
     pub(crate) fn verify(&self, part: &Path, docs: u32) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("identifiers: {what}"));
         let keys = (self.entries.len() / ENTRY_BYTES) as u32;
         let places: Vec<u32> =
             (0..self.radix.len() / 4).map(|place| self.radix.u32_at(0, place)).collect();
         if !places.is_sorted() || places.first() != Some(&0) || places.last() != Some(&keys) {
-            return Err(damaged("the radix table does not lead through the entries"));
+            return Err(damaged("the radix table does not cover the entries in order"));
         }
         for entry in self.entries.chunks_exact(ENTRY_BYTES) {
             let listed = self.postings_within(entry).filter(|listed| listed.is_whole(docs));
             let Some(listed) = listed else {
-                return Err(damaged("DocIds are cut, or exceed the part"));
+                return Err(damaged("a list of DocIds is cut, or a DocId is beyond the part"));
             };
             let mut last = None;
             for doc in listed.clone() {
@@ -230,8 +231,8 @@ impl Identifiers {
         Ok(())
     }
 
-    /// Whether two keys lie in one place of the radix table and agree in the bits that
-    /// are compared: an entry would not tell which of them it is.
+    /// Whether two keys collide: they share a place of the radix table and the bits that are
+    /// compared.
     fn is_ambiguous(&self) -> bool {
         let mut compared = Vec::new();
         (0..self.radix.len() / 4 - 1).any(|place| {
@@ -245,17 +246,18 @@ impl Identifiers {
         })
     }
 
-    /// How many DocIds all keys have together.
+    /// The number of DocIds of all keys together.
     pub(crate) fn count(&self) -> u64 {
         let entries = self.entries.chunks_exact(ENTRY_BYTES);
         entries.map(|entry| self.postings(entry).len() as u64).sum()
     }
 
+    /// The DocIds of an entry.
     fn postings(&self, entry: &[u8]) -> Postings<'_> {
         self.postings_within(entry).expect("a list inside the postings, with its count")
     }
 
-    /// The same; `None` when the list is nowhere.
+    /// The DocIds of an entry; `None` when its list is not in the file.
     fn postings_within(&self, entry: &[u8]) -> Option<Postings<'_>> {
         let (count, value) = (u64_at(entry, 0) & 0xff, u32_at(entry, 8));
         if count == 1 {
@@ -274,12 +276,12 @@ impl Postings<'_> {
     /// No row.
     pub(crate) const NONE: Self = Self { last: 0, left: 0, list: &[] };
 
-    /// One row, which needs no list.
+    /// One row, without a list.
     pub(crate) fn one(doc: u32) -> Self {
         Self { last: doc, left: 1, list: &[] }
     }
 
-    /// Whether the list is as long as its count, and no DocId of it is beyond `docs`.
+    /// Whether the list has as many DocIds as its count says, all below `docs`.
     fn is_whole(&self, docs: u32) -> bool {
         if self.list.is_empty() {
             return self.left == 0 || (self.left == 1 && self.last < docs);
@@ -300,7 +302,7 @@ impl Iterator for Postings<'_> {
 
     fn next(&mut self) -> Option<u32> {
         self.left = self.left.checked_sub(1)?;
-        // The only DocId of a key needs no list: it is there already.
+        // Without a list, `last` is the only DocId of the key.
         if !self.list.is_empty() {
             self.last += take_number(&mut self.list).expect("a list as long as its count") as u32;
         }
@@ -339,10 +341,9 @@ mod tests {
         assert_eq!(identifiers.find(KeyKind::Id(IdType::Ticker), "IBM").len(), 0);
     }
 
-    /// The build refuses it ([`Error::HashSeed`]), since no entry would tell which of
-    /// the two keys is meant.
+    /// Colliding keys are detected, for [`Error::HashSeed`].
     #[test]
-    fn two_keys_that_compare_alike_are_found() {
+    fn two_keys_that_collide_are_detected() {
         let (folder, one) = build(&[(KeyKind::Squeezed, "a".into(), 1)]);
         assert!(!one.is_ambiguous());
         let entry = std::fs::read(folder.path().join(ENTRIES)).unwrap();
@@ -352,7 +353,7 @@ mod tests {
         assert!(Identifiers::open(folder.path(), 7).unwrap().is_ambiguous());
     }
 
-    /// A list of many DocIds begins with its count; equal lists are one.
+    /// A list of many DocIds begins with their number; equal lists are kept once.
     #[test]
     fn long_lists() {
         let ticker = KeyKind::Id(IdType::Ticker);
@@ -375,8 +376,8 @@ mod tests {
     }
 
     proptest! {
-        /// The directory answers as a plain map does: for every key that is
-        /// there, under every kind, and for keys that are not.
+        /// The directory answers as a plain map does, for present keys of every kind and for
+        /// absent keys.
         #[test]
         fn it_answers_as_a_map_does(
             keys in proptest::collection::vec((0_u8..28, "[A-C]{1,3}", 0_u32..40), 0..300)

@@ -1,9 +1,9 @@
-//! Which DocId is found under which key, sorted by key, whatever memory there is.
+//! Sorting the pairs of key and DocId of a part, in bounded memory.
 //!
-//! A part has several pairs for each instrument, more than all else that a build holds
-//! in memory together. Beyond a fixed number of them they wait in files, each for the
-//! keys whose hashes begin alike: the files in their order, each sorted by itself, are
-//! the whole in order. A file is read back at once, a part of [`FILES`] of the whole.
+//! A part has several pairs for each instrument, more bytes than all else that a build holds in
+//! memory. Beyond [`HELD`] pairs they are written to [`FILES`] files by the first bits of the
+//! key's hash. In the end the files are read back one by one, each sorted by itself: in the
+//! order of the files that is the order of the whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,25 +12,24 @@ use super::{ENTRY_HASH_BITS, Hash};
 use crate::error::{Error, Result};
 use crate::part::file_writer::FileWriter;
 
-/// Pairs that are held in memory: 16 MiB.
+/// The most pairs that are held in memory: 16 MiB.
 const HELD: usize = 1 << 20;
 
-/// As many files as the first bits of a hash tell apart.
+/// One file for each value of the first [`FILE_BITS`] bits of a hash.
 const FILES: usize = 1 << FILE_BITS;
 const FILE_BITS: u32 = 6;
 
-/// Bytes that are gathered for a file before they are written.
+/// The size of the buffer of each file.
 const BUFFER_BYTES: usize = 1 << 16;
 
 const PAIR_BYTES: usize = size_of::<u128>();
 
-/// That a DocId is found under a key. As a number it is the leading bits of the key's
-/// hash, then those that are compared, then the DocId: so keys ascend by hash, and
-/// DocIds within a key.
+/// A key and a DocId, as one number: the leading bits of the key's hash, the bits that are
+/// compared, then the DocId. Sorted numbers ascend by hash, and by DocId within a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair(u128);
 
-/// Pairs on their way to being sorted.
+/// The pairs that are to be sorted.
 pub(super) struct Pairs {
     folder: PathBuf,
     held_max: usize,
@@ -60,7 +59,7 @@ impl Pair {
 }
 
 impl Pairs {
-    /// Files, if any, are made in that folder, and are gone in the end.
+    /// Files are made in `folder` when they are needed; [`Pairs::for_each`] removes them.
     pub(super) fn new(folder: &Path) -> Self {
         Self::holding(folder, HELD)
     }
@@ -70,7 +69,7 @@ impl Pairs {
         Self { folder, held_max, held: Vec::new(), files: Vec::new(), count: 0 }
     }
 
-    /// How many were added.
+    /// The number of pairs that were added.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -81,7 +80,11 @@ impl Pairs {
         if self.held.len() >= self.held_max { self.spill() } else { Ok(()) }
     }
 
-    /// Hands out every pair once, in order, many at a time; never is a key divided.
+    /// Calls `each` with the sorted pairs, many at a time, each pair once. The pairs of a key
+    /// come together.
+    ///
+    /// # Errors
+    /// The first error of `each`, and of reading a file.
     pub(super) fn for_each(mut self, mut each: impl FnMut(&[Pair]) -> Result<()>) -> Result<()> {
         let mut hand_out = |pairs: &mut Vec<Pair>| {
             pairs.sort_unstable();

@@ -1,4 +1,4 @@
-//! Writing the directory: pairs sorted by key become entries, radix table and lists.
+//! Writing the identifier directory: sorted pairs become entries, radix table and lists.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::instrument::encoding::put_number;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 
-/// Collects the keys of one part.
+/// Writes the directory of one part.
 pub(crate) struct IdentifiersWriter {
     part: PathBuf,
     hash_seed: u64,
@@ -33,9 +33,9 @@ impl IdentifiersWriter {
         let Self { part, hash_seed, pairs, .. } = self;
         let create = |name: &str| FileWriter::create(part.join(name));
         let mut entries = create(ENTRIES)?;
-        let mut lists = Lists::default();
-        // Of each place that the radix table could have at most, the keys in it: how
-        // many keys there are, and so how many places, is known only at the end.
+        let mut lists = PostingsWriter::default();
+        // The number of keys at each place of the largest possible radix table. The number of
+        // distinct keys, and with it the number of places, is known only at the end.
         let bits_max = radix_bits(pairs.len());
         let mut counts = vec![0_u32; 1 << bits_max];
         let mut keys = 0;
@@ -65,8 +65,7 @@ impl IdentifiersWriter {
         }
         entries.finish()?;
         radix.finish()?;
-        let path = part.join(POSTINGS);
-        std::fs::write(&path, lists.bytes).map_err(Error::io(&path))?;
+        write_file(&part.join(POSTINGS), &lists.bytes)?;
         if Identifiers::open(&part, hash_seed)?.is_ambiguous() {
             return Err(Error::HashSeed);
         }
@@ -74,17 +73,17 @@ impl IdentifiersWriter {
     }
 }
 
-/// Lists of DocIds, each once.
+/// The lists of DocIds, each once.
 #[derive(Default)]
-struct Lists {
+struct PostingsWriter {
     bytes: Vec<u8>,
-    /// Where the list of this hash was put last, and where it ends.
+    /// The start and end of the last list with this hash.
     known: HashMap<u64, (u32, u32)>,
     list: Vec<u8>,
 }
 
-impl Lists {
-    /// The list of a key's DocIds: its count as an entry has it, and its place.
+impl PostingsWriter {
+    /// Adds the DocIds of a key. Returns the count and the place for the key's entry.
     fn put(&mut self, key: &[Pair]) -> Result<(u64, u32)> {
         self.list.clear();
         let count = (key.len() as u64).min(COUNT_IN_LIST);

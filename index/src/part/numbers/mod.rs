@@ -1,12 +1,11 @@
-//! The numbers and days that intervals ask for, as flat columns: what counts and pages
-//! when an interval narrows much or alone.
+//! Flat columns of the numbers and days that intervals compare (engine 12).
 //!
-//! Each column is two files: `numbers.strike.values`, the distinct values ascending,
-//! and `numbers.strike.ordinals`, for each DocId the place of its value among them from
-//! 1 on, or 0 when it has none. An interval is then a range of ordinals, whatever it
-//! asks for, and a row passes when its ordinal is in it; ordinals take one, two or four
-//! bytes, so that many are compared at a time. Values are held as `u64` in an order
-//! that is theirs.
+//! Each column is two files, such as `numbers.strike.values`, the distinct values ascending, and
+//! `numbers.strike.ordinals`, for each DocId its ordinal: the place of its value from 1 on, or 0
+//! when the row has none. An interval becomes a range of ordinals, and a row passes when its
+//! ordinal is in that range. Ordinals take one, two or four bytes, so that many are compared at
+//! a time. Values are kept as `u64` numbers that have the order of the values; all is
+//! little-endian.
 
 mod writer;
 
@@ -17,7 +16,7 @@ pub(crate) use self::writer::NumbersWriter;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::date::Date;
-use crate::mapped::{Mapped, u64_at};
+use crate::mapped::{Mapped, first_index, u64_at};
 use crate::query::Filters;
 
 /// The columns, in the order of [`values`].
@@ -30,8 +29,8 @@ const VALUE_BYTES: usize = 8;
 /// The columns of one part.
 pub(crate) struct Numbers([Column; COUNT]);
 
-/// One of them.
-pub(crate) struct Column {
+/// One column.
+struct Column {
     values: Mapped,
     ordinals: Mapped,
     width: Width,
@@ -45,7 +44,7 @@ enum Width {
     Four,
 }
 
-/// What an interval asks of a column.
+/// An interval of a question, as a range of a column's ordinals.
 #[derive(Clone)]
 pub(crate) struct Interval<'a> {
     column: &'a Column,
@@ -60,12 +59,13 @@ fn values(instrument: &Instrument) -> [Option<u64>; COUNT] {
     [strike, contract_size, coupon, expiration.map(of_day), maturity.map(of_day)]
 }
 
-/// Ascends as the number does; 0 and -0 are one. Numbers are finite.
+/// A `u64` that has the order of finite numbers; 0 and -0 give the same.
 fn of_number(number: f64) -> u64 {
     let bits = (number + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
+/// A `u64` that has the order of days.
 fn of_day(date: Date) -> u64 {
     (date.to_days() as u64) ^ 1 << 63
 }
@@ -80,7 +80,7 @@ impl Numbers {
         columns.map(Self)
     }
 
-    /// The intervals of `filters`.
+    /// The intervals of `filters`, each over its column.
     pub(crate) fn intervals(&self, filters: &Filters) -> Vec<Interval<'_>> {
         let numbers = [filters.strike, filters.contract_size, filters.coupon].map(|interval| {
             interval.map(|interval| (interval.low().map(of_number), interval.high().map(of_number)))
@@ -96,13 +96,16 @@ impl Numbers {
         intervals.collect()
     }
 
-    /// Whether a row has just these numbers and days.
+    /// Whether a row has the numbers and days of `instrument`.
     pub(crate) fn are_of(&self, instrument: &Instrument, doc: u32) -> bool {
         let columns = self.0.iter().zip(values(instrument));
         columns.into_iter().all(|(column, value)| column.value(doc) == value)
     }
 
-    /// Checks what reading relies on.
+    /// Checks what reading relies on: values ascend, and each ordinal has a value.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first column that fails.
     pub(crate) fn verify(&self, part: &Path) -> Result<()> {
         for (name, column) in NAMES.into_iter().zip(&self.0) {
             let count = column.count();
@@ -110,7 +113,10 @@ impl Numbers {
             let docs = column.ordinals.len() / column.width.bytes();
             let mut ordinals = (0..docs).map(|doc| column.ordinal(doc as u32));
             if !values.is_sorted_by(|a, b| a < b) || ordinals.any(|place| place as usize > count) {
-                return Err(Error::damaged(part, format!("numbers of {name}: out of order")));
+                return Err(Error::damaged(
+                    part,
+                    format!("numbers of {name}: values do not ascend, or an ordinal has no value"),
+                ));
             }
         }
         Ok(())
@@ -125,31 +131,26 @@ impl Column {
         let column = Self { values, ordinals: Mapped::open(&ordinals)?, width };
         let is_whole = column.values.len() == column.count() * VALUE_BYTES
             && column.ordinals.len() == docs * width.bytes();
-        if is_whole { Ok(column) } else { Err(Error::damaged(part, format!("numbers of {name}"))) }
+        if is_whole {
+            Ok(column)
+        } else {
+            Err(Error::damaged(part, format!("numbers of {name}: a file has the wrong size")))
+        }
     }
 
-    /// How many distinct values there are.
+    /// The number of distinct values.
     fn count(&self) -> usize {
         self.values.len() / VALUE_BYTES
     }
 
-    /// The ordinals of the values in an interval that holds its ends.
+    /// The ordinals of the values from `low` to `high`, both included; `None` for an open end.
     fn range(&self, low: Option<u64>, high: Option<u64>) -> Range<u32> {
-        let first = |is_before: &dyn Fn(u64) -> bool| {
-            let (mut first, mut end) = (0, self.count());
-            while first < end {
-                let middle = first + (end - first) / 2;
-                if is_before(u64_at(&self.values, middle * VALUE_BYTES)) {
-                    first = middle + 1;
-                } else {
-                    end = middle;
-                }
-            }
-            first as u32 + 1
-        };
-        let start = low.map_or(1, |low| first(&|value| value < low));
-        let end = high.map_or(self.count() as u32 + 1, |high| first(&|value| value <= high));
-        start..end.max(start)
+        let places = 0..self.count() as u32;
+        let value = |place: u32| u64_at(&self.values, place as usize * VALUE_BYTES);
+        let start = low.map_or(0, |low| first_index(places.clone(), |place| value(place) >= low));
+        let end = high
+            .map_or(places.end, |high| first_index(places.clone(), |place| value(place) > high));
+        start + 1..end.max(start) + 1
     }
 
     fn ordinal(&self, doc: u32) -> u32 {
@@ -177,66 +178,38 @@ impl Interval<'_> {
         self.ordinals.contains(&self.column.ordinal(doc))
     }
 
-    /// Clears the bits of the rows that do not pass; the first of them is that of
-    /// `first`.
+    /// Clears the bits of the rows that do not pass. The first bit is that of DocId `first`.
     pub(crate) fn narrow(&self, first: u32, bits: &mut [u64]) {
         let width = self.column.width;
-        let start = first as usize * width.bytes();
-        let ordinals = self.column.ordinals[start..].chunks(64 * width.bytes());
+        let ordinals = &self.column.ordinals[first as usize * width.bytes()..];
+        let ordinals = ordinals.chunks(64 * width.bytes());
+        // Ordinals from `start` on, counted from 0, are below `count`; smaller ones wrap around.
+        let (start, count) = (self.ordinals.start, self.ordinals.end - self.ordinals.start);
         for (word, ordinals) in bits.iter_mut().zip(ordinals).filter(|(word, _)| **word != 0) {
             *word &= match width {
-                Width::One => {
-                    passing(ordinals, |[byte]| byte, self.ordinals.start as u8, self.count() as u8)
-                }
-                Width::Two => passing(
-                    ordinals,
-                    u16::from_le_bytes,
-                    self.ordinals.start as u16,
-                    self.count() as u16,
-                ),
+                Width::One => passing(ordinals, |[byte]: [u8; 1]| {
+                    byte.wrapping_sub(start as u8) < count as u8
+                }),
+                Width::Two => passing(ordinals, |bytes| {
+                    u16::from_le_bytes(bytes).wrapping_sub(start as u16) < count as u16
+                }),
                 Width::Four => {
-                    passing(ordinals, u32::from_le_bytes, self.ordinals.start, self.count())
+                    passing(ordinals, |bytes| u32::from_le_bytes(bytes).wrapping_sub(start) < count)
                 }
             };
         }
     }
-
-    fn count(&self) -> u32 {
-        self.ordinals.end - self.ordinals.start
-    }
 }
 
-/// An ordinal of some width.
-trait Ordinal: Copy + PartialOrd {
-    fn wrapping_sub(self, other: Self) -> Self;
-}
-
-macro_rules! ordinal {
-    ($($number:ty),*) => {
-        $(impl Ordinal for $number {
-            fn wrapping_sub(self, other: Self) -> Self {
-                <$number>::wrapping_sub(self, other)
-            }
-        })*
-    };
-}
-
-ordinal!(u8, u16, u32);
-
-/// A bit for each of up to 64 ordinals: whether it is one of the `count` from `first`
-/// on. Written so that the compiler compares many at a time.
-fn passing<const BYTES: usize, T: Ordinal>(
-    ordinals: &[u8],
-    read: impl Fn([u8; BYTES]) -> T,
-    first: T,
-    count: T,
-) -> u64 {
+/// A bit for each of up to 64 ordinals: whether it passes. Written so that the compiler
+/// compares many at a time.
+fn passing<const BYTES: usize>(ordinals: &[u8], passes: impl Fn([u8; BYTES]) -> bool) -> u64 {
     let mut flags = [0_u8; 64];
     for (flag, bytes) in flags.iter_mut().zip(ordinals.as_chunks::<BYTES>().0) {
-        *flag = u8::from(read(*bytes).wrapping_sub(first) < count);
+        *flag = u8::from(passes(*bytes));
     }
-    // Eight bytes of 0 or 1 become eight bits: each factor's bit moves one of them to
-    // its place in the highest byte, and no two meet.
+    // Eight bytes of 0 or 1 become eight bits: each bit of the factor moves one of them to its
+    // place in the highest byte, and no two sums overlap.
     let eights = flags
         .as_chunks::<8>()
         .0
@@ -246,7 +219,7 @@ fn passing<const BYTES: usize, T: Ordinal>(
 }
 
 impl Width {
-    /// What the ordinals of so many values need.
+    /// The width of the ordinals of `values` distinct values.
     fn of(values: usize) -> Self {
         match values {
             0..=0xff => Self::One,
@@ -294,7 +267,7 @@ mod tests {
         (folder, numbers)
     }
 
-    /// The rows that all intervals of `filters` hold.
+    /// The rows that pass all intervals of `filters`.
     fn passing(numbers: &Numbers, docs: usize, filters: &Filters) -> Vec<u32> {
         let mut bits = vec![u64::MAX; docs.div_ceil(64)];
         for interval in numbers.intervals(filters) {
@@ -311,7 +284,7 @@ mod tests {
         assert!([-1, 0, 20_000].map(|days| of_day(Date::from_days(days).unwrap())).is_sorted());
     }
 
-    /// Each width: as many distinct values as it holds, and one more.
+    /// The most distinct values of each width, and one more.
     #[test]
     fn every_width() {
         for (count, width) in
@@ -343,9 +316,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// As comparing the numbers themselves.
+        /// Comparing ordinals gives the same rows as comparing the values.
         #[test]
-        fn intervals_hold_what_they_say(
+        fn ordinals_compare_as_values_do(
             rows in proptest::collection::vec(
                 (proptest::option::of(-3_i32..3), proptest::option::of(0_i64..900)), 1..300,
             ),

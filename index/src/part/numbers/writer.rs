@@ -1,5 +1,5 @@
-//! Writing the columns of a part: which values there are is known only at the end, so
-//! that ordinals are first given in the order of appearance, and then anew.
+//! Writing the columns of a part. The distinct values are known only at the end: ordinals are
+//! first given in the order of appearance and written to a temporary file, then replaced.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use super::{COUNT, NAMES, Width, paths, values};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 
-/// Takes the instruments of a part in, in order.
+/// Writes the columns of one part. Instruments are added in FIGI order.
 pub(crate) struct NumbersWriter([ColumnWriter; COUNT]);
 
 struct ColumnWriter {
     part: PathBuf,
     name: &'static str,
-    /// Ordinals from 1 on, in the order of appearance.
+    /// The temporary ordinal of each value, from 1 on.
     known: HashMap<u64, u32>,
-    /// The ordinal of each row so far, as `u32`.
+    /// The temporary ordinals of the rows, as `u32`.
     ordinals: FileWriter,
     docs: usize,
 }
@@ -68,7 +68,7 @@ impl ColumnWriter {
         let width = Width::of(sorted.len()).bytes();
         let [values_path, ordinals_path] = paths(&part, name);
         let values: Vec<u8> = sorted.iter().flat_map(|(value, _)| value.to_le_bytes()).collect();
-        fs::write(&values_path, values).map_err(Error::io(&values_path))?;
+        write_file(&values_path, &values)?;
         let unsorted = unsorted(&part, name);
         let mut read = BufReader::new(File::open(&unsorted).map_err(Error::io(&unsorted))?);
         let mut write = FileWriter::create(ordinals_path)?;

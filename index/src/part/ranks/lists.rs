@@ -1,13 +1,12 @@
-//! The positions of the rows that hold a frequent word: posting lists once more, in the
-//! order of ranks.
+//! The rows of each frequent word in the order of ranks, as lists of positions.
 //!
-//! `ranks.words`: an entry for each such word, in the order of the segment's dictionary:
-//! where its posting list begins there, by which it is known, and the count of its rows
-//! as `u32`, and where its list here begins as `u64`. `ranks.lists`: a list is its
-//! blocks' directory, for each block the last position in it and where it begins, after
-//! the directory, as `u32`; then the blocks, each a byte that says how many bits a
-//! difference takes, and 128 packed differences. The last block is filled up with its
-//! last position.
+//! - `ranks.words`: an entry of [`WORD_BYTES`] for each frequent word, in the order of the
+//!   segment's dictionary: the start of its posting list in the segment, which identifies the
+//!   word, and the number of its rows, as `u32`; the start of its list in `ranks.lists`, as
+//!   `u64`.
+//! - `ranks.lists`: a list begins with its directory: for each block its last position, and its
+//!   start after the directory, as `u32`. A block is a byte with the number of bits of a
+//!   difference, and 128 packed differences. The last block is padded with its last position.
 
 use std::path::Path;
 
@@ -18,38 +17,39 @@ use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 
 use super::Ranks;
 use crate::error::{Error, Result};
-use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
 pub(super) const WORDS: &str = "ranks.words";
 pub(super) const LISTS: &str = "ranks.lists";
 
-/// Words of fewer rows have no list: to rank so few takes less than to keep them.
+/// The fewest rows of a word with a list. The rows of other words are looked up and sorted.
 pub(crate) const LISTED_MIN: u32 = 128;
 
 const WORD_BYTES: usize = 16;
 const BLOCK: usize = BitPacker4x::BLOCK_LEN;
 const DIRECTORY_BYTES: usize = 8;
 
-/// The bits of a difference, at the most.
+/// The most bits of a difference.
 const BITS_MAX: u8 = u32::BITS as u8;
 
-/// No position.
+/// The position after the last one.
 const END: u32 = u32::MAX;
 
-/// The lists of one part.
+/// The lists of the frequent words of one part.
 pub(super) struct Lists {
     words: Mapped,
     lists: Mapped,
 }
 
-/// Positions of one list, ascending.
+/// A cursor over the positions of one list, ascending.
 #[derive(Clone)]
 pub(crate) struct ListCursor<'a> {
     directory: &'a [u8],
     blocks: &'a [u8],
     count: u32,
-    /// The block that is unpacked, and the place in it.
+    /// The number of the unpacked block.
     block: usize,
+    /// The place of the current position in that block.
     at: usize,
     positions: [u32; BLOCK],
 }
@@ -62,11 +62,12 @@ impl Lists {
         })
     }
 
+    /// The list of the word with this entry in the dictionary, if the word is frequent.
     pub(super) fn of(&self, info: &TermInfo) -> Option<ListCursor<'_>> {
         let count = self.words.len() / WORD_BYTES;
         let start = info.postings_range.start as u64;
         let start_at = |place: u32| u64::from(u32_at(&self.words, place as usize * WORD_BYTES));
-        let place = super::first(0, count as u32, |place| start_at(place) >= start);
+        let place = first_index(0..count as u32, |place| start_at(place) >= start);
         let is_there =
             info.doc_freq >= LISTED_MIN && (place as usize) < count && start_at(place) == start;
         is_there.then(|| self.at(place as usize))
@@ -83,7 +84,7 @@ impl Lists {
         cursor
     }
 
-    /// Whether the word at that place is this one, with as many rows.
+    /// Whether the entry at that place is of this word, with the same number of rows.
     fn is_of(&self, place: usize, info: &TermInfo) -> bool {
         let Some(word) = self.words.get(place * WORD_BYTES..(place + 1) * WORD_BYTES) else {
             return false;
@@ -92,7 +93,7 @@ impl Lists {
             && u32_at(word, 4) == info.doc_freq
     }
 
-    /// Whether all blocks of a list are there.
+    /// Whether all blocks of a list are inside the file.
     fn is_within(&self, place: usize) -> bool {
         let count = u32_at(&self.words, place * WORD_BYTES + 4) as usize;
         let start = u64_at(&self.words, place * WORD_BYTES + 8) as usize;
@@ -107,7 +108,7 @@ impl Lists {
         })
     }
 
-    /// Checks that each list ascends, and holds the rows that the segment says.
+    /// Checks that each list ascends, and has the rows of the word's posting list.
     pub(super) fn verify(
         &self,
         part: &Path,
@@ -125,15 +126,15 @@ impl Lists {
                 continue;
             }
             if !self.is_of(place, info) {
-                return Err(damaged("a frequent word has no list of its own"));
+                return Err(damaged("a frequent word has no list, or one of another length"));
             }
             if !self.is_within(place) {
                 return Err(damaged("a list is cut"));
             }
             let mut cursor = self.at(place);
             place += 1;
-            // Equal sets have equal sums; that unequal ones have them by chance is out of
-            // reach for a list that ascends and counts the same.
+            // Two ascending lists of equal length with different rows have equal sums once in
+            // 2^64.
             let (mut sum, mut before) = (0_u64, None);
             while cursor.position() != END {
                 if before >= Some(cursor.position()) || cursor.position() >= ranks.len() {
@@ -141,7 +142,9 @@ impl Lists {
                 }
                 before = Some(cursor.position());
                 if cursor.is_last() && before != Some(cursor.last(cursor.block)) {
-                    return Err(damaged("a block ends elsewhere than its list says"));
+                    return Err(damaged(
+                        "a block ends at another position than its directory says",
+                    ));
                 }
                 sum = sum.wrapping_add(spread(ranks.doc(cursor.position())));
                 cursor.advance();
@@ -153,38 +156,39 @@ impl Lists {
                 postings.advance();
             }
             if sum != 0 {
-                return Err(damaged("a list holds other rows than the segment says"));
+                return Err(damaged("a list has other rows than the segment"));
             }
         }
         if place * WORD_BYTES != self.words.len() {
-            return Err(damaged("a list is of no word"));
+            return Err(damaged("a list belongs to no frequent word"));
         }
         Ok(())
     }
 }
 
-/// The bytes of a packed block, of which each difference takes so many bits.
+/// The bytes of the packed differences of a block, of `bits` bits each.
 fn packed_bytes(bits: u8) -> usize {
     usize::from(bits) * BLOCK / 8
 }
 
-/// A number that tells sums of DocIds apart.
+/// A hash of a DocId: sums of hashes differ when sets of DocIds do.
 fn spread(doc: u32) -> u64 {
     let spread = (u64::from(doc) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (spread ^ spread >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
 }
 
 impl ListCursor<'_> {
-    /// How many positions the list has.
+    /// The number of positions in the list.
     pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
-    /// The position at hand; `u32::MAX` when there is none left.
+    /// The current position; `u32::MAX` after the last one.
     pub(crate) fn position(&self) -> u32 {
         self.positions[self.at]
     }
 
+    /// Goes to the next position, and returns it.
     pub(crate) fn advance(&mut self) -> u32 {
         let place = self.block * BLOCK + self.at + 1;
         if place >= self.count as usize {
@@ -197,7 +201,7 @@ impl ListCursor<'_> {
         self.position()
     }
 
-    /// Goes to the first position that is not before `target`, from the one at hand on.
+    /// Goes forward to the first position from `target` on, and returns it. It never goes back.
     pub(crate) fn seek(&mut self, target: u32) -> u32 {
         if self.position() >= target {
             return self.position();
@@ -205,7 +209,7 @@ impl ListCursor<'_> {
         let blocks = self.directory.len() / DIRECTORY_BYTES;
         let last = |block: u32| self.last(block as usize);
         if last(self.block as u32) < target {
-            // Mostly it is one of the next blocks.
+            // The block is usually one of the next: try steps of 1, 2, 4 and so on first.
             let (mut low, mut step) = (self.block as u32 + 1, 1);
             while (low as usize) < blocks && last(low) < target {
                 low += step;
@@ -213,7 +217,7 @@ impl ListCursor<'_> {
             }
             let high = (low + 1).min(blocks as u32);
             let low = low.saturating_sub(step).max(self.block as u32 + 1).min(high);
-            let block = super::first(low, high, |block| last(block) >= target) as usize;
+            let block = first_index(low..high, |block| last(block) >= target) as usize;
             if block == blocks {
                 self.end();
                 return END;
@@ -225,7 +229,14 @@ impl ListCursor<'_> {
         self.position()
     }
 
-    /// Whether the position at hand is the last of its block.
+    /// Goes back to the first position.
+    pub(crate) fn rewind(&mut self) {
+        if (self.block, self.at) != (0, 0) {
+            self.unpack(0);
+        }
+    }
+
+    /// Whether the current position is the last of its block.
     fn is_last(&self) -> bool {
         self.at + 1 == BLOCK || self.block * BLOCK + self.at + 1 == self.count as usize
     }
@@ -258,7 +269,7 @@ impl ListCursor<'_> {
     }
 }
 
-/// Appends a list of ascending positions, at least one.
+/// Appends the list of ascending positions, at least one, with its directory.
 pub(super) fn put(positions: &[u32], out: &mut Vec<u8>) {
     let packer = BitPacker4x::new();
     let (mut directory, mut blocks) = (Vec::new(), Vec::new());
@@ -313,10 +324,10 @@ mod tests {
             }
             prop_assert_eq!(walked.advance(), END);
             prop_assert_eq!(&all, &positions);
-            let mut sought = cursor(&list, positions.len());
+            walked.rewind();
             for target in targets {
                 let expected = set.range(target..).next().copied().unwrap_or(END);
-                prop_assert_eq!(sought.seek(target), expected);
+                prop_assert_eq!(walked.seek(target), expected);
             }
         }
     }

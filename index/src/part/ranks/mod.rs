@@ -1,11 +1,13 @@
-//! The rows of a part in the order of their ranks: what lets a search take the best of a
-//! million rows that match without looking at the others.
+//! The rows of a part in the order of their ranks, so that a search takes the best of a million
+//! matching rows without looking at the others (engine 6).
 //!
-//! A row's **position** is its place in that order: by rank, and rows of equal rank by
-//! FIGI. Five files: `ranks.values`, the rank of each DocId as `u16`; `ranks.order`, the
-//! DocId at each position as `u32`; `ranks.firsts`, for each rank that a row has, the rank
-//! and the first position with it, as two `u32`; and the positions of the rows that hold
-//! each frequent word, `ranks.words` and `ranks.lists` (see [`lists`]).
+//! A row's **rank** says how much a person would want it (`rank`). Its **position** is its place
+//! in the order by rank; rows of equal rank are in FIGI order. Five files, all little-endian:
+//! - `ranks.values`: the rank of each DocId, as `u16`;
+//! - `ranks.order`: the DocId at each position, as `u32`;
+//! - `ranks.firsts`: for each rank that a row has, the rank and its first position, as `u32`;
+//! - `ranks.words` and `ranks.lists`: the positions of the rows with each frequent word (see
+//!   [`lists`]).
 
 mod lists;
 pub(crate) mod rank;
@@ -21,10 +23,10 @@ use tantivy::schema::Field;
 pub(crate) use self::lists::ListCursor;
 use self::lists::Lists;
 use self::rank::KIND_SHIFT;
-pub(crate) use self::writer::{FactsWriter, Universe, write};
+pub(crate) use self::writer::{FactsWriter, Securities, write};
 use crate::error::{Error, Result};
 use crate::instrument::kind::Kind;
-use crate::mapped::{Mapped, u32_at};
+use crate::mapped::{Mapped, first_index, u32_at};
 
 const VALUES: &str = "ranks.values";
 const ORDER: &str = "ranks.order";
@@ -32,7 +34,7 @@ const FIRSTS: &str = "ranks.firsts";
 
 const FIRST_BYTES: usize = 8;
 
-/// The ranks of one part of a published generation.
+/// The ranks of one part.
 pub(crate) struct Ranks {
     values: Mapped,
     order: Mapped,
@@ -49,12 +51,12 @@ impl Ranks {
             lists: Lists::open(part)?,
         };
         if ranks.values.len() != 2 * rows || ranks.order.len() != 4 * rows {
-            return Err(Error::damaged(part, "ranks and rows count differently"));
+            return Err(Error::damaged(part, "ranks and rows have different numbers of rows"));
         }
         Ok(ranks)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> u32 {
         (self.order.len() / 4) as u32
     }
@@ -65,7 +67,7 @@ impl Ranks {
         u16::from_le_bytes([self.values[at], self.values[at + 1]])
     }
 
-    /// What a row is.
+    /// The kind of a row.
     pub(crate) fn kind(&self, doc: u32) -> Kind {
         Kind::ALL[usize::from(self.rank(doc) >> KIND_SHIFT)]
     }
@@ -75,7 +77,7 @@ impl Ranks {
         rank::place(self.rank(doc)) == 0
     }
 
-    /// What a rank costs within its kind, the less the better, below 512.
+    /// The distance of a row's rank from the best one of its kind (see [`rank::cost`]).
     pub(crate) fn cost(&self, doc: u32) -> i32 {
         rank::cost(self.rank(doc))
     }
@@ -90,10 +92,10 @@ impl Ranks {
         self.first_from(self.rank(doc), doc)
     }
 
-    /// The first position of a row of that rank from that DocId on, or of a later rank.
+    /// The first position after all smaller ranks and, of rank `rank`, all DocIds below `doc`.
     pub(crate) fn first_from(&self, rank: u16, doc: u32) -> u32 {
-        let Range { start, end } = self.of_ranks(rank.into(), u32::from(rank) + 1);
-        first(start, end, |position| self.doc(position) >= doc)
+        let positions = self.of_ranks(rank.into(), u32::from(rank) + 1);
+        first_index(positions, |position| self.doc(position) >= doc)
     }
 
     /// The positions of the rows of a kind.
@@ -102,29 +104,32 @@ impl Ranks {
         self.of_ranks(kind << KIND_SHIFT, (kind + 1) << KIND_SHIFT)
     }
 
-    /// The positions of the rows that hold a word, by what the segment says of the word;
-    /// `None` for words of few rows.
+    /// The positions of the rows with a word, which is given by its entry in the segment's
+    /// dictionary; `None` for a word of fewer than [`lists::LISTED_MIN`] rows.
     pub(crate) fn list(&self, word: &TermInfo) -> Option<ListCursor<'_>> {
         self.lists.of(word)
     }
 
+    /// The positions of the ranks from `from` to before `to`.
     fn of_ranks(&self, from: u32, to: u32) -> Range<u32> {
         self.first_of(from)..self.first_of(to)
     }
 
-    /// The first position whose rank is that or a later one.
+    /// The first position of that rank or a larger one.
     fn first_of(&self, rank: u32) -> u32 {
         let count = (self.firsts.len() / FIRST_BYTES) as u32;
-        let place =
-            first(0, count, |place| u32_at(&self.firsts, place as usize * FIRST_BYTES) >= rank);
-        match place {
-            _ if place == count => self.len(),
-            _ => u32_at(&self.firsts, place as usize * FIRST_BYTES + 4),
+        let rank_at = |place: u32| u32_at(&self.firsts, place as usize * FIRST_BYTES);
+        match first_index(0..count, |place| rank_at(place) >= rank) {
+            place if place == count => self.len(),
+            place => u32_at(&self.firsts, place as usize * FIRST_BYTES + 4),
         }
     }
 
-    /// Checks what reading relies on: the order is one of all rows, by rank and DocId,
-    /// and each word's rows are those that the segment has.
+    /// Checks what reading relies on: the order has all rows, by rank and DocId, and the rows of
+    /// each listed word are those in the segment.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first contradiction.
     pub(crate) fn verify(&self, part: &Path, segment: &SegmentReader, words: Field) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
         let mut firsts = self.firsts.chunks(FIRST_BYTES);
@@ -138,32 +143,17 @@ impl Ranks {
             if last.is_none_or(|(before, _)| before < rank) {
                 let first = [u32::from(rank), position].map(u32::to_le_bytes);
                 if firsts.next() != Some(first.as_flattened()) {
-                    return Err(damaged("a rank does not begin where it should"));
+                    return Err(damaged("a rank has the wrong first position"));
                 }
             }
             last = Some((rank, doc));
         }
         if firsts.next().is_some() {
-            return Err(damaged("a rank is that of no row"));
+            return Err(damaged("a rank has no row"));
         }
         if (0..self.len()).any(|position| self.position(self.doc(position)) != position) {
             return Err(damaged("a row is not at its position"));
         }
         self.lists.verify(part, segment, words, self)
     }
-}
-
-/// The first number of a range for which something holds that holds for all after it;
-/// `end` when it holds for none.
-fn first(start: u32, end: u32, holds: impl Fn(u32) -> bool) -> u32 {
-    let (mut low, mut high) = (start, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low
 }

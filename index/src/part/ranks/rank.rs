@@ -1,11 +1,13 @@
-//! Which of two rows that match equally well a person would want first.
+//! The rank of a row: a number that says which of two equally good matches a person would want
+//! first (contract 10.3 to 10.6). A smaller rank comes first.
 //!
-//! A rank is a number that follows from a row's own properties, and from what the whole
-//! universe says of its security; it knows nothing of the question, so that rows can be
-//! kept in its order (`ranks`). First comes what the row is ([`Kind`]), then where it is
-//! listed, then how much of its security there is, and last how long its name is: of two
-//! names that hold the same words, these make up more of the shorter one. The next
-//! generation may count a listing more, and a cursor then goes on from the same rank.
+//! A rank does not depend on the question, so that rows can be kept in its order. It follows
+//! from the row's own fields and from the other listings of its security: first the [`Kind`],
+//! then where it is listed, then how widely the security is listed, and last the length of the
+//! name, since the same query words cover more of a shorter name. The ranks of the next
+//! generation may differ a little; a cursor then goes on from the same rank.
+//!
+//! From the highest bit: 4 bits of kind, 3 bits of listing, 9 bits of score.
 
 use std::num::{NonZeroU16, NonZeroU64};
 
@@ -13,44 +15,44 @@ use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
-use crate::instrument::kind::{Kind, kind};
+use crate::instrument::kind::Kind;
 use crate::instrument::markets::{Market, market};
 use crate::instrument::vocabulary::Property;
 use crate::mapped::u64_at;
 use crate::words::words;
 
-/// One more than the greatest rank.
+/// One more than the largest rank.
 pub(crate) const RANK_END: u32 = 1 << 16;
 
-/// The bits of a rank below its kind.
+/// The number of bits below the kind.
 pub(crate) const KIND_SHIFT: u32 = 12;
 
-/// The bits of a rank below its place among the listings of its security.
+/// The number of bits below the listing.
 const SCORE_BITS: u32 = 9;
 const SCORE_MAX: u32 = (1 << SCORE_BITS) - 1;
 
-/// What a row's rank is made of, as far as the row itself says.
+/// The facts of a row that its rank follows from, as far as they are in its own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) share_class: Option<Figi>,
     pub(crate) composite: Option<Figi>,
-    /// The ISIN as a number, of what does not end on a day.
+    /// The ISIN as a number, unless the instrument ends on a day.
     pub(crate) isin: Option<NonZeroU64>,
     pub(crate) kind: Kind,
     market: Market,
-    /// Its exchange code, as two bytes: all codes that count have two letters.
+    /// The exchange code as a number, if it has two letters, as all that are counted have.
     pub(crate) exch_code: Option<NonZeroU16>,
-    /// Of what ends on a day, two months each from long ago on, 0 without a day; of all
-    /// else, words of the name.
+    /// For an instrument that ends on a day, the two-month step of that day, 0 when it is not
+    /// known; for others, the number of words of the name.
     measure: u16,
 }
 
-/// Bytes of [`Facts`] when they are put aside.
+/// The bytes of [`Facts`] in a file.
 pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2;
 
 impl Facts {
     pub(crate) fn of(instrument: &Instrument) -> Self {
-        let kind = kind(instrument);
+        let kind = Kind::of(instrument);
         let isin = instrument.identifiers_of(IdType::Isin).next();
         let exch_code = instrument.property(Property::ExchCode);
         let currency = instrument.property(Property::Currency);
@@ -73,6 +75,7 @@ impl Facts {
         }
     }
 
+    /// The facts as bytes, for a file that the build removes again.
     pub(crate) fn to_bytes(self) -> [u8; FACTS_BYTES] {
         let mut bytes = [0; FACTS_BYTES];
         let figi = |figi: Option<Figi>| figi.map_or(0, Figi::to_u64);
@@ -88,7 +91,7 @@ impl Facts {
         bytes
     }
 
-    /// The facts of bytes that [`Facts::to_bytes`] made.
+    /// The facts from [`Facts::to_bytes`].
     pub(crate) fn from_bytes(bytes: &[u8; FACTS_BYTES]) -> Self {
         let number = |at: usize| NonZeroU64::new(u64_at(bytes, at));
         let figi = |at: usize| number(at).map(|figi| Figi::from_u64(figi.get()));
@@ -104,17 +107,15 @@ impl Facts {
         }
     }
 
-    /// Whether the row is one of several of its security, as far as it shows: then the
-    /// universe has something to say of it.
-    pub(crate) fn has_family(&self) -> bool {
+    /// Whether the row may be one of several listings of a security.
+    pub(crate) fn has_siblings(&self) -> bool {
         !self.kind.ends() && (self.share_class.or(self.composite).is_some() || self.isin.is_some())
     }
 
-    /// How good a listing of its security it is, the less the better, below 8.
-    /// `is_alone`: the row of its composite is this one, or is not there (a market with a
-    /// single venue has none).
-    pub(crate) fn listing(&self, is_alone: bool) -> u32 {
-        match (self.market, is_alone) {
+    /// The class of the listing, from 0, the best, to 7. `stands_for_market`: the row is its own
+    /// composite, or its composite has no row, as on a market with a single venue.
+    pub(crate) fn listing_class(&self, stands_for_market: bool) -> u32 {
+        match (self.market, stands_for_market) {
             (Market::Home, true) => 0,
             (Market::Unknown, true) if self.exch_code.is_some() => 1,
             (Market::Unknown, true) => 2,
@@ -126,14 +127,14 @@ impl Facts {
         }
     }
 
-    /// The rank of the row, by its family.
-    pub(crate) fn rank(&self, family: Family) -> u16 {
-        let Family { listing, is_best, listings, halvings } = family;
+    /// The rank of the row, given its comparison with the other rows.
+    pub(crate) fn rank(&self, comparison: Comparison) -> u16 {
+        let Comparison { listing_class, is_best, listings, halvings } = comparison;
         let (place, score) = if self.kind.ends() {
-            // Later days first: what has expired comes last, whatever today is.
-            (u32::from(listing > 2), SCORE_MAX - u32::from(self.measure).min(SCORE_MAX))
+            // Later days come first, so that expired instruments come last on any day.
+            (u32::from(listing_class > 2), SCORE_MAX - u32::from(self.measure).min(SCORE_MAX))
         } else {
-            let place = match listing {
+            let place = match listing_class {
                 0..7 if is_best => 0,
                 0..=2 => 2,
                 4 => 3,
@@ -142,7 +143,7 @@ impl Facts {
             };
             let words = WORD_COST * u32::from(self.measure).min(WORDS_MAX);
             let rarity = DOUBLING_GAIN * DOUBLINGS_MAX - popularity(listings);
-            let abroad = LISTING_COST * u32::from(!matches!(listing, 0 | 3));
+            let abroad = LISTING_COST * u32::from(!matches!(listing_class, 0 | 3));
             let market = HALVING_COST * halvings.min(HALVINGS_MAX);
             (place, words + rarity + abroad + market)
         };
@@ -152,59 +153,62 @@ impl Facts {
     }
 }
 
-/// An ISIN as a number: base 36 of its twelve characters.
+/// An ISIN as a number: its twelve characters in base 36.
 fn number(isin: &IdValue<'_>) -> Option<NonZeroU64> {
     let mut digits = isin.as_str().chars().map(|c| c.to_digit(36).map(u64::from));
     NonZeroU64::new(digits.try_fold(0, |number, digit| Some(number * 36 + digit?))?)
 }
 
-/// The place of a rank's row among the listings of its security.
+/// The listing bits of a rank: 0 for the best listing of a security.
 pub(crate) fn place(rank: u16) -> u32 {
     (u32::from(rank) & ((1 << KIND_SHIFT) - 1)) >> SCORE_BITS
 }
 
-/// What a rank costs within its kind when ranks are but one thing among others.
+/// The distance of a rank from the best one of its kind, from 0 to 686, to weigh it against
+/// other reasons for a suggestion.
 pub(crate) fn cost(rank: u16) -> i32 {
     let score = u32::from(rank) & SCORE_MAX;
     (place(rank) * 25 + score) as i32
 }
 
-/// What the universe says of a row.
+/// A row compared with the other listings of its security.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Family {
-    /// What [`Facts::listing`] says.
-    pub(crate) listing: u32,
+pub(crate) struct Comparison {
+    /// The class of [`Facts::listing_class`].
+    pub(crate) listing_class: u32,
     /// Whether no listing of the security is better.
     pub(crate) is_best: bool,
-    /// How many listings the security has.
+    /// The number of listings of the security.
     pub(crate) listings: u32,
-    /// How often the largest market must be halved to be as small as the row's.
+    /// The size of the row's market, as the number of times that the largest one must be halved
+    /// to become as small.
     pub(crate) halvings: u32,
 }
 
-/// An exchange code of two letters as a number.
+/// An exchange code as a number; `None` unless it has two bytes.
 pub(crate) fn code_number(code: &str) -> Option<NonZeroU16> {
     let bytes: [u8; 2] = code.as_bytes().try_into().ok()?;
     NonZeroU16::new(u16::from_le_bytes(bytes))
 }
 
-/// Beyond so many words a name is as long as any.
+/// The most words of a name that are counted.
 const WORDS_MAX: u32 = 24;
 
-/// What one more word in the name costs: a share listed twice as often may have a name
+/// The cost of a word in the name. A security that is listed twice as often may have a name
 /// that is three words longer.
 const WORD_COST: u32 = 8;
 const DOUBLING_GAIN: u32 = 24;
 const DOUBLINGS_MAX: u32 = 8;
 
-/// What it costs a security that none of its listings is known to be at home.
+/// The cost of a listing that is not known to be on the home market.
 const LISTING_COST: u32 = 36;
 
-/// What it costs to be listed on a smaller market.
+/// The cost of a market of half the size.
 const HALVING_COST: u32 = 4;
 const HALVINGS_MAX: u32 = 6;
 
-/// How often a security is listed, by doublings and what lies between them.
+/// The gain of a number of listings: [`DOUBLING_GAIN`] for each doubling, and a share of it in
+/// between.
 fn popularity(listings: u32) -> u32 {
     let listings = listings.clamp(1, 1 << DOUBLINGS_MAX);
     let doublings = listings.ilog2();
@@ -212,7 +216,7 @@ fn popularity(listings: u32) -> u32 {
     DOUBLING_GAIN * doublings + DOUBLING_GAIN * beyond / (1 << doublings)
 }
 
-/// Steps of two months from 1980 on.
+/// The number of steps of 61 days since 1980 began, as far as a score can hold it.
 fn two_months(day: Date) -> u16 {
     (day.to_days() - 3652).clamp(0, i64::from(SCORE_MAX) * 61).div_euclid(61) as u16
 }
@@ -235,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_is() {
+    fn the_kind_of_an_instrument() {
         let sector = |value| (Property::MarketSecDes, value);
         let kind2 = |value| (Property::SecurityType2, value);
         for (name, properties, expected) in [
@@ -250,7 +254,7 @@ mod tests {
             ("Nasd CTA Globl C Tech TR", &[sector("Index")], Kind::Index),
             ("anything", &[], Kind::Other),
         ] {
-            assert_eq!(kind(&row(name, properties)), expected, "{name}");
+            assert_eq!(Kind::of(&row(name, properties)), expected, "{name}");
         }
     }
 
@@ -274,25 +278,29 @@ mod tests {
     /// before those with few, shares before bonds, later days before earlier ones.
     #[test]
     fn the_order_of_ranks() {
-        let family =
-            |listing, is_best, listings| Family { listing, is_best, listings, halvings: 0 };
+        let compared = |listing_class, is_best, listings| Comparison {
+            listing_class,
+            is_best,
+            listings,
+            halvings: 0,
+        };
         let share = Facts::of(&row("APPLE INC", &[(Property::MarketSecDes, "Equity")]));
         let ranks = [
-            share.rank(family(0, true, 200)),
-            share.rank(family(4, true, 200)),
-            share.rank(family(0, true, 2)),
-            share.rank(family(0, true, 1)),
-            share.rank(Family { halvings: 3, ..family(0, true, 1) }),
-            share.rank(family(0, false, 200)),
-            share.rank(family(4, false, 200)),
-            share.rank(family(3, false, 200)),
-            share.rank(family(7, false, 200)),
+            share.rank(compared(0, true, 200)),
+            share.rank(compared(4, true, 200)),
+            share.rank(compared(0, true, 2)),
+            share.rank(compared(0, true, 1)),
+            share.rank(Comparison { halvings: 3, ..compared(0, true, 1) }),
+            share.rank(compared(0, false, 200)),
+            share.rank(compared(4, false, 200)),
+            share.rank(compared(3, false, 200)),
+            share.rank(compared(7, false, 200)),
         ];
         assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
         let matures = |day: &str| {
             let mut bond = row("APPLE INC", &[(Property::MarketSecDes, "Corp")]);
             bond.maturity = Some(Date::parse(day).unwrap());
-            Facts::of(&bond).rank(family(2, true, 1))
+            Facts::of(&bond).rank(compared(2, true, 1))
         };
         let bonds = [matures("2150-01-01"), matures("2040-05-01"), matures("2026-05-01")];
         assert!(ranks[8] < bonds[0] && bonds.is_sorted_by(|a, b| a < b), "{bonds:?}");

@@ -1,4 +1,7 @@
-//! Ranking the rows of a universe: when all parts are written and all listings counted.
+//! Ranking all rows, after all parts are written and the listings of each security are counted.
+//!
+//! Ranks are made over all parts, so that no answer depends on how an index is cut (contract
+//! 10.7).
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -10,18 +13,18 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 
 use super::lists::{LISTED_MIN, LISTS, WORDS, put};
-use super::rank::{FACTS_BYTES, Facts, Family, RANK_END};
+use super::rank::{Comparison, FACTS_BYTES, Facts, RANK_END};
 use super::{FIRSTS, ORDER, VALUES};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
-use crate::part::file_writer::FileWriter;
+use crate::part::file_writer::{FileWriter, write_file};
 use crate::part::rows::Rows;
 
-/// The facts of a part's rows, until the part is ranked.
+/// The file with the facts of a part's rows, which is removed when the part is ranked.
 const FACTS: &str = "ranks.facts";
 
-/// Puts the facts of a part's rows aside, in FIGI order.
+/// Writes the facts of a part's rows. Instruments are added in FIGI order.
 pub(crate) struct FactsWriter(FileWriter);
 
 impl FactsWriter {
@@ -38,21 +41,21 @@ impl FactsWriter {
     }
 }
 
-/// What the rows of all parts say of each other.
-pub(crate) struct Universe {
-    /// Of securities that may have several rows.
-    securities: HashMap<Key, Security>,
-    /// The composites that are rows themselves.
+/// The securities of all parts, with their listings, and the sizes of the markets.
+pub(crate) struct Securities {
+    /// The securities that may have several rows.
+    by_key: HashMap<Key, Security>,
+    /// The composites that have a row.
     composites: HashSet<Figi>,
-    /// The share class of an ISIN, for the rows of which only the ISIN is known.
+    /// The share class of each ISIN, for rows whose share class is not known.
     share_classes: HashMap<NonZeroU64, Figi>,
-    /// The rows of each exchange code, and the most of them.
+    /// The number of rows of each exchange code.
     markets: HashMap<NonZeroU16, u32>,
+    /// The number of rows of the largest market.
     largest: u32,
 }
 
-/// What the listings of a security have in common: the share class, else the ISIN, else
-/// the composite.
+/// The identity of a security: its share class, else its ISIN, else its composite.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Figi(Figi),
@@ -61,53 +64,55 @@ enum Key {
 
 struct Security {
     listings: u32,
-    /// The best of them, and which it is.
+    /// The class and the FIGI of the best listing.
     best: (u32, Figi),
 }
 
-impl Universe {
-    /// What all rows say, which `visit` hands on with their FIGIs; it is called twice.
+impl Securities {
+    /// The securities of all rows. `visit` calls its argument with the FIGI and the facts of
+    /// every row; it is called twice.
     pub(crate) fn of(visit: impl Fn(&mut dyn FnMut(Figi, &Facts)) -> Result<()>) -> Result<Self> {
-        let mut universe = Self {
-            securities: HashMap::new(),
+        let mut all = Self {
+            by_key: HashMap::new(),
             composites: HashSet::new(),
             share_classes: HashMap::new(),
             markets: HashMap::new(),
             largest: 0,
         };
         visit(&mut |figi, facts| {
-            if facts.has_family() && facts.composite == Some(figi) {
-                universe.composites.insert(figi);
+            if facts.has_siblings() && facts.composite == Some(figi) {
+                all.composites.insert(figi);
             }
             if let Some(code) = facts.exch_code.filter(|_| !facts.kind.ends()) {
-                *universe.markets.entry(code).or_default() += 1;
+                *all.markets.entry(code).or_default() += 1;
             }
             if let (Some(isin), Some(share_class)) = (facts.isin, facts.share_class) {
-                let known = universe.share_classes.entry(isin).or_insert(share_class);
+                let known = all.share_classes.entry(isin).or_insert(share_class);
                 *known = share_class.min(*known);
             }
         })?;
-        let mut securities: HashMap<Key, Security> = HashMap::new();
+        let mut by_key: HashMap<Key, Security> = HashMap::new();
         visit(&mut |figi, facts| {
-            if let Some(key) = universe.key(facts) {
-                let listing = (universe.listing(figi, facts), figi);
-                let security = securities.entry(key);
+            if let Some(key) = all.key(facts) {
+                let listing = (all.listing_class(figi, facts), figi);
+                let security = by_key.entry(key);
                 let security = security.or_insert(Security { listings: 0, best: listing });
                 security.listings += 1;
                 security.best = security.best.min(listing);
             }
         })?;
-        let largest = universe.markets.values().copied().max().unwrap_or(0);
-        Ok(Self { securities, largest, ..universe })
+        let largest = all.markets.values().copied().max().unwrap_or(0);
+        Ok(Self { by_key, largest, ..all })
     }
 
-    /// The same from the facts that were put aside in these parts.
+    /// The securities of these parts, from the files of [`FactsWriter`].
     pub(crate) fn of_parts(parts: &[PathBuf]) -> Result<Self> {
         Self::of(|each| parts.iter().try_for_each(|part| for_each(part, &mut *each)))
     }
 
+    /// The security of a row; `None` when no other row can be of the same one.
     fn key(&self, facts: &Facts) -> Option<Key> {
-        if !facts.has_family() {
+        if !facts.has_siblings() {
             return None;
         }
         let known = || facts.isin.and_then(|isin| self.share_classes.get(&isin).copied());
@@ -115,20 +120,19 @@ impl Universe {
         figi.or(facts.isin.map(Key::Isin)).or(facts.composite.map(Key::Figi))
     }
 
-    fn listing(&self, figi: Figi, facts: &Facts) -> u32 {
-        let is_composite = |composite| composite == figi;
-        let is_alone = facts.composite.is_none_or(|composite| {
-            is_composite(composite) || !facts.kind.ends() && !self.composites.contains(&composite)
+    fn listing_class(&self, figi: Figi, facts: &Facts) -> u32 {
+        let stands_for_market = facts.composite.is_none_or(|composite| {
+            composite == figi || !facts.kind.ends() && !self.composites.contains(&composite)
         });
-        facts.listing(is_alone)
+        facts.listing_class(stands_for_market)
     }
 
     /// The rank of a row.
     pub(crate) fn rank(&self, figi: Figi, facts: &Facts) -> u16 {
-        let security = self.key(facts).and_then(|key| self.securities.get(&key));
+        let security = self.key(facts).and_then(|key| self.by_key.get(&key));
         let rows = facts.exch_code.and_then(|code| self.markets.get(&code)).copied();
-        facts.rank(Family {
-            listing: self.listing(figi, facts),
+        facts.rank(Comparison {
+            listing_class: self.listing_class(figi, facts),
             is_best: security.is_none_or(|security| security.best.1 == figi),
             listings: security.map_or(1, |security| security.listings),
             halvings: self.largest.max(1).ilog2()
@@ -137,29 +141,29 @@ impl Universe {
     }
 }
 
-/// Ranks the rows of a part, and then the rows of each of its frequent words.
+/// Writes the ranks of a part's rows and the lists of its frequent words.
 pub(crate) fn write(
     part: &Path,
-    universe: &Universe,
+    securities: &Securities,
     segment: &SegmentReader,
     words: Field,
 ) -> Result<()> {
     let mut ranks: Vec<u16> = Vec::new();
-    for_each(part, |figi, facts| ranks.push(universe.rank(figi, facts)))?;
+    for_each(part, |figi, facts| ranks.push(securities.rank(figi, facts)))?;
     let path = part.join(FACTS);
     fs::remove_file(&path).map_err(Error::io(&path))?;
 
-    // Where the rows of each rank begin: a count of those before.
+    // The first position of each rank: the number of rows with a smaller one.
     let mut firsts = vec![0_u32; RANK_END as usize];
     for rank in &ranks {
         firsts[usize::from(*rank)] += 1;
     }
     let mut before = 0_u32;
-    let mut told = Vec::new();
+    let mut first_entries = Vec::new();
     for (rank, count) in (0_u32..).zip(&mut firsts) {
         if *count > 0 {
-            told.extend_from_slice(&rank.to_le_bytes());
-            told.extend_from_slice(&before.to_le_bytes());
+            first_entries.extend_from_slice(&rank.to_le_bytes());
+            first_entries.extend_from_slice(&before.to_le_bytes());
         }
         (*count, before) = (before, before + *count);
     }
@@ -171,19 +175,16 @@ pub(crate) fn write(
         positions[doc] = *next;
         *next += 1;
     }
-    let bytes = |number: &u32| number.to_le_bytes();
-    for (name, bytes) in [
-        (VALUES, ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect()),
-        (ORDER, order.iter().flat_map(bytes).collect::<Vec<u8>>()),
-        (FIRSTS, told),
-    ] {
-        let path = part.join(name);
-        fs::write(&path, bytes).map_err(Error::io(&path))?;
-    }
-    drop((order, ranks));
+    let values: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
+    write_file(&part.join(VALUES), &values)?;
+    let order: Vec<u8> = order.iter().flat_map(|doc| doc.to_le_bytes()).collect();
+    write_file(&part.join(ORDER), &order)?;
+    write_file(&part.join(FIRSTS), &first_entries)?;
+    drop((values, order, ranks));
     write_lists(part, &positions, segment, words)
 }
 
+/// Writes the rows of each frequent word in the order of `positions`, the position of each DocId.
 fn write_lists(
     part: &Path,
     positions: &[u32],
@@ -201,12 +202,12 @@ fn write_lists(
         if info.doc_freq < LISTED_MIN {
             continue;
         }
-        let known_by = u32::try_from(info.postings_range.start)
+        let postings_start = u32::try_from(info.postings_range.start)
             .map_err(|_| Error::PartTooLarge("bytes of posting lists"))?;
         let postings = inverted.read_postings_from_terminfo(&info, IndexRecordOption::Basic);
         let mut postings = postings.map_err(Error::io(part))?;
         of_word.clear();
-        // Many positions are put in order by setting their bits, few by sorting.
+        // Many positions are sorted faster by setting their bits, few by comparing.
         let is_dense = info.doc_freq as usize > positions.len() / 128;
         while postings.doc() != TERMINATED {
             let position = positions[postings.doc() as usize];
@@ -226,7 +227,7 @@ fn write_lists(
         } else {
             of_word.sort_unstable();
         }
-        entries.extend_from_slice(&known_by.to_le_bytes());
+        entries.extend_from_slice(&postings_start.to_le_bytes());
         entries.extend_from_slice(&(of_word.len() as u32).to_le_bytes());
         entries.extend_from_slice(&start.to_le_bytes());
         list.clear();
@@ -235,11 +236,10 @@ fn write_lists(
         start += list.len() as u64;
     }
     lists.finish()?;
-    let path = part.join(WORDS);
-    fs::write(&path, entries).map_err(Error::io(&path))
+    write_file(&part.join(WORDS), &entries)
 }
 
-/// Hands on the FIGI and the facts of each row of a part.
+/// Calls `each` with the FIGI and the facts of every row of a part.
 fn for_each(part: &Path, mut each: impl FnMut(Figi, &Facts)) -> Result<()> {
     let rows = Rows::open(part)?;
     let path = part.join(FACTS);

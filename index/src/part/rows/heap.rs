@@ -1,31 +1,28 @@
-//! A heap of short byte strings, each kept once and named by its place.
-//!
-//! The rows and the identifier directory of a part keep their texts in one of
-//! these each: a little-endian `u16` length, then the bytes.
+//! The heap of the rows' texts, `rows.texts`: each text once, as its length in a little-endian
+//! `u16` and then its bytes. A text is named by its place in the heap.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
+use crate::part::file_writer::write_file;
 
-/// Where a text stands in its heap, in bytes from the start.
+/// The place of a text in its heap, in bytes from the start.
 pub(crate) type TextRef = u32;
 
 /// A heap that is being written.
 #[derive(Default)]
 pub(crate) struct TextHeap {
     bytes: Vec<u8>,
-    /// Where the string of this hash was put last. Two strings of one hash cost
-    /// a second copy and nothing else: the bytes are compared before they are
-    /// shared.
+    /// The place of the last text with this hash. The bytes are compared before a text is
+    /// shared, so that two texts with the same hash only cost a second copy.
     known: HashMap<u64, TextRef>,
 }
 
 impl TextHeap {
-    /// The place of `text`, which is added unless it is there already.
+    /// The place of `text`, which is added unless the heap has it.
     pub(crate) fn put(&mut self, text: &[u8]) -> Result<TextRef> {
         let hash = xxh3_64(text);
         if let Some(&place) = self.known.get(&hash)
@@ -46,19 +43,19 @@ impl TextHeap {
     }
 
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        fs::write(path, &self.bytes).map_err(Error::io(path))
+        write_file(path, &self.bytes)
     }
 }
 
-/// The text that stands at `place` of a heap.
+/// The text at `place` of a heap.
 ///
 /// # Panics
-/// When the place is none that [`TextHeap::put`] gave for this heap.
+/// When the heap has no text there, which `verify` rules out.
 pub(crate) fn text_at(heap: &[u8], place: TextRef) -> &[u8] {
     text_within(heap, place).expect("a text inside the heap")
 }
 
-/// The same; `None` when the heap has no text there.
+/// The text at `place` of a heap; `None` when the heap has no text there.
 pub(crate) fn text_within(heap: &[u8], place: TextRef) -> Option<&[u8]> {
     let (length, rest) = heap.get(place as usize..)?.split_first_chunk()?;
     rest.get(..usize::from(u16::from_le_bytes(*length)))
@@ -84,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_beyond_the_format_is_an_error() {
+    fn a_text_that_is_too_long_is_an_error() {
         let mut heap = TextHeap::default();
         assert!(heap.put(&vec![b'x'; 65_535]).is_ok());
         assert!(heap.put(&vec![b'x'; 65_536]).is_err());

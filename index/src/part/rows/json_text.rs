@@ -1,8 +1,8 @@
-//! Texts as they stand between the quotes of a JSON string (RFC 8259, 7). The rows keep
-//! theirs so: an answer then copies bytes, and neither looks at each character nor asks
-//! whether it is UTF-8. Nearly every text is the same in both forms.
+//! Texts escaped as JSON strings are, without the quotes (RFC 8259, 7). The rows keep their
+//! texts in this form, so that an answer copies bytes without looking at the characters
+//! (engine 5). Nearly every text is the same in both forms.
 
-/// Appends the form of `text`.
+/// Appends the escaped form of `text`.
 pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     let start = out.len();
     serde_json::to_writer(&mut *out, text).expect("writing into memory does not fail");
@@ -10,8 +10,7 @@ pub(crate) fn escape(text: &str, out: &mut Vec<u8>) {
     out.remove(start);
 }
 
-/// The text of these bytes; `None` where they cannot stand between the quotes of a JSON
-/// string.
+/// The text of an escaped form; `None` when the bytes are not one.
 pub(crate) fn unescape(form: &[u8]) -> Option<String> {
     serde_json::from_slice(&[b"\"", form, b"\""].concat()).ok()
 }

@@ -1,31 +1,31 @@
-//! The result fields of every instrument of a part, by DocId: what turns a hit
-//! into a row without tantivy's doc store (engine, decision 5).
+//! The result fields of every instrument of a part, by DocId (engine 5).
 //!
-//! Four files. `rows.figis`: the FIGIs as ascending `u64`, which is also how a
-//! FIGI finds its DocId. `rows.records`: one [`Record`] a row. `rows.lines`: what
-//! the rows of one line have in common (all venues of a share, or of an option),
-//! each [`Line`] once. `rows.texts`: the texts that both point to, each once, as JSON
-//! has them (`json_text`).
+//! Four files:
+//! - `rows.figis`: the FIGIs as ascending `u64`; a binary search finds the DocId of a FIGI.
+//! - `rows.records`: a [`Record`] for each row.
+//! - `rows.lines`: the fields that several rows share, such as all venues of a share, each
+//!   [`Line`] once.
+//! - `rows.texts`: the texts that records and lines point to, each once, escaped as in JSON
+//!   (`json_text`).
 
 mod heap;
 mod json_text;
 mod template;
 mod verify;
+mod writer;
 
-use std::collections::HashMap;
 use std::fmt;
 use std::hint::black_box;
 use std::path::Path;
 
-use self::heap::{TextHeap, TextRef, text_at};
-use self::json_text::{escape, unescape};
-use self::template::{RowFields, pieces, template};
-use super::file_writer::FileWriter;
+use self::heap::{TextRef, text_at};
+use self::json_text::unescape;
+use self::template::{RowFields, pieces};
+pub(crate) use self::writer::RowsWriter;
 use crate::error::{Error, Result};
-use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Property;
-use crate::mapped::{Mapped, u32_at, u64_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
 pub(crate) const FIGIS: &str = "rows.figis";
 const RECORDS: &str = "rows.records";
@@ -34,43 +34,43 @@ const TEXTS: &str = "rows.texts";
 
 const FIGI_BYTES: usize = 8;
 
-/// Five `u32`: the place of the row's line, then places of texts: attributes,
-/// securityDescription, uniqueID, uniqueIDFutOpt.
+/// Five `u32`: the number of the row's line, then the places of four texts: attributes,
+/// securityDescription, uniqueID and uniqueIDFutOpt.
 const RECORD_BYTES: usize = 5 * 4;
 
-/// Two FIGIs as `u64` (0: none), then places of texts as `u32`: ticker, name,
-/// metadata.
+/// Composite and share class FIGI as `u64`, 0 for none, then the places of three texts as
+/// `u32`: ticker, name and metadata.
 const LINE_BYTES: usize = 2 * FIGI_BYTES + 3 * 4;
 
-/// What the rows of one line have in common.
+/// The fields that several rows share.
 type Line = [u8; LINE_BYTES];
 
-/// What is particular to a row.
+/// The fields of one row.
 type Record = [u8; RECORD_BYTES];
 
 /// The place that means "no text".
 const NONE: TextRef = TextRef::MAX;
 
-/// Their lengths in a combination, as `u16`.
+/// The lengths of the four attributes, as `u16`, at the start of their combined text.
 const LENGTHS_BYTES: usize = 2 * Property::IN_RESULT.len();
 
 /// The length that means "no text".
 const NO_LENGTH: u16 = u16::MAX;
 
-/// A result row: what the contract's "FIGI result" shows of an instrument, borrowed
-/// from the index and read field by field.
+/// A result row (contract 12.3 to 12.5), borrowed from the index. Each field is read when it is
+/// asked for.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     figi: Figi,
     record: &'a [u8],
     line: &'a [u8],
-    /// The texts of [`Property::IN_RESULT`], as [`combination`] puts them together; empty when
-    /// there are none.
+    /// The values of [`Property::IN_RESULT`] as one text (see `writer`); empty when all are
+    /// unknown.
     attributes: &'a [u8],
     texts: &'a [u8],
 }
 
-/// A text of a row, as the index keeps it.
+/// A text of a row, in the form in which the index keeps it.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     stored: &'a [u8],
@@ -78,57 +78,57 @@ pub struct Text<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The row's own FIGI.
+    /// The FIGI of the row itself.
     pub fn figi(self) -> Figi {
         self.figi
     }
 
-    /// Composite FIGI.
+    /// `compositeFIGI`.
     pub fn composite_figi(self) -> Option<Figi> {
         self.line_figi(0)
     }
 
-    /// Share class FIGI.
+    /// `shareClassFIGI`.
     pub fn share_class_figi(self) -> Option<Figi> {
         self.line_figi(1)
     }
 
-    /// Ticker.
+    /// `ticker`.
     pub fn ticker(self) -> Option<Text<'a>> {
         self.line_text(0)
     }
 
-    /// Name.
+    /// `name`.
     pub fn name(self) -> Option<Text<'a>> {
         self.line_text(1)
     }
 
-    /// Present where the attributes are not available.
+    /// `metadata`, on rows whose attributes are not available (contract 12.4).
     pub fn metadata(self) -> Option<Text<'a>> {
         self.line_text(2)
     }
 
-    /// Exchange code.
+    /// `exchCode`.
     pub fn exch_code(self) -> Option<Text<'a>> {
         self.attribute(0)
     }
 
-    /// Security type.
+    /// `securityType`.
     pub fn security_type(self) -> Option<Text<'a>> {
         self.attribute(1)
     }
 
-    /// Market sector.
+    /// `marketSector`.
     pub fn market_sector(self) -> Option<Text<'a>> {
         self.attribute(2)
     }
 
-    /// Alternative security type.
+    /// `securityType2`.
     pub fn security_type2(self) -> Option<Text<'a>> {
         self.attribute(3)
     }
 
-    /// Security description.
+    /// `securityDescription`.
     pub fn security_description(self) -> Option<Text<'a>> {
         self.text(u32_at(self.record, 2 * 4))
     }
@@ -169,7 +169,7 @@ impl<'a> Row<'a> {
         (place != NONE).then(|| Text { stored: text_at(self.texts, place), row: self })
     }
 
-    /// The fields that templates name.
+    /// The fields that templates may contain.
     fn fields(self) -> RowFields<'a> {
         let stored = |text: Option<Text<'a>>| text.map_or(&[][..], |text| text.stored);
         RowFields {
@@ -181,8 +181,7 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The text in pieces, one after the other, as they stand between the quotes of a
-    /// JSON string.
+    /// The pieces of the text, in order, escaped as inside a JSON string.
     pub fn json_pieces(self) -> impl Iterator<Item = &'a [u8]> {
         pieces(self.stored, move || self.row.fields())
     }
@@ -197,121 +196,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Writes the rows of one part, in FIGI order.
-pub(crate) struct RowsWriter {
-    figis: FileWriter,
-    records: FileWriter,
-    lines: FileWriter,
-    /// The place of each line that was written.
-    known: HashMap<Line, u32>,
-    texts: TextHeap,
-    buffer: Vec<u8>,
-}
-
-impl RowsWriter {
-    pub(crate) fn create(part: &Path) -> Result<Self> {
-        let create = |name: &str| FileWriter::create(part.join(name));
-        Ok(Self {
-            figis: create(FIGIS)?,
-            records: create(RECORDS)?,
-            lines: create(LINES)?,
-            known: HashMap::new(),
-            texts: TextHeap::default(),
-            buffer: Vec::new(),
-        })
-    }
-
-    pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
-        fn bytes(text: Option<&str>) -> &[u8] {
-            text.map_or(&[], str::as_bytes)
-        }
-        let fields = RowFields {
-            ticker: bytes(instrument.ticker.as_deref()),
-            exch_code: bytes(instrument.property(Property::ExchCode)),
-            market_sector: bytes(instrument.property(Property::MarketSecDes)),
-        };
-        let numbers = [
-            self.line(instrument)?,
-            self.attributes(instrument)?,
-            self.templated(instrument.security_description.as_deref(), fields)?,
-            self.templated(instrument.unique_id.as_deref(), fields)?,
-            self.templated(instrument.unique_id_fut_opt.as_deref(), fields)?,
-        ];
-        let mut record: Record = [0; RECORD_BYTES];
-        for (slot, number) in record.chunks_exact_mut(4).zip(numbers) {
-            slot.copy_from_slice(&number.to_le_bytes());
-        }
-        self.figis.write(&instrument.figi.to_u64().to_le_bytes())?;
-        self.records.write(&record)
-    }
-
-    pub(crate) fn finish(self, part: &Path) -> Result<()> {
-        self.texts.write(&part.join(TEXTS))?;
-        [self.figis, self.records, self.lines].into_iter().try_for_each(FileWriter::finish)
-    }
-
-    /// The place of the instrument's line, which is written unless it is there.
-    fn line(&mut self, instrument: &Instrument) -> Result<u32> {
-        let mut line: Line = [0; LINE_BYTES];
-        let figis = [instrument.composite_figi, instrument.share_class_figi];
-        for (slot, figi) in line.chunks_exact_mut(FIGI_BYTES).zip(figis) {
-            slot.copy_from_slice(&figi.map_or(0, Figi::to_u64).to_le_bytes());
-        }
-        let texts = [&instrument.ticker, &instrument.name, &instrument.metadata];
-        for (slot, text) in line[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(texts) {
-            slot.copy_from_slice(&self.text(text.as_deref())?.to_le_bytes());
-        }
-        let next = self.known.len();
-        if let Some(place) = self.known.get(&line) {
-            return Ok(*place);
-        }
-        let place = u32::try_from(next).map_err(|_| Error::PartTooLarge("lines"))?;
-        self.lines.write(&line)?;
-        self.known.insert(line, place);
-        Ok(place)
-    }
-
-    fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
-        let Some(text) = text else { return Ok(NONE) };
-        self.buffer.clear();
-        escape(text, &mut self.buffer);
-        self.texts.put(&self.buffer)
-    }
-
-    fn templated(&mut self, text: Option<&str>, fields: RowFields<'_>) -> Result<TextRef> {
-        let Some(text) = text else { return Ok(NONE) };
-        template(text, fields, &mut self.buffer);
-        self.texts.put(&self.buffer)
-    }
-
-    fn attributes(&mut self, instrument: &Instrument) -> Result<TextRef> {
-        let texts = Property::IN_RESULT.map(|property| instrument.property(property));
-        if texts.iter().all(Option::is_none) {
-            return Ok(NONE);
-        }
-        self.buffer.clear();
-        combination(texts, &mut self.buffer)?;
-        self.texts.put(&self.buffer)
-    }
-}
-
-/// Puts texts that repeat together into one: their lengths as `u16`, then the texts.
-fn combination(texts: [Option<&str>; Property::IN_RESULT.len()], out: &mut Vec<u8>) -> Result<()> {
-    out.resize(LENGTHS_BYTES, 0);
-    for (place, text) in texts.into_iter().enumerate() {
-        let start = out.len();
-        text.into_iter().for_each(|text| escape(text, out));
-        let length = match u16::try_from(out.len() - start) {
-            _ if text.is_none() => NO_LENGTH,
-            Ok(length) if length != NO_LENGTH => length,
-            _ => return Err(Error::PartTooLarge("bytes in one text")),
-        };
-        out[2 * place..][..2].copy_from_slice(&length.to_le_bytes());
-    }
-    Ok(())
-}
-
-/// The rows of one part of a published generation.
+/// The rows of one part.
 pub(crate) struct Rows {
     figis: Mapped,
     records: Mapped,
@@ -334,28 +219,31 @@ impl Rows {
         Ok(rows)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.figis.len() / FIGI_BYTES
     }
 
     /// The FIGI of a DocId.
+    ///
+    /// # Panics
+    /// When there is no such DocId.
     pub(crate) fn figi(&self, doc: u32) -> Figi {
         Figi::from_u64(u64_at(&self.figis, doc as usize * FIGI_BYTES))
     }
 
     /// The DocId of a FIGI, by binary search.
     pub(crate) fn find(&self, figi: Figi) -> Option<u32> {
-        let doc = self.first_not(|other| other < figi);
+        let doc = first_index(0..self.len() as u32, |doc| self.figi(doc) >= figi);
         (doc < self.len() as u32 && self.figi(doc) == figi).then_some(doc)
     }
 
-    /// The same for many FIGIs, each with something of the caller's: all searches take each
-    /// step together, and none waits for another's memory.
+    /// The DocIds of many FIGIs, each of which comes with a value that is ignored. All binary
+    /// searches take each step together, so that their reads of memory overlap (engine 4).
     pub(crate) fn find_all<T>(&self, figis: &[(T, Figi)]) -> impl Iterator<Item = Option<u32>> {
         let count = self.len() as u32;
         let mut ends: Vec<(u32, u32)> = vec![(0, count); figis.len()];
-        // A range of n is empty after as many halvings as n has bits.
+        // A range of n rows is empty after as many halvings as n has bits.
         for _ in 0..u32::BITS - count.leading_zeros() {
             for ((low, high), (_, figi)) in ends.iter_mut().zip(figis) {
                 let middle = *low + (*high - *low) / 2;
@@ -372,8 +260,8 @@ impl Rows {
         })
     }
 
-    /// Touches what reading the rows of these DocIds will look at: first where their
-    /// parts are, then the parts, so that no read waits for that of another row.
+    /// Touches the memory that reading these rows needs: first all records, then all lines, then
+    /// all texts, so that the reads of different rows overlap (engine 4).
     pub(crate) fn read_ahead(&self, docs: impl Iterator<Item = u32> + Clone) {
         let record = |doc: u32| &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
         let line = |doc: u32| u32_at(record(doc), 0) as usize * LINE_BYTES;
@@ -392,23 +280,9 @@ impl Rows {
         }));
     }
 
-    /// The first DocId whose FIGI is greater, or the count of rows.
+    /// The first DocId with a larger FIGI, or the number of rows.
     pub(crate) fn first_after(&self, figi: Figi) -> u32 {
-        self.first_not(|other| other <= figi)
-    }
-
-    /// The first DocId whose FIGI is not before the searched one.
-    fn first_not(&self, before: impl Fn(Figi) -> bool) -> u32 {
-        let (mut low, mut high) = (0, self.len() as u32);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if before(self.figi(middle)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        first_index(0..self.len() as u32, |doc| self.figi(doc) > figi)
     }
 
     /// The row of a DocId.
@@ -435,6 +309,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instrument::Instrument;
 
     fn figi(text: &str) -> Figi {
         Figi::parse(text).unwrap()

@@ -1,20 +1,18 @@
-//! Texts that repeat other fields of their row: `AAPL US 01/17/25 C155 Equity` is
-//! the ticker with the exchange code inside and the market sector behind it. Such
-//! a text is kept as a template, of which there are few, and filled in when it is
-//! read. Four rows in five of the universe are options with two such texts.
+//! Templates for texts that repeat other fields of their row: `AAPL US 01/17/25 C155 Equity` is
+//! the ticker with the exchange code inside and the market sector after it. The index keeps the
+//! template, which many rows share, and fills it in when the text is read. Four rows in five
+//! are options with two such texts.
 
 use super::json_text::escape;
 
-/// A stored text that begins with this is a template: [`Part`]s as bytes, between
-/// literal characters. Stored texts are escaped (`json_text`), so that none holds a
-/// control character by itself.
+/// The first byte of a template. Placeholders and literal characters follow. Other stored texts
+/// contain no control character, since they are escaped (`json_text`).
 const TEMPLATE: u8 = 1;
 
-/// The most literal bytes that a template may have: one with more would be a text
-/// of its own row, and repeat nothing.
+/// The most literal bytes of a template. A text with more is rarely shared by rows.
 const LITERAL_BYTES_MAX: usize = 8;
 
-/// The fields that a template may name, as the row has them; empty where unknown.
+/// The fields of a row that a template may contain; empty where unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowFields<'a> {
     pub(crate) ticker: &'a [u8],
@@ -22,19 +20,19 @@ pub(crate) struct RowFields<'a> {
     pub(crate) market_sector: &'a [u8],
 }
 
-/// A part of a template, by its byte.
+/// A field in a template, by its byte.
 #[derive(Clone, Copy)]
-enum Part {
+enum Placeholder {
     Ticker = 2,
     /// The first word of the ticker.
     TickerHead = 3,
-    /// The rest of the ticker, without the blank between.
+    /// The ticker after its first word and the blank.
     TickerTail = 4,
     ExchCode = 5,
     MarketSector = 6,
 }
 
-impl Part {
+impl Placeholder {
     const ALL: [Self; 5] =
         [Self::Ticker, Self::TickerHead, Self::TickerTail, Self::ExchCode, Self::MarketSector];
 
@@ -56,23 +54,23 @@ impl Part {
     }
 
     fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|part| *part as u8 == byte)
+        Self::ALL.into_iter().find(|placeholder| *placeholder as u8 == byte)
     }
 }
 
-/// Writes to `buffer` what to store of a text: its escaped form, or its template.
-/// `fields` are those of the row, as texts.
+/// Replaces `buffer` with the stored form of a text: its template, or its escaped form.
+/// `fields` are the fields of the row, not escaped.
 pub(crate) fn template(text: &str, fields: RowFields<'_>, buffer: &mut Vec<u8>) {
     buffer.clear();
     buffer.push(TEMPLATE);
     let mut literal_bytes = 0;
     let mut rest = text;
     'cut: while let Some(character) = rest.chars().next() {
-        // The whole ticker first, since its head is its beginning.
-        for part in Part::ALL {
-            let value = part.of(fields);
+        // The whole ticker is tried before its first word.
+        for placeholder in Placeholder::ALL {
+            let value = placeholder.of(fields);
             if !value.is_empty() && rest.as_bytes().starts_with(value) {
-                buffer.push(part as u8);
+                buffer.push(placeholder as u8);
                 rest = &rest[value.len()..];
                 continue 'cut;
             }
@@ -85,15 +83,14 @@ pub(crate) fn template(text: &str, fields: RowFields<'_>, buffer: &mut Vec<u8>) 
         escape(literal, buffer);
         rest = after;
     }
-    // A text that names no part is its own.
+    // The text is not used up, or repeats no field.
     if !rest.is_empty() || literal_bytes == text.len() {
         buffer.clear();
         escape(text, buffer);
     }
 }
 
-/// The pieces of a stored text, one after the other, in their escaped form. The fields
-/// are asked for only where a template names one.
+/// The pieces of a stored text, in order, escaped. `fields` is called only for a placeholder.
 pub(crate) fn pieces<'a>(
     stored: &'a [u8],
     fields: impl Fn() -> RowFields<'a>,
@@ -105,13 +102,13 @@ pub(crate) fn pieces<'a>(
         if !is_template {
             return Some(std::mem::take(&mut rest));
         }
-        if let Some(part) = Part::from_byte(first) {
+        if let Some(placeholder) = Placeholder::from_byte(first) {
             rest = &rest[1..];
-            return Some(part.of(fields()));
+            return Some(placeholder.of(fields()));
         }
-        // A byte that names no part, as only a damaged text has one, is a piece too.
-        let part = rest[1..].iter().position(|byte| *byte < b' ');
-        let (literal, after) = rest.split_at(part.map_or(rest.len(), |part| 1 + part));
+        // An unknown placeholder, as only a damaged text has, is copied like a literal.
+        let end = rest[1..].iter().position(|byte| *byte < b' ');
+        let (literal, after) = rest.split_at(end.map_or(rest.len(), |end| 1 + end));
         rest = after;
         Some(literal)
     })
@@ -151,9 +148,9 @@ mod tests {
         assert_eq!(stored("IBM", RowFields::default()), b"IBM");
     }
 
-    /// Of a damaged text too there is an end.
+    /// A damaged text ends as well.
     #[test]
-    fn a_part_that_there_is_not() {
+    fn an_unknown_placeholder_is_copied() {
         let pieces: Vec<&[u8]> = pieces(b"\x01\x00\x09a\x02\x1f", || OPTION).collect();
         assert_eq!(pieces, [&b"\0"[..], b"\ta", b"AAPL 01/17/25 C155", b"\x1f"]);
     }

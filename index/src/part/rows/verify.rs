@@ -1,5 +1,5 @@
-//! What reading the rows takes on trust: that every place is one of its file, and every
-//! stored text the form of one.
+//! Checks of what reading the rows relies on: every place is inside its file, and every stored
+//! text is valid.
 
 use std::path::Path;
 
@@ -11,6 +11,9 @@ use crate::mapped::u32_at;
 
 impl Rows {
     /// Checks that FIGIs ascend, and that each row can be read.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for the first row that fails.
     pub(crate) fn verify(&self, part: &Path) -> Result<()> {
         let damaged = |what: String| Error::damaged(part, format!("rows: {what}"));
         for doc in 0..self.len() as u32 {
@@ -19,7 +22,7 @@ impl Rows {
                 return Err(damaged(format!("{figi} is out of order")));
             }
             if !self.has_places(doc) {
-                return Err(damaged(format!("{figi} has parts that are nowhere")));
+                return Err(damaged(format!("{figi} points outside the lines or the texts")));
             }
             let row = self.get(doc);
             let lines = [row.ticker(), row.name(), row.metadata()];
@@ -27,15 +30,15 @@ impl Rows {
                 [row.exch_code(), row.security_type(), row.market_sector(), row.security_type2()];
             let own = [row.security_description(), row.unique_id(), row.unique_id_fut_opt()];
             let mut texts = lines.into_iter().chain(attributes).chain(own).flatten();
-            let is_form = |piece: &[u8]| is_plain(piece) || unescape(piece).is_some();
-            if !texts.all(|text| text.json_pieces().all(is_form)) {
-                return Err(damaged(format!("{figi} has a text that is none")));
+            let is_valid = |piece: &[u8]| needs_no_escape(piece) || unescape(piece).is_some();
+            if !texts.all(|text| text.json_pieces().all(is_valid)) {
+                return Err(damaged(format!("{figi} has a text that is not valid JSON")));
             }
         }
         Ok(())
     }
 
-    /// Whether the line and the texts of a row are within their files.
+    /// Whether the line and the texts of a row are inside their files.
     fn has_places(&self, doc: u32) -> bool {
         let record = &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
         let start = u32_at(record, 0) as usize * LINE_BYTES;
@@ -50,14 +53,14 @@ impl Rows {
     }
 }
 
-/// Whether a JSON string holds these bytes as they are, as nearly every text is: it spares
-/// a copy of each.
-fn is_plain(piece: &[u8]) -> bool {
+/// Whether the bytes need no escape in a JSON string, as nearly all do. Then no copy is needed to
+/// check them.
+fn needs_no_escape(piece: &[u8]) -> bool {
     let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
     str::from_utf8(piece).is_ok() && !piece.iter().any(is_special)
 }
 
-/// Whether the lengths of a combination are those of its texts.
+/// Whether the lengths in a combined text add up to its size.
 fn is_combination(stored: &[u8]) -> bool {
     let Some((lengths, texts)) = stored.split_first_chunk::<LENGTHS_BYTES>() else { return false };
     let lengths = lengths.as_chunks().0.iter().map(|length| u16::from_le_bytes(*length));
@@ -75,9 +78,9 @@ mod tests {
     use crate::instrument::vocabulary::Property;
     use crate::part::rows::{FIGIS, LINES, RECORDS, RowsWriter, TEXTS};
 
-    /// Of every byte of every file: changed, the rows are refused or can be read.
+    /// Whichever byte of whichever file changes, `verify` refuses the rows or they can be read.
     #[test]
-    fn what_was_verified_can_be_read() {
+    fn verified_rows_can_be_read() {
         let folder = tempfile::tempdir().unwrap();
         let part = folder.path();
         let mut writer = RowsWriter::create(part).unwrap();

@@ -1,6 +1,6 @@
-//! The fast fields of a part: what filters compare, as the segment has it. Bitmaps and
-//! ordinals hold the same in a form that is faster to ask (`conditions`); that the two
-//! agree is what `verify` makes sure of.
+//! The fast fields of a part. Filters do not read them: `bitmaps` and `numbers` hold the same
+//! values in a faster form (engine 12). `verify` compares the two, so that an error of our own
+//! formats shows.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 
-/// The fast fields of one part. A field that no document has is no column.
+/// The fast fields of one part. `None` for a field that no document has.
 pub(crate) struct Columns {
     figi: Option<Column<u64>>,
-    properties: [Option<Terms>; Property::COUNT],
+    properties: [Option<ValueColumn>; Property::COUNT],
     strike: Option<Column<f64>>,
     contract_size: Option<Column<f64>>,
     coupon: Option<Column<f64>>,
@@ -25,11 +25,12 @@ pub(crate) struct Columns {
     unlisted_equity: Option<Column<bool>>,
 }
 
-/// An enum-like property: the term ordinal of each document, and what ordinal each value of the vocabulary has in this part.
-struct Terms {
+/// The column of an enum-like property: a term ordinal for each document.
+struct ValueColumn {
     column: Column<u64>,
+    /// The term ordinal of each value of the vocabulary, if a document has it.
     ordinals: Vec<Option<u64>>,
-    /// The same the other way: the place in the vocabulary of each term.
+    /// The place in the vocabulary of each term.
     values: Vec<usize>,
 }
 
@@ -44,7 +45,7 @@ impl Columns {
         for property in Property::ALL {
             properties[property as usize] = fast
                 .str(property.name())?
-                .map(|column| Terms::new(column, property, vocabulary, part))
+                .map(|column| ValueColumn::new(column, property, vocabulary, part))
                 .transpose()?;
         }
         Ok(Self {
@@ -59,35 +60,35 @@ impl Columns {
         })
     }
 
-    /// The FIGI of a document, as the segment has it.
+    /// The FIGI of a document.
     pub(crate) fn figi(&self, doc: u32) -> Option<Figi> {
         self.figi.as_ref()?.first(doc).map(Figi::from_u64)
     }
 
-    /// The numbers of a document: strike, contract size, coupon.
+    /// The strike, contract size and coupon of a document.
     pub(crate) fn numbers(&self, doc: u32) -> [Option<f64>; 3] {
         [&self.strike, &self.contract_size, &self.coupon]
             .map(|column| column.as_ref().and_then(|column| column.first(doc)))
     }
 
-    /// The days that the filters compare: expiration, maturity.
+    /// The days that the filters `expiration` and `maturity` compare.
     pub(crate) fn dates(&self, doc: u32) -> (Option<Date>, Option<Date>) {
         let date = |column: &Option<Column<i64>>| Date::from_days(column.as_ref()?.first(doc)?);
         (date(&self.expiration), date(&self.maturity))
     }
 
-    /// Whether the document is shown only to who asks for unlisted equities.
+    /// Whether the document is an unlisted equity.
     pub(crate) fn is_unlisted_equity(&self, doc: u32) -> bool {
         self.unlisted_equity.as_ref().and_then(|column| column.first(doc)) == Some(true)
     }
 
-    /// The place in the vocabulary of the value that a document has.
+    /// The place in the vocabulary of a document's value.
     pub(crate) fn value(&self, property: Property, doc: u32) -> Option<usize> {
         let terms = self.properties[property as usize].as_ref()?;
         terms.values.get(terms.column.first(doc)? as usize).copied()
     }
 
-    /// Whether the document has just this value of a property, or none.
+    /// Whether the document's value of a property is `known`; with `None`, whether it has none.
     pub(crate) fn has(&self, property: Property, known: Option<Known>, doc: u32) -> bool {
         let Some(terms) = &self.properties[property as usize] else { return known.is_none() };
         let ordinal = known.map(|known| terms.ordinals[known.ordinal()]);
@@ -95,7 +96,7 @@ impl Columns {
     }
 }
 
-impl Terms {
+impl ValueColumn {
     fn new(
         column: StrColumn,
         property: Property,

@@ -1,4 +1,4 @@
-//! An instrument as the document that tantivy indexes.
+//! The tantivy document of an instrument.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,7 @@ use super::schema::Fields;
 use crate::instrument::Instrument;
 use crate::words::for_each_term;
 
-/// The document of an instrument: what filters and key words look at, and
-/// nothing else.
+/// The document of an instrument: the values that filters compare, and the words.
 pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocument {
     let mut document = TantivyDocument::new();
     document.add_u64(fields.figi, instrument.figi.to_u64());
@@ -51,12 +50,11 @@ pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocum
     document
 }
 
-/// The terms that neither ticker nor name has: those of a description that says more,
-/// and of aliases.
+/// The terms of the description and the aliases that neither ticker nor name has.
 fn elsewhere(instrument: &Instrument) -> Vec<String> {
     let first = || [&instrument.ticker, &instrument.name].into_iter().flatten();
     let others = instrument.security_description.iter().chain(&instrument.alias);
-    // Most descriptions say again what the ticker says.
+    // Most descriptions repeat the ticker.
     let is_new = |word: &&str| !first().any(|text| text.split_whitespace().any(|w| w == *word));
     let words: Vec<&str> = others.flat_map(|text| text.split_whitespace()).filter(is_new).collect();
     let mut terms = Vec::new();
@@ -84,7 +82,7 @@ mod tests {
     use crate::instrument::figi::Figi;
 
     #[test]
-    fn what_only_descriptions_and_aliases_say() {
+    fn terms_that_only_descriptions_and_aliases_have() {
         let instrument = Instrument {
             ticker: Some("IBM 7.625 10/15/18".into()),
             name: Some("IBM CORP".into()),

@@ -1,5 +1,5 @@
-//! The tantivy segment of a part: its schema, its documents and its fast fields. The only
-//! folder that spells a field name.
+//! The tantivy segment of a part: schema, documents, tokenizer and fast fields. Only this
+//! folder names tantivy's fields.
 
 pub(crate) mod columns;
 pub(crate) mod document;
@@ -13,22 +13,29 @@ use tantivy::{Index, SegmentReader};
 use crate::error::{Error, Result};
 use crate::part::segment::schema::Fields;
 
-/// The segment's folder in a part's.
+/// The folder of the segment in that of the part.
 pub(crate) const SEGMENT: &str = "segment";
 
-/// Opens the segment by itself: an `IndexReader` would want to write a lock file, and a
-/// published generation may lie on a read-only disk.
+/// Opens the only segment of the part in the folder `path`, without an `IndexReader`: that
+/// writes a lock file, and a generation may be on a read-only disk.
+///
+/// # Errors
+/// [`Error::Segment`] from tantivy, and [`Error::Damaged`] when there is not exactly one
+/// segment or its schema is not ours.
 pub(crate) fn open_segment(path: &Path) -> Result<(SegmentReader, Fields)> {
     let folder = path.join(SEGMENT);
     let index = Index::open_in_dir(&folder).map_err(Error::segment(&folder))?;
     let segments = index.searchable_segments().map_err(Error::segment(&folder))?;
     let [segment] = segments.as_slice() else {
-        return Err(Error::damaged(path, format!("it has {} segments", segments.len())));
+        return Err(Error::damaged(
+            path,
+            format!("it has {} segments instead of 1", segments.len()),
+        ));
     };
     let segment = SegmentReader::open(segment).map_err(Error::segment(&folder))?;
     let (schema, fields) = schema::schema();
     if *segment.schema() != schema {
-        return Err(Error::damaged(path, "the segment has another schema"));
+        return Err(Error::damaged(path, "the segment does not have the schema of this version"));
     }
     Ok((segment, fields))
 }

@@ -1,7 +1,6 @@
-//! The tantivy schema of a part: the key words, and every filterable property as a
-//! fast field. Nothing is stored: result rows come from the packed rows.
-//!
-//! With `document` and `columns` the only place that spells a field name.
+//! The tantivy schema of a part: the words of a row as terms, and a fast field for each value
+//! that filters compare. Nothing is stored in the doc store: result fields come from the rows
+//! (engine 5).
 
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
@@ -10,27 +9,27 @@ use tantivy::schema::{
 use super::tokenizer::WORDS;
 use crate::instrument::vocabulary::Property;
 
-/// The FIGI as its order-preserving number; the segment is sorted by it.
+/// The FIGI as a number in the same order; the segment is sorted by it.
 pub(crate) const FIGI: &str = "figi";
 pub(crate) const STRIKE: &str = "strike";
 pub(crate) const CONTRACT_SIZE: &str = "contractSize";
 pub(crate) const COUPON: &str = "coupon";
-/// Days since 1970-01-01.
+/// The days since 1970-01-01.
 pub(crate) const EXPIRATION: &str = "expiration";
-/// Days since 1970-01-01.
+/// The days since 1970-01-01.
 pub(crate) const MATURITY: &str = "maturity";
-/// Present, and true, on unlisted equities alone.
+/// Present, and true, only on unlisted equities.
 pub(crate) const UNLISTED_EQUITY: &str = "unlistedEquity";
 
-/// The terms of ticker, name, description and alias.
+/// The terms of ticker, name, description and aliases.
 const KEYWORDS: &str = "words";
-/// Those of them that neither ticker nor name has.
+/// The terms of description and aliases that neither ticker nor name has.
 const ELSEWHERE: &str = "elsewhere";
 
 /// The fields of the schema.
 pub(crate) struct Fields {
     pub(crate) figi: Field,
-    /// Each at its property's place, under the property's own name.
+    /// The properties by their discriminant; each field has the name of its property.
     pub(crate) properties: [Field; Property::COUNT],
     pub(crate) strike: Field,
     pub(crate) contract_size: Field,
@@ -46,9 +45,9 @@ pub(crate) struct Fields {
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let fast = || NumericOptions::default().set_fast();
-    // No terms: the bitmaps drive and count, in less room.
+    // Without terms: the bitmaps find and count the rows of a value, in less space.
     let value = TextOptions::default().set_fast("raw");
-    // DocIds alone: the order of a search is the ranks' affair, not the frequencies'.
+    // Only DocIds: a search is ordered by ranks, so that frequencies are not needed (engine 6).
     let words = TextFieldIndexing::default()
         .set_tokenizer(WORDS)
         .set_fieldnorms(false)

@@ -1,4 +1,4 @@
-//! The words of a row as tantivy takes them: the tokenizer of the keyword field.
+//! The tokenizer of the fields with the words of a row.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
@@ -7,24 +7,24 @@ use crate::words::for_each_term;
 /// The tokenizer's name in the schema.
 pub(crate) const WORDS: &str = "words";
 
-/// Makes a text the terms under which its words are found.
+/// Cuts a text into the terms of its words.
 #[derive(Clone, Default)]
-pub(crate) struct WordTokenizer(Terms);
+pub(crate) struct WordTokenizer(TermBuffer);
 
-/// The terms of one text, one after the other in a buffer that is used again.
+/// The terms of one text, one after the other. The buffer is used again for each text.
 #[derive(Clone, Default)]
-pub(crate) struct Terms {
+pub(crate) struct TermBuffer {
     buffer: String,
-    /// Where each term ends; it begins where the one before ends.
+    /// The end of each term, which is the start of the next.
     ends: Vec<usize>,
     next: usize,
     token: Token,
 }
 
 impl Tokenizer for WordTokenizer {
-    type TokenStream<'a> = &'a mut Terms;
+    type TokenStream<'a> = &'a mut TermBuffer;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut Terms {
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> &'a mut TermBuffer {
         let terms = &mut self.0;
         terms.buffer.clear();
         terms.ends.clear();
@@ -38,7 +38,7 @@ impl Tokenizer for WordTokenizer {
     }
 }
 
-impl TokenStream for &mut Terms {
+impl TokenStream for &mut TermBuffer {
     fn advance(&mut self) -> bool {
         let Some(&end) = self.ends.get(self.next) else { return false };
         let start = self.next.checked_sub(1).map_or(0, |before| self.ends[before]);

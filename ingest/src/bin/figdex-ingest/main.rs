@@ -4,7 +4,6 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod commands;
-mod operate;
 mod progress;
 mod warnings;
 
@@ -35,7 +34,6 @@ fn main() -> ExitCode {
         Command::Rollback(flags) => rollback::run(&flags),
         Command::Inspect(flags) => inspect::run(&flags),
         Command::Verify(flags) => verify::run(&flags),
-        Command::Explain(flags) => operate::explain(&flags),
         Command::Export(flags) => export::run(&flags),
     };
     match done {

@@ -1,4 +1,4 @@
-//! Requests that are made to take memory, each in its own way.
+//! Requests that are made to take memory, each in a different way.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ pub(super) fn jobs(job: &str, count: usize) -> String {
     format!("[{}]", vec![job; count].join(","))
 }
 
-/// Bodies as large as they may be, each made to be larger when it is read.
+/// Bodies of the largest allowed size, each made to be larger in memory than on the wire.
 pub(super) fn adversaries(bytes: usize) -> Vec<Body> {
     let fill = |begin: &str, piece: &str, end: &str| {
         let count = (bytes - begin.len() - end.len() - 1) / piece.len();
         format!("{begin}{}{end}", piece.repeat(count))
     };
-    // Each filled array ends with an element more.
+    // Each filled array ends with one more element.
     let value = |piece: &str| fill(r#"[{"idType":"TICKER","idValue":""#, piece, r#""}]"#);
     let query = |piece: &str| fill(r#"{"query":""#, piece, r#""}"#);
     let numbered = |begin: &str, end: &str| {
@@ -97,7 +97,7 @@ pub(super) fn adversaries(bytes: usize) -> Vec<Body> {
     ]
 }
 
-/// Key words, of at most 1,024 bytes, that make work.
+/// Queries of at most 1,024 bytes that make much work.
 pub(super) fn queries() -> Vec<(&'static str, String)> {
     let ideographs = |count| (0..count).map(|n| char::from_u32(0x4e00 + n).unwrap()).collect();
     let words: String = (0..500).map(|n| format!("{} ", char::from(b'A' + n as u8 % 26))).collect();
@@ -126,10 +126,10 @@ pub(super) fn paths() -> Vec<String> {
     for key in ["idType", "exchCode", "micCode", "currency", "marketSecDes", "securityType"] {
         paths.extend(["v1", "v2", "v3"].map(|version| format!("/{version}/mapping/values/{key}")));
     }
-    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page")).unwrap() {
+    for file in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/site/page")).unwrap() {
         paths.push(format!("/page/{}", file.unwrap().file_name().to_str().unwrap()));
     }
-    paths.push(format!("/instruments/{}", crate::api::figi(7)));
+    paths.push(format!("/instruments/{}", crate::support::figi(7)));
     paths.push("/instruments/BBG000000000".to_owned());
     paths
 }

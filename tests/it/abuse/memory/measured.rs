@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 
 use super::bodies::{Body, paths};
 use super::{LONG_BYTES, LONG_MAX, MB, SHORT_MAX};
-use crate::process::{self, PATIENCE, Process, figdex, skip_memory};
+use crate::support::process::{self, PATIENCE, Process, figdex, skip_memory};
 
 /// The memory that an idle server may hold above its level at the start, and that a request
 /// may use without adding it.
@@ -21,13 +21,13 @@ pub(super) const LEVEL_SLACK: u64 = 3 * MB;
 pub(super) struct Measured {
     pub(super) process: Process,
     pub(super) key: String,
-    /// Its memory when it has answered a little of everything, and is idle.
+    /// Its memory after it has answered a little of everything and is idle.
     level: u64,
-    /// The most that a request has added so far, for the log of the test.
+    /// The most memory that a request has added so far, for the log of the test.
     pub(super) most: u64,
 }
 
-/// A request and what came of it.
+/// The effect of a request.
 pub(super) struct Added {
     pub(super) bytes: u64,
     status: u16,
@@ -47,19 +47,19 @@ struct Status {
     anonymous: u64,
     /// Memory that files back: the mapped index, and the program itself.
     files: u64,
-    /// The most that both were together, since the mark was reset.
+    /// The peak of the sum of both since it was last reset.
     most: u64,
 }
 
 impl Measured {
-    /// Starts it over an index of that folder; `None` where the system does not tell a
-    /// process's memory.
+    /// Starts a server over the index in that folder; `None` where the system does not report the
+    /// memory of a process.
     pub(super) fn start(folder: &Path, arguments: &[&str]) -> Option<Self> {
         let (index, keys) = (folder.join("index"), folder.join("keys.toml"));
         let key = file::add(&keys, "desk").unwrap().as_str().to_owned();
         let mut command = figdex();
-        // What the program asks for is judged: an allocator that gives memory back later, and
-        // pages of 2 MB, would add what depends on the machine and on requests before.
+        // The test judges what the program asks for. An allocator that returns memory later, and
+        // pages of 2 MB, would add amounts that depend on the machine and on earlier requests.
         command.env("MIMALLOC_PURGE_DELAY", "0").env("MIMALLOC_ALLOW_THP", "0");
         command.args(["--listen", "127.0.0.1:0", "--no-limits", "--keys"]).arg(&keys);
         let process = Process::start(command.arg("--index").arg(&index).args(arguments));
@@ -84,8 +84,8 @@ impl Measured {
         Some(Status { anonymous: field("RssAnon:"), files, most: field("VmHWM:") })
     }
 
-    /// Has it answer a little of everything, so that the threads are there, the program and
-    /// the index are mapped, and what is kept for ever is kept.
+    /// Sends a little of everything, so that all threads are started, the program and the index are
+    /// mapped, and permanent caches are filled.
     fn warm(&mut self) {
         for _ in 0..3 {
             for path in paths() {
@@ -108,7 +108,7 @@ impl Measured {
     /// Sends a request and reads its answer to the end.
     fn exchange(&self, request: &[u8]) -> (u16, usize) {
         let mut stream = self.process.connect();
-        // A server that has heard enough need not listen to the rest.
+        // A server may answer and close before it has read everything.
         stream.write_all(request).ok();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).ok();
@@ -125,14 +125,14 @@ impl Measured {
         (process::status(head), bytes)
     }
 
-    /// Waits until what the requests before have freed is given back.
+    /// Waits until the memory of earlier requests is returned to the system.
     fn settle(&self) {
         let start = Instant::now();
         while self.status().unwrap().anonymous > self.level + LEVEL_SLACK {
             let held = self.status().unwrap().anonymous;
             let level = self.level;
             assert!(start.elapsed() < PATIENCE, "{held} bytes are still held, {level} before");
-            // An allocator gives memory back when it is asked for some.
+            // The allocator returns memory when it is asked for some.
             self.exchange(&post("/v3/filter", "", br#"{"marketSecDes":"Equity"}"#));
             sleep(Duration::from_millis(50));
         }
@@ -146,13 +146,13 @@ impl Measured {
         let before = self.status().unwrap();
         let (status, answer_bytes) = self.exchange(request);
         let after = self.status().unwrap();
-        // Parts of files that are mapped meanwhile are not memory of the request.
+        // Pages of files that are mapped meanwhile are not the request's memory.
         let mapped = after.files.saturating_sub(before.files);
         let bytes = after.most.saturating_sub(before.files + before.anonymous);
         Added { bytes: bytes.saturating_sub(mapped), status, answer_bytes }
     }
 
-    /// Asks, and judges the memory by the length of the answer.
+    /// Sends a request, and judges its memory by the length of the answer.
     pub(super) fn judge(&mut self, name: &str, request: &[u8]) -> Added {
         let added = self.added(request);
         let most = if added.answer_bytes > LONG_BYTES { LONG_MAX } else { SHORT_MAX };
@@ -203,7 +203,7 @@ pub(super) fn post(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     request
 }
 
-/// The same without an announced length.
+/// A POST request whose body has no announced length.
 fn post_chunked(path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let mut request = format!(
         "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: \

@@ -3,7 +3,7 @@
 /// A generator of random numbers: xorshift, which needs no crate.
 pub(super) struct Random(u64);
 
-/// Texts that are shorter in a request than in memory, or that take a reader out of its way.
+/// Texts that are longer in memory than in a request, or that need a parser's slow path.
 const PIECES: [&str; 24] = [
     "\u{fdfa}",
     "\u{390}",
@@ -31,7 +31,7 @@ const PIECES: [&str; 24] = [
     "\u{301}",
 ];
 
-/// Keys; the first ones refuse the whole request when their value is not a known one.
+/// Members of a job. An unknown value of one of the first [`ENUMS`] refuses the whole request.
 const KEYS: [&str; 14] = [
     "exchCode",
     "micCode",
@@ -53,7 +53,7 @@ const ENUMS: usize = 5;
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        // Small seeds are far apart after a few steps.
+        // After a few steps the states of similar seeds differ widely.
         let mut random = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for _ in 0..8 {
             random.next();
@@ -76,12 +76,12 @@ impl Random {
         things[self.below(things.len())]
     }
 
-    /// A word of so many capitals.
+    /// A word of that many capital letters.
     pub(super) fn word(&mut self, letters: usize) -> String {
         (0..letters).map(|_| char::from(b'A' + self.below(26) as u8)).collect()
     }
 
-    /// A path that takes a body, and a body of about that size.
+    /// A path that takes a body, and a body of about `bytes` bytes.
     pub(super) fn request(mut self, bytes: usize) -> (&'static str, String) {
         let path = self.one_of(&[
             "/v1/mapping",
@@ -92,7 +92,7 @@ impl Random {
             "/v3/filter",
         ]);
         let mut body = String::with_capacity(bytes);
-        // Of a few large values, or of many small ones.
+        // A few large values, or many small ones.
         let has_enums = self.below(3) == 0;
         let size = self.one_of(&[10, 100, 10_000, 300_000]);
         let (open, close) = if path.ends_with("mapping") { ("[{", "}]") } else { ("{", "}") };
@@ -115,7 +115,7 @@ impl Random {
         (path, body)
     }
 
-    /// A value that ends at about that place.
+    /// Appends a value that ends at about that place of the body.
     fn value(&mut self, body: &mut String, end: usize) {
         match self.below(6) {
             0 => {

@@ -1,0 +1,150 @@
+//! An index with tantivy alone, for comparison.
+
+use std::ops::Bound;
+use std::path::Path;
+
+use anyhow::Context as _;
+use figdex_index::{Figi, Property};
+use serde_json::Value;
+use tantivy::collector::Count;
+use tantivy::index::{IndexSettings, IndexSortByField, Order};
+use tantivy::indexer::NoMergePolicy;
+use tantivy::query::{BooleanQuery, Occur, Query, RangeQuery, TermQuery};
+use tantivy::schema::{
+    FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::{Index, ReloadPolicy, Searcher, TantivyDocument, Term};
+
+use super::Strikes;
+
+/// Columns with identifiers whose names do not begin with `ID_`.
+const OTHER_IDENTIFIERS: [&str; 7] = [
+    "ticker",
+    "compositeFIGI",
+    "shareClassFIGI",
+    "uniqueID",
+    "uniqueIDFutOpt",
+    "OCC_SYMBOL",
+    "OPRA_SYMBOL",
+];
+
+const NUMBERS: [&str; 3] = ["strike", "contractSize", "coupon"];
+const DATES: [&str; 2] = ["expiration", "maturity"];
+const WORDS: [&str; 4] = ["ticker", "name", "securityDescription", "alias"];
+
+/// The memory of the writer's threads together, in bytes.
+const WRITER_BYTES: usize = 1 << 30;
+
+/// The treatment of identifiers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Identifiers {
+    /// Each is a term.
+    Terms,
+    /// Identifiers are left out.
+    None,
+}
+
+/// The rows of a dump, each a JSON object.
+pub(super) fn rows(dump: &[u8]) -> impl Iterator<Item = Value> {
+    let lines = dump.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).expect("a line is JSON"))
+}
+
+/// Builds an index of the same properties and words, with every identifier as a term. Rows, checks
+/// and publishing are left out, which favours tantivy.
+pub(super) fn index(dump: &[u8], folder: &Path, with: Identifiers) -> anyhow::Result<()> {
+    let mut schema = Schema::builder();
+    let figi = schema.add_u64_field("figi", NumericOptions::default().set_fast());
+    let indexed = |tokenizer, record| {
+        let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_fieldnorms(false);
+        TextOptions::default().set_indexing_options(indexing.set_index_option(record))
+    };
+    let property = indexed("raw", IndexRecordOption::WithFreqs).set_fast("raw");
+    let properties = Property::ALL
+        .map(Property::field_name)
+        .map(|name| (name, schema.add_text_field(name, property.clone())));
+    let numbers = NUMBERS.map(|name| (name, schema.add_f64_field(name, FAST)));
+    let dates = DATES.map(|name| (name, schema.add_i64_field(name, FAST)));
+    let words = schema.add_text_field("words", indexed("default", IndexRecordOption::WithFreqs));
+    let identifiers =
+        schema.add_text_field("identifiers", indexed("raw", IndexRecordOption::Basic));
+    let settings = IndexSettings {
+        sort_by_field: Some(IndexSortByField { field: "figi".into(), order: Order::Asc }),
+        ..IndexSettings::default()
+    };
+    // Removes the index of the previous round.
+    std::fs::remove_dir_all(folder)?;
+    std::fs::create_dir_all(folder)?;
+    let index = Index::builder().schema(schema.build()).settings(settings);
+    let index = index.create_in_dir(folder)?;
+    let mut writer = index.writer_with_num_threads(2, WRITER_BYTES)?;
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    for row in rows(dump) {
+        let row = row.as_object().context("a row is an object")?;
+        let mut document = TantivyDocument::new();
+        let text = |name: &str| row.get(name).and_then(Value::as_str);
+        let mut add = |field: Field, text: Option<&str>| {
+            text.into_iter().for_each(|text| document.add_text(field, text));
+        };
+        properties.iter().for_each(|(name, field)| add(*field, text(name)));
+        WORDS.iter().for_each(|name| add(words, text(name)));
+        document.add_u64(figi, Figi::parse(text("figi").context("a FIGI")?)?.to_u64());
+        for (name, field) in numbers {
+            if let Some(number) = row.get(name).and_then(Value::as_f64) {
+                document.add_f64(field, number);
+            }
+        }
+        for (name, field) in dates {
+            if let Some(day) = text(name).and_then(|text| text.replace('-', "").parse().ok()) {
+                document.add_i64(field, day);
+            }
+        }
+        let is_identifier =
+            |name: &str| name.starts_with("ID_") || OTHER_IDENTIFIERS.contains(&name);
+        for (name, value) in row.iter().filter(|_| with == Identifiers::Terms) {
+            if let Some(value) = value.as_str().filter(|_| is_identifier(name)) {
+                document.add_text(identifiers, format!("{name}\0{value}"));
+            }
+        }
+        writer.add_document(document)?;
+    }
+    writer.commit()?;
+    let segments = index.searchable_segment_ids()?;
+    if segments.len() > 1 {
+        writer.merge(&segments).wait()?;
+    }
+    writer.wait_merging_threads()?;
+    Ok(())
+}
+
+/// Opens the index in a folder.
+pub(super) fn searcher(folder: &Path) -> anyhow::Result<Searcher> {
+    let reader = Index::open_in_dir(folder)?.reader_builder();
+    Ok(reader.reload_policy(ReloadPolicy::Manual).try_into()?.searcher())
+}
+
+/// The rows that have all these values and a strike within the bounds.
+pub(super) fn query(
+    searcher: &Searcher,
+    values: &[(Property, &str)],
+    strikes: Option<Strikes>,
+) -> anyhow::Result<Box<dyn Query>> {
+    let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+    for (property, value) in values {
+        let field = searcher.schema().get_field(property.field_name())?;
+        let term = TermQuery::new(Term::from_field_text(field, value), IndexRecordOption::Basic);
+        clauses.push((Occur::Must, Box::new(term)));
+    }
+    if let Some((low, high)) = strikes {
+        let field = searcher.schema().get_field("strike")?;
+        let [low, high] = [low, high].map(|strike| Term::from_field_f64(field, strike));
+        let range = RangeQuery::new(Bound::Included(low), Bound::Included(high));
+        clauses.push((Occur::Must, Box::new(range)));
+    }
+    Ok(Box::new(BooleanQuery::new(clauses)))
+}
+
+/// The number of matching rows.
+pub(super) fn count(searcher: &Searcher, query: &dyn Query) -> anyhow::Result<u64> {
+    Ok(searcher.search(query, &Count)? as u64)
+}

@@ -1,0 +1,311 @@
+//! The interpretations of the typed words (the ways in which they may be meant), and the rows of
+//! each interpretation.
+
+use tantivy::TantivyError;
+
+use super::abbreviations::equivalents;
+use super::prefix::beginning_with;
+use super::reading::{Fit, QueryWord};
+use super::typo::{may_be_mistyped, neighbours};
+use crate::error::Result;
+use crate::instrument::vocabulary::{Known, Vocabulary};
+use crate::meter::Meter;
+use crate::part::Part;
+use crate::part::beginnings::SHORT_CHARS_MAX;
+use crate::query::{Filters, Keywords, Word};
+use crate::search::conditions::Conditions;
+use crate::search::plan::TERM_UNITS;
+use crate::search::positions::{END, Positions, STEP_UNITS};
+
+/// The largest number of words of the dictionary that the beginning of a word may stand for.
+const BEGINNING_WORDS_MAX: usize = 32;
+
+/// Steps in posting lists, and rows that are read in vain, before an interpretation is given up.
+const STEPS_MAX: u64 = 2048;
+const MISSES_MAX: usize = 96;
+
+/// The largest number of words that are looked for; the words after them are ignored. A name is
+/// not typed with more.
+const WORDS_MAX: usize = 16;
+
+/// Words of more runs than this are looked for only as a whole.
+const RUNS_MAX: usize = 8;
+
+/// The largest number of words that are guessed, joined or split.
+const GUESSED_WORDS_MAX: usize = 6;
+
+/// Units of work of finding the equivalents of a word, and of each letter of the text, which is
+/// folded again where words are joined.
+const EQUIVALENTS_UNITS: u64 = 150;
+const LETTER_UNITS: u64 = 8;
+
+/// Units of work of looking for one word in the words of a row.
+const FIT_UNITS: u64 = 20;
+
+/// Units of work of making the interpretations of these words.
+pub(super) fn units(keywords: &Keywords) -> u64 {
+    let words = keywords.words().len().min(WORDS_MAX) as u64;
+    2 * EQUIVALENTS_UNITS * words + LETTER_UNITS * keywords.squeezed().len() as u64
+}
+
+/// One way in which the words may be meant.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Interpretation {
+    pub(super) words: Vec<QueryWord>,
+    /// The exchange code that the last word is taken for.
+    pub(super) exch_code: Option<Known>,
+    /// The points that the interpretation adds to those of a row.
+    pub(super) points: i32,
+}
+
+impl Interpretation {
+    fn of(words: Vec<QueryWord>, points: i32) -> Self {
+        Self { words, exch_code: None, points }
+    }
+}
+
+/// Points of the interpretations.
+const ON_EXCHANGE: i32 = 120;
+const JOINED: i32 = -20;
+const LOOSE: i32 = -60;
+const GUESSED: i32 = -100;
+
+/// The words as they were typed. The last one may be unfinished.
+pub(super) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
+    let words = keywords.words().iter().take(WORDS_MAX);
+    let mut words: Vec<QueryWord> = words.map(QueryWord::whole).collect();
+    if let Some(last) = words.last_mut() {
+        last.is_unfinished = true;
+    }
+    words
+}
+
+/// The plain interpretations: the words as they were typed; the last word as an exchange code;
+/// two neighbours joined.
+pub(super) fn plain(
+    keywords: &Keywords,
+    words: &[QueryWord],
+    vocabulary: &Vocabulary,
+) -> Vec<Interpretation> {
+    let mut interpretations = vec![Interpretation::of(words.to_vec(), 0)];
+    if let [before @ .., last] = keywords.words()
+        && !before.is_empty()
+    {
+        for exch_code in last.exch_codes(vocabulary) {
+            let words = before.iter().take(WORDS_MAX).map(QueryWord::whole).collect();
+            let plain = Interpretation::of(words, ON_EXCHANGE);
+            interpretations.push(Interpretation { exch_code: Some(exch_code), ..plain });
+        }
+    }
+    for place in 1..words.len().min(GUESSED_WORDS_MAX) {
+        let mut joined = words.to_vec();
+        let second = joined.remove(place);
+        let first = &mut joined[place - 1];
+        let word = Word::of(&(first.word.squeezed.clone() + &second.word.squeezed));
+        *first = QueryWord { is_unfinished: second.is_unfinished, ..QueryWord::whole(&word) };
+        interpretations.push(Interpretation::of(joined, JOINED));
+    }
+    interpretations
+}
+
+/// Every word as the beginning of a word.
+pub(super) fn unfinished(words: &[QueryWord]) -> Interpretation {
+    let words = words.iter().map(|word| QueryWord { is_unfinished: true, ..word.clone() });
+    Interpretation::of(words.collect(), LOOSE)
+}
+
+/// A single word as two words that follow each other.
+pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
+    let mut interpretations = Vec::new();
+    if let [only] = words {
+        let text = &only.word.squeezed;
+        for (place, _) in text.char_indices().skip(2).take(GUESSED_WORDS_MAX) {
+            let (first, second) = text.split_at(place);
+            if second.chars().count() >= 2 {
+                let part = |text| QueryWord { is_part: true, ..QueryWord::part(Word::of(text)) };
+                let (first, second) =
+                    (part(first), QueryWord { is_unfinished: true, ..part(second) });
+                interpretations.push(Interpretation::of(vec![first, second], LOOSE));
+            }
+        }
+    }
+    interpretations
+}
+
+/// Words with a typo: the words that no row has. When rows have all words, each word in turn.
+pub(super) fn guessed(
+    words: &[QueryWord],
+    is_known: impl Fn(&str) -> Result<bool>,
+) -> Result<Vec<Interpretation>> {
+    let mut unknown = Vec::new();
+    for (place, word) in words.iter().enumerate().take(GUESSED_WORDS_MAX) {
+        if may_be_mistyped(&word.word.squeezed) && !is_known(&word.word.squeezed)? {
+            unknown.push(place);
+        }
+    }
+    let mistyped = |places: &[usize]| {
+        let mut words = words.to_vec();
+        for place in places {
+            words[*place].is_guessed = true;
+        }
+        Interpretation::of(words, GUESSED)
+    };
+    if !unknown.is_empty() {
+        return Ok(vec![mistyped(&unknown)]);
+    }
+    let places = (0..words.len().min(GUESSED_WORDS_MAX))
+        .filter(|place| may_be_mistyped(&words[*place].word.squeezed));
+    Ok(places.map(|place| mistyped(&[place])).collect())
+}
+
+/// Whether any row of a part has a word.
+pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
+    meter.charge(TERM_UNITS)?;
+    let inverted = part.segment.inverted_index(part.fields.words)?;
+    Ok(inverted.terms().get(word).map_err(TantivyError::from)?.is_some())
+}
+
+/// The first rows of a part in the order of ranks that hold the words of an interpretation, at most
+/// `rows_max`, each with what `fit` returns for it.
+pub(super) fn rows(
+    part: &Part,
+    interpretation: &Interpretation,
+    filters: &Filters,
+    rows_max: usize,
+    meter: &Meter,
+    mut fit: impl FnMut(u32, &[QueryWord]) -> Result<Option<Fit>>,
+) -> Result<Vec<(u32, Fit)>> {
+    let mut filters = filters.clone();
+    if let Some(exch_code) = interpretation.exch_code {
+        if !filters.known.allows(exch_code) {
+            return Ok(Vec::new());
+        }
+        filters.known.require(exch_code);
+    }
+    meter.charge(filters.units())?;
+    let conditions = Conditions::new(part, &filters);
+    let is_narrowed = filters != Filters::default();
+    for short in [ShortBeginning::InRows, ShortBeginning::InDictionary] {
+        let mut words = interpretation.words.clone();
+        let positions = positions(part, &mut words, short, is_narrowed, meter)?;
+        let mut fit = |doc| {
+            meter.charge(FIT_UNITS * words.len() as u64)?;
+            fit(doc, &words)
+        };
+        let (found, is_all) = walk(part, positions, &conditions, rows_max, meter, &mut fit)?;
+        if !found.is_empty() || is_all {
+            return Ok(found);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The way in which beginnings of up to three letters are looked for. They are not looked up like
+/// words at first, since too many rows hold them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShortBeginning {
+    /// In the rows that hold the other words.
+    InRows,
+    /// In the dictionary, like longer beginnings: too many rows hold the other words.
+    InDictionary,
+}
+
+/// The rows, and whether they are all; else the interpretation was given up.
+fn walk(
+    part: &Part,
+    mut positions: Positions<'_>,
+    conditions: &Conditions<'_>,
+    rows_max: usize,
+    meter: &Meter,
+    fit: &mut impl FnMut(u32) -> Result<Option<Fit>>,
+) -> Result<(Vec<(u32, Fit)>, bool)> {
+    let step_units = STEP_UNITS + conditions.row_units();
+    // The bound of the steps does not depend on the number of lists that a step looks into. A row
+    // is two steps where several words must be held.
+    let of_row = if matches!(positions, Positions::All(_)) { 2 } else { 1 };
+    let steps = meter.within(STEPS_MAX / of_row * (step_units + positions.seek_units()));
+    let mut misses = MISSES_MAX;
+    let mut found = Vec::new();
+    let mut position = positions.seek(0, &steps);
+    while position != END && found.len() < rows_max && misses > 0 {
+        if steps.charge(step_units).is_err() {
+            break;
+        }
+        let doc = part.ranks.doc(position);
+        if conditions.pass(doc) {
+            match fit(doc)? {
+                Some(fit) => found.push((doc, fit)),
+                None => misses -= 1,
+            }
+        }
+        position = positions.seek(position + 1, &steps);
+    }
+    let is_all = position == END && steps.check().is_ok();
+    meter.absorb(&steps)?;
+    Ok((found, is_all))
+}
+
+/// The rows that may hold the words. Words that all of these rows hold are marked so; the other
+/// words are too short to be looked up, and are looked for in each row.
+fn positions<'a>(
+    part: &'a Part,
+    words: &mut [QueryWord],
+    short: ShortBeginning,
+    is_narrowed: bool,
+    meter: &Meter,
+) -> Result<Positions<'a>> {
+    let mut sets = Vec::new();
+    let is_alone = words.len() == 1;
+    for word in &mut *words {
+        let text = word.word.squeezed.clone();
+        let is_short = word.is_unfinished && text.chars().count() <= SHORT_CHARS_MAX;
+        if is_short && !is_alone && short == ShortBeginning::InRows {
+            continue;
+        }
+        let mut any = vec![Positions::of_word(part, &word.word, meter)?];
+        for other in word.equivalents.clone() {
+            any.push(Positions::of_term(part, other, meter)?);
+        }
+        let mut is_enough = false;
+        if is_short {
+            // The table has the best of all rows. With filters, these may all be removed.
+            is_enough = word.is_listed && !is_narrowed && short == ShortBeginning::InRows;
+            any.push(Positions::Few(part.beginnings.of(&text).collect(), 0));
+        }
+        if word.is_unfinished && !is_enough {
+            for found in beginning_with(part, &text, BEGINNING_WORDS_MAX, meter)? {
+                any.push(Positions::of_info(part, &found, meter)?);
+            }
+        }
+        if word.is_guessed {
+            for found in neighbours(part, &text, word.is_unfinished, meter)? {
+                any.push(Positions::of_info(part, &found, meter)?);
+            }
+        }
+        any.retain(|set| set.count_max() > 0);
+        word.is_held = !is_short && !word.is_part;
+        sets.push(Positions::Any(any));
+    }
+    if sets.is_empty() {
+        // All words are short beginnings: the rows of the longest one are read.
+        let longest = words.iter().map(|word| &word.word.squeezed).max_by_key(|text| text.len());
+        let best = longest.map(|text| part.beginnings.of(text).collect()).unwrap_or_default();
+        return Ok(Positions::Few(best, 0));
+    }
+    Ok(Positions::all(sets))
+}
+
+impl QueryWord {
+    fn whole(word: &Word) -> Self {
+        let equivalents = equivalents(&word.squeezed).collect();
+        Self { equivalents, ..Self::part(word.clone()) }
+    }
+
+    /// A word that abbreviates nothing.
+    fn part(mut word: Word) -> Self {
+        if word.runs.len() > RUNS_MAX {
+            word.runs = vec![word.squeezed.clone()];
+        }
+        Self { word, ..Self::default() }
+    }
+}

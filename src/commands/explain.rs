@@ -1,0 +1,79 @@
+//! `figdex explain`: how an index would answer a question.
+
+use std::collections::BTreeMap;
+use std::{fs, io};
+
+use anyhow::{Context as _, anyhow, bail};
+use figdex_index::{Catalogue, escaped, escaped_path};
+use figdex_ingest::terminal;
+use serde::de::IgnoredAny;
+
+use crate::config::ExplainFlags;
+use crate::error::ApiError;
+use crate::limits::JOBS_MOST;
+use crate::version::Version;
+use crate::wire::{self, Checked, Job, SearchRequest, Several};
+
+/// Prints the plan for the question that the flags name.
+pub(super) fn run(flags: &ExplainFlags) -> anyhow::Result<()> {
+    let question = match flags.question.as_os_str() == "-" {
+        true => io::read_to_string(io::stdin()),
+        false => fs::read_to_string(&flags.question),
+    };
+    let question = question.with_context(|| escaped_path(&flags.question).to_string())?;
+    let catalogue = Catalogue::open(&flags.index)?;
+    Ok(terminal::print(&explain(&catalogue, &question)?)?)
+}
+
+/// The plan of each part of an index for a question of v3, for people. The question is JSON:
+/// an object with `idType` or `idValue` is a mapping job, any other object a search or filter
+/// request, and an array holds mapping jobs.
+///
+/// # Errors
+/// For a question that a server would refuse, in the words of the contract.
+pub fn explain(catalogue: &Catalogue, question: &str) -> anyhow::Result<String> {
+    if question.trim_start().starts_with('[') {
+        let jobs = jobs(catalogue, question)?.into_iter().zip(1..);
+        let plans = jobs.map(|(plan, number)| {
+            let plan = plan.with_context(|| format!("job {number}"))?;
+            Ok(format!("job {number}\n{plan}"))
+        });
+        return plans.collect();
+    }
+    let members = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(question);
+    if members.is_ok_and(|names| names.contains_key("idType") || names.contains_key("idValue")) {
+        return jobs(catalogue, &format!("[{question}]"))?.into_iter().collect();
+    }
+    let request = SearchRequest::parse(question.as_bytes(), Version::V3).map_err(refused)?;
+    let search = asked(request.check(catalogue.vocabulary(), Several::Yes))?;
+    Ok(catalogue.explain(&search)?)
+}
+
+/// The plan for each mapping job of an array.
+fn jobs(catalogue: &Catalogue, jobs: &str) -> anyhow::Result<Vec<anyhow::Result<String>>> {
+    let plan = |job: Job<'_>| {
+        let lookup = asked(job.check(Version::V3, catalogue.vocabulary()))?;
+        Ok(catalogue.explain_lookup(&lookup))
+    };
+    wire::jobs(jobs.as_bytes(), Version::V3, JOBS_MOST, plan).map_err(refused)
+}
+
+/// The question of a request that a server would answer.
+fn asked<T>(checked: Checked<T>) -> anyhow::Result<T> {
+    match checked.question {
+        Ok(Some(question)) if checked.enums_hold => Ok(question),
+        Err(fault) if checked.enums_hold => bail!("{}", escaped(&*fault)),
+        _ => Err(refused(ApiError::InvalidEnumField)),
+    }
+}
+
+fn refused(error: ApiError) -> anyhow::Error {
+    let (_, text) = error.line();
+    match error {
+        ApiError::BadRequest => anyhow!(text).context(
+            "the question is not a search, a filter, a mapping job or an array of mapping jobs \
+             in JSON",
+        ),
+        _ => anyhow!(text),
+    }
+}

@@ -1,0 +1,334 @@
+//! The table of settings. Flags, environment variables, keys of the file, `figdex config` and
+//! `packaging/figdex.toml` all follow from it. Only `[limits]` is apart: it is not a flag.
+
+use toml::Value;
+
+use super::values::{
+    self, ENVELOPES, LOG_FORMATS, UNKNOWN_ENUMS, choice, chosen, count, count_up_to, duration,
+    file_name, path, text,
+};
+use super::{Config, Provenance};
+use crate::auth::KeyRing;
+use crate::capacity::budget::ADDRESS_PART;
+use crate::cors::Cors;
+use crate::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rates};
+
+/// The highest number of connections that can be set: more than the ports of a dozen machines,
+/// and far fewer than a semaphore can count.
+const CONNECTIONS_MAX: usize = 1_000_000;
+
+/// One setting of `figdex serve`.
+pub(super) struct Setting {
+    /// Its key in the file. The flag has hyphens in place of the underscores; the variable is
+    /// `FIGDEX_` and the name in capitals.
+    pub(super) name: &'static str,
+    pub(super) takes: Takes,
+    /// The heading of its flag in `--help`.
+    pub(super) heading: Option<&'static str>,
+    /// Its help, without a full stop at the end. Names of settings are in backquotes.
+    pub(super) help: &'static str,
+    /// For a setting that has no default, what applies when it is not set; for any other, a
+    /// remark on its default.
+    pub(super) note: &'static str,
+    /// Whether a running server applies a change on SIGHUP.
+    pub(super) is_live: bool,
+    /// Parses a text and sets the value, or says what is wrong with the text. A list is set
+    /// by one call for each of its texts.
+    pub(super) set: fn(&mut Config, &str) -> Result<(), String>,
+    /// The value, as the file has it; `None` when it is not set.
+    pub(super) get: fn(&Config) -> Option<Value>,
+}
+
+/// The values that a setting takes, by their name in `--help`.
+pub(super) enum Takes {
+    One(&'static str),
+    /// `true` or `false`; the flag without a value means `true`.
+    Switch,
+    List(&'static str),
+}
+
+const GENERAL: Setting = Setting {
+    name: "",
+    takes: Takes::Switch,
+    heading: None,
+    help: "",
+    note: "",
+    is_live: false,
+    set: |_, _| Ok(()),
+    get: |_| None,
+};
+const CALLERS: Setting = Setting { heading: Some("Callers and limits"), ..GENERAL };
+const ANSWERS: Setting = Setting { heading: Some("Answers"), ..GENERAL };
+const LOG: Setting = Setting { heading: Some("Log"), ..GENERAL };
+
+/// Every setting that has a flag, in the order of `--help`.
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "index",
+        takes: Takes::One("DIR"),
+        help: "Folder of the index; a folder that is set here must exist",
+        note: "data/index, built from the bundled sample if it does not exist",
+        set: |config, text| put(&mut config.index, values::index(text).map(Some)),
+        get: |config| config.index.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "listen",
+        takes: Takes::One("ADDR"),
+        help: "Address and port to listen on (0.0.0.0 and [::] are all addresses of the \
+               machine), or a Unix socket, as `unix:/run/figdex/figdex.sock`",
+        set: |config, text| put(&mut config.listen, values::listen(text)),
+        get: |config| Some(text(&config.listen)),
+        ..GENERAL
+    },
+    Setting {
+        name: "admin_listen",
+        takes: Takes::One("ADDR"),
+        help: "A separate address for operators: build information, the published generation \
+               and metrics. Do not expose it publicly",
+        note: "all of it is served on the address of `listen`",
+        set: |config, text| put(&mut config.admin_listen, values::listen(text).map(Some)),
+        get: |config| config.admin_listen.as_ref().map(text),
+        ..GENERAL
+    },
+    Setting {
+        name: "tls_cert",
+        takes: Takes::One("FILE"),
+        help: "Certificate to serve TLS with and its intermediate certificates, in PEM; \
+               reloaded when the file changes",
+        note: "connections are not encrypted",
+        set: |config, text| put(&mut config.tls_cert, path(text).map(Some)),
+        get: |config| config.tls_cert.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "tls_key",
+        takes: Takes::One("FILE"),
+        help: "Private key of `tls_cert`, in PEM; reloaded when the file changes",
+        note: "connections are not encrypted",
+        set: |config, text| put(&mut config.tls_key, path(text).map(Some)),
+        get: |config| config.tls_key.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "keys",
+        takes: Takes::One("FILE"),
+        help: "File of the API keys, which `figdex keys add` creates; it must exist",
+        note: "a request with a key is refused",
+        is_live: true,
+        set: |config, text| {
+            let ring = KeyRing::open(&path(text)?).map_err(|error| error.to_string());
+            put(&mut config.keys, ring.map(Into::into))
+        },
+        get: |config| config.keys.file().as_deref().map(file_name),
+        ..CALLERS
+    },
+    Setting {
+        name: "no_limits",
+        help: "Lift the request rates, and the limit on mapping jobs a minute of v2 and v1. The \
+               limits on the jobs and bytes of one request stay",
+        is_live: true,
+        set: |config, text| {
+            let is_lifted = values::truth(text)?;
+            config.settings.rates = (!is_lifted).then(Rates::default);
+            Ok(())
+        },
+        get: |config| Some(config.settings.rates.is_none().into()),
+        ..CALLERS
+    },
+    Setting {
+        name: "trust_proxy",
+        help: "Identify callers without a key by the last address in X-Forwarded-For, which \
+               your proxy appends. Only for a server that clients cannot reach past the proxy",
+        set: |config, text| put(&mut config.settings.trust_proxy, values::truth(text)),
+        get: |config| Some(config.settings.trust_proxy.into()),
+        ..CALLERS
+    },
+    Setting {
+        name: "jobs_per_request",
+        takes: Takes::One("N"),
+        help: "Maximum number of mapping jobs in a request without a key, at most 10000",
+        is_live: true,
+        set: |config, text| put(&mut config.settings.jobs_per_request, jobs(text)),
+        get: |config| count(config.settings.jobs_per_request),
+        ..CALLERS
+    },
+    Setting {
+        name: "jobs_per_request_with_key",
+        takes: Takes::One("N"),
+        help: "Maximum number of mapping jobs in a request with a key, at most 10000",
+        is_live: true,
+        set: |config, text| put(&mut config.settings.jobs_per_request_with_key, jobs(text)),
+        get: |config| count(config.settings.jobs_per_request_with_key),
+        ..CALLERS
+    },
+    Setting {
+        name: "body_bytes_max",
+        takes: Takes::One("N"),
+        help: "Maximum number of bytes in the body of a request, at most 33554432",
+        is_live: true,
+        set: |config, text| {
+            let limit = "the limit for all bodies of one address together";
+            let bytes = count_up_to(text, BODIES_BYTES_MAX / ADDRESS_PART, limit);
+            put(&mut config.settings.body_bytes_max, bytes)
+        },
+        get: |config| count(config.settings.body_bytes_max),
+        ..CALLERS
+    },
+    Setting {
+        name: "connections",
+        takes: Takes::One("N"),
+        help: "Maximum number of open connections; further clients wait",
+        set: |config, text| {
+            let number = count_up_to(text, CONNECTIONS_MAX, "the limit for connections");
+            put(&mut config.settings.connections.max, number)
+        },
+        get: |config| count(config.settings.connections.max),
+        ..CALLERS
+    },
+    Setting {
+        name: "connections_per_address",
+        takes: Takes::One("N|none"),
+        help: "Maximum number of open connections of one address, or of one IPv6 network of 64 \
+               bits; further ones are refused",
+        note: "none with `trust_proxy`, since all connections come from the proxy",
+        set: |config, text| {
+            put(&mut config.settings.connections.per_address, values::count_or_none(text))
+        },
+        get: |config| {
+            config.settings.connections.per_address.map_or_else(|| Some("none".into()), count)
+        },
+        ..CALLERS
+    },
+    Setting {
+        name: "head_timeout",
+        takes: Takes::One("TIME"),
+        help: "Time in which a client must send the head of a request, and before the first one \
+               complete the TLS handshake",
+        set: |config, text| put(&mut config.settings.connections.head_timeout, values::time(text)),
+        get: |config| Some(duration(config.settings.connections.head_timeout)),
+        ..CALLERS
+    },
+    Setting {
+        name: "body_timeout",
+        takes: Takes::One("TIME"),
+        help: "Time in which a client must send the body of a request",
+        set: |config, text| put(&mut config.settings.body_timeout, values::time(text)),
+        get: |config| Some(duration(config.settings.body_timeout)),
+        ..CALLERS
+    },
+    Setting {
+        name: "idle_timeout",
+        takes: Takes::One("TIME"),
+        help: "Time that a connection may be silent between requests or leave an answer unread; \
+               after it, a client must read at least 16 KiB a second",
+        set: |config, text| put(&mut config.settings.connections.idle_timeout, values::time(text)),
+        get: |config| Some(duration(config.settings.connections.idle_timeout)),
+        ..CALLERS
+    },
+    Setting {
+        name: "search_envelope",
+        takes: Takes::One("object|array"),
+        help: "Shape of a search or filter answer: `object`, as clients expect, or `array`, that \
+               object in an array, as the published schema says",
+        set: |config, text| put(&mut config.settings.search_envelope, choice(&ENVELOPES, text)),
+        get: |config| chosen(&ENVELOPES, config.settings.search_envelope),
+        ..ANSWERS
+    },
+    Setting {
+        name: "unknown_enum",
+        takes: Takes::One("reject|no-match"),
+        help: "Treatment of a value outside the set of an enum-like property: `reject` the \
+               request, or find nothing (`no-match`)",
+        set: |config, text| put(&mut config.settings.unknown_enum, choice(&UNKNOWN_ENUMS, text)),
+        get: |config| chosen(&UNKNOWN_ENUMS, config.settings.unknown_enum),
+        ..ANSWERS
+    },
+    Setting {
+        name: "strict_contract",
+        help: "Answer exactly as the contract says, without its extension: an array of values \
+               for an enum-like property in search and filter",
+        set: |config, text| put(&mut config.settings.strict_contract, values::truth(text)),
+        get: |config| Some(config.settings.strict_contract.into()),
+        ..ANSWERS
+    },
+    Setting {
+        name: "hide_identifiers",
+        help: "Leave the identifiers of instruments out of GET /instruments/{figi}. Set it to \
+               true for a server on a loopback address behind a proxy without `trust_proxy`",
+        note: "true when `listen` is not a loopback address, and with `trust_proxy`",
+        set: |config, text| put(&mut config.settings.hide_identifiers, values::truth(text)),
+        get: |config| Some(config.settings.hide_identifiers.into()),
+        ..ANSWERS
+    },
+    Setting {
+        name: "cors",
+        takes: Takes::List("ORIGIN"),
+        help: "Origins whose web pages may call this server, as `https://app.example.com`, or \
+               `*` for all. Several flags, and commas between origins, make a list",
+        set: |config, text| {
+            let mut origins = config.settings.cors.origins().to_vec();
+            origins.push(text.parse()?);
+            put(&mut config.settings.cors, Cors::new(origins))
+        },
+        get: |config| {
+            let origins = config.settings.cors.origins();
+            Some(Value::Array(origins.iter().map(text).collect()))
+        },
+        ..ANSWERS
+    },
+    Setting {
+        name: "public_url",
+        takes: Takes::One("URL"),
+        help: "Address of this server for its clients, as `https://figi.example.com`, for the \
+               interface description",
+        note: "the address that a request was sent to",
+        set: |config, text| put(&mut config.settings.public_url, values::url(text).map(Some)),
+        get: |config| config.settings.public_url.as_ref().map(text),
+        ..ANSWERS
+    },
+    Setting {
+        name: "log_format",
+        takes: Takes::One("human|json"),
+        help: "Format of the log: `human`, lines of text, or `json`, an object on each line",
+        set: |config, text| put(&mut config.log_format, choice(&LOG_FORMATS, text)),
+        get: |config| chosen(&LOG_FORMATS, config.log_format),
+        ..LOG
+    },
+    Setting {
+        name: "access_log",
+        help: "Log a line for each request: its method, route, status, rows, time and id, never \
+               its key, its body or the values that it asks for",
+        set: |config, text| put(&mut config.settings.access_log, values::truth(text)),
+        get: |config| Some(config.settings.access_log.into()),
+        ..LOG
+    },
+];
+
+/// Puts a parsed value into its place.
+fn put<T>(place: &mut T, parsed: Result<T, String>) -> Result<(), String> {
+    *place = parsed?;
+    Ok(())
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    count_up_to(text, JOBS_MOST, "the limit for one request")
+}
+
+impl Setting {
+    /// The help of the flag, with the default, which is that of `defaults`.
+    pub(super) fn flag_help(&self, defaults: &Config) -> String {
+        let default = match (self.get)(defaults) {
+            None => self.note.to_owned(),
+            Some(value) if self.note.is_empty() => values::plain(&value),
+            Some(value) => format!("{}; {}", values::plain(&value), self.note),
+        };
+        let help = format!("{} [default: {default}]", self.help);
+        SETTINGS.iter().fold(help, |help, setting| {
+            help.replace(
+                &format!("`{}`", setting.name),
+                &Provenance::Flag(setting.name).to_string(),
+            )
+        })
+    }
+}

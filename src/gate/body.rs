@@ -1,0 +1,155 @@
+//! The body of a request: read only when its endpoint asks for it, and never beyond its bounds
+//! (contract 2.12, 2.13).
+
+use std::ops::Deref;
+use std::pin::Pin;
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt as _};
+use warp::Buf;
+
+use crate::capacity::budget::Share;
+use crate::error::ApiError;
+
+type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
+
+/// The chunks of a body as they arrive.
+pub(super) type BodyStream = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
+
+/// A body that was not read yet, with its bounds.
+pub(crate) struct UnreadBody {
+    pub(super) stream: BodyStream,
+    pub(super) bytes_max: usize,
+    /// The time that the whole body may take to arrive.
+    pub(super) wait: Duration,
+    /// This body's share of the memory budget for all bodies.
+    pub(super) share: Share,
+}
+
+/// A body that was read. It holds its share of the memory budget until it is dropped.
+pub(crate) struct Body {
+    bytes: Vec<u8>,
+    _share: Share,
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The size up to which the buffer of a body grows step by step, so that a client that sends
+/// little of a large body holds little, and no more than this is ever copied at a time.
+/// Beyond it the buffer gets the room of the largest body at once: the system backs that with
+/// memory only as bytes arrive.
+const GROWING_BYTES_MAX: usize = 512 << 10;
+
+/// The factor of a step: few steps leave few freed buffers behind.
+const GROWTH: usize = 4;
+
+impl UnreadBody {
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// - [`ApiError::PayloadTooLarge`] as soon as it exceeds its bound, without reading on.
+    /// - [`ApiError::BadRequest`] when it breaks off, or takes too long.
+    /// - [`ApiError::Unavailable`] when the memory budget for bodies is used up.
+    ///
+    /// hyper then closes the connection, because the rest of the body is not a next request.
+    pub(crate) async fn read(self) -> Result<Body, ApiError> {
+        let Self { mut stream, bytes_max, wait, mut share } = self;
+        let read = read(&mut stream, bytes_max, &mut share);
+        let read = tokio::time::timeout(wait, read).await;
+        let bytes = read.unwrap_or(Err(ApiError::BadRequest))?;
+        Ok(Body { bytes, _share: share })
+    }
+}
+
+async fn read(
+    stream: &mut BodyStream,
+    bytes_max: usize,
+    share: &mut Share,
+) -> Result<Vec<u8>, ApiError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
+        let bytes = body.len() + chunk.remaining();
+        if bytes > bytes_max {
+            return Err(ApiError::PayloadTooLarge);
+        }
+        let room = room(bytes, body.capacity(), bytes_max);
+        share.grow_to(held(bytes, room))?;
+        if room > body.capacity() {
+            body.reserve_exact(room - body.len());
+        }
+        while chunk.has_remaining() {
+            let piece = chunk.chunk();
+            body.extend_from_slice(piece);
+            let length = piece.len();
+            chunk.advance(length);
+        }
+    }
+    Ok(body)
+}
+
+/// The capacity for a body of which `bytes` have arrived, in a buffer that has `capacity`.
+fn room(bytes: usize, capacity: usize, bytes_max: usize) -> usize {
+    match capacity {
+        // Most bodies are one chunk.
+        0 => bytes,
+        _ if bytes <= capacity => capacity,
+        _ if bytes <= GROWING_BYTES_MAX => GROWING_BYTES_MAX.min(GROWTH * bytes).min(bytes_max),
+        _ => bytes_max,
+    }
+}
+
+/// The memory that a buffer of that capacity holds when `bytes` have arrived: all of it
+/// while it grows, then the part that was written, in steps.
+fn held(bytes: usize, capacity: usize) -> usize {
+    capacity.min(bytes.next_multiple_of(GROWING_BYTES_MAX))
+}
+
+/// The chunks of a body, whatever type warp gives them.
+pub(super) fn boxed(
+    body: impl Stream<Item = Result<impl Buf + Send + 'static, warp::Error>> + Send + Sync + 'static,
+) -> BodyStream {
+    Box::pin(body.map(|chunk| chunk.map(|chunk| Box::new(chunk) as Box<dyn Buf + Send>)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body takes little more than its size, however it arrives.
+    #[test]
+    fn a_body_grows_in_steps() {
+        const MIB: usize = 1 << 20;
+        for (bytes_all, bytes_max) in [
+            (40, MIB),
+            (70_000, MIB),
+            (70_000, 80_000),
+            (MIB, MIB),
+            (3 * MIB, 32 * MIB),
+            (32 * MIB, 32 * MIB),
+        ] {
+            for chunk in [1_000, 32_000, 300_000, 600_000] {
+                let (mut bytes, mut capacity) = (0, 0);
+                while bytes < bytes_all {
+                    let before = bytes;
+                    bytes = bytes_all.min(bytes + chunk);
+                    let room = room(bytes, capacity, bytes_max);
+                    assert!((bytes..=bytes_max).contains(&room), "{bytes} bytes in {room}");
+                    if room > capacity && before > 0 {
+                        assert!(before <= GROWING_BYTES_MAX.max(chunk), "{before} are copied");
+                    }
+                    capacity = room;
+                    let held = held(bytes, capacity);
+                    assert!((bytes..=capacity).contains(&held), "{bytes} bytes hold {held}");
+                    assert!(held <= GROWTH * bytes && held <= bytes + GROWING_BYTES_MAX);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// Functions for the server's endpoints. Every answer is `{status, data, text, limits}`, and every
+// failure a `Failure` with a message for people and, where waiting helps, the seconds to wait.
+// Addresses are relative to the page, so that a proxy may serve everything under a path.
+
+const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after"];
+
+let key = "";
+/** Sets the API key, which is kept in this variable only and is lost with the page. */
+export const setKey = (value) => { key = value.trim(); };
+export const getKey = () => key;
+export const hasKey = () => key !== "";
+
+/** A failure with a message for people; `kind` is for the code. */
+export class Failure extends Error {
+  constructor(kind, message, { status = 0, wait = null } = {}) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+    this.wait = wait;
+  }
+
+  /** The message with the seconds to wait, for places without a countdown. */
+  get text() {
+    return this.kind === "limit" ? `${this.message} Try again in ${this.wait} s.` : this.message;
+  }
+}
+
+/** An address on the server, relative to the page's address. */
+export const address = (path) => new URL(path.replace(/^\//, ""), document.baseURI).href.replace(/#.*$/, "");
+
+function limitsOf(headers) {
+  const limits = {};
+  for (const name of HEADERS) if (headers.has(name)) limits[name] = headers.get(name);
+  return limits;
+}
+
+/** The seconds that the server asks to wait, from one of its headers; else null. */
+function secondsToWait(limits) {
+  for (const name of ["retry-after", "ratelimit-reset"]) {
+    const text = limits[name];
+    if (text === undefined) continue;
+    const seconds = Number(text);
+    if (Number.isFinite(seconds)) return Math.max(1, Math.ceil(seconds));
+    const date = Date.parse(text);
+    if (Number.isFinite(date)) return Math.max(1, Math.ceil((date - Date.now()) / 1000));
+  }
+  return null;
+}
+
+/** One call: status, headers and body as received. Throws only when there is no answer. */
+export async function call(method, url, { body, signal } = {}) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (key) headers["X-OPENFIGI-APIKEY"] = key;
+  let response, text;
+  try {
+    response = await fetch(url, {
+      method, headers, signal, credentials: "same-origin", cache: "no-store",
+      body: body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failure("away", "The server cannot be reached. Check the connection, or try again in a moment.");
+  }
+  let data;
+  try { data = JSON.parse(text); } catch { /* plain text */ }
+  return { status: response.status, data, text, limits: limitsOf(response.headers) };
+}
+
+/** The server's error text, from JSON or short plain text; else "". */
+function errorText(answer) {
+  if (typeof answer.data?.error === "string") return answer.data.error;
+  if (answer.data === undefined && answer.text.length < 200 && !answer.text.includes("<")) return answer.text.trim();
+  return "";
+}
+
+function failureOf(answer) {
+  const status = answer.status;
+  const wait = secondsToWait(answer.limits);
+  const own = errorText(answer);
+  const failure = (kind, message, seconds = wait) => new Failure(kind, message, { status, wait: seconds });
+  switch (status) {
+    case 400:
+      return own === "Invalid enum field."
+        ? failure("enum", "A filter has a value that this server does not know. Remove it, or choose one from the list.")
+        : failure("request", `The server did not understand the request${own ? `: ${own}` : "."}`);
+    case 401: return failure("key", "The API key was not accepted. Correct or remove it on the page Bulk mapping or Reference.");
+    case 404: return failure("missing", own || "The server has nothing at this address.");
+    case 413: return failure("large", "The request was too large for the server.");
+    case 429: {
+      const allowed = answer.limits["ratelimit-limit"];
+      return failure("limit", `The server’s request limit is reached${allowed ? ` (${policy(answer.limits)})` : ""}.`, wait ?? 60);
+    }
+    case 502: case 503: case 504: return failure("busy", "The server is unavailable or overloaded.");
+    default:
+      return failure(status >= 500 ? "broken" : "request",
+        status >= 500 ? `The server failed with an internal error (${status}).` : `The server refused the request (${status}${own ? `: ${own}` : ""}).`);
+  }
+}
+
+/** `25 requests in 60 s`, from the rate-limit headers. */
+export function policy(limits) {
+  const allowed = limits["ratelimit-limit"];
+  const window = /w=(\d+)/.exec(limits["ratelimit-policy"] ?? "")?.[1];
+  return `${allowed} requests${window ? ` in ${window} s` : ""}`;
+}
+
+/** A call whose answer is 200 with JSON; otherwise it throws a Failure. */
+async function ask(method, path, options) {
+  const answer = await call(method, address(path), options);
+  if (answer.status !== 200) throw failureOf(answer);
+  if (answer.data === undefined) throw new Failure("request", "The server’s answer could not be read.");
+  return answer;
+}
+
+export async function suggest(query, filters, signal) {
+  const parameters = new URLSearchParams([["query", query], ["limit", "10"], ...filters]);
+  const { data } = await ask("GET", `suggest?${parameters}`, { signal });
+  return data.data ?? [];
+}
+
+/** A page of `search` or `filter`; a proxy may have wrapped it in an array of one. */
+export async function page(endpoint, body, signal) {
+  const { data } = await ask("POST", `v3/${endpoint}`, { body, signal });
+  const found = Array.isArray(data) ? data[0] : data;
+  if (found?.error) throw new Failure("question", found.error);
+  return { data: found?.data ?? [], next: found?.next, total: found?.total };
+}
+
+export async function instrument(figi, signal) {
+  return (await ask("GET", `instruments/${encodeURIComponent(figi)}`, { signal })).data;
+}
+
+/** The results of a batch of jobs, in the order of the jobs, and the rate-limit headers. */
+export async function map(jobs, signal) {
+  const { data, limits } = await ask("POST", "v3/mapping", { body: jobs, signal });
+  if (!Array.isArray(data) || data.length !== jobs.length) {
+    throw new Failure("request", "The server returned a different number of results than identifiers were sent.");
+  }
+  return { results: data, limits };
+}
+
+const lists = new Map();
+/** The values that a filter may have; fetched once. */
+export function values(name) {
+  if (name === "optionType") return Promise.resolve(["Call", "Put"]);
+  if (!lists.has(name)) {
+    const list = ask("GET", `v3/mapping/values/${name}`, {}).then(({ data }) => {
+      if (data.error) throw new Failure("question", data.error);
+      return data.values ?? [];
+    });
+    lists.set(name, list);
+    list.catch(() => lists.delete(name)); // a failure is fetched again
+  }
+  return lists.get(name);
+}
+
+let document_;
+/** The OpenAPI document; fetched once. */
+export function schema() {
+  document_ ??= ask("GET", "schema", {}).then(({ data }) => data);
+  document_.catch(() => { document_ = undefined; });
+  return document_;
+}

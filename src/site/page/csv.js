@@ -1,0 +1,25 @@
+// Results as CSV: RFC 4180, UTF-8, every cell in quotes. A spreadsheet would run a cell that starts
+// with = + - or @ (also after a tab or line break) as a formula. An apostrophe in front of such a
+// cell makes it text.
+
+const GUARDED = /^\s*[=+\-@]|^[\t\r\n]/;
+
+export function cell(value) {
+  if (value === null || value === undefined) return '""';
+  const text = String(value);
+  return `"${(GUARDED.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+}
+
+export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;
+
+/** Lets the browser save a text, given in pieces, as a file. */
+export function download(pieces, name) {
+  const address = URL.createObjectURL(new Blob(pieces, { type: "text/csv;charset=utf-8" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

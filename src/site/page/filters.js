@@ -1,0 +1,92 @@
+// The panel of filters next to the results: value lists, intervals, unlisted equities. Each complete
+// change (a list closed, a field left) calls `ask` once with the new question.
+
+import { el, fill, say } from "./dom.js";
+import { values } from "./api.js";
+import { picker } from "./picker.js";
+import { LISTS, NUMBERS, DATES, fault, filterCount, yearAfter, isDate } from "./query.js";
+
+const SECTORS = {
+  Comdty: "commodities", Corp: "corporate bonds", Curncy: "currencies", Equity: "shares and funds", Govt: "government bonds",
+  Index: "indices", "M-Mkt": "money market", Mtge: "mortgages", Muni: "municipal bonds", Pfd: "preferred shares",
+};
+/** The meaning of a value whose name does not say it; else "". */
+export const meaningOf = (name) => (value) => (name === "marketSecDes" ? SECTORS[value] ?? "" : "");
+
+const GROUPS = [
+  ["Where", ["exchCode", "micCode", "currency"]],
+  ["What", ["marketSecDes", "securityType", "securityType2", "optionType"]],
+  ["Terms", ["strike", "expiration", "contractSize", "coupon", "maturity", "stateCode"]],
+];
+
+/** The panel of a question; `ask(question)` is called with each changed one. */
+export function filters(question, ask) {
+  const set = (kind, name, value, isSet) => {
+    const part = { ...question[kind] };
+    if (isSet) part[name] = value;
+    else delete part[name];
+    ask({ ...question, [kind]: part });
+  };
+  const other = { exchCode: "micCode", micCode: "exchCode" };
+  const field = (name) => {
+    if (name in LISTS) {
+      return picker({
+        field: name, label: LISTS[name], values: () => values(name), chosen: question.lists[name] ?? [], meaning: meaningOf(name),
+        disabled: question.lists[other[name]] ? `Not together with ${LISTS[other[name]]}` : "",
+        onChange: (chosen) => set("lists", name, chosen, chosen.length > 0),
+      });
+    }
+    return interval(name, question.intervals[name] ?? ["", ""], (pair) => set("intervals", name, pair, Boolean(pair[0] || pair[1])));
+  };
+  const unlisted = el("input", {
+    type: "checkbox", checked: question.unlisted, data: { field: "unlisted" }, on: { change: () => ask({ ...question, unlisted: unlisted.checked }) },
+  });
+  const active = filterCount(question);
+  return el("section", { class: "filters", "aria-label": "Filters" },
+    el("div", { class: "filters-head" }, el("h2", {}, "Filters"),
+      active ? el("button", { type: "button", class: "link", on: { click: () => ask({ query: question.query, lists: {}, intervals: {}, unlisted: false }) } }, "Clear all") : null),
+    GROUPS.map(([title, names]) => el("fieldset", {}, el("legend", {}, title), names.map(field))),
+    el("label", { class: "check" }, unlisted, el("span", {}, "Include unlisted equities")));
+}
+
+/** Two fields, from and to, of numbers or dates. A fault is shown under them at once. */
+function interval(name, [from, to], onChange) {
+  const isDates = name in DATES;
+  const label = NUMBERS[name] ?? DATES[name];
+  const words = el("p", { class: "field-fault", id: `${name}-fault` });
+  const input = (end, value) => el("input", {
+    type: isDates ? "date" : "text", inputmode: isDates ? null : "decimal", value, data: { field: `${name}-${end}` },
+    "aria-label": `${label} ${end}`,
+    "aria-describedby": `${name}-fault`, placeholder: isDates ? null : end, autocomplete: "off",
+    ...(isDates ? { min: "1900-01-01", max: "2999-12-31" } : {}),
+    // A date field fires "change" while its year is still being typed, so it counts when left.
+    on: {
+      change: () => settle(!isDates),
+      blur: () => settle(true),
+      keydown: (event) => { if (event.key === "Enter") settle(true); },
+    },
+  });
+  const first = input("from", from), second = input("to", to);
+  let last = `${from}..${to}`;
+
+  function settle(isWhole) {
+    const pair = [first.value.trim(), second.value.trim()];
+    const wrong = fault(name, pair);
+    fill(words, wrong ?? hint(pair));
+    words.classList.toggle("wrong", Boolean(wrong));
+    for (const one of [first, second]) one.setAttribute("aria-invalid", String(Boolean(wrong)));
+    if (wrong) say(`${label}: ${wrong}`);
+    else if (isWhole && pair.join("..") !== last) {
+      last = pair.join("..");
+      onChange(pair);
+    }
+  }
+  function hint([a, b]) {
+    if (!isDates || (a && b) || !(a || b)) return "";
+    return a && isDate(a) ? `Up to ${yearAfter(a)}: one year at most.` : "One year back from this day.";
+  }
+  fill(words, hint([from, to]));
+  return el("div", { class: "interval", role: "group", "aria-label": label },
+    el("span", { class: "field-label" }, label),
+    el("div", { class: "pair" }, first, el("span", { "aria-hidden": "true" }, "–"), second), words);
+}

@@ -1,0 +1,101 @@
+// The view `#/instrument/FIGI`: all data of one instrument, its identifiers ready to copy, and its
+// family.
+
+import { el, fillView, say, copyable } from "./dom.js";
+import * as api from "./api.js";
+import { family } from "./family.js";
+import { faultAs, KINDS } from "./identify.js";
+import { level, levelMark } from "./level.js";
+import { notice } from "./notice.js";
+import { href } from "./router.js";
+
+const FACTS = [
+  ["Name", "name"], ["Description", "securityDescription"], ["Ticker", "ticker"], ["Exchange code", "exchCode"],
+  ["MIC", "micCode"], ["Currency", "currency"], ["State code", "stateCode"], ["Market sector", "marketSector"],
+  ["Security type", "securityType"], ["Security type 2", "securityType2"], ["Put or call", "optionType"],
+  ["Strike", "strike"], ["Expiration", "expiration"], ["Contract size", "contractSize"], ["Coupon", "coupon"],
+  ["Maturity", "maturity"],
+];
+const OWN = { ID_BB_UNIQUE: "uniqueID", UNIQUE_ID_FUT_OPT: "uniqueIDFutOpt" };
+const NAMES = { ...KINDS, ID_EXCH_SYMBOL: "Exchange symbol", BASE_TICKER: "Base ticker", ID_CUSIP_8_CHR: "CUSIP, 8 characters" };
+let request;
+
+export async function show(view, route) {
+  request?.abort();
+  request = new AbortController();
+  const figi = (route.rest[0] ?? "").trim().toUpperCase();
+  fillView(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
+  const fault = faultAs("ID_BB_GLOBAL", figi);
+  if (fault) return fillView(view, missing(figi, fault, "Search for it instead", "."));
+  try {
+    const { instrument, family: kin } = await api.instrument(figi, request.signal);
+    render(view, instrument, kin);
+  } catch (failure) {
+    if (failure.name === "AbortError") return;
+    fillView(view, failure.kind === "missing"
+      ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
+      : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route))));
+  }
+}
+
+function missing(figi, words, link = "Search for it instead", more = ": a search also finds all members of a share class or composite by its FIGI.") {
+  say(words);
+  return el("div", { class: "instrument" },
+    el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi || "No FIGI"),
+    el("div", { class: "empty" }, el("h2", {}, "No such instrument"), el("p", {}, words),
+      el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, link), more)));
+}
+
+function render(view, instrument, kin) {
+  const title = instrument.ticker ?? instrument.name ?? instrument.figi;
+  document.title = `${title}${instrument.exchCode ? ` ${instrument.exchCode}` : ""} · Figdex`;
+  const fact = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
+  const known = FACTS.filter(([, name]) => instrument[name] !== null && instrument[name] !== undefined && instrument[name] !== "");
+  const alias = instrument.alias ?? [];
+  fillView(view, el("div", { class: "instrument" },
+    el("header", { class: "instrument-head" },
+      el("h1", { id: "title", tabindex: "-1" }, title, " ", instrument.exchCode ? el("span", { class: "head-exch" }, instrument.exchCode) : null),
+      el("p", { class: "head-name" }, instrument.name && instrument.name !== title ? instrument.name : instrument.securityDescription ?? ""),
+      el("p", { class: "head-line" }, levelMark(instrument), ...[instrument.securityType, instrument.marketSector, instrument.currency].filter(Boolean).map((text) => el("span", {}, text)),
+        instrument.listed === false ? el("span", { class: "flag" }, "unlisted") : null)),
+    instrument.metadata ? el("p", { class: "note" }, "This server may only show the FIGI of this instrument (Metadata N/A).") : null,
+    el("div", { class: "instrument-body" },
+      el("div", { class: "facts" },
+        el("section", { "aria-labelledby": "identifiers-title" }, el("h2", { id: "identifiers-title" }, "Identifiers"),
+          el("dl", { class: "pairs" }, identifiers(instrument)),
+          Object.keys(instrument.identifiers ?? {}).length ? null : el("p", { class: "dim small" },
+            instrument.identifiers ? "No third-party identifiers are known." : "This server does not show third-party identifiers.")),
+        el("section", { "aria-labelledby": "facts-title" }, el("h2", { id: "facts-title" }, "Attributes"),
+          el("dl", { class: "pairs" }, known.map(([label, name]) => fact(label, filterable(name, instrument[name]))),
+            // Null when the data do not say.
+            typeof instrument.listed === "boolean" ? fact("Listed", instrument.listed ? "yes" : "no") : null,
+            alias.length ? fact("Also known as", alias.join(", ")) : null),
+          known.length ? null : el("p", { class: "dim" }, "No attributes are known."))),
+      family(instrument, kin))));
+  say(`${title}, ${level(instrument)}`);
+
+  // A value that is also a filter links to all instruments with it.
+  function filterable(name, value) {
+    const filter = { marketSector: "marketSecDes" }[name] ?? name;
+    if (!["exchCode", "micCode", "currency", "stateCode", "marketSecDes", "securityType", "securityType2"].includes(filter)) return String(value);
+    return el("a", { class: "quiet-link", href: href.search(new URLSearchParams({ [filter]: value })), title: "All instruments with this value" }, String(value));
+  }
+}
+
+function identifiers(instrument) {
+  const rows = [];
+  const row = (name, value, link) => rows.push(el("dt", {}, name), el("dd", {}, copyable(String(value), name), link ?? null));
+  row("FIGI", instrument.figi);
+  if (instrument.compositeFIGI) row("Composite FIGI", instrument.compositeFIGI);
+  if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI);
+  const shown = new Set();
+  const order = Object.keys(NAMES);
+  const place = ([name]) => (order.includes(name) ? order.indexOf(name) : order.length);
+  for (const [name, values] of Object.entries(instrument.identifiers ?? {}).sort((a, b) => place(a) - place(b))) {
+    for (const value of values) row(NAMES[name] ?? name, value);
+    shown.add(name);
+  }
+  // The two unique IDs are fields of a row, and nearly always among the identifiers too.
+  for (const [name, field] of Object.entries(OWN)) if (instrument[field] && !shown.has(name)) row(KINDS[name], instrument[field]);
+  return rows;
+}

@@ -1,0 +1,80 @@
+// The entry point: connects the frame, the search box and the views. Each route shows one view.
+
+import { fill } from "./dom.js";
+import { start as startRouter, current, go } from "./router.js";
+import { start as startSuggest } from "./suggest.js";
+import { read, write } from "./query.js";
+import * as home from "./home.js";
+import * as results from "./results.js";
+import * as instrument from "./instrument.js";
+import * as bulk from "./bulk.js";
+import * as reference from "./reference.js";
+
+const VIEWS = {
+  home: { view: home, title: "Figdex" },
+  search: { view: results, title: "Search" },
+  instrument: { view: instrument, title: "Instrument" },
+  bulk: { view: bulk, title: "Bulk mapping" },
+  reference: { view: reference, title: "Reference" },
+};
+
+const main = document.getElementById("view");
+let shown = false;
+let scrolling;
+
+const finder = startSuggest({
+  // On the search view, new words keep the filters that are set.
+  searchFor(text) {
+    const route = current();
+    const question = read(route.name === "search" ? route.parameters : new URLSearchParams());
+    go(write({ ...question, query: text }));
+  },
+  // The filters that suggestions must pass: `[[name, value], …]`.
+  filters() {
+    const { lists } = read(current().name === "search" ? current().parameters : new URLSearchParams());
+    return Object.entries(lists).flatMap(([name, values]) => values.map((value) => [name, value]));
+  },
+});
+
+// The scroll position is saved in the history entry: back and forward restore it, and a new
+// entry starts at the top.
+history.scrollRestoration = "manual";
+addEventListener("scroll", () => {
+  clearTimeout(scrolling);
+  scrolling = setTimeout(() => history.replaceState({ place: scrollY }, ""), 120);
+}, { passive: true });
+
+function show(route) {
+  const { view, title } = VIEWS[route.name] ?? VIEWS.home;
+  const isFirst = !shown;
+  const wasView = document.body.dataset.view;
+  const name = VIEWS[route.name] ? route.name : "home";
+  shown = true;
+  clearTimeout(scrolling);
+  document.body.dataset.view = name;
+  document.title = name === "home" ? "Figdex: find financial instruments"
+    : `${name === "search" && route.parameters.get("query") ? route.parameters.get("query") : title} · Figdex`;
+  for (const link of document.querySelectorAll(".nav a")) {
+    if (link.getAttribute("href") === `#/${name}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  finder.setText(name === "search" ? route.parameters.get("query") ?? "" : "");
+  view.show(main, route);
+  // Screen readers announce the new view's title, unless someone is typing in the search box.
+  const inBox = document.activeElement?.id === "query";
+  if (!isFirst && !(inBox && name === "search") && !main.contains(document.activeElement)) {
+    if (name === "home") finder.focus();
+    else document.getElementById("title")?.focus({ preventScroll: true });
+  }
+  if (isFirst && name === "home" && matchMedia("(hover: hover)").matches) finder.focus();
+  const place = history.state?.place ?? (name === "search" && wasView === "search" ? scrollY : 0);
+  requestAnimationFrame(() => scrollTo(0, place));
+}
+
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+document.querySelector(".mark").addEventListener("click", () => { if (current().name === "home") finder.focus(); });
+fill(main);
+startRouter(show);

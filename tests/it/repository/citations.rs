@@ -1,0 +1,356 @@
+//! Citations: the clauses and decisions that code and documents cite exist, every clause of the
+//! contract is cited by a test, and no comment cites a paper that is not in the repository.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folders whose files may cite, besides the files of the root.
+const CITING: [&str; 11] = [
+    ".ci",
+    "benches",
+    "build-info",
+    "docs",
+    "examples",
+    "fuzz",
+    "index",
+    "ingest",
+    "packaging",
+    "src",
+    "tests",
+];
+
+/// The endings of files that may cite. Scripts have none.
+const ENDINGS: [&str; 6] = ["", "js", "md", "py", "rs", "toml"];
+
+/// The folders whose comments are searched for papers that are not in the repository.
+const SEARCHED_FOR_PAPERS: [&str; 8] =
+    ["benches", "examples", "fuzz", "index", "ingest", "packaging", "src", "tests"];
+
+/// The ways in which comments used to name such papers; `#` is any digit.
+const PAPERS: [&str; 10] = [
+    "(decisions",
+    "commands, \"",
+    "commands.md",
+    "contract, \"",
+    "contract: \"",
+    "decisions,",
+    "decisions:",
+    "decisions.md",
+    "engine, decision",
+    "promise #",
+];
+
+/// A file of the repository, by its path from the root.
+struct File {
+    path: String,
+    text: String,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The text of a document of `docs/`.
+fn document(name: &str) -> String {
+    fs::read_to_string(root().join("docs").join(name)).unwrap()
+}
+
+/// The files that may cite.
+fn files() -> Vec<File> {
+    let mut paths: Vec<PathBuf> =
+        CITING.iter().map(|folder| root().join(folder)).filter(|path| path.exists()).collect();
+    assert!(paths.len() > CITING.len() / 2, "the folders are not where they were");
+    let own = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    paths.extend(own.filter(|path| path.is_file()));
+    let mut files = Vec::new();
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            // The build folder is not part of the repository.
+            if path.file_name().is_some_and(|name| name != "target") {
+                paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+            continue;
+        }
+        let ending = path.extension().unwrap_or_default();
+        if ENDINGS.iter().any(|known| ending == *known)
+            && let Ok(text) = fs::read_to_string(&path)
+        {
+            let path = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            files.push(File { path, text });
+        }
+    }
+    files
+}
+
+/// The clauses of a document: their numbers begin an entry of a list or a line of a table.
+fn clauses(document: &str) -> BTreeSet<String> {
+    let mut clauses = BTreeSet::new();
+    for line in document.lines() {
+        let entry = line.strip_prefix("- **").or_else(|| line.strip_prefix("| **"));
+        let Some((number, _)) = entry.and_then(|entry| entry.split_once("**")) else { continue };
+        if number
+            .split_once('.')
+            .is_some_and(|(chapter, place)| is_number(chapter) && is_number(place))
+        {
+            assert!(clauses.insert(number.to_owned()), "clause {number} is there twice");
+        }
+    }
+    clauses
+}
+
+/// The numbers of the chapters of a document.
+fn chapters(document: &str) -> BTreeSet<String> {
+    let titles = document.lines().filter_map(|line| line.strip_prefix("## "));
+    let numbers = titles.filter_map(|title| title.split_once(' '));
+    numbers.map(|(number, _)| number.to_owned()).filter(|number| is_number(number)).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The text with each comment of several lines joined to one line, so that a citation may continue
+/// in the next line. Offsets stay the same.
+fn joined(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let marks = line.trim_start();
+        let mark = ["///", "//!", "//", "#"].into_iter().find(|mark| marks.starts_with(mark));
+        if start > 0 {
+            let indent = line.len() - marks.len();
+            let blank = indent + mark.map_or(0, str::len);
+            bytes[start - 1..start + blank].fill(b' ');
+        }
+        start += line.len();
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The numbers that follow a word, with their lines: `4.3`, `4.3, 4.5 and 5.1`, `4.3 to 4.6`.
+fn cited(text: &str, word: &str) -> Vec<(usize, String)> {
+    let joined = joined(text);
+    let mut found = Vec::new();
+    for (at, _) in joined.match_indices(word) {
+        let before = joined[..at].chars().next_back();
+        if before.is_some_and(|before| before.is_alphanumeric() || before == '_') {
+            continue;
+        }
+        let line = text[..at].matches('\n').count() + 1;
+        let mut rest = joined[at + word.len()..].trim_start_matches(' ');
+        if rest.len() == joined[at + word.len()..].len() {
+            continue;
+        }
+        let mut from = None;
+        while let Some(number) = number(rest) {
+            match from.take().and_then(|from| between(from, number)) {
+                Some(numbers) => found.extend(numbers.map(|number| (line, number))),
+                None => found.push((line, number.to_owned())),
+            }
+            rest = &rest[number.len()..];
+            let separators = [", ", " and ", " to "];
+            let next = separators.map(|separator| after(rest, separator));
+            from = next[2].map(|_| number);
+            match next.into_iter().flatten().next() {
+                Some(next) => rest = next,
+                None => break,
+            }
+        }
+    }
+    found
+}
+
+/// The rest after a separator, in which a blank stands for one or more blanks.
+fn after<'a>(rest: &'a str, separator: &str) -> Option<&'a str> {
+    let mut rest = rest;
+    for (place, word) in separator.split(' ').enumerate() {
+        if place > 0 {
+            let trimmed = rest.trim_start_matches(' ');
+            if trimmed.len() == rest.len() {
+                return None;
+            }
+            rest = trimmed;
+        }
+        rest = rest.strip_prefix(word)?;
+    }
+    Some(rest)
+}
+
+/// The number at the beginning of a text: digits, and perhaps a point and more digits.
+fn number(text: &str) -> Option<&str> {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(text);
+    let place = text[whole..].strip_prefix('.').map_or(0, digits);
+    let length = if place > 0 { whole + 1 + place } else { whole };
+    (whole > 0).then(|| &text[..length])
+}
+
+/// The clauses after `from` up to `to`, if both are of one chapter.
+fn between(from: &str, to: &str) -> Option<impl Iterator<Item = String> + use<>> {
+    let ((chapter, first), (other, last)) = (from.split_once('.')?, to.split_once('.')?);
+    let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+    let chapter = (chapter == other && first < last).then(|| chapter.to_owned())?;
+    Some((first + 1..=last).map(move |place| format!("{chapter}.{place}")))
+}
+
+/// The tests in a file: the whole file, or its module `tests`.
+fn tests(file: &File) -> &str {
+    let File { path, text } = file;
+    let is_test = path.starts_with("tests/") || path.starts_with("index/tests/");
+    if is_test || path.ends_with("/tests.rs") {
+        return text;
+    }
+    if !path.ends_with(".rs") {
+        return "";
+    }
+    text.find("#[cfg(test)]\nmod tests {").map_or("", |at| &text[at..])
+}
+
+/// Fails with a list of all faults, if there are any.
+fn assert_none(faults: &[String], title: &str) {
+    assert!(faults.is_empty(), "{title}\n{}", faults.join("\n"));
+}
+
+/// The citations of clauses that do not exist.
+fn broken(files: &[File], contract: &BTreeSet<String>, engine: &BTreeSet<String>) -> Vec<String> {
+    let mut broken = Vec::new();
+    for File { path, text } in files {
+        for (words, known) in [(["contract", "Contract"], contract), (["engine", "Engine"], engine)]
+        {
+            for word in words {
+                for (line, number) in cited(text, word) {
+                    if !known.contains(&number) {
+                        broken.push(format!("{path}:{line}: there is no {word} {number}"));
+                    }
+                }
+            }
+        }
+    }
+    broken
+}
+
+/// The comments that cite a paper which is not in the repository.
+fn absent_papers(path: &str, text: &str) -> Vec<String> {
+    // Each comment on one line, without its marks, and the places where its lines begin.
+    let (mut comments, mut starts) = (String::new(), Vec::new());
+    for (line, number) in text.lines().zip(1..) {
+        let line = line.trim_start();
+        let mark = ["///", "//!", "//", "#"].into_iter().find(|mark| line.starts_with(mark));
+        match mark.filter(|_| !line.starts_with("#[") && !line.starts_with("#!")) {
+            Some(mark) => {
+                starts.push((comments.len(), number));
+                let comment = line[mark.len()..].trim().to_lowercase();
+                let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
+                comments.extend(comment.chars().map(digits).chain([' ']));
+            }
+            None => comments.push('\n'),
+        }
+    }
+    let cited = PAPERS.iter().flat_map(|paper| comments.match_indices(paper));
+    let absent = cited.map(|(at, paper)| {
+        let line = starts.partition_point(|(start, _)| *start <= at) - 1;
+        format!("{path}:{}: {paper}", starts[line].1)
+    });
+    absent.collect()
+}
+
+/// Every cited clause or chapter, as `contract 4.3` or `engine 2`, exists.
+#[test]
+fn every_citation_leads_to_a_clause() {
+    let [contract, engine] = ["contract.md", "engine.md"].map(|name| {
+        let document = document(name);
+        clauses(&document).into_iter().chain(chapters(&document)).collect::<BTreeSet<_>>()
+    });
+    assert!(contract.len() > 150, "{} clauses", contract.len());
+    assert!(engine.len() > 20, "{} decisions", engine.len());
+    let files = files();
+    let citations: usize = files.iter().map(|file| cited(&file.text, "contract").len()).sum();
+    assert!(citations > 300, "{citations} citations of the contract");
+    assert_none(&broken(&files, &contract, &engine), "citations of clauses that do not exist:");
+}
+
+/// Every clause of the contract is cited by a test.
+#[test]
+fn every_clause_has_a_test() {
+    let mut tested: BTreeMap<_, _> =
+        clauses(&document("contract.md")).into_iter().map(|clause| (clause, false)).collect();
+    for file in files() {
+        for (_, clause) in cited(tests(&file), "contract") {
+            if let Some(is_tested) = tested.get_mut(&clause) {
+                *is_tested = true;
+            }
+        }
+    }
+    let untested = tested.into_iter().filter(|(_, is_tested)| !is_tested);
+    let untested: Vec<_> = untested.map(|(clause, _)| format!("contract {clause}")).collect();
+    assert_none(&untested, "clauses that no test cites:");
+}
+
+/// The clauses to which the contract itself refers exist.
+#[test]
+fn the_contract_refers_to_its_clauses() {
+    let contract = document("contract.md");
+    let known = clauses(&contract);
+    let mut broken = Vec::new();
+    for (line, at) in contract.lines().zip(1..) {
+        // Texts in code style, and the version of a standard, are not references.
+        let plain: String = line.split('`').step_by(2).collect();
+        let plain = plain.replace("OpenAPI 3.0", "");
+        for word in plain.split(|c: char| !c.is_ascii_digit() && c != '.') {
+            let number = word.trim_matches('.');
+            if number.contains('.') && !known.contains(number) {
+                broken.push(format!("docs/contract.md:{at}: there is no {number}"));
+            }
+        }
+    }
+    assert_none(&broken, "references to clauses that do not exist:");
+}
+
+/// No comment cites a paper that is not in the repository.
+#[test]
+fn no_comment_cites_an_absent_paper() {
+    let files = files();
+    let searched = files.iter().filter(|File { path, .. }| {
+        let is_own = path == file!();
+        !is_own && SEARCHED_FOR_PAPERS.iter().any(|folder| Path::new(path).starts_with(folder))
+    });
+    let absent: Vec<_> =
+        searched.flat_map(|File { path, text }| absent_papers(path, text)).collect();
+    assert_none(&absent, "comments that cite a paper which is not in the repository:");
+}
+
+/// The checks find the faults that they are for.
+#[test]
+fn the_checks_find_faults() {
+    let numbers = |text: &str| -> Vec<_> {
+        cited(text, "law").into_iter().map(|(line, number)| format!("{line}: {number}")).collect()
+    };
+    assert_eq!(numbers("a\n/// law 4.3, 4.5 and 5.1: b"), ["2: 4.3", "2: 4.5", "2: 5.1"]);
+    assert_eq!(numbers("# law 4.9 to 4.11."), ["1: 4.9", "1: 4.10", "1: 4.11"]);
+    assert_eq!(numbers("    /// (law\n    /// 4.3,\n    /// 4)."), ["1: 4.3", "1: 4"]);
+    assert_eq!(numbers("outlaw 4.3, a law of 4.3, law4.3, laws 4.3"), [] as [&str; 0]);
+
+    let known: BTreeSet<_> =
+        clauses("- **1.1** a\n| **1.2** | b |\n- **c**\n").into_iter().collect();
+    assert_eq!(known, ["1.1", "1.2"].map(String::from).into());
+    assert_eq!(chapters("# a\n## 1 b\n### 2 c\n## d\n"), ["1"].map(String::from).into());
+    let file = |text: &str| File { path: "src/a.rs".to_owned(), text: text.to_owned() };
+    let (wrong, right) = (["contract", "1.3"].join(" "), ["contract", "1.2"].join(" "));
+    let files = [file(&format!("// {right}\n// {wrong}\n"))];
+    assert_eq!(broken(&files, &known, &known), ["src/a.rs:2: there is no contract 1.3"]);
+    let file = file("// law 1.1\n#[cfg(test)]\nmod tests {\n/// law 1.2\n}");
+    assert_eq!(cited(tests(&file), "law").len(), 1, "outside of tests nothing is held");
+
+    for comment in [
+        "/// Decisions, \"x\".",
+        "  // (engine, decision 4)",
+        "# promise 11",
+        "// (engine,\n// decision 4)",
+    ] {
+        assert_eq!(absent_papers("a", &format!("\n{comment}\n")).len(), 1, "{comment}");
+    }
+    for line in ["commands, faults = [], []", "/// a promise of 3", "#[doc = \"decisions,\"]"] {
+        assert_eq!(absent_papers("a", line), [] as [&str; 0], "{line}");
+    }
+}

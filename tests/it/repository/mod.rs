@@ -1,0 +1,5 @@
+//! The repository itself: its documents say what is true, and its packaging works.
+
+mod citations;
+mod packaging;
+mod quick_start;

@@ -1,0 +1,166 @@
+//! `packaging/`: the units name commands, flags and files that exist, and their commands work.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+
+use clap::Parser as _;
+use figdex::config::{Command, Flags};
+
+use crate::support::{ingest, program};
+
+const UNITS: [&str; 3] = ["figdex.service", "figdex-rebuild.service", "figdex-rebuild.timer"];
+
+/// The highest exposure that `systemd-analyze security` may report, in tenths: a server that listens
+/// is exposed a little, a build hardly.
+const EXPOSURE_MAX: [(&str, &str); 2] =
+    [("figdex.service", "20"), ("figdex-rebuild.service", "10")];
+
+fn packaging() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging")
+}
+
+/// The values of a key in a unit, in their order.
+fn values(unit: &str, key: &str) -> Vec<String> {
+    let text = fs::read_to_string(packaging().join(unit)).unwrap();
+    let settings = text.lines().filter(|line| !line.starts_with(['#', '[']) && !line.is_empty());
+    let pairs =
+        settings.map(|line| line.split_once('=').unwrap_or_else(|| panic!("{unit}: {line}")));
+    pairs.filter(|(found, _)| *found == key).map(|(_, value)| value.to_owned()).collect()
+}
+
+fn value(unit: &str, key: &str) -> String {
+    match &values(unit, key)[..] {
+        [value] => value.clone(),
+        other => panic!("{unit}: {key}: {other:?}"),
+    }
+}
+
+/// The words of the one command that a service runs.
+fn command(unit: &str) -> Vec<String> {
+    value(unit, "ExecStart").split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_service_runs_what_there_is() {
+    let words = command("figdex.service");
+    assert_eq!(words[0], "/usr/bin/figdex");
+    let flags = Flags::try_parse_from(&words).unwrap_or_else(|error| panic!("{error}"));
+    let Command::Serve(flags) = flags.into_command() else { panic!("{words:?}") };
+    assert_eq!(flags.config.as_deref(), Some(Path::new("/etc/figdex/figdex.toml")));
+    let index = value("figdex.service", "Environment");
+    assert_eq!(index, "FIGDEX_INDEX=/var/lib/figdex/index");
+    assert_eq!(value("figdex.service", "ExecReload"), "/bin/kill -HUP $MAINPID");
+    // Without an index the server ends, and systemd starts it again until there is one, whichever
+    // folder is set.
+    assert_eq!(value("figdex.service", "Restart"), "on-failure");
+    assert_eq!(value("figdex.service", "StartLimitIntervalSec"), "0");
+    assert!(values("figdex.service", "ConditionPathExists").is_empty());
+    let open_files: usize = value("figdex.service", "LimitNOFILE").parse().unwrap();
+    assert!(open_files > figdex::ConnectionBounds::default().max + 256);
+}
+
+/// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes
+/// where the service reads, and writes only where its unit allows.
+#[test]
+fn the_rebuild_publishes_what_the_service_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let [dumps, state] = ["dumps", "state"].map(|name| folder.path().join(name));
+    fs::create_dir_all(&dumps).unwrap();
+    fs::create_dir_all(&state).unwrap();
+    fs::write(dumps.join("day.csv"), "figi,ticker\nBBG000BLNNH6,IBM\n").unwrap();
+    let words = command("figdex-rebuild.service");
+    assert_eq!(words[0], "/usr/bin/figdex-ingest");
+    assert_eq!(value("figdex-rebuild.service", "ReadWritePaths"), "/var/lib/figdex");
+    // An index set in the environment file holds for both units, and so does the default.
+    for key in ["Environment", "EnvironmentFile"] {
+        assert_eq!(value("figdex-rebuild.service", key), value("figdex.service", key));
+    }
+    let index = value("figdex-rebuild.service", "Environment");
+    let index = index.strip_prefix("FIGDEX_INDEX=").unwrap();
+    let here = |word: &String| {
+        word.replace("${FIGDEX_INDEX}", index)
+            .replace("/srv/figdex/dumps", dumps.to_str().unwrap())
+            .replace("/var/lib/figdex", state.to_str().unwrap())
+    };
+    let words: Vec<_> = words[1..].iter().map(here).collect();
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    assert!(words.iter().all(|word| !word.starts_with('/') || word.starts_with(folder.path().to_str().unwrap())));
+    for _ in 0..2 {
+        let (code, printed, error) = ingest(folder.path(), &words);
+        assert_eq!(code, 0, "{printed}{error}");
+    }
+    let index = here(&value("figdex.service", "Environment"));
+    let index = Path::new(index.strip_prefix("FIGDEX_INDEX=").unwrap());
+    let index = figdex_index::Catalogue::open(index).unwrap();
+    assert_eq!(index.manifest().generation, 2);
+    assert!(state.join("report.json").exists());
+    let others: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(others.len(), 2, "{others:?}");
+}
+
+/// The build parses files from elsewhere, so it runs as another user than the server: it can neither
+/// read nor replace the server's keys, and does not see the settings and certificates. Both users
+/// are made, in one group, through which the server reads the index.
+#[test]
+fn the_rebuild_is_kept_from_the_keys() {
+    let (server, build) = ("figdex.service", "figdex-rebuild.service");
+    assert_ne!(value(build, "User"), value(server, "User"));
+    assert_eq!(value(build, "Group"), value(server, "Group"));
+    let users = fs::read_to_string(packaging().join("figdex.sysusers")).unwrap();
+    for line in ["\nu figdex - ", "\nu figdex-ingest -:figdex "] {
+        assert!(users.contains(line), "{line}");
+    }
+    // With `StateDirectory` systemd would give the folder and its files to the unit's user.
+    assert!(values(build, "StateDirectory").is_empty());
+    assert_eq!(value(build, "InaccessiblePaths"), "-/etc/figdex");
+    assert_eq!(value(server, "ReadOnlyPaths"), "/var/lib/figdex");
+}
+
+/// Memory is bounded by a share of the machine's memory. Pages of the mapped index count, so a small
+/// bound would make the server read them from the disk again and again.
+#[test]
+fn memory_has_a_bound_that_leaves_room_for_the_index() {
+    for unit in ["figdex.service", "figdex-rebuild.service"] {
+        let bound = value(unit, "MemoryMax");
+        let percent: u32 = bound.strip_suffix('%').unwrap_or_default().parse().unwrap();
+        assert!((80..100).contains(&percent), "{unit}: {bound}");
+    }
+}
+
+/// systemd's own checks of the units.
+#[test]
+fn systemd_finds_no_fault() {
+    if Process::new("systemd-analyze").arg("--version").output().is_err() {
+        let is_required = std::env::var_os("FIGDEX_REQUIRE_TOOLS").is_some();
+        assert!(!is_required, "FIGDEX_REQUIRE_TOOLS is set, and systemd-analyze is missing");
+        eprintln!("skipped: systemd-analyze is not installed");
+        return;
+    }
+    // The programs are not installed at the paths in the units.
+    let folder = tempfile::tempdir().unwrap();
+    let units = UNITS.map(|unit| {
+        let text = fs::read_to_string(packaging().join(unit)).unwrap();
+        let text = text.replace("/usr/bin/figdex-ingest", program().to_str().unwrap());
+        let text = text.replace("/usr/bin/figdex", env!("CARGO_BIN_EXE_figdex"));
+        let path = folder.path().join(unit);
+        fs::write(&path, text).unwrap();
+        path
+    });
+    let run = |arguments: &[&str], units: &[PathBuf]| {
+        let output = Process::new("systemd-analyze").args(arguments).args(units).output().unwrap();
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.success(), text(&output.stdout), text(&output.stderr))
+    };
+    let (is_good, _, errors) = run(&["verify"], &units);
+    let ours: Vec<_> = errors.lines().filter(|line| line.contains("figdex")).collect();
+    assert!(is_good && ours.is_empty(), "{errors}");
+    for (unit, exposure_max) in EXPOSURE_MAX {
+        let threshold = format!("--threshold={exposure_max}");
+        let (is_safe, table, errors) = run(
+            &["security", "--offline=true", "--no-pager", &threshold],
+            &[folder.path().join(unit)],
+        );
+        assert!(is_safe, "{table}{errors}");
+    }
+}

@@ -1,0 +1,117 @@
+//! The log of the program: a line for each request, with its id and without secrets, as text or
+//! JSON.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::support::process::{Process, build_index, figdex};
+
+/// The value of an answer's header.
+fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
+    let (head, _) = answer.split_once("\r\n\r\n").unwrap();
+    let mut fields = head.lines().filter_map(|line| line.split_once(": "));
+    fields.find(|(field, _)| *field == name).map(|(_, value)| value)
+}
+
+/// A text that must never be in the log.
+const SECRET: &str = "SECRET4711";
+
+/// contract 2.14: with `--log-format json` each line is JSON with the id of its request, and holds
+/// no key, body, query text or path.
+#[test]
+fn a_line_for_each_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    build_index(&index);
+    let keys = folder.path().join("keys.toml");
+    let key = figdex::auth::file::add(&keys, "desk").unwrap();
+    let mut command = figdex();
+    command.args(["--listen", "127.0.0.1:0", "--log-format", "json"]);
+    command.arg("--index").arg(&index).arg("--keys").arg(&keys);
+    let process = Process::start(&mut command);
+    let ask = |method: &str, path: &str, headers: &str, body: &str| {
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {SECRET}\r\nConnection: close\r\nContent-Type: \
+             application/json\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        );
+        process.exchange(request)
+    };
+    let body = format!(
+        r#"[{{"idType":"TICKER","idValue":"{SECRET}"}},{{"idType":"TICKER","idValue":"IBM"}}]"#
+    );
+    let query = format!(r#"{{"query":"{SECRET}","{SECRET}":"{SECRET}"}}"#);
+    let with_key = format!("X-OPENFIGI-APIKEY: {key}\r\nX-Request-Id: trace-1\r\n");
+    let wrong_key = format!("X-SERVICE-APIKEY: {SECRET}\r\nX-Request-Id: trace-2\r\n");
+    let no_id = format!("X-Request-Id: {SECRET} and more\r\n");
+    let [with_key, wrong_key, no_id, body, query] =
+        [&with_key, &wrong_key, &no_id, &body, &query].map(String::as_str);
+    let mut expected = BTreeMap::new();
+    for (method, path, headers, body, line) in [
+        ("POST", "/v3/mapping", with_key, body, ("POST", "/v3/mapping", 200, 1)),
+        ("POST", "/v3/mapping", wrong_key, body, ("POST", "/v3/mapping", 401, 0)),
+        ("POST", "/v3/search", no_id, query, ("POST", "/v3/search", 200, 0)),
+        ("GET", "/suggest?query=SECRET4711", "", "", ("GET", "/suggest", 200, 0)),
+        ("GET", "/instruments/SECRET4711", "", "", ("GET", "/instruments/{figi}", 400, 0)),
+        ("GET", "/SECRET4711?SECRET4711=1", "", "", ("GET", "other", 404, 0)),
+        (
+            "GET",
+            "/v2/mapping/values/SECRET4711",
+            "",
+            "",
+            ("GET", "/v2/mapping/values/{key}", 400, 0),
+        ),
+        (SECRET, "/v3/mapping", "", "", ("other", "/v3/mapping", 405, 0)),
+    ] {
+        let answer = ask(method, path, headers, body);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {}", line.2)), "{method} {path}: {answer}");
+        let id = header(&answer, "x-request-id").unwrap_or_else(|| panic!("no id: {answer}"));
+        match headers.split_once("trace-") {
+            Some((_, number)) => assert_eq!(id, format!("trace-{}", number.trim())),
+            None => assert!(id.len() == 16 && !id.contains(SECRET), "{id}"),
+        }
+        assert!(expected.insert(id.to_owned(), line).is_none(), "an id twice: {id}");
+    }
+    let log = process.stop();
+    assert!(!log.contains(SECRET) && !log.contains(&key[4..]), "{log}");
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert!(lines.iter().all(|line| line["level"] == "INFO" && line["timestamp"].is_string()));
+    let requests: Vec<_> = lines.iter().filter(|line| line["target"] == "figdex::access").collect();
+    assert_eq!(requests.len(), expected.len(), "{log}");
+    for line in requests {
+        let id = line["request_id"].as_str().unwrap();
+        let (method, route, status, rows) = expected.remove(id).unwrap();
+        assert_eq!(line["message"], "answered");
+        assert_eq!((line["method"].as_str(), line["route"].as_str()), (Some(method), Some(route)));
+        assert_eq!((line["status"].as_u64(), line["rows"].as_u64()), (Some(status), Some(rows)));
+        assert!(line["elapsed_us"].is_u64(), "{line}");
+        assert_eq!(line.as_object().unwrap().len(), 10, "{line}");
+    }
+}
+
+/// The log is text by default, and has a line for each request unless that is turned off.
+#[test]
+fn for_people_and_without_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    build_index(&index);
+    for (flags, requests) in
+        [(None, 1), (Some("--access-log=true"), 1), (Some("--access-log=false"), 0)]
+    {
+        let mut command = figdex();
+        command.args(["--listen", "127.0.0.1:0"]).arg("--index").arg(&index).args(flags);
+        let process = Process::start(&mut command);
+        let answer = process.map("X-Request-Id: a-b_c.1\r\n", "[]");
+        assert_eq!(header(&answer, "x-request-id"), Some("a-b_c.1"), "{flags:?}");
+        let log = process.stop();
+        let line = "INFO figdex::access: answered method=POST route=/v3/mapping status=200 rows=0 \
+                    elapsed_us=";
+        assert_eq!(log.matches(line).count(), requests, "{flags:?}: {log}");
+        assert_eq!(log.matches("request_id=a-b_c.1").count(), requests, "{flags:?}: {log}");
+        assert!(log.contains("stopping: answering requests in flight"), "{log}");
+    }
+}

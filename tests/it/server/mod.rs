@@ -1,0 +1,10 @@
+//! The program `figdex`: its settings, its addresses, its log, and changes while it runs.
+
+mod admin;
+mod configuration;
+mod log;
+mod reload_index;
+mod reload_settings;
+mod settings;
+mod tls;
+mod unix_socket;
