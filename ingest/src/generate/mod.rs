@@ -13,7 +13,7 @@
 //! its proportion.
 //!
 //! Each kind has a file in `kinds/`, which writes the rows of one issue; `kinds/mod.rs` has the
-//! table of kinds. The public interface is [`write`] with [`Universe`], [`Mix`] and [`Dirt`].
+//! table of kinds. The public interface is [`write()`] with [`Universe`], [`Mix`] and [`Dirt`].
 
 mod day;
 mod dirt;

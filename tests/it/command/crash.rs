@@ -258,7 +258,7 @@ fn verify_names_the_broken_file() {
     assert_eq!(build(desk.path(), "old.csv", "index").0, 0);
     let (code, printed, _) = ingest(desk.path(), &["verify", "index"]);
     assert_eq!(code, 0);
-    assert!(printed.starts_with("generation 1 is whole: 1 instruments"), "{printed}");
+    assert!(printed.starts_with("generation 1 is intact: 1 instruments"), "{printed}");
     let start = Instant::now();
     for name in ["manifest.toml", "part-000/rows.figis", "part-000/segment/meta.json"] {
         let path = desk.path().join("index/generation-000001").join(name);

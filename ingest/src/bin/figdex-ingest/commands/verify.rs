@@ -9,7 +9,7 @@ pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
     catalogue.verify()?;
     let manifest = catalogue.manifest();
     Ok(terminal::print(&format_args!(
-        "generation {} is whole: {} instruments, {} bytes\n",
+        "generation {} is intact: {} instruments, {} bytes\n",
         manifest.generation,
         manifest.instruments,
         manifest.bytes()
