@@ -80,7 +80,7 @@ fn compressed_bombs_are_refused() {
     fs::write(folder.path().join("old.csv"), "figi,ticker\nBBG000BPH459,OLD\n").unwrap();
     assert_eq!(ingest(folder.path(), &["build", "old.csv", "--index", "index"]).0, 0);
     let too_long = "a record is longer than 4194304 bytes";
-    let too_much = "it unpacks to more than 200 times its size";
+    let too_much = "the file unpacks to more than 200 times its size";
     let one_line = vec![b'a'; PIECE_BYTES];
     let blank_lines = vec![b'\n'; PIECE_BYTES];
     let blanks = vec![b' '; PIECE_BYTES];
