@@ -20,6 +20,8 @@ pub(super) type BodyStream = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
 pub(crate) struct UnreadBody {
     pub(super) stream: BodyStream,
     pub(super) bytes_max: usize,
+    /// The size in `Content-Length`, which hyper holds the body to. `None` for a chunked body.
+    pub(super) bytes_announced: Option<usize>,
     /// The time that the whole body may take to arrive.
     pub(super) wait: Duration,
     /// This body's share of the memory budget for all bodies.
@@ -59,8 +61,8 @@ impl UnreadBody {
     ///
     /// hyper then closes the connection, because the rest of the body is not a next request.
     pub(crate) async fn read(self) -> Result<Body, ApiError> {
-        let Self { mut stream, bytes_max, wait, mut share } = self;
-        let read = read(&mut stream, bytes_max, &mut share);
+        let Self { mut stream, bytes_max, bytes_announced, wait, mut share } = self;
+        let read = read(&mut stream, bytes_max, bytes_announced, &mut share);
         let read = tokio::time::timeout(wait, read).await;
         let bytes = read.unwrap_or(Err(ApiError::BadRequest))?;
         Ok(Body { bytes, _share: share })
@@ -70,16 +72,19 @@ impl UnreadBody {
 async fn read(
     stream: &mut BodyStream,
     bytes_max: usize,
+    bytes_announced: Option<usize>,
     share: &mut Share,
 ) -> Result<Vec<u8>, ApiError> {
     let mut body = Vec::new();
+    // No buffer is larger than the body can become.
+    let capacity_max = bytes_announced.map_or(bytes_max, |announced| announced.min(bytes_max));
     while let Some(chunk) = stream.next().await {
         let mut chunk = chunk.map_err(|_| ApiError::BadRequest)?;
         let bytes = body.len() + chunk.remaining();
         if bytes > bytes_max {
             return Err(ApiError::PayloadTooLarge);
         }
-        let room = room(bytes, body.capacity(), bytes_max);
+        let room = room(bytes, body.capacity(), capacity_max.max(bytes));
         share.grow_to(held(bytes, room))?;
         if room > body.capacity() {
             body.reserve_exact(room - body.len());
@@ -95,13 +100,13 @@ async fn read(
 }
 
 /// The capacity for a body of which `bytes` have arrived, in a buffer that has `capacity`.
-fn room(bytes: usize, capacity: usize, bytes_max: usize) -> usize {
+fn room(bytes: usize, capacity: usize, capacity_max: usize) -> usize {
     match capacity {
         // Most bodies are one chunk.
         0 => bytes,
         _ if bytes <= capacity => capacity,
-        _ if bytes <= GROWING_BYTES_MAX => GROWING_BYTES_MAX.min(GROWTH * bytes).min(bytes_max),
-        _ => bytes_max,
+        _ if bytes <= GROWING_BYTES_MAX => GROWING_BYTES_MAX.min(GROWTH * bytes).min(capacity_max),
+        _ => capacity_max,
     }
 }
 

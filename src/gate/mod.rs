@@ -14,7 +14,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{Method, StatusCode};
+use warp::http::{Method, StatusCode, header};
 use warp::reply::Response;
 
 pub(crate) use self::body::Body;
@@ -144,9 +144,11 @@ fn admit(
     let PerRequest { jobs_max, jobs_max_with_key, body_bytes_max } = per_request;
     let jobs_max = if key.is_some() { jobs_max_with_key } else { jobs_max };
     let (wait, share) = (settings.body_timeout, state.bodies().share(caller));
+    let bytes_announced = headers.get(header::CONTENT_LENGTH);
+    let bytes_announced = bytes_announced.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
     Ok(Call {
         admitted: Admitted { jobs_max, caller, version, limiter },
-        body: UnreadBody { stream: body, bytes_max: body_bytes_max, wait, share },
+        body: UnreadBody { stream: body, bytes_max: body_bytes_max, bytes_announced, wait, share },
     })
 }
 
