@@ -1,5 +1,5 @@
-//! The engine in process: the time of lookups, pages, counts and searches without HTTP. Each case
-//! also asserts its result.
+//! Measures lookups, pages, counts, searches and suggestions in process, without HTTP. These cases
+//! also assert their results; the cases of `inline` only measure.
 //!
 //! ```text
 //! cargo bench --bench engine [-- filter/page]
@@ -82,7 +82,7 @@ fn questions(catalogue: &Catalogue) -> Vec<(String, Filters)> {
         filters
     };
     let mut questions = vec![("100_percent".to_owned(), whole())];
-    // For each share, the value whose share of the instruments is nearest.
+    // For each of these shares of all instruments, the value that comes nearest to it.
     for share in [0.3, 0.1, 0.01, 0.001, 0.0001] {
         let wanted = share * catalogue.manifest().instruments as f64;
         let values = Property::ALL.into_iter().flat_map(|property| {
@@ -214,8 +214,8 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
     group.finish();
 }
 
-/// The most expensive requests that a serving thread answers, or begins to answer. Its work for one
-/// request should take less than a millisecond, 0.6 ms of it for looking up and writing.
+/// The most expensive requests that a serving thread answers, or begins to answer. One request
+/// should take less than a millisecond of its time, 0.6 ms of it for looking up and writing rows.
 fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
     let folder = tempfile::tempdir().expect("a folder for the index");
     let wide = wide(folder.path());
@@ -298,7 +298,7 @@ fn metered(
     group.bench_function(name, |bencher| bencher.iter(|| answer(&Meter::inline())));
 }
 
-/// Filters that many rows are tested against and few pass.
+/// Filters that are verified of many rows, of which few pass.
 fn narrowings(catalogue: &Catalogue) -> Vec<(String, Filters)> {
     let whole = Filters { include_unlisted_equities: true, ..Filters::default() };
     let mut values = whole.clone();

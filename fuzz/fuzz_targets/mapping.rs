@@ -1,5 +1,5 @@
-//! Mapping bodies, after the digit of a version. Each job of an array is answered, and any
-//! other body gets status 400 or 413.
+//! Mapping bodies, after the digit of a version. Every job of an array is answered, or the
+//! whole request is refused with status 400 or 413.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Search and filter bodies, after a letter for the endpoint. An answer is a page, and its
-//! `next` gives the following page of the same question.
+//! Search and filter bodies, after a character for the endpoint. An answer is an error or a
+//! page, and the `next` of a page gives the following page of the same question.
 
 #![no_main]
 

@@ -2,8 +2,8 @@
 //! them. It knows neither HTTP nor the formats of dumps.
 //!
 //! A dump of instruments becomes a **generation**, an immutable folder of **parts**. A part is
-//! a range of FIGIs: a tantivy segment, which holds the words, and seven **companions** of our
-//! own format. A document's DocId is its place in its part, and DocId order is FIGI order in
+//! a range of FIGIs: a tantivy segment, which holds the words, and seven **companions** in our
+//! own formats. A document's DocId is its place in its part, and DocId order is FIGI order in
 //! all of them (engine 1).
 //!
 //! | companion | gives | used for |

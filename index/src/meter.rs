@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// a quarter of a millisecond.
 pub const INLINE_UNITS_MAX: u64 = 25_600;
 
-/// The units between two checks of the stop flag: about half a millisecond.
+/// The units between two checks of the stop flag: about two thirds of a millisecond.
 const SLICE_UNITS: u64 = 1 << 16;
 
 /// The items of a list that are charged together.

@@ -26,8 +26,8 @@ pub struct Uses {
     pub misses: u64,
 }
 
-/// A question whose answers are cached. Its keywords are without words, which follow from the
-/// text.
+/// A question whose answers are cached. Its keywords hold only the text, since the words follow
+/// from it.
 pub(super) trait Question: Eq + Hash {
     /// The answer to a question of this kind.
     type Answer: Clone;
@@ -36,7 +36,7 @@ pub(super) trait Question: Eq + Hash {
     fn held_bytes(&self, answer: &Self::Answer) -> usize;
 }
 
-/// The number of rows that match a search. The second page of a filter need not count again.
+/// A search, with the number of rows that match: the second page of a filter need not count again.
 impl Question for Search {
     type Answer = u64;
 
@@ -45,7 +45,7 @@ impl Question for Search {
     }
 }
 
-/// At most that many suggestions for a text. Many people type the same first letters.
+/// A text and a limit, with at most that many suggestions. People often type the same letters.
 impl Question for (Suggest, usize) {
     type Answer = Vec<Suggestion>;
 

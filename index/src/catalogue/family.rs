@@ -83,7 +83,7 @@ impl Catalogue {
     /// When another catalogue returned the hit.
     pub fn family(&self, hit: Hit) -> Family {
         let (kin, is_truncated) = self.kin(hit);
-        // A row without a composite is one itself when other rows name it.
+        // A row that names no composite is a composite itself when other rows name it as theirs.
         let named: BTreeSet<Figi> =
             kin.iter().filter_map(|kin| self.row(*kin).composite_figi()).collect();
         let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();

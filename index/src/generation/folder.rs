@@ -31,8 +31,8 @@ const CURRENT_BYTES_MAX: u64 = 64;
 
 /// The publication that an index folder names, without opening the generation.
 ///
-/// Two are equal when nothing was published in between. An index that was removed and built
-/// again starts with number 1 again, but differs by the time of its publication.
+/// Two publications are equal when nothing was published between reading them. An index that was
+/// removed and built again starts with number 1 again, but differs by the time of its publication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Publication {
     /// The number of the generation.
@@ -212,8 +212,8 @@ impl BuildLock {
         sync(&self.index)
     }
 
-    /// Removes all generations but the published one and the last `keep` up to `before`, which
-    /// was published until now. Those after `before` were published once and rolled back.
+    /// Removes all generations except the published one and the last `keep` up to `before`, the
+    /// one that was published until now. Generations after `before` were rolled back.
     fn prune(&self, published: u64, before: u64, keep: usize) -> Result<()> {
         let mut rest = generations(&self.index)?;
         rest.retain(|number| *number != published);

@@ -74,8 +74,8 @@ impl Generation {
     }
 }
 
-/// Publishes the previous generation again, after it was verified as after a build. The
-/// generation that it replaces stays until the next build.
+/// Publishes the previous generation again. It is first verified, as a build verifies a new one.
+/// The generation that it replaces stays until the next build.
 ///
 /// # Errors
 /// [`Error::NothingBefore`] when no earlier generation was kept, and any error of opening and

@@ -1,5 +1,6 @@
 //! The best rows of each beginning of one to three letters, for suggestions (engine 7). The
-//! shortest beginnings fit most words of an index, so that the build looks them up once.
+//! shortest beginnings fit too many words to look them all up for each question, so that the
+//! build does it once.
 //!
 //! Two files: `suggest.beginnings`, for each beginning, ascending, its UTF-8 bytes padded with
 //! zeros to 12, then the place of its first row in the other file as `u32`, and one entry more
@@ -52,8 +53,8 @@ impl Beginnings {
         Ok(beginnings)
     }
 
-    /// The positions of the best rows whose ticker or name begins so, ascending. None when no
-    /// row does, or when the beginning has more than [`SHORT_CHARS_MAX`] letters.
+    /// The positions of the best rows whose ticker or name begins with `beginning`, ascending.
+    /// There are none when it has more than [`SHORT_CHARS_MAX`] letters.
     pub(crate) fn of(&self, beginning: &str) -> impl Iterator<Item = u32> {
         let rows = key(beginning).and_then(|key| {
             let count = self.count();

@@ -1,6 +1,6 @@
 //! The fields of an instrument that cannot be rebuilt from its row: identifiers as texts,
-//! aliases, numbers, dates and the remaining properties. They are read when an index is
-//! exported and when one instrument is shown in full, never to find anything.
+//! aliases, numbers, dates and the remaining properties. They are read to export, verify or
+//! count the instruments of an index and to show one in full, never to find anything.
 //!
 //! Two files: `extras.blocks`, zstd frames of [`BLOCK`] instruments each, every instrument
 //! encoded without the fields of its row, after its length as `u32`; `extras.starts`, the start

@@ -27,7 +27,7 @@ use crate::query::{Keywords, Place, Search};
 /// The way in which a row came to match. The earlier the tier, the more surely the row is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
-    /// The whole text is an identifier of the row that is a number: an ISIN, a FIGI …
+    /// The whole text is an identifying number of the row, such as an ISIN or a FIGI.
     Identifier,
     /// The whole text is the ticker, the name or a symbol of the row.
     Exact,
@@ -49,15 +49,15 @@ pub(crate) struct SortedRow {
     pub(crate) doc: u32,
 }
 
-/// Up to this many rows are all read, in whatever order.
+/// When at most this many rows may match, all of them are read and sorted.
 const FEW_ROWS: u64 = 256;
 
 /// Units of work of adding a row that was found in the order of ranks.
 const FOUND_UNITS: u64 = 16;
 
-/// Reading in the order of ranks may take one in this many of the units that are left. When few
-/// are left, the page is mostly not filled, and the work is done again when it has its turn. A
-/// small share keeps the wasted work small.
+/// The share of the remaining units that reading in the order of ranks may take: one eighth. When
+/// few units remain, it mostly ends before the page is full, and the work is done again in a turn
+/// (engine 8) or in the order of DocIds. A small share keeps the wasted work small.
 const RANKED_SHARE: u64 = 8;
 
 /// Units of work of comparing a row with those that were found before.
@@ -69,8 +69,8 @@ const POSTINGS_PER_UNIT: u64 = 4;
 /// Postings that are charged together.
 const POSTINGS_CHARGED: u64 = 4096;
 
-/// Steps in the order of ranks, at least, before the rows of a search without words are read in
-/// the order of DocIds instead.
+/// The fewest steps that a search without words takes in the order of ranks before it reads its
+/// rows in the order of DocIds instead.
 const FILTER_STEPS_MIN: u32 = 4096;
 
 /// The best rows of a part after the place `after`, in order: `wanted` rows, or all when there are
@@ -102,8 +102,8 @@ pub(crate) fn best(
         Driver::Filters { filters, .. } => {
             meter.charge(filters.units())?;
             let conditions = Conditions::new(part, filters);
-            // Where most rows pass the filters, the first rows in the order of ranks fill the
-            // page. Where most do not, few rows pass, and all of these are read.
+            // When most rows pass the filters, the first rows in the order of ranks fill the
+            // page. When few rows pass, all of these are read.
             let steps_max = u64::from(FILTER_STEPS_MIN.max(part.ranks.len() / 8));
             let steps_units = steps_max * (STEP_UNITS + conditions.row_units());
             let page_units = wanted as u64 * FOUND_UNITS;
@@ -124,8 +124,8 @@ pub(crate) fn best(
     Ok(page.finish())
 }
 
-/// The rows whose ticker, name or symbol is the whole text. Those that match are of
-/// [`Tier::Exact`], or of [`Tier::Identifier`]; the others must not be shown.
+/// The rows whose ticker, name or symbol is the whole text. Some of them may not match the search,
+/// and must not be shown; the others are of [`Tier::Exact`] or [`Tier::Identifier`].
 pub(crate) fn exact(
     part: &Part,
     plan: &Plan,
@@ -189,7 +189,7 @@ impl Collector<'_> {
         Ok(meter.check()?)
     }
 
-    /// Adds the rows of the first two tiers. Lists lead to them, and not the words.
+    /// Adds the rows of the first two tiers. They are found by the whole text, not by its words.
     fn add_whole_text(&mut self, of_words: &mut [RankedWords<'_>], meter: &Meter) -> Result<()> {
         let Plan { by_number, identified, .. } = self.tiers.plan;
         for doc in by_number.iter() {
@@ -301,7 +301,7 @@ impl<'a> Tiers<'a> {
         let Some(keywords) = keywords else { return Ok(tiers) };
         tiers.exact = self::exact(part, plan, keywords, vocabulary, meter)?;
         for word in keywords.words() {
-            // A word of one run mostly is that run.
+            // A word with a single run is usually equal to that run.
             let whole = Some(&word.squeezed).filter(|whole| word.runs.first() != Some(*whole));
             for term in word.runs.iter().chain(whole) {
                 add_elsewhere(part, term, &mut tiers.elsewhere, meter)?;

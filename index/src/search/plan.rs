@@ -6,8 +6,8 @@
 //! A short list is never intersected with a long one (engine 3). Where there are words, their
 //! posting lists drive, and each row that is left is looked up in bitmaps and ordinals. Where
 //! there are none, the bitmaps of the values that are asked for are intersected and intervals
-//! compared, for a block of rows at a time. A value alone is counted without reading its rows,
-//! since its bitmap knows their number.
+//! compared, for a block of rows at a time. A question that only asks for values of one property
+//! is counted without reading a row, since a bitmap knows its number of rows.
 //!
 //! [`Catalogue::explain`]: crate::Catalogue::explain
 
@@ -183,7 +183,7 @@ impl Plan {
         }
     }
 
-    /// The units of work of going to all of these rows.
+    /// The units of work of going to all rows that posting lists lead to.
     pub(crate) fn walk_units(&self) -> u64 {
         match &self.driver {
             // Each row of the rarest word is looked up in the list of every other word, and in

@@ -1,5 +1,5 @@
-//! Searches of which the whole text is an identifier, a ticker or a name. People leave out blanks
-//! and punctuation that the stored value has, and the legal form of a name.
+//! Searches whose whole text is an identifier, a ticker or a name. People leave out blanks and
+//! punctuation that the stored value has, and the legal form of a name.
 //!
 //! The identifier directory holds each value in its own spelling. Most spellings follow from the
 //! squeezed text, so they are found by asking the directory once for each kind of identifier.
@@ -114,8 +114,9 @@ fn add(
 }
 
 /// The rows whose ticker or name is the whole text, or the text before a last word that is their
-/// exchange code. They need not match: neither filters nor words are verified. Instruments that
-/// end on a day, such as options, are not found by name, since many of them share one.
+/// exchange code. Neither filters nor words are verified, so that some of these rows may not match
+/// the search. Instruments that end on a day, such as options, are not found by name, since many
+/// of them share one.
 pub(crate) fn exact(
     part: &Part,
     keywords: &Keywords,

@@ -31,10 +31,11 @@ const WORDS_MAX: usize = 16;
 /// Words of more runs than this are looked for only as a whole.
 const RUNS_MAX: usize = 8;
 
-/// The largest number of words that are guessed, joined or split.
+/// The largest number of words in which typos are looked for or that are joined, and of places
+/// at which a word is split.
 const GUESSED_WORDS_MAX: usize = 6;
 
-/// Units of work of finding the equivalents of a word, and of each letter of the text, which is
+/// Units of work of finding the equivalents of a word, and of each byte of the text, which is
 /// folded again where words are joined.
 const EQUIVALENTS_UNITS: u64 = 150;
 const LETTER_UNITS: u64 = 8;
@@ -132,7 +133,8 @@ pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
     interpretations
 }
 
-/// Words with a typo: the words that no row has. When rows have all words, each word in turn.
+/// Interpretations with a typo: in all words that no row has, or, when rows have every word, in
+/// each word in turn.
 pub(super) fn guessed(
     words: &[QueryWord],
     is_known: impl Fn(&str) -> Result<bool>,
@@ -200,8 +202,8 @@ pub(super) fn rows(
     Ok(Vec::new())
 }
 
-/// The way in which beginnings of up to three letters are looked for. They are not looked up like
-/// words at first, since too many rows hold them.
+/// The way in which beginnings of up to three letters are looked for. At first they are not looked
+/// up in the dictionary, as longer beginnings are, since too many rows hold them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShortBeginning {
     /// In the rows that hold the other words.
@@ -220,8 +222,8 @@ fn walk(
     fit: &mut impl FnMut(u32) -> Result<Option<Fit>>,
 ) -> Result<(Vec<(u32, Fit)>, bool)> {
     let step_units = STEP_UNITS + conditions.row_units();
-    // The bound of the steps does not depend on the number of lists that a step looks into. A row
-    // is two steps where several words must be held.
+    // The number of steps does not depend on how many lists a step looks into. When a row must
+    // hold several words, it counts as two steps.
     let of_row = if matches!(positions, Positions::All(_)) { 2 } else { 1 };
     let steps = meter.within(STEPS_MAX / of_row * (step_units + positions.seek_units()));
     let mut misses = MISSES_MAX;
@@ -245,8 +247,8 @@ fn walk(
     Ok((found, is_all))
 }
 
-/// The rows that may hold the words. Words that all of these rows hold are marked so; the other
-/// words are too short to be looked up, and are looked for in each row.
+/// The rows that may hold the words. Sets `is_held` on words that all of these rows hold. Each row
+/// must still be searched for the other words: short beginnings, and the parts of a split word.
 fn positions<'a>(
     part: &'a Part,
     words: &mut [QueryWord],

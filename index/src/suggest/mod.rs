@@ -3,8 +3,8 @@
 //! A search never guesses, because programs take its first row (contract 9.8). Suggestions do:
 //! beginnings of words, abbreviations, words joined and split, one typo. The work has four steps:
 //!
-//! 1. [`interpretations`] lists the ways in which the typed words may be meant, and finds some
-//!    dozens of rows for each, in the order of ranks.
+//! 1. [`interpretations`] lists the ways in which the typed words may be meant, and finds up to
+//!    [`READ_MAX`] rows for each, in the order of ranks.
 //! 2. [`prefix`] and [`typo`] look up the words of the dictionary that begin with a typed word, or
 //!    differ from it by one typo; [`abbreviations`] knows which words stand for each other.
 //! 3. [`reading`] compares each row with the typed words: which words it holds, how surely, and how
@@ -48,15 +48,15 @@ const LISTINGS_UNITS: u64 = 12;
 /// found is suggested.
 const SUGGEST_UNITS_MAX: u64 = 5_000_000;
 
-/// The largest number of bytes of readings that are kept. Other rows are read again when they are
-/// needed again.
+/// The largest number of bytes of readings that are kept. Beyond it, a row that another
+/// interpretation finds is read again.
 const READINGS_BYTES_MAX: usize = 2 << 20;
 
 /// Typos are looked for when there are fewer candidates than this.
 const ENOUGH: usize = 3;
 
-/// The points of a row of which the whole text is an identifier that is a number, and of one of
-/// which it is a symbol, the ticker or the name.
+/// The points that a row gains when the whole text is an identifying number of it, such as an
+/// ISIN, and when the whole text is its ticker, its name or a symbol of it.
 const NUMBER: i32 = 5_000;
 const WHOLE: i32 = 190;
 
@@ -213,8 +213,8 @@ impl Suggester<'_> {
         meter: &Meter,
     ) -> Result<()> {
         if let [only] = &mut interpretation.words[..] {
-            // This is decided for all parts together. Else a part without such rows would search
-            // further than the others.
+            // Decided for all parts together. Otherwise a part whose table has no rows for the
+            // word would search further than the others.
             let mut parts = self.parts.iter();
             only.is_listed =
                 parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());

@@ -52,15 +52,15 @@ pub(super) struct Fit {
 /// Points of one typed word, by the way in which it is found.
 const EXACT: i32 = 300;
 const EQUIVALENT: i32 = 270;
-/// For the beginning of a word, and a part of the second figure: the part of the word that was
-/// typed.
+/// For the beginning of a word. The share of the word's letters that was typed gives as large a
+/// share of the second figure.
 const BEGINNING: i32 = 210;
 const BEGINNING_SHARE: i32 = 60;
 const CLOSE: i32 = 120;
 const BEGINNING_CLOSE: i32 = 75;
 const HELD: i32 = 90;
 
-/// The least points of the words of a row that carries the whole text.
+/// The least points for the words of a row whose identifier, ticker or name is the whole text.
 pub(super) const WHOLE_MIN: i32 = 300;
 
 /// Points of the words together.
@@ -145,10 +145,10 @@ impl Reading {
         self.text[..self.ticker] == *squeezed
     }
 
-    /// Whether the text is the name as people say it, which [`said_name`] makes.
+    /// Whether `said` is the common name of the row, as [`common_name`] returns it.
     pub(super) fn has_name(&self, said: &str) -> bool {
-        // The name as people say it begins like the name, unless the name is only an article.
-        // Comparing that first is cheaper.
+        // The name begins with its common name, unless it is only an article. Comparing the
+        // beginning first is cheaper.
         let words = &self.text[self.ticker..];
         let may_be = words.is_empty() || words.starts_with(said);
         may_be && !said.is_empty() && common_name(&self.name) == said

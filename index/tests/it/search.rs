@@ -1,5 +1,5 @@
-//! Compares search and filter with a plain scan, which states the rules of the chapters 8 and 9 of
-//! the contract a second time, as simply as possible.
+//! Compares search and filter with a plain scan, which implements chapters 8 and 9 of the contract
+//! a second time, as simply as possible.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::support::{figi, publish, universe};
 
-/// Words of which parts are equal in many ways.
+/// Words that share letters, pieces and runs with each other.
 const WORDS: [&str; 16] = [
     "BRK/B", "brk", "B", "brkb", "SJIM11", "sjim", "11", "US", "GR", "gr", "bank", "A&B", "05/20",
     "0520", "(Bank)", "-",

@@ -75,8 +75,8 @@ fn suggest(text: &str, filters: Filters) -> Suggest {
     Suggest { keywords: Keywords::parse(text).unwrap(), filters }
 }
 
-/// Asserts that the work of an answer is counted, at least `units_min` units, and that a thread that
-/// serves everyone does it only when it is little.
+/// Asserts that the work of an answer is counted, as at least `units_min` units, and that an
+/// inline meter refuses it when it exceeds [`INLINE_UNITS_MAX`].
 fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     let whole = Meter::unlimited();
     assert!(answer(&whole), "{what}");
@@ -87,14 +87,14 @@ fn is_bounded(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     assert!(inline.spent() <= INLINE_UNITS_MAX, "{what}: {} units", inline.spent());
 }
 
-/// The same for an answer that a thread that serves everyone must refuse.
+/// Asserts the same as [`is_bounded`], and that an inline meter refuses the answer.
 fn is_heavy(what: &str, units_min: u64, answer: impl Fn(&Meter) -> bool) {
     assert!(!answer(&Meter::inline()), "{what} is done inline");
     is_bounded(what, units_min, answer);
 }
 
-/// Rows that are read count, not only rows that are found: a filter that no row passes takes as
-/// much work.
+/// Every row that is read is charged, not only those that are found: a filter that no row passes
+/// takes as much work.
 #[test]
 fn a_wide_identifier_is_not_read_inline() {
     let row = u64::from(ALIKE);
@@ -192,7 +192,7 @@ fn many_words_are_not_looked_up_inline() {
     }
 }
 
-/// The bound of the work of any question for suggestions, with counting the listings.
+/// The bound of the work of any question for suggestions, including counting the listings.
 const SUGGEST_UNITS_MAX: u64 = 5_000_000 + 1_000;
 
 /// Beginnings of many words, typos and wide identifiers keep to the bound.

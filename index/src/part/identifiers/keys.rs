@@ -17,7 +17,8 @@ pub(crate) fn keys(instrument: &Instrument) -> impl Iterator<Item = (KeyKind, St
     // Options, bonds and the like share their name with all that end on other days.
     let name = instrument.name.as_deref().filter(|_| !kind.ends());
     let name = name.map(common_name).filter(|name| !name.is_empty());
-    // The description of a bond writes the coupon as people do; its ticker does not.
+    // The description of a bond or a preferred share writes the coupon as people do; the ticker
+    // does not.
     let description = instrument.security_description.as_deref().filter(|description| {
         matches!(kind, Kind::Bond | Kind::Preferred)
             && instrument.ticker.as_deref() != Some(description)
@@ -48,7 +49,7 @@ pub(crate) fn is_identifier(id_type: IdType) -> bool {
     !matches!(id_type, IdType::Ticker | IdType::BaseTicker | IdType::BbGlobal)
 }
 
-/// The value of an idType that has this squeezed text, when the text alone determines it.
+/// The value of an idType that has this squeezed text; `None` when the text does not determine it.
 pub(crate) fn spelling(id_type: IdType, squeezed: &str) -> Option<IdValue<'_>> {
     if id_type == IdType::Occ {
         let root_chars = squeezed.len().checked_sub(OCC_TAIL_CHARS)?;

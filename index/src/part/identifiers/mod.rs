@@ -1,17 +1,18 @@
 //! The identifier directory of a part: from a key to its DocIds, ascending. A key is an idType
 //! and an idValue, or another text by which a search finds a row (`keys`).
 //!
-//! It is not part of tantivy's term dictionary, most of which it would be (engine 4). Three
-//! files:
+//! The keys are not terms of tantivy's dictionary, because they would be most of it (engine 4).
+//! Three files, besides that of `lengths`:
 //! - `identifiers.radix`: for each value of the leading bits of a hash, the number of the first
 //!   entry with these bits, as `u32`, and the number of entries at the end;
 //! - `identifiers.entries`: an entry of [`ENTRY_BYTES`] for each key, ascending by hash;
 //! - `identifiers.postings`: the DocIds of keys that have several, as differences, seven bits a
 //!   byte. Equal lists are kept once.
 //!
-//! Of a key only its 128-bit hash is kept: the leading bits select a place of the radix table,
-//! and 56 more are compared. A lookup of an absent key gives a false match once in 10^16. Two
-//! keys of the index that collide are detected by the build, which then needs another seed.
+//! Of a key only bits of its 128-bit hash are used: the leading bits select a place of the radix
+//! table, and an entry holds 56 more, which are compared. A lookup of an absent key gives a false
+//! match once in 10^16. Two keys of the index that collide are detected by the build, which then
+//! needs another seed.
 
 pub(crate) mod keys;
 pub(crate) mod lengths;
@@ -42,10 +43,10 @@ const ENTRY_BYTES: usize = 8 + 4;
 /// The bits of the hash that an entry holds.
 const ENTRY_HASH_BITS: u32 = 56;
 
-/// The number of DocIds that means: the list begins with the number.
+/// In place of an entry's number of DocIds: the list in the postings begins with the number.
 const COUNT_IN_LIST: u64 = 255;
 
-/// The number of keys for each place of the radix table, about.
+/// The approximate number of keys for each place of the radix table.
 const KEYS_PER_RADIX: usize = 8;
 
 /// The factor between the code of a key's kind and its seed: 2^64 divided by the golden ratio,
@@ -61,14 +62,15 @@ pub(crate) enum KeyKind {
     Squeezed,
     /// A ticker, squeezed.
     SqueezedTicker,
-    /// The common name of a company, or the squeezed description of a bond: see `keys`.
+    /// The common name of a company, or the squeezed description of a bond or a preferred share:
+    /// see `keys`.
     Name,
 }
 
 /// The bits of a key's hash that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Hash {
-    /// The bits that select a place of the radix table, and lower ones.
+    /// The highest 32 bits. As many of them as the radix table needs select a place of it.
     leading: u32,
     /// The [`ENTRY_HASH_BITS`] that are compared.
     compared: u64,

@@ -5,8 +5,9 @@
 //!   word, and the number of its rows, as `u32`; the start of its list in `ranks.lists`, as
 //!   `u64`.
 //! - `ranks.lists`: a list begins with its directory: for each block its last position, and its
-//!   start after the directory, as `u32`. A block is a byte with the number of bits of a
-//!   difference, and 128 packed differences. The last block is padded with its last position.
+//!   start, counted from the end of the directory, as `u32`. A block is a byte with the number of
+//!   bits of a difference, and 128 packed differences. The last block is padded with its last
+//!   position.
 
 use std::path::Path;
 

@@ -2,12 +2,15 @@
 //! first (contract 10.3 to 10.6). A smaller rank comes first.
 //!
 //! A rank does not depend on the question, so that rows can be kept in its order. It follows
-//! from the row's own fields and from the other listings of its security: first the [`Kind`],
-//! then where it is listed, then how widely the security is listed, and last the length of the
-//! name, since the same query words cover more of a shorter name. The ranks of the next
-//! generation may differ a little; a cursor then goes on from the same rank.
+//! from the row's own fields and from the other listings of its security. From the highest bit:
+//! - 4 bits for the [`Kind`];
+//! - 3 bits for the listing, 0 for the best ones;
+//! - 9 bits for a score. It is a sum of costs: for each word of the name, for few listings of the
+//!   security, for a listing that is not known to be on the home market, and for a small market. A
+//!   short name costs less because the same query words cover more of it. For kinds that end on a
+//!   day, the score follows from that day only.
 //!
-//! From the highest bit: 4 bits of kind, 3 bits of listing, 9 bits of score.
+//! The ranks of the next generation may differ a little; a cursor then goes on from the same rank.
 
 use std::num::{NonZeroU16, NonZeroU64};
 
@@ -31,7 +34,7 @@ pub(crate) const KIND_SHIFT: u32 = 12;
 const SCORE_BITS: u32 = 9;
 const SCORE_MAX: u32 = (1 << SCORE_BITS) - 1;
 
-/// The facts of a row that its rank follows from, as far as they are in its own fields.
+/// The facts from a row's own fields that its rank follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) share_class: Option<Figi>,
@@ -40,9 +43,9 @@ pub(crate) struct Facts {
     pub(crate) isin: Option<NonZeroU64>,
     pub(crate) kind: Kind,
     market: Market,
-    /// The exchange code as a number, if it has two letters, as all that are counted have.
+    /// The exchange code as a number, if it has two characters; other codes are not counted.
     pub(crate) exch_code: Option<NonZeroU16>,
-    /// For an instrument that ends on a day, the two-month step of that day, 0 when it is not
+    /// For an instrument that ends on a day, that day in steps of two months, 0 when it is not
     /// known; for others, the number of words of the name.
     measure: u16,
 }
@@ -180,8 +183,8 @@ pub(crate) struct Comparison {
     pub(crate) is_best: bool,
     /// The number of listings of the security.
     pub(crate) listings: u32,
-    /// The size of the row's market, as the number of times that the largest one must be halved
-    /// to become as small.
+    /// The size of the row's market: how often the largest market must be halved to become as
+    /// small.
     pub(crate) halvings: u32,
 }
 
