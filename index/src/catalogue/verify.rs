@@ -58,7 +58,7 @@ impl Catalogue {
                 keys += agree(part, doc, &instrument, self.vocabulary()).map_err(damaged)?;
                 let rank = securities.rank(instrument.figi, &Facts::of(&instrument));
                 if part.ranks.rank(doc) != rank {
-                    return Err(damaged("its row has another rank".into()));
+                    return Err(damaged("its rank is not the one that follows from its fields".into()));
                 }
                 in_bitmaps +=
                     Property::ALL.into_iter().filter_map(|it| instrument.property(it)).count()
@@ -72,7 +72,7 @@ impl Catalogue {
                 ));
             }
             if keys != part.identifiers.count() {
-                let what = "the identifier directory has other keys than the instruments";
+                let what = "the identifier directory has more or fewer keys than the instruments";
                 return Err(Error::damaged(&path, what));
             }
         }
@@ -107,14 +107,14 @@ fn agree(
         return Err("its fast fields have other dates".into());
     }
     if !part.numbers.are_of(instrument, doc) {
-        return Err("its ordinals are of other numbers or dates".into());
+        return Err("its columns have other numbers or dates".into());
     }
     let unlisted = part.bitmaps.unlisted_equities();
     if instrument.is_unlisted_equity() != unlisted.is_some_and(|bitmap| bitmap.contains(doc)) {
-        return Err("the bitmap of unlisted equities contradicts it".into());
+        return Err("the bitmap of unlisted equities disagrees with its fields".into());
     }
     if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
-        return Err("the fast field of unlisted equities contradicts it".into());
+        return Err("the fast field of unlisted equities disagrees with its fields".into());
     }
     let of_ids = instrument.keys();
     let mut keys: Vec<(KeyKind, String)> =
@@ -124,7 +124,7 @@ fn agree(
     keys.dedup();
     for (kind, text) in &keys {
         if !part.lengths.have(*kind, text) {
-            return Err(format!("no key has the length of its identifier {text}"));
+            return Err(format!("the table of key lengths lacks the length of its identifier {text}"));
         }
         let mut found = part.identifiers.find(*kind, text);
         let is_found = match found.len() {

@@ -169,7 +169,7 @@ fn graft(index: &Path, other: &Path, prefix: &str) {
 }
 
 #[test]
-fn parts_that_contradict_each_other_are_found() {
+fn files_that_contradict_each_other_are_found() {
     let mut one = universe(30);
     one[4].alias = vec!["a".into()];
     let mut other = one.clone();
