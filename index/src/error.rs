@@ -44,7 +44,7 @@ pub enum Error {
     #[error("{} is locked: another build is running", escaped_path(.0))]
     Locked(PathBuf),
     /// No generation is older than the published one.
-    #[error("{} has no generation before {generation}: there is no earlier generation to roll back to", escaped_path(.index))]
+    #[error("{} has no generation before {generation} to roll back to", escaped_path(.index))]
     NothingBefore {
         /// The folder of the index.
         index: PathBuf,

@@ -145,7 +145,7 @@ fn keeping_and_rolling_back() {
     assert_eq!(code, 1);
     assert_eq!(
         error,
-        "figdex-ingest: index has no generation before 1: there is no earlier generation to roll back to\n"
+        "figdex-ingest: index has no generation before 1 to roll back to\n"
     );
 }
 
