@@ -43,7 +43,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// The disk has too little free space; nothing has been read.
+    /// The disk has too little free space; no dump has been read.
     #[error(
         "the disk of {} has {} free, and the build needs about {}: nothing is published (free \
          some space, or try anyway with --skip-space-check)",

@@ -1,7 +1,8 @@
 //! Text for people, on standard output and standard error of both programs.
 //!
 //! All such text is printed here, with hidden characters escaped, since it may contain parts of
-//! a dump, an index, a path or an argument. Dumps and JSON files are written elsewhere.
+//! a dump, an index, a path or an argument. The progress bars of a build, which show only
+//! numbers, are drawn elsewhere. Dumps and JSON files are written elsewhere, too.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt::Display;

@@ -29,7 +29,7 @@ def before_load_schema(context, raw_schema):
 
 
 def fill(schema, values):
-    """Sets the allowed values of a text, alone or in an array."""
+    """Sets the allowed values of a property: of its text, and of the texts of its array."""
     for one in schema.get("oneOf", [schema]):
         one.get("items", one)["enum"] = values
 

@@ -83,7 +83,7 @@ pub const MEMORY_BYTES_MIN: usize = 256 << 20;
 /// Sorting gets a quarter of the memory. It may keep it while the index is written.
 const SORTING_SHARE: usize = 4;
 
-/// The segment writer gets a quarter; tantivy allows at most 4 GiB per thread.
+/// The segment writer gets a quarter, but at most 3 GiB per thread: tantivy refuses 4 GiB.
 const SEGMENT_SHARE: usize = 4;
 
 /// The companions of a part get a half.
@@ -149,7 +149,7 @@ impl Build {
         }
     }
 
-    /// The rejects file and the report, after a check that the build reads neither of them.
+    /// The files for rejects and for the report. Fails if the build would also read one of them.
     fn outputs(&self) -> Result<(Output, Option<Output>)> {
         let mut files = Files::default();
         for input in self.inputs.iter().chain(&self.enrich) {

@@ -49,8 +49,9 @@ struct Previous {
     index_bytes: u64,
 }
 
-/// The bytes that a build needs. Each input is its size, if known, and whether it is packed. For the index: in proportion to the last build, or by the usual
-/// ratio without one. In addition the size of all rows, if they are sorted on the disk.
+/// The bytes that a build needs on the disk: for the index, in proportion to the last build or,
+/// without one, by the usual ratio; and for all rows, if they are sorted on the disk. Each of
+/// `inputs` is the size of an input, if known, and whether it is compressed.
 fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_bytes: u64) -> u64 {
     let known: Option<u64> = inputs.iter().map(|(bytes, _)| *bytes).sum();
     let unpacked = inputs

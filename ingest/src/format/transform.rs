@@ -21,7 +21,7 @@ pub(crate) struct Transform {
     pub(crate) values: BTreeMap<String, String>,
     /// The value for words that are not in `values`; `None` leaves them unchanged.
     pub(crate) otherwise: Option<String>,
-    /// Forms of dates, in the notation of `strptime`. The first that fits is used.
+    /// Forms of dates, in the notation of `strftime`. The first that fits is used.
     pub(crate) date: Vec<String>,
     /// Forms of numbers. The first that fits is used.
     pub(crate) number: Vec<NumberForm>,
@@ -86,8 +86,8 @@ fn date(form: &str, text: &str) -> Option<String> {
     civil::Date::strptime(form, text).ok().map(|date| date.to_string())
 }
 
-/// Whether the form can be used to parse dates: whether a date that is written with it can be
-/// read back.
+/// Whether dates can be parsed with this form: a date that is written with it must be read back
+/// unchanged.
 pub(crate) fn is_date_form(form: &str) -> bool {
     let day = civil::date(2031, 12, 28);
     let Ok(moment) = day.to_zoned(jiff::tz::TimeZone::UTC) else { return false };

@@ -2,9 +2,9 @@
 //! them.
 //!
 //! Each defect occurs in real dumps: a missing name, a repeated FIGI, trailing blanks, the ISIN
-//! of the depositary receipt on the row of the share, text that was decoded twice, wrong check
-//! digits, and placeholders that look like FIGIs. The seed and the number of a row alone
-//! determine whether it has a defect.
+//! of another security (such as that of the depositary receipt on the row of the share), text
+//! that was decoded twice, wrong check digits, and placeholders that look like FIGIs. Whether a
+//! row has a defect depends only on the seed, the percentage and the number of the row.
 
 use std::str::FromStr;
 
@@ -38,7 +38,7 @@ impl FromStr for Dirt {
     }
 }
 
-/// The defects, and the number of a hundred dirty rows that have each.
+/// The defects, each with the number of rows that have it among a hundred with a defect.
 const DEFECTS: [(Defect, u64); 9] = [
     (Defect::NoName, 45),
     (Defect::FigiTwice, 15),

@@ -19,11 +19,12 @@ const CONSONANTS: &[u8; 31] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
 /// Numbers of securities are below 2^29, so that they fit into nine decimal digits.
 const NUMBER_BITS: u32 = 29;
 
-/// The six characters of a CUSIP that name the issuer: three digits, three others.
+/// Number of issuers that a CUSIP can name: its first six characters are three digits and three
+/// letters or digits.
 const CUSIP_ISSUERS: u64 = 1000 * 34 * 34 * 34;
 
-/// A kind of security that is numbered. Each kind is numbered separately, from 0 to
-/// [`SECURITIES_MAX`] - 1.
+/// The kinds of securities that have such numbers. The securities of each kind are counted
+/// separately, from 0 to [`SECURITIES_MAX`] - 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Security {
     Share = 0,

@@ -9,8 +9,8 @@ use super::conflicts::{InputValue, Sample};
 use super::size::Size;
 use super::{Counts, EnrichCounts, Published, Report, Tally};
 
-/// The longest name of an input in the text, in characters. Of a longer one only the end is
-/// shown, in which the files of one folder differ.
+/// The longest name of an input in the text, in characters. Of a longer name only the end is
+/// shown, because the names of files in one folder differ there.
 const NAME_CHARS_MAX: usize = 48;
 
 impl fmt::Display for Report {
@@ -128,8 +128,8 @@ impl Report {
     }
 }
 
-/// Writes a table of names, aligned left, and numbers, aligned right; of several rows also the
-/// total.
+/// Writes a table with names on the left, aligned left, and numbers, aligned right. If there are
+/// several rows, the last line is their total.
 fn table<const N: usize>(
     f: &mut fmt::Formatter<'_>,
     title: &str,

@@ -19,8 +19,8 @@ const DRAIN_WAIT: Duration = ConnectionBounds::DEFAULT.drain_timeout;
 /// Unsent bytes of a client that does not read.
 const STUCK_BYTES: u64 = 64 << 10;
 
-/// With all kinds of clients that want nothing more, the server ends long before the drain time is
-/// up, and cuts off no answer that a client would have read.
+/// Clients that are idle, that sent only a part of a request, or that never read do not delay the
+/// end: the server ends before the drain time is over, and does not have to cut off a request.
 #[test]
 fn idle_and_stuck_clients_do_not_hold_the_end_up() {
     let figdex = Process::of_one(&["--no-limits", "--body-timeout", "2s"]);

@@ -21,8 +21,8 @@ const HOSTILE: &str = "a\x1b]0;owned\x07b\u{9b}2Jc\rd\x08\u{202e}e\u{2066}f\u{20
 const SHOWN: &str =
     "a\\u001b]0;owned\\u0007b\\u009b2Jc\\rd\\u0008\\u202ee\\u2066f\\u2028\\u007fg\\nfigdex: ";
 
-/// Asserts that a text has no character that controls a terminal, except line ends and, where they
-/// are ours, tabs; and that none of its lines is forged.
+/// Asserts that a text has no character that controls a terminal, except line ends and, with
+/// `may_have_tabs`, tabs; and that none of its lines is forged.
 fn assert_clean(case: &str, text: &str, may_have_tabs: bool) {
     for character in text.chars() {
         let is_ours = character == '\n' || character == '\t' && may_have_tabs;
@@ -113,7 +113,7 @@ fn a_hostile_dump() {
     assert!(rejects.contains("{a\x1b]0;owned\x07b\u{9b}2Jc"), "{rejects:?}");
 }
 
-/// Every wrong CSV header, columns file, path and argument.
+/// Invalid CSV headers, columns files, paths and arguments that contain the hostile text.
 #[test]
 fn hostile_arguments_of_figdex_ingest() {
     let desk = tempfile::tempdir().unwrap();

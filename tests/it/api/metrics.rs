@@ -1,4 +1,4 @@
-//! Contract 16.8: `GET /metrics`, over a socket. The counts are of what was asked, no stranger
+//! Contract 16.8: `GET /metrics`, over a socket. The counts are those of the requests, no client
 //! chooses a label, and every number is documented: the table of `docs/metrics.md`, the dashboard
 //! and the alerts name what is there.
 
@@ -43,7 +43,7 @@ impl Page {
         Self { text: text.to_owned() }
     }
 
-    /// Name, labels as they stand, and value of each sample.
+    /// The name of each sample, its labels as written, and its value.
     fn samples(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         let lines = self.text.lines().filter(|line| !line.starts_with('#'));
         lines.map(|line| {
@@ -61,7 +61,8 @@ impl Page {
         matching.map(|(_, _, value)| value).sum()
     }
 
-    /// The names as a table calls them: of a histogram, its own without what it has many of.
+    /// The names of the metrics, as the table of `docs/metrics.md` has them: those of counters with
+    /// `_total`, those of histograms without the suffixes of their samples.
     fn names(&self) -> BTreeSet<String> {
         let kinds = self.text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
         let names = kinds.map(|kind| match kind.split_once(' ').unwrap() {
@@ -79,7 +80,7 @@ fn with_rates() -> Settings {
     Settings { rates: Some(Rates::default()), pool_threads: Some(3), ..Settings::default() }
 }
 
-/// Some of everything; what it must count is what `counts_add_up` says.
+/// Sends a few requests of every kind; `counts_add_up` has the expected counts.
 fn traffic(address: SocketAddr) {
     for body in [format!("[{IBM}]"), format!("[{IBM},{IBM}]"), "[]".into(), "{}".into()] {
         post(address, "/v3/mapping", &body);

@@ -439,7 +439,7 @@ fn real_dumps() {
     }
 }
 
-/// Recorded answers have as many rows as a JSON parser counts that reads them whole.
+/// A build reads as many rows from each file of recorded answers as a JSON parser finds in it.
 fn real_answers(folder: &Path) {
     let mut files = 0;
     for entry in folder.read_dir().unwrap() {

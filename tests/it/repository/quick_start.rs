@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::support::Server;
 
-/// The bundled sample is taken whole, and the README's question finds IBM's rows.
+/// Every row of the bundled sample becomes an instrument, and the README's question finds the rows
+/// of IBM.
 #[test]
 fn the_sample_is_taken_whole_and_answers_the_readme() {
     let server = Server::of_sample();

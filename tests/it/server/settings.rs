@@ -98,8 +98,8 @@ fn the_command_reports_all_faults() {
     );
 }
 
-/// The configuration file that the package installs changes nothing. With every key taken out of its
-/// comment it states the defaults, and it has a key for every flag.
+/// The configuration file that the package installs changes nothing. With every key uncommented it
+/// states the defaults, and it has a key for every flag.
 #[test]
 fn the_example_file_is_the_defaults() {
     let desk = tempfile::tempdir().unwrap();

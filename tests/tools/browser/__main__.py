@@ -73,7 +73,7 @@ def main():
             try:
                 left_out = check(browser, options)
                 print(f"ok      {name}" if not left_out else f"left out {name}: {left_out}", flush=True)
-            except Exception as error:  # each check stands for itself
+            except Exception as error:  # the other checks run all the same
                 failed.append(name)
                 words = str(error).split("Aria snapshot")[0].strip()
                 print(f"FAILED  {name}: {type(error).__name__}: {words[:2000]}", flush=True)

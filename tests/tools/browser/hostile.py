@@ -43,7 +43,7 @@ def escaped(browser, options):
     tab.locator(".pairs .copyable", has_text="<IMG SRC").first.click()
     expect(tab.locator("#said")).to_contain_text("copied")
     harmless("copied")
-    # In a list of values, chosen, and in a chip.
+    # In a list of values, as a chosen value, and in a chip.
     page.go("#/search")
     tab.locator("[data-field=exchCode]").click()
     tab.locator(".picker-panel:not([hidden]) [role=option]", has_text=row["exchCode"]).click()

@@ -49,7 +49,7 @@ def bulk(browser, options):
         chosen = row.locator("select").evaluate("select => select.selectedOptions[0].textContent")
         assert chosen == kind, (value, chosen)
     expect(tab.locator(".v-plan")).to_contain_text("check digit should be 4")
-    # For all alike, and for one row.
+    # A choice for all rows of one form, and one for a single row.
     tab.locator("[data-field='group 6 digits']").select_option("TICKER")
     tab.locator("[data-field='group 6 digits']").select_option("ID_WERTPAPIER")
     tab.get_by_label("Row 14, IBM, is").select_option("ID_BB")

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The calls that are made to fail, only on files of the working folder. Those with `?` do not
-# exist on every machine.
+# The system calls that are made to fail, only on files of the working folder. Those with `?` do
+# not exist on every machine.
 WRITING = ["write", "?pwrite64", "?writev", "?copy_file_range", "?sendfile", "fsync", "fdatasync", "ftruncate",
            "?fallocate", "?rename", "?renameat", "renameat2", "?link", "linkat", "?unlink", "unlinkat", "?rmdir",
            "?mkdir", "mkdirat", "?chmod", "fchmod", "fchmodat"]

@@ -234,9 +234,9 @@ impl Enrichment {
         }
     }
 
-    /// The rows that contradict another row: of `rows`, each with the FIGI of its security or
-    /// listing, those that have different values in one of `columns` for the same FIGI. Each is
-    /// returned with the column.
+    /// The rows that contradict another row, each with the column in which they differ. `rows` are
+    /// rows with the FIGI of their security or listing; only rows with the same FIGI are compared,
+    /// and only in `columns`.
     fn contradicted(
         &self,
         mut rows: Vec<(Figi, usize)>,

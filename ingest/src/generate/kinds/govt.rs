@@ -47,7 +47,7 @@ const PROGRAMMES: [&Programme; 9] = programmes! {
     "CAN" "CANADA-GOV'T" "CA" "CAD" "DOMESTIC" "Govt" ["NOT LISTED"];
 };
 
-/// Writes the debt with that ordinal.
+/// Writes the bond, bill or strip with that ordinal.
 pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     let &Issue { seed, ordinal, .. } = issue;
     let mut random = Random::of(seed, 12, ordinal);

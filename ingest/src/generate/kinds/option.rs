@@ -18,9 +18,9 @@ use crate::generate::{Mix, figis};
 /// the second, every eighth to each of the others.
 const UNDERLYINGS: [u64; TIERS as usize] = [3072, 640, 256, 64];
 
-/// Number of consecutive stretches of one underlying, which are four pairs of strikes for each of
-/// its expirations. The number is large enough that a dump has the shares of a large issuer before
-/// options on it.
+/// Number of consecutive stretches of one underlying. Four of them have one expiration, each with
+/// another pair of strikes. The number is large enough that a dump has the shares of a large issuer
+/// before options on it.
 const fn visit(mix: Mix) -> u64 {
     match mix {
         Mix::Firm => 96,
@@ -116,8 +116,9 @@ pub(super) fn write(issue: &Issue, row: &mut Row, dump: &mut Dump) {
     }
 }
 
-/// The expiration with that number, a Friday. Numbers go through five years in steps of 37 weeks,
-/// so that a few expirations are already spread over them, and then through the five years before.
+/// The expiration with that number, a Friday. The first 256 numbers are the weeks of the last five
+/// years, in steps of 37 weeks, so that even a few expirations are spread over these years; the
+/// next 256 are those of the five years before.
 fn expiration(number: u64, offset: u64) -> Day {
     let weeks = number / 256 * 256 + (number % 256 * 37).wrapping_add(offset) % 256;
     Day::from_days(LAST_EXPIRATION - 7 * weeks as i64)

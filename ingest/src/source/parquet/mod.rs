@@ -141,8 +141,8 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Strin
     }
 }
 
-/// A thread that makes values, and the remaining time to wait for them. The thread ends after its
-/// work, or when it sends a value and the worker has been dropped.
+/// A thread that makes values, and the remaining time to wait for them. The thread ends when its
+/// work is done or, after the worker was dropped, when it next sends a value.
 struct Worker<T> {
     made: Receiver<Result<T, String>>,
     wait_left: Duration,

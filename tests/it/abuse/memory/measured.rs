@@ -13,8 +13,8 @@ use super::bodies::{Body, paths};
 use super::{LONG_BYTES, LONG_MAX, MB, SHORT_MAX};
 use crate::support::process::{self, PATIENCE, Process, figdex, skip_memory};
 
-/// The memory that an idle server may hold above its level at the start, and that a request
-/// may use without adding it.
+/// The memory that an idle server may hold above its level. It may hide as much of the memory that
+/// a request takes, so bounds are judged with this much less.
 pub(super) const LEVEL_SLACK: u64 = 3 * MB;
 
 /// A server over an index, and its memory.
