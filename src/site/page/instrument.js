@@ -18,23 +18,21 @@ const FACTS = [
 ];
 const OWN = { ID_BB_UNIQUE: "uniqueID", UNIQUE_ID_FUT_OPT: "uniqueIDFutOpt" };
 const NAMES = { ...KINDS, ID_EXCH_SYMBOL: "Exchange symbol", BASE_TICKER: "Base ticker", ID_CUSIP_8_CHR: "CUSIP, 8 characters" };
-let request;
 
-export async function show(view, route) {
-  request?.abort();
-  request = new AbortController();
+/** Fills `view` with the instrument of the route, unless `signal` is aborted before it is loaded. */
+export async function show(view, route, signal) {
   const figi = (route.rest[0] ?? "").trim().toUpperCase();
   fillView(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
   const fault = faultAs("ID_BB_GLOBAL", figi);
   if (fault) return fillView(view, missing(figi, fault, "Search for it instead", "."));
   try {
-    const { instrument, family: kin } = await api.instrument(figi, request.signal);
+    const { instrument, family: kin } = await api.instrument(figi, signal);
     render(view, instrument, kin);
   } catch (failure) {
     if (failure.name === "AbortError") return;
     fillView(view, failure.kind === "missing"
       ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
-      : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route))));
+      : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route, signal))));
   }
 }
 

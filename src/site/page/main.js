@@ -21,6 +21,8 @@ const VIEWS = {
 const main = document.getElementById("view");
 let shown = false;
 let scrolling;
+// Aborted when another view is shown: a late answer must not draw over it.
+let leaving = new AbortController();
 
 const finder = startSuggest({
   // On the search view, new words keep the filters that are set.
@@ -59,7 +61,9 @@ function show(route) {
     else link.removeAttribute("aria-current");
   }
   finder.setText(name === "search" ? route.parameters.get("query") ?? "" : "");
-  view.show(main, route);
+  leaving.abort();
+  leaving = new AbortController();
+  view.show(main, route, leaving.signal);
   // Screen readers announce the new view's title, unless someone is typing in the search box.
   const inBox = document.activeElement?.id === "query";
   if (!isFirst && !(inBox && name === "search") && !main.contains(document.activeElement)) {

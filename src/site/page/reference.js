@@ -10,7 +10,8 @@ import { operations, properties, resolve, shapeName, typeOf } from "./schema.js"
 
 const VALUES_SHOWN = 30;
 
-export async function show(view, route) {
+/** Fills `view` with the reference, unless `signal` is aborted before it is loaded. */
+export async function show(view, route, signal) {
   const wanted = route.rest[0];
   // A link within the reference does not draw it again: the results of examples stay.
   if (view.querySelector(".reference-body")) return jump(view, wanted);
@@ -19,12 +20,12 @@ export async function show(view, route) {
   try {
     document_ = await api.schema();
   } catch (failure) {
-    if (view.querySelector(".reference")) {
-      fillView(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), notice(failure, () => show(view, route))));
+    if (!signal.aborted) {
+      fillView(view, el("div", { class: "reference" }, el("h1", { id: "title", tabindex: "-1" }, "Reference"), notice(failure, () => show(view, route, signal))));
     }
     return;
   }
-  if (document.body.dataset.view !== "reference") return;
+  if (signal.aborted) return;
   draw(view, document_);
   jump(view, wanted);
 }

@@ -12,11 +12,9 @@ import { go, href } from "./router.js";
 
 const KEPT = 30;
 const kept = new Map(); // address → {rows, next, total}
-let request;
 
-/** Fills `view` with the results of the route's question. */
-export function show(view, route) {
-  request?.abort();
+/** Fills `view` with the results of the route's question, as long as `signal` is not aborted. */
+export function show(view, route, signal) {
   const question = read(route.parameters);
   const ask = (changed) => go(write(changed));
   const active = filterCount(question);
@@ -36,7 +34,7 @@ export function show(view, route) {
   const fault = faultOf(question);
   if (isEmpty(question)) return fill(body_, teaching(ask));
   if (fault) return fill(body_, el("div", { class: "notice" }, el("p", {}, fault)));
-  load(write(question), question, status, body_);
+  load(write(question), question, status, body_, signal);
 }
 
 // On a narrow screen the filters are folded under a button; on a wide one they are at the side.
@@ -65,24 +63,23 @@ function heading(question) {
   return el("h1", { id: "title", tabindex: "-1" }, words);
 }
 
-async function load(address, question, status, place) {
+async function load(address, question, status, place, signal) {
   let found = kept.get(address);
   if (!found) {
     fill(status, "Searching…");
     fill(place, skeleton());
     found = { rows: [], next: undefined, total: undefined };
-    if (!await fetchMore(found, question, status, place, () => load(address, question, status, place))) return;
+    if (!await fetchMore(found, question, status, place, signal, () => load(address, question, status, place, signal))) return;
     kept.set(address, found);
     if (kept.size > KEPT) kept.delete(kept.keys().next().value);
   }
-  render(found, question, status, place);
+  render(found, question, status, place, signal);
 }
 
 /** Adds the next page to `found`. On failure it shows a notice and returns false. */
-async function fetchMore(found, question, status, place, retry) {
-  request = new AbortController();
+async function fetchMore(found, question, status, place, signal, retry) {
   try {
-    const page = await api.page(endpoint(question), { ...body(question), ...(found.next ? { start: found.next } : {}) }, request.signal);
+    const page = await api.page(endpoint(question), { ...body(question), ...(found.next ? { start: found.next } : {}) }, signal);
     found.rows.push(...page.data);
     found.next = page.next;
     found.total = page.total ?? found.total;
@@ -95,7 +92,7 @@ async function fetchMore(found, question, status, place, retry) {
   }
 }
 
-function render(found, question, status, place) {
+function render(found, question, status, place, signal) {
   const rows = el("tbody", {}, found.rows.map(row));
   const foot = el("div", { class: "more" });
   if (!found.rows.length) {
@@ -131,7 +128,7 @@ function render(found, question, status, place) {
   async function more() {
     const before = found.rows.length;
     fill(foot, el("p", { class: "dim" }, "Loading…"));
-    if (!await fetchMore(found, question, status, foot, more)) return;
+    if (!await fetchMore(found, question, status, foot, signal, more)) return;
     rows.append(...found.rows.slice(before).map(row));
     foots();
     say(words());

@@ -24,6 +24,7 @@ from tab import ARGUMENTS, CHROMIUM
 CHECKS = [
     finding.type_ahead,
     finding.stale_suggestions,
+    finding.late_views,
     finding.filtered_suggestions,
     finding.routes,
     finding.instrument,

@@ -4,7 +4,7 @@ import json
 import re
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tab import IBM, WRONG_DIGIT, Page
 
@@ -71,6 +71,26 @@ def stale_suggestions(browser, options):
     tab.wait_for_selector("#suggestions [role=option]")
     assert len(calls) <= 4, f"typing fast asks seldom: {calls}"
     expect(tab.locator("#suggestions .all strong")).to_have_text("international")
+    page.close()
+
+
+def late_views(browser, options):
+    """A late answer for a view that was left does not draw over the next one."""
+    page = Page(browser, options.base)
+    tab = page.go("")
+    held = []
+    tab.route("**/instruments/*", lambda route: held.append(route))
+    with tab.expect_request("**/instruments/*"):
+        tab.evaluate(f"location.hash = '#/instrument/{IBM}'")
+    tab.evaluate("location.hash = '#/search?query=ibm'")
+    tab.wait_for_selector(".rows tbody tr")
+    for route in held:
+        try:
+            route.continue_()
+        except Error:
+            pass  # The page has given the request up.
+    tab.wait_for_timeout(500)
+    expect(tab.locator(".rows tbody tr").first).to_be_visible()
     page.close()
 
 
