@@ -288,7 +288,7 @@ class Writer(Scenario):
         return faults
 
 
-CHANGED = "keys.toml is changed, but|is added|is revoked"
+CHANGED = "keys.toml is changed, but|was added|was revoked"
 
 
 class Keys(Scenario):
