@@ -58,7 +58,9 @@ impl Catalogue {
                 keys += agree(part, doc, &instrument, self.vocabulary()).map_err(damaged)?;
                 let rank = securities.rank(instrument.figi, &Facts::of(&instrument));
                 if part.ranks.rank(doc) != rank {
-                    return Err(damaged("its rank is not the one that follows from its fields".into()));
+                    return Err(damaged(
+                        "its rank is not the one that follows from its fields".into(),
+                    ));
                 }
                 in_bitmaps +=
                     Property::ALL.into_iter().filter_map(|it| instrument.property(it)).count()
@@ -124,7 +126,9 @@ fn agree(
     keys.dedup();
     for (kind, text) in &keys {
         if !part.lengths.have(*kind, text) {
-            return Err(format!("the table of key lengths lacks the length of its identifier {text}"));
+            return Err(format!(
+                "the table of key lengths lacks the length of its identifier {text}"
+            ));
         }
         let mut found = part.identifiers.find(*kind, text);
         let is_found = match found.len() {

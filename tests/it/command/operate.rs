@@ -143,10 +143,7 @@ fn keeping_and_rolling_back() {
     }
     let (code, _, error) = ingest(desk.path(), &["rollback", "index"]);
     assert_eq!(code, 1);
-    assert_eq!(
-        error,
-        "figdex-ingest: index has no generation before 1 to roll back to\n"
-    );
+    assert_eq!(error, "figdex-ingest: index has no generation before 1 to roll back to\n");
 }
 
 /// When a build publishes between the start of a rollback and its lock, the rollback reads the
