@@ -46,8 +46,8 @@ export function outcome(rows, distinct, faulty) {
     onResults(from, results) {
       results.forEach((result, at) => {
         const { job, rows: asking } = distinct[from + at];
-        // The FIGI of a share class looks like that of a listing: when it is not found as the
-        // one, it is sent again as the other.
+        // The FIGI of a share class looks like that of a listing: a FIGI that is not found as a
+        // listing is sent again as a share class.
         const isMiss = !result.error && !result.data?.length;
         if (isMiss && job.idType === "ID_BB_GLOBAL") {
           distinct.push({ job: { ...job, idType: SHARE_CLASS }, rows: asking });

@@ -96,13 +96,15 @@ function narrow(raw) {
 }
 
 function twelve(value, reading) {
-  // No FIGI has one of these prefixes, which are those of countries (contract 5.9).
+  // No FIGI in use has one of these prefixes: the standard reserves them, because they look like
+  // the code of a country. The server accepts them all the same (contract 5.9).
   const isFigi = FIGI_SHAPE.form.test(value) && !/^(BS|BM|GG|GB|GH|KY|VG)/.test(value);
   const figiDigit = doubleAddDouble(value.slice(0, 11));
   const isinDigit = luhn(value.slice(0, 11));
   const isIsin = value[11] === isinDigit;
   if (isFigi && value[11] === figiDigit) {
-    // Both check digits are right by chance in one of ten. The prefixes in use are not countries.
+    // By chance the other check digit is right too for one value in ten. With the prefixes in use,
+    // the value is read as a FIGI all the same.
     return isIsin && !/^(BBG|KKG)/.test(value) ? reading("ISIN or FIGI", ["ID_ISIN", ...FIGI], false) : reading("FIGI", FIGI, true);
   }
   if (isIsin) return reading("ISIN", ["ID_ISIN"], true);

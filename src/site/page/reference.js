@@ -85,7 +85,7 @@ function operation(document_, one, base) {
     runner(document_, one, base));
 }
 
-/** The endpoint outside of the contract, which the document does not describe. */
+/** `GET /instruments/{figi}`, which is not part of the contract and not in the document. */
 function further(document_) {
   const own = api.address("").replace(/\/+$/, "");
   const figi = { name: "figi", in: "path", schema: { type: "string" }, example: "BBG000BLNNH6" };
