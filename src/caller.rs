@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use warp::http::HeaderMap;
 
-/// The bits of the largest IPv6 network that a provider gives to one subscriber, as a rule.
+/// The prefix length of the largest IPv6 network that providers usually give to one subscriber.
 pub(crate) const WIDE_NETWORK_BITS: u32 = 48;
 
 /// The origin of a connection. The accept loop adds it to each request as an extension.
@@ -37,8 +37,8 @@ impl Caller {
         }
     }
 
-    /// The caller without a key at an address. An IPv6 subscriber has a network of at least 64
-    /// bits and may use a new address for each request, so the network is the caller.
+    /// The caller without a key at an address. An IPv6 subscriber has at least a /64 network and
+    /// may use a new address for each request, so the network is the caller.
     pub fn at(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {

@@ -1,5 +1,5 @@
 //! Cross-origin requests: the web pages that may call this server from a browser, `--cors ORIGIN`
-//! (contract, chapter 15). Without the flag no answer has a header of this chapter.
+//! (contract 15). Without the flag no answer has a cross-origin header.
 
 use std::fmt;
 use std::str::FromStr;

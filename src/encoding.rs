@@ -33,8 +33,8 @@ pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Bytes {
     packed.expect(INFALLIBLE).into()
 }
 
-/// The length of the body of any answer, in bytes. That of an answer in several pieces is in its
-/// head only.
+/// The length of the body of any answer, in bytes. For an answer in several pieces only the header
+/// `Content-Length` has it.
 pub(crate) fn body_bytes(reply: &Response) -> u64 {
     let in_head = || {
         let bytes = reply.headers().get(header::CONTENT_LENGTH)?;

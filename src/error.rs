@@ -1,6 +1,7 @@
-//! The errors that refuse a whole request: the table of statuses and texts (contract, chapter 13).
-//! Every 4xx and 5xx that this program sends is spelled here and nowhere else. A fault of one field
-//! is not an error of this kind: `wire` writes it into a 200.
+//! The errors that refuse a whole request: the table of statuses and texts (contract 13). This
+//! file has every 4xx and 5xx status that this program sends, except those that hyper sends for a
+//! head that it cannot read (contract 13.16). A fault of one field is not an error of this kind:
+//! `wire` writes it into a 200.
 
 use std::borrow::Cow;
 
@@ -12,9 +13,10 @@ use crate::limits::standing::Standing;
 /// An error of the request as a whole, or of the server: a line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// The body does not have the shape that the endpoint takes.
+    /// The body breaks off or has the wrong shape, the values key is invalid, or there are several
+    /// `Host` headers.
     BadRequest,
-    /// An enum-like field holds a value outside its set.
+    /// An enum-like property has a value outside its set.
     InvalidEnumField,
     /// The key is unknown, or there are two different ones.
     InvalidApiKey,

@@ -27,7 +27,7 @@ pub(crate) struct Mark {
 }
 
 impl Pieces {
-    /// An empty answer, with room for `bytes`, at most those of one piece.
+    /// An empty answer, with room for `bytes`, or for one piece if that is less.
     pub(crate) fn with_room(bytes: usize) -> Self {
         Self { complete: Vec::new(), last: Vec::with_capacity(bytes.min(PIECE_BYTES)) }
     }
@@ -73,7 +73,7 @@ impl Pieces {
         self.complete.iter().map(Vec::capacity).sum::<usize>() + self.last.capacity()
     }
 
-    /// The only piece of an answer that has one.
+    /// The piece of an answer that has only one.
     ///
     /// # Errors
     /// The answer itself, when it has several pieces.

@@ -1,5 +1,5 @@
-//! The versions of the interface and their differences (contract, chapter 1). One handler serves all
-//! versions and asks here where they differ.
+//! The versions of the interface and their differences (contract 1). One handler serves all
+//! versions, and asks this module where they differ.
 
 use std::str::FromStr;
 
@@ -55,8 +55,8 @@ impl Version {
         self == Self::V3
     }
 
-    /// Whether the values endpoint lists the values of a property (contract 7.1, 7.2). That of
-    /// `optionType` has two fixed values, and no version lists them.
+    /// Whether the values endpoint lists the values of a property (contract 7.1, 7.2). No version
+    /// lists those of `optionType`, which are two fixed values.
     pub fn has_values_of(self, property: Property) -> bool {
         match property {
             Property::OptionType => false,

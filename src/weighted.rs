@@ -3,8 +3,8 @@
 
 use warp::http::{HeaderMap, HeaderName};
 
-/// The members of a header's lists, each in lower case with its quality: 1 if it has none, 0 if it
-/// is not a number, and the least of several.
+/// The members of a header's lists, each in lower case with its quality. The quality is 1 if the
+/// member has none, 0 if it is not a positive number, and the lowest if there are several.
 pub(crate) fn weighted(
     headers: &HeaderMap,
     name: HeaderName,

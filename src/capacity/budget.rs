@@ -20,9 +20,9 @@ use crate::limits::Tally;
 /// come to 160 MB of bodies and as much of answers.
 const SMALL_BYTES_MAX: usize = 16 << 10;
 
-/// The divisor of a budget that gives the share of one address, which is enough for the largest
-/// answer. Callers with a key have no such bound, as the operator gave them the key, nor have
-/// clients of the Unix socket, which have no address.
+/// The number by which a budget is divided to get the bound of one address, which is enough for
+/// the largest answer. Callers with a key have no such bound, because the operator gave them the
+/// key, nor do clients of the Unix socket, which have no address.
 pub(crate) const ADDRESS_PART: usize = 8;
 
 /// A number of bytes that all requests share.

@@ -1,5 +1,6 @@
 //! Pools of threads for heavy work, apart from the threads that serve connections. Each pool bounds
-//! the number of tasks that run at a time, and the time that a task waits (engine 8).
+//! the number of tasks that run at a time, and the time that a task waits (engine 8). The contract
+//! and the metrics call a thread of a pool a *turn*.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

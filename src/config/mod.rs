@@ -53,7 +53,7 @@ pub const ADMIN_CONNECTIONS: ConnectionBounds =
 /// The configuration of `figdex serve`. A field is named as its flag.
 #[derive(Debug)]
 pub struct Config {
-    /// `None` is [`DEFAULT_INDEX`].
+    /// The folder of the index; `None` means [`DEFAULT_INDEX`].
     pub index: Option<PathBuf>,
     /// The address for clients.
     pub listen: Listen,
@@ -87,7 +87,7 @@ pub struct Settings {
     pub search_envelope: SearchEnvelope,
     /// The treatment of values outside the set of an enum-like property.
     pub unknown_enum: UnknownEnum,
-    /// Whether the extensions to the contract are off.
+    /// Whether the extension of contract 8.14 is off.
     pub strict_contract: bool,
     /// Whether `/instruments/{figi}` leaves out the identifiers.
     pub hide_identifiers: bool,

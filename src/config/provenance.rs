@@ -24,7 +24,7 @@ pub enum Provenance {
     },
 }
 
-/// As the operator wrote it: an error begins with it.
+/// Writes the origin as the beginning of an error, in the operator's spelling.
 impl fmt::Display for Provenance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

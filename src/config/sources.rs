@@ -41,8 +41,8 @@ impl<'a> Sources<'a> {
         Self { flags, file: name, table, known, faults, provenance }
     }
 
-    /// Calls `set` with each text of a setting that is given: with one, unless it is a list.
-    /// `key` is its name in the file, in dotted form.
+    /// Calls `set` with the text of a setting if it is given; for a list, with each of its texts.
+    /// `key` is the setting's name in the file, in dotted form.
     pub(super) fn apply(
         &mut self,
         key: &str,

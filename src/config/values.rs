@@ -167,7 +167,7 @@ pub(super) fn file_name(path: &Path) -> Value {
     text(&path.display())
 }
 
-/// A number. As text if TOML has no integer for it, since a number may be given as text.
+/// A number as a TOML integer, or as text if it is too large for one: both can be given.
 pub(super) fn count(number: usize) -> Option<Value> {
     Some(i64::try_from(number).map_or_else(|_| text(&number), Value::Integer))
 }

@@ -16,7 +16,7 @@ type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 /// The chunks of a body as they arrive.
 pub(super) type BodyStream = Pin<Box<dyn Stream<Item = Chunk> + Send + Sync>>;
 
-/// A body that was not read yet, with its bounds.
+/// A body that is not read yet, with its bounds.
 pub(crate) struct UnreadBody {
     pub(super) stream: BodyStream,
     pub(super) bytes_max: usize,
@@ -44,11 +44,11 @@ impl Deref for Body {
 
 /// The size up to which the buffer of a body grows step by step, so that a client that sends
 /// little of a large body holds little, and no more than this is ever copied at a time.
-/// Beyond it the buffer gets the room of the largest body at once: the system backs that with
-/// memory only as bytes arrive.
+/// Beyond it the buffer gets room for the whole body at once: its `Content-Length`, or the
+/// largest allowed body. The system backs that room with memory only as bytes arrive.
 const GROWING_BYTES_MAX: usize = 512 << 10;
 
-/// The factor of a step: few steps leave few freed buffers behind.
+/// The factor by which a step enlarges the buffer: few steps leave few freed buffers behind.
 const GROWTH: usize = 4;
 
 impl UnreadBody {
@@ -59,7 +59,7 @@ impl UnreadBody {
     /// - [`ApiError::BadRequest`] when it breaks off, or takes too long.
     /// - [`ApiError::Unavailable`] when the memory budget for bodies is used up.
     ///
-    /// hyper then closes the connection, because the rest of the body is not a next request.
+    /// hyper then closes the connection, so that the rest of the body is not read as a request.
     pub(crate) async fn read(self) -> Result<Body, ApiError> {
         let Self { mut stream, bytes_max, bytes_announced, wait, mut share } = self;
         let read = read(&mut stream, bytes_max, bytes_announced, &mut share);
@@ -116,7 +116,7 @@ fn held(bytes: usize, capacity: usize) -> usize {
     capacity.min(bytes.next_multiple_of(GROWING_BYTES_MAX))
 }
 
-/// The chunks of a body, whatever type warp gives them.
+/// The chunks of a body, without the type that warp gives them.
 pub(super) fn boxed(
     body: impl Stream<Item = Result<impl Buf + Send + 'static, warp::Error>> + Send + Sync + 'static,
 ) -> BodyStream {

@@ -44,7 +44,8 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    /// Counts the jobs of this request, where a version limits jobs a minute (contract 14.11).
+    /// Counts the jobs of this request, if its version has a window for jobs (contract 14.9,
+    /// 14.11).
     ///
     /// # Errors
     /// [`ApiError::RateLimitReached`] when they are more than the window has left. The request

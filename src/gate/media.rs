@@ -21,7 +21,7 @@ pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
     ranges.is_empty() || takes("application/json", "application/*") || takes("text/json", "text/*")
 }
 
-/// Whether the body is declared as JSON, in UTF-8 or in US-ASCII, which is a part of it.
+/// Whether the body is declared as JSON, in UTF-8 or in its subset US-ASCII.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
     else {

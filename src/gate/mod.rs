@@ -1,5 +1,6 @@
 //! The checks that a request passes before its endpoint sees it. [`pass`] is the gate of the
-//! contract's endpoints, [`open`] that of the routes outside of the contract.
+//! contract's endpoints. [`open`] is that of `/schema`, `/suggest` and `/instruments`, which need
+//! fewer checks.
 //!
 //! The path is checked before, by the routes, and the body after, by the endpoint: together the
 //! checks come in the order of contract 13.12. The answer to a preflight of `--cors` precedes
@@ -178,9 +179,9 @@ fn stamped(answer: Result<Response, ApiError>, counted: Option<Standing>) -> Res
     reply
 }
 
-/// Answers a request to a route outside of the contract that is read by web pages of other
-/// origins too: `answer` gives the JSON. `span` is the window that counts the request, if one
-/// does, for an address, with a key or without (contract 16.4).
+/// Answers a request to `/schema`, `/suggest` or `/instruments`, which web pages of other origins
+/// may read too. `answer` gives the JSON. With a `span` the request counts in that window of its
+/// address, with a key or without (contract 16.4).
 pub(crate) async fn open(
     state: &State,
     head: Head,
@@ -221,7 +222,8 @@ pub(crate) async fn open(
     reply
 }
 
-/// Takes a request for a route outside of the contract, which is only read (contract, chapter 16).
+/// Sets the route of a request for `/schema`, or for a route outside of the contract, and checks
+/// its method: these routes are only read (contract 1.11, 16).
 ///
 /// # Errors
 /// [`ApiError::InvalidMethod`] unless the method is GET or HEAD.

@@ -20,9 +20,9 @@ use crate::state::State;
 /// The media type of JSON.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
-/// The largest answer that is packed on a serving thread: that takes 0.1 ms for rows, and 0.5 ms
-/// for a text that cannot be compressed at all. A larger one waits for a turn, so that it does
-/// not hold up small answers.
+/// The largest answer that is packed on a serving thread, in bytes. That takes 0.1 ms for rows,
+/// and 0.5 ms for a text that cannot be compressed at all. A larger one waits for a turn, so that
+/// it does not hold up small answers.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
 
 /// An answer in JSON to a caller, in the encoding that the request's headers ask for.

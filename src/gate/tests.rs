@@ -1,4 +1,4 @@
-//! Contract, chapters 13 and 14: the order of checks and the rates, for every endpoint, and the
+//! contract 13 and 14: the order of checks and the rates, for every endpoint, and the
 //! answer of an endpoint that fails.
 
 use std::net::Ipv4Addr;

@@ -32,12 +32,12 @@ pub const JOB_ROWS_MAX: usize = 15_000;
 /// The maximum number of rows in the answer to one request, over all its jobs.
 pub const REQUEST_ROWS_MAX: usize = 200_000;
 
-/// The default maximum of bytes in the body of a request: ten times a hundred jobs with every
-/// property, which have about 700 bytes each.
+/// The default maximum of bytes in the body of a request: about fifteen times the size of a
+/// hundred jobs with every property, which have about 700 bytes each.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The maximum size of a body that is read and checked on the thread that serves all connections,
-/// in bytes. That takes 0.1 ms for a hundred ordinary jobs, and at most 0.4 ms for any body. A
+/// The maximum size of a body that is parsed and checked on one of the serving threads, in bytes.
+/// That takes 0.1 ms for a hundred ordinary jobs, and at most 0.4 ms for any body. A
 /// larger body is heavy work (`capacity::pool`).
 pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 
@@ -90,7 +90,7 @@ impl Span {
     pub const ALL: [Self; 5] =
         [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest];
 
-    /// Its name in the file of settings.
+    /// Its name in the file of settings and in the metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Total => "total",
@@ -172,5 +172,5 @@ const fn line(version: Version, span: Span, without_key: (u32, u64), with_key: (
 /// The time that heavy work may wait for a thread before the answer is a 503.
 pub(crate) const POOL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The default of the time in which a client must send the body of a request.
+/// The default time in which a client must send the body of a request.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);

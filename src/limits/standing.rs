@@ -16,7 +16,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Adds the headers of contract 14.12, and `ratelimit-policy`.
+    /// Adds the four headers of contract 14.12.
     pub(crate) fn stamp(&self, headers: &mut HeaderMap) {
         let Self { limit, remaining, reset_seconds, window_seconds } = *self;
         let policy = HeaderValue::try_from(format!("{limit};w={window_seconds}"));

@@ -7,7 +7,7 @@ use std::net::Ipv6Addr;
 
 use crate::caller::Caller;
 
-/// The part of a bound that a wide IPv6 network may have, in parts of one address. Several
+/// The bound of a wide IPv6 network, as a multiple of the bound of one address. Several
 /// subscribers may share such a network, and one of them may own it: without this bound its
 /// owner would count as 65,536 addresses.
 const WIDE_NETWORK_PARTS: usize = 4;

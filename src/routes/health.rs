@@ -1,6 +1,7 @@
 //! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server is ready as soon as it
-//! answers, because it opens its index first. The public answers say that, and the version; those
-//! for operators also how the program was built, which generation it serves and how old that is.
+//! answers, because it opens its index first. The answers for operators also say how the program
+//! was built, which generation it serves and how old that is. Where operators have a separate
+//! address, the public answers have only the status, and that of `/healthz` the version.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! `POST /{version}/mapping`: maps identifiers to FIGIs, a batch of jobs at a time
-//! (contract, chapter 4).
+//! (contract 4).
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};

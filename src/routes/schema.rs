@@ -1,5 +1,5 @@
-//! `GET /schema` and `GET /{version}/schema`: the interface's own description, of v3 without a
-//! version (contract 1.9 to 1.11). It counts against no limit.
+//! `GET /schema` and `GET /{version}/schema`: the description of the interface in one version, v3
+//! if the path has none (contract 1.9 to 1.11). It counts against no limit.
 
 use std::sync::Arc;
 

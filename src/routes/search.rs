@@ -1,5 +1,5 @@
 //! `POST /{version}/search` and `POST /{version}/filter` find rows by words and properties, a page
-//! at a time (contract, chapter 8). Both find the same rows. A search gives first those that a
+//! at a time (contract 8). Both find the same rows. A search gives first those that a
 //! person would want first; a filter gives them in FIGI order, with the count of all.
 
 use std::borrow::Cow;
@@ -95,8 +95,8 @@ async fn answer(
 struct Question {
     endpoint: Endpoint,
     version: Version,
-    /// The search, or `None` when no row can match it, and the text of the cursor that it goes on
-    /// from; or the fault for the answer.
+    /// The fault for the answer; or else the search, `None` when no row can match it, and the text
+    /// of `start`, the cursor from which it continues.
     asked: Result<(Option<Search>, Option<String>), Fault>,
     envelope: SearchEnvelope,
     catalogue: Arc<Catalogue>,

@@ -39,7 +39,7 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
         .answers
         .run_metered(move |meter| suggestions(&catalogue, &request, meter))
         .await??;
-    // It has no bound there, and ends early only when the client has gone.
+    // In a turn it has no bound, and ends early only when the client has gone.
     Ok(json.ok_or(ApiError::Unavailable)?)
 }
 

@@ -1,5 +1,5 @@
 //! `GET /{version}/mapping/values/{key}`: the values that an enum-like property may have now
-//! (contract, chapter 7).
+//! (contract 7).
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ async fn handle(version: Version, key: String, request: Incoming, state: Arc<Sta
 }
 
 /// The most values that are written on a serving thread, in less than 0.2 ms: a few times as many
-/// as any property has in known data. How many there are depends on the data alone.
+/// as any property has in known data. No request can make them more: only the data can.
 const INLINE_VALUES_MAX: usize = 4_000;
 
 async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, ApiError> {
@@ -50,7 +50,7 @@ async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, A
     state.pools().answers.run(move || wire::values(catalogue.vocabulary().values(property))).await
 }
 
-/// The idTypes of a version, in the order of every other list of values (contract 7.4, 7.6).
+/// The idTypes of a version, sorted like all lists of values (contract 7.4, 7.6).
 fn id_types(version: Version) -> impl Iterator<Item = &'static str> {
     let accepted = IdType::ALL.into_iter().filter(move |id_type| version.has_id_type(*id_type));
     let mut names: Vec<_> = accepted.map(IdType::name).collect();

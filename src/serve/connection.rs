@@ -222,7 +222,7 @@ impl Client {
             let observed = observer.begin(request.method(), request.headers());
             let answer = service.call(request);
             async move {
-                // At the first poll, and hyper does not poll while answers are unread.
+                // Called at the first poll, which hyper puts off while answers are unread.
                 timeouts.begin_answer();
                 let answer = async {
                     if is_ambiguous {

@@ -23,7 +23,8 @@ const SOCKET_MODE: u32 = 0o660;
 
 /// The size of the kernel's send buffer and receive buffer of a connection; for its own use
 /// the kernel takes as much again. By default it would let each grow to several megabytes,
-/// for any client that reads slowly. A page of a search and the answer to a hundred jobs fit.
+/// for any client that reads slowly. A page of a search and the answer to a hundred jobs fit into
+/// this size.
 const KERNEL_BUFFER_BYTES: usize = 128 << 10;
 
 /// The place to listen at, as `--listen` names it.

@@ -60,7 +60,8 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) {
     let listener = listener.into();
-    // Later than `timeouts`, which ends the connection with a reset that the client notices.
+    // Twice the time of `timeouts`, which ends the connection with a reset that the client
+    // notices.
     listener.drop_unread_after(2 * bounds.idle_timeout);
     let service = TowerToHyperService::new(warp::service(service));
     let free = Arc::new(Semaphore::new(bounds.max));
@@ -118,7 +119,7 @@ pub async fn serve(
 }
 
 /// Serves one connection, which comes from no listener, until it ends or `shutdown` is done.
-/// For fuzzing: the bytes of the connection take the same way as in [`serve`].
+/// For fuzzing: the bytes of the connection are handled as in [`serve`].
 #[doc(hidden)]
 pub async fn serve_connection(
     socket: UnixStream,

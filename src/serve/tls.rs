@@ -19,7 +19,7 @@ use crate::stamp::Stamp;
 /// The interval at which the files are checked for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
-/// The only protocol over TLS (ALPN); a client that offers others without it is refused.
+/// The only protocol over TLS (ALPN); a client that offers only others is refused.
 const PROTOCOL: &[u8] = b"http/1.1";
 
 /// A certificate or key that cannot be used.
@@ -47,7 +47,7 @@ pub struct Tls {
 #[derive(Debug)]
 struct Loaded {
     config: Arc<ServerConfig>,
-    /// The stamps of both files at the last check, even if they could not be used.
+    /// The stamps of both files at the last check, even if the files could not be used.
     stamps: [Option<Stamp>; 2],
 }
 

@@ -1,5 +1,5 @@
 //! The text of `next`: the place where a page ended, for the request that asks for the next page
-//! (contract, chapter 11).
+//! (contract 11).
 //!
 //! A cursor is a place and not a count, so that it continues there after a restart, over a new
 //! index or on another replica. Its bytes, as lower-case hexadecimal text:

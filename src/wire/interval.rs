@@ -6,8 +6,8 @@ use figdex_index::{Date, DateInterval, IntervalError, NumberInterval};
 use super::Fault;
 use super::json::{Raw, elements, is_null, text};
 
-/// Reads an interval of numbers, `[number or null, number or null]`. `name` is the property's, for
-/// the fault.
+/// Reads an interval of numbers, `[number or null, number or null]`. `name` is the name of the
+/// property, for the text of a fault.
 pub(super) fn numbers(name: &str, raw: Option<Raw<'_>>) -> Result<Option<NumberInterval>, Fault> {
     let Some(raw) = raw else { return Ok(None) };
     let shape = || -> Fault {

@@ -1,4 +1,4 @@
-//! A mapping job: an element of the body of a mapping request (contract, chapter 4).
+//! A mapping job: an element of the body of a mapping request (contract 4).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -12,8 +12,8 @@
 //!
 //! `json` reads and writes the parts that all shapes have in common.
 //!
-//! A request is first read into a permissive shape. Checked, it is a question of `figdex_index`,
-//! whose types cannot hold an invalid one.
+//! A request is first read into a permissive shape. The check turns it into a question for
+//! `figdex_index`, whose types cannot hold an invalid question.
 
 mod cursor;
 mod instrument;
@@ -42,11 +42,11 @@ pub(crate) use self::search_result::SearchResult;
 pub(crate) use self::suggest::{SuggestRequest, suggestions};
 pub(crate) use self::values::values;
 
-/// A fault of one field: the sentence for the caller, which stands inside a 200.
+/// A fault of one field: the sentence for the caller, which is answered inside a 200.
 pub(crate) type Fault = Cow<'static, str>;
 
-/// The fault of a member that does not exist (contract 2.10). Of a long name it has the beginning
-/// only, so that an answer is not an echo.
+/// The fault of a member that does not exist (contract 2.10). A long name is cut, so that a client
+/// cannot make the server send it back in full.
 fn invalid_key(key: &str) -> Fault {
     const KEY_CHARS_MAX: usize = 64;
     match key.char_indices().nth(KEY_CHARS_MAX) {

@@ -30,7 +30,7 @@ pub(crate) struct Checked<T> {
     pub(crate) question: Result<Option<T>, Fault>,
 }
 
-/// The properties as the caller sent them. One that is null is not given.
+/// The properties as the caller sent them. A property that is null counts as not given.
 #[derive(Default)]
 pub(super) struct Properties<'a> {
     enums: [Option<Raw<'a>>; Property::COUNT],

@@ -1,4 +1,4 @@
-//! The answer of the values endpoint (contract, chapter 7).
+//! The answer of the values endpoint (contract 7).
 
 use super::json::{array, string};
 

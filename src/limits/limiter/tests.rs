@@ -1,4 +1,4 @@
-//! Contract, chapter 14: windows and callers.
+//! contract 14: windows and callers.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,9 +22,9 @@ fn standing(limit: u32, remaining: u32, reset_seconds: u64, window_seconds: u64)
     Standing { limit, remaining, reset_seconds, window_seconds }
 }
 
-/// contract 14.4 to 14.8: for every line of requests, the limit's number passes and the next
-/// request does not; other callers and versions are not affected, and the window ends when it says
-/// so.
+/// contract 14.4 to 14.8: for every line of the table that counts requests, as many pass as the
+/// limit allows and the next one does not; other callers and versions are not affected, and the
+/// window ends when its headers say so.
 #[test]
 fn each_line_of_the_table() {
     for (version, span, caller, limit, seconds) in [
@@ -175,7 +175,7 @@ fn a_flood_of_addresses() {
         assert!(tracked <= 4 * 256, "{tracked}");
     }
     assert!(limiter.admit(KEY, Version::V3, Span::Search, now).is_err());
-    // The latest address is known still: only those that reset soonest were forgotten.
+    // The latest address is still known: only those that reset soonest were forgotten.
     let later = now + Duration::from_secs(2);
     let known = limiter.admit(address(19_999), Version::V3, Span::Search, later);
     assert_eq!(known.map(|known| known.map(|known| known.remaining)), Ok(Some(3)));

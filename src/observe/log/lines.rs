@@ -32,8 +32,8 @@ const ACCESS_BYTES_MAX: usize = 4 << 20;
 /// The bytes of waiting lines beyond which all lines are dropped.
 const BYTES_MAX: usize = ACCESS_BYTES_MAX + (1 << 20);
 
-/// The time that the end of the program waits for the last lines to be written: the log's reader
-/// may have stopped reading.
+/// The maximum time that the program waits at its end for the last lines to be written: the log's
+/// reader may have stopped reading.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The lines that wait for the writer thread.
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-/// The writer of one event, whose text it gets whole.
+/// The writer of one event, whose whole text comes in one call.
 pub(super) struct Line<'a> {
     lines: &'a Lines,
     is_access: bool,

@@ -7,11 +7,11 @@
 //! | the TLS handshake, and the first head | `head_timeout` after the connection began |
 //! | a later head | `head_timeout` after its first byte |
 //! | a request is answered: its body is read (`gate::body` bounds that too), it waits for a turn, the answer is made | `answer_timeout` after the last byte: then the answer is 503 |
-//! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; at the latest, after the first unsent byte, `idle_timeout` and the answers' time at `answer_bytes_per_second` |
+//! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; at the latest, after the first unsent byte, `idle_timeout` plus the time that the answers take at `answer_bytes_per_second` |
 //! | none of these: idle | `idle_timeout` after the last byte |
 //!
-//! Unsent bytes are checked before whether a request is being answered: while an answer is
-//! unread, hyper reads the next head, but does not begin to answer it.
+//! The state of unsent bytes takes precedence over that of a request being answered: while an
+//! answer is unread, hyper reads the next head, but does not begin to answer it.
 //!
 //! The cost is a few relaxed stores for each read, write and answer. No timer is set and
 //! cleared for each request: the deadline is computed only when it may have passed.

@@ -224,8 +224,8 @@ async fn nothing_is_unsent_after_the_last_byte() {
     assert_eq!(seconds(&timeouts).await, 60, "it is idle");
 }
 
-/// contract 13.14: an answer that is not made in time becomes a 503. A connection on which not even
-/// that is made ends.
+/// contract 13.14: an answer that is not made in time becomes a 503. If even the 503 is not made,
+/// the connection ends.
 #[tokio::test(start_paused = true)]
 async fn answers_are_made_in_time() {
     let bounds = ConnectionBounds { answer_timeout: Duration::from_secs(100), ..BOUNDS };
