@@ -75,7 +75,7 @@ fn plans_are_as_recorded() {
     let (_, plans, _) = command(&format!("[{},{}]", QUESTIONS[0], QUESTIONS[2]));
     assert_eq!(plans, format!("job 1\n{one}job 2\n{two}"));
 
-    // What a server refuses is refused in the contract's words.
+    // A question that the server refuses is refused here in the contract's words.
     for (question, error) in [
         ("1", "mapping jobs in JSON: Bad request."),
         ("[{]", "mapping jobs in JSON: Bad request."),
