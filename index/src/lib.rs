@@ -31,6 +31,7 @@
 //! ```text
 //! catalogue/    one open generation: every question goes through it
 //! suggest/      guesses what a person means who is still typing
+//! resolve/      from a text of a list to the one row that is meant; knows no rows
 //! search/       carries out a search or a filter over one part
 //! build/        instruments in, a published generation out
 //! generation/   files on disk: the index folder, the manifest, the parts
@@ -79,6 +80,7 @@ mod meter;
 mod part;
 mod printable;
 mod query;
+mod resolve;
 mod search;
 mod suggest;
 mod words;
@@ -89,6 +91,7 @@ pub use crate::catalogue::cache::Uses;
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Located;
+pub use crate::catalogue::resolve::{Resolution, ResolveBounds, Status};
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
 pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
@@ -106,6 +109,12 @@ pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
+pub use crate::resolve::column::{COLUMN_VALUES_MAX, Column, Recognised, type_of_heading};
+pub use crate::resolve::correction::form_fault;
+pub use crate::resolve::decide::By;
+pub use crate::resolve::policy::{Policy, PolicyError, STEP_VALUES_MAX, STEPS_MAX};
+pub use crate::resolve::question::Question;
+pub use crate::resolve::recognise::{Finding, NoIdentifier, Reading, Recognition, recognise};
 pub use crate::search::{Hit, Page, TooManyHits};
 pub use crate::suggest::{Matched, Suggest, Suggestion};
 pub use instrument::check_digit;

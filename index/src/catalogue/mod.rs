@@ -5,6 +5,7 @@ pub(crate) mod cache;
 pub(crate) mod family;
 pub(crate) mod inventory;
 pub(crate) mod lookup;
+pub(crate) mod resolve;
 mod verify;
 
 use std::path::Path;

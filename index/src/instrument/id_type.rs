@@ -141,6 +141,23 @@ impl IdType {
         self.admit(&format!("{decimal:0>length$}")).map(IdValue::into_owned)
     }
 
+    /// The form of its values, for people.
+    pub(crate) fn form_in_words(self) -> &'static str {
+        match self.form() {
+            Form::Isin => "two letters, nine letters or digits, and a check digit",
+            Form::Cusip => "eight characters and a check digit",
+            Form::Cins => "a letter, seven characters and a check digit",
+            Form::Cusip8 => "eight characters",
+            Form::Sedol => "six consonants or digits, and a check digit",
+            Form::Wertpapier => "six letters or digits",
+            Form::Figi => "two consonants, G, eight consonants or digits, and a check digit",
+            Form::Occ => "21 characters: root, date, C or P, and strike",
+            Form::Digits { least: 9, .. } => "nine digits",
+            Form::Digits { .. } => "five or six digits",
+            Form::Text => "1 to 64 bytes",
+        }
+    }
+
     pub(crate) fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }

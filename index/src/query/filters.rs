@@ -103,6 +103,21 @@ impl KnownValues {
         Some(OneOf { least, others: &others[..count] })
     }
 
+    /// The values that both ask for; `None` when no value of a property is asked for by both.
+    pub fn and(&self, other: &Self) -> Option<Self> {
+        let mut both = self.clone();
+        for asked in other.iter() {
+            let Some(own) = self.of(asked.property()) else {
+                asked.values().for_each(|value| both.allow(value));
+                continue;
+            };
+            let mut shared = asked.values().filter(|value| own.values().any(|own| own == *value));
+            both.require(shared.next()?);
+            shared.for_each(|value| both.allow(value));
+        }
+        Some(both)
+    }
+
     /// The number of values of all properties.
     pub(crate) fn len(&self) -> usize {
         self.least.iter().flatten().count() + self.others.len()

@@ -1,0 +1,150 @@
+//! Recognises the type of a whole column of identifiers, by its values and its heading.
+
+use super::recognise::{has_form, trimmed};
+use crate::instrument::id_type::IdType;
+
+/// The most values by which a column is recognised: its first ones, so that a stream can be read
+/// once.
+pub const COLUMN_VALUES_MAX: usize = 10_000;
+
+/// The share of the values that must be of a type whose check digit or layout proves it.
+const SHARE_MIN: f64 = 0.9;
+
+/// The share of the values that must be of the form of the type that the heading names.
+const SHARE_MIN_NAMED: f64 = 0.5;
+
+/// The types whose form few other texts have by chance, the surest first.
+const PROVEN: [IdType; 5] =
+    [IdType::BbGlobal, IdType::Isin, IdType::Occ, IdType::Sedol, IdType::Cusip];
+
+/// The headings of columns of identifiers, in lower case without blanks and signs.
+const HEADINGS: [(&str, IdType); 27] = [
+    ("figi", IdType::BbGlobal),
+    ("idbbglobal", IdType::BbGlobal),
+    ("bbgid", IdType::BbGlobal),
+    ("compositefigi", IdType::CompositeBbGlobal),
+    ("shareclassfigi", IdType::ShareClassBbGlobal),
+    ("isin", IdType::Isin),
+    ("idisin", IdType::Isin),
+    ("isincode", IdType::Isin),
+    ("isinnumber", IdType::Isin),
+    ("cusip", IdType::Cusip),
+    ("idcusip", IdType::Cusip),
+    ("cins", IdType::Cins),
+    ("sedol", IdType::Sedol),
+    ("idsedol", IdType::Sedol),
+    ("wkn", IdType::Wertpapier),
+    ("wertpapier", IdType::Wertpapier),
+    ("idwertpapier", IdType::Wertpapier),
+    ("commoncode", IdType::Common),
+    ("idcommon", IdType::Common),
+    ("occsymbol", IdType::Occ),
+    ("oprasymbol", IdType::Opra),
+    ("ticker", IdType::Ticker),
+    ("tickersymbol", IdType::Ticker),
+    ("tickers", IdType::Ticker),
+    ("symbol", IdType::Ticker),
+    ("symbols", IdType::Ticker),
+    ("stocksymbol", IdType::Ticker),
+];
+
+/// The values of a column that were seen so far.
+#[derive(Clone, Debug, Default)]
+pub struct Column {
+    /// The values that are not blank.
+    values: usize,
+    /// The values of the form of each idType.
+    of_form: [usize; IdType::ALL.len()],
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recognised {
+    /// The type of its identifiers.
+    pub id_type: IdType,
+    /// The share of the values that have the form of this type, from 0 to 1. A ticker has no form:
+    /// its share is 1.
+    pub share: f64,
+}
+
+impl Column {
+    /// Counts a value. Blank values, and values after the first [`COLUMN_VALUES_MAX`], do not
+    /// count.
+    pub fn add(&mut self, text: &str) {
+        let text = trimmed(text);
+        if text.is_empty() || self.values == COLUMN_VALUES_MAX {
+            return;
+        }
+        self.values += 1;
+        for id_type in IdType::ALL {
+            if is_told_by_form(id_type) && has_form(text, id_type) {
+                self.of_form[id_type as usize] += 1;
+            }
+        }
+    }
+
+    /// The number of values that were counted.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
+    /// The type of the column, if its values or its heading tell. Without a type, each of its
+    /// texts is recognised by itself.
+    pub fn recognise(&self, heading: &str) -> Option<Recognised> {
+        if self.values == 0 {
+            return None;
+        }
+        if let Some(id_type) = type_of_heading(heading) {
+            let share = if is_told_by_form(id_type) { self.share(id_type) } else { 1.0 };
+            if share >= SHARE_MIN_NAMED {
+                return Some(Recognised { id_type, share });
+            }
+        }
+        let shares = PROVEN.map(|id_type| Recognised { id_type, share: self.share(id_type) });
+        let best = shares.into_iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
+        best.filter(|best| best.share >= SHARE_MIN)
+    }
+
+    fn share(&self, id_type: IdType) -> f64 {
+        self.of_form[id_type as usize] as f64 / self.values as f64
+    }
+}
+
+/// The type that a heading names, such as `ISIN` or `Ticker symbol`.
+pub fn type_of_heading(heading: &str) -> Option<IdType> {
+    let letters = heading.chars().filter(|character| character.is_alphanumeric());
+    let name: String = letters.flat_map(char::to_lowercase).collect();
+    HEADINGS.into_iter().find(|(known, _)| *known == name).map(|(_, id_type)| id_type)
+}
+
+/// Whether an identifier of `id_type` belongs into a column that was recognised as `column`: a
+/// column of CUSIPs holds CINS too, and one of FIGIs those of all levels.
+pub(crate) fn is_of_column(id_type: IdType, column: IdType) -> bool {
+    use IdType::{BbGlobal, Cins, CompositeBbGlobal, Cusip, ShareClassBbGlobal};
+    id_type == column
+        || match column {
+            Cusip => id_type == Cins,
+            BbGlobal => matches!(id_type, CompositeBbGlobal | ShareClassBbGlobal),
+            _ => false,
+        }
+}
+
+fn is_told_by_form(id_type: IdType) -> bool {
+    use IdType::{
+        BbGlobal, Cins, Common, CompositeBbGlobal, Cusip, Isin, Occ, Sedol, ShareClassBbGlobal,
+        Wertpapier,
+    };
+    matches!(
+        id_type,
+        BbGlobal
+            | Cins
+            | Common
+            | CompositeBbGlobal
+            | Cusip
+            | Isin
+            | Occ
+            | Sedol
+            | ShareClassBbGlobal
+            | Wertpapier
+    )
+}

@@ -1,0 +1,161 @@
+//! The policy of a list: the steps by which one of several rows is chosen.
+
+use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+
+/// The most steps of a policy, and the most values in all of its steps together. Each row of an
+/// identifier is compared with each value.
+pub const STEPS_MAX: usize = 16;
+/// See [`STEPS_MAX`].
+pub const STEP_VALUES_MAX: usize = 100;
+
+/// A row that an identifier found, as the policy sees it.
+pub(crate) trait Candidate: Copy {
+    /// Whether its FIGI is its composite FIGI.
+    fn is_composite(self) -> bool;
+    /// Whether it has a value of a property.
+    fn has(self, known: Known) -> bool;
+    /// The FIGI of its share class; without one that of its composite; without either its own.
+    fn security(self) -> Figi;
+    /// Its place in the order of a search (contract 10.2): rank, then FIGI.
+    fn place(self) -> (u16, Figi);
+}
+
+/// The steps, in the order in which the caller states them. Without any, an identifier with
+/// several rows stays ambiguous.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    steps: Vec<Step>,
+}
+
+/// One step, with the text that stated it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Step {
+    text: String,
+    keep: Keep,
+}
+
+/// The rows that a step keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Keep {
+    /// Those whose FIGI is their composite FIGI.
+    Composites,
+    /// Those with the first of these values that any row has. A value that the index does not
+    /// know is left out, since no row has it.
+    FirstOf(Vec<Known>),
+}
+
+/// A step that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PolicyError {
+    /// It is neither `composite` nor `PROPERTY=VALUE|VALUE`.
+    #[error(
+        "prefer: {0:?} is not a step; a step is composite, or PROPERTY=VALUE|VALUE with one of \
+         the properties {properties}", properties = property_names()
+    )]
+    Unknown(String),
+    /// A value is empty, as in `exchCode=US||LN`.
+    #[error("prefer: the step {0:?} has an empty value; write PROPERTY=VALUE|VALUE")]
+    EmptyValue(String),
+    /// There are more than [`STEPS_MAX`] steps or [`STEP_VALUES_MAX`] values.
+    #[error("prefer: at most {STEPS_MAX} steps with at most {STEP_VALUES_MAX} values are allowed")]
+    TooMany,
+}
+
+fn property_names() -> String {
+    Property::ALL.map(Property::name).join(", ")
+}
+
+impl Policy {
+    /// Reads the steps.
+    ///
+    /// # Errors
+    /// [`PolicyError`] names the first step that is not understood.
+    pub fn parse<T: AsRef<str>>(
+        steps: impl IntoIterator<Item = T>,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, PolicyError> {
+        let mut policy = Self::default();
+        let mut values_count = 0;
+        for text in steps {
+            let text = text.as_ref().trim();
+            let keep = match text.split_once('=') {
+                None if text == "composite" => Keep::Composites,
+                None => return Err(PolicyError::Unknown(text.to_owned())),
+                Some((name, values)) => {
+                    let property = Property::from_name(name.trim())
+                        .ok_or_else(|| PolicyError::Unknown(text.to_owned()))?;
+                    let values: Vec<&str> = values.split('|').map(str::trim).collect();
+                    if values.contains(&"") {
+                        return Err(PolicyError::EmptyValue(text.to_owned()));
+                    }
+                    values_count += values.len();
+                    let known = values.into_iter().filter_map(|v| vocabulary.admit(property, v));
+                    Keep::FirstOf(known.collect())
+                }
+            };
+            if policy.steps.len() == STEPS_MAX || values_count > STEP_VALUES_MAX {
+                return Err(PolicyError::TooMany);
+            }
+            policy.steps.push(Step { text: text.to_owned(), keep });
+        }
+        Ok(policy)
+    }
+
+    /// The text of a step.
+    ///
+    /// # Panics
+    /// When the policy has fewer steps.
+    pub fn step(&self, number: usize) -> &str {
+        &self.steps[number].text
+    }
+
+    /// The number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether there are no steps.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The number of comparisons that a row may need.
+    pub(crate) fn units(&self) -> u64 {
+        let of = |step: &Step| match &step.keep {
+            Keep::Composites => 1,
+            Keep::FirstOf(values) => values.len() as u64,
+        };
+        1 + self.steps.iter().map(of).sum::<u64>()
+    }
+
+    /// Applies the steps until one row is left, and returns the number of the step that left it.
+    pub(crate) fn narrow<C: Candidate>(&self, rows: &mut Vec<C>) -> Option<usize> {
+        for (number, step) in self.steps.iter().enumerate() {
+            if rows.len() < 2 {
+                break;
+            }
+            match &step.keep {
+                Keep::Composites => keep(rows, Candidate::is_composite),
+                Keep::FirstOf(values) => {
+                    if let Some(value) =
+                        values.iter().find(|value| rows.iter().any(|row| row.has(**value)))
+                    {
+                        keep(rows, |row| row.has(*value));
+                    }
+                }
+            }
+            if rows.len() == 1 {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+/// Keeps the rows that fit, or all when none fits.
+fn keep<C: Candidate>(rows: &mut Vec<C>, fits: impl Fn(C) -> bool) {
+    if rows.iter().any(|row| fits(*row)) {
+        rows.retain(|row| fits(*row));
+    }
+}
