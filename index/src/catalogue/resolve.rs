@@ -24,7 +24,7 @@ pub struct ResolveBounds {
     pub candidates_max: usize,
 }
 
-/// What became of one identifier.
+/// The result for one identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
     /// The status, with its reason.

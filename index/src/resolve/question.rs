@@ -19,7 +19,7 @@ pub struct Question<'a> {
     pub(crate) fault: Option<Fault<'a>>,
 }
 
-/// What is wrong with an identifier.
+/// The fault of an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault<'a> {
     /// The identifier whose corrections may be found, if it has any.
