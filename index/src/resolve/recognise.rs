@@ -24,7 +24,7 @@ use std::sync::LazyLock;
 
 use crate::instrument::check_digit;
 use crate::instrument::id_type::{ID_VALUE_BYTES_MAX, IdType, IdValue};
-use crate::instrument::vocabulary::{Property, Vocabulary};
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::printable::is_hidden;
 use crate::query::KnownValues;
 
@@ -74,9 +74,6 @@ pub(crate) fn trimmed(text: &str) -> &str {
     let is_invisible = |c: char| c.is_whitespace() || is_hidden(c) || ZERO_WIDTH.contains(&c);
     text.trim_matches(is_invisible)
 }
-
-/// The most readings of a text.
-pub(crate) const READINGS_MAX: usize = 12;
 
 /// The readings of a text.
 ///
@@ -237,10 +234,8 @@ impl<'a> Readings<'a, '_> {
             narrowing.require(sector);
         }
         if let [ticker @ .., code] = before
-            && let (false, Some(exch_code)) = (
-                ticker.is_empty(),
-                self.vocabulary.admit(Property::ExchCode, &code.to_ascii_uppercase()),
-            )
+            && let (false, Some(exch_code)) =
+                (ticker.is_empty(), self.admit(Property::ExchCode, code))
         {
             let mut narrowing = narrowing.clone();
             narrowing.require(exch_code);
@@ -252,10 +247,16 @@ impl<'a> Readings<'a, '_> {
     }
 
     fn narrowing(&self, property: Property, code: &str) -> Option<KnownValues> {
-        let known = self.vocabulary.admit(property, &code.to_ascii_uppercase())?;
+        let known = self.admit(property, code)?;
         let mut narrowing = KnownValues::default();
         narrowing.require(known);
         Some(narrowing)
+    }
+
+    /// A code as it is spelled, else in upper case.
+    fn admit(&self, property: Property, code: &str) -> Option<Known> {
+        let upper = || self.vocabulary.admit(property, &code.to_ascii_uppercase());
+        self.vocabulary.admit(property, code).or_else(upper)
     }
 
     /// Adds a ticker as it is spelled, and with a class letter as the index spells it.
@@ -513,6 +514,9 @@ mod tests {
             assert!(codes.iter().all(|code| code.len() == 2), "{suffix}");
         }
     }
+
+    /// The most readings of a text.
+    const READINGS_MAX: usize = 12;
 
     proptest! {
         #[test]
