@@ -112,6 +112,21 @@ impl<'a> Question<'a> {
         Self { lookups: Vec::new(), fault: Some(Fault { of: None, reason }) }
     }
 
+    /// A question to which no row can be the answer.
+    pub fn unfound() -> Self {
+        Self { lookups: Vec::new(), fault: None }
+    }
+
+    /// The same question, which no longer borrows from a text.
+    pub fn into_owned(self) -> Question<'static> {
+        let lookups = self.lookups.into_iter().map(Lookup::into_owned).collect();
+        let fault = self.fault.map(|Fault { of, reason }| {
+            let of = of.map(|(id_type, text)| (id_type, Cow::Owned(text.into_owned())));
+            Fault { of, reason }
+        });
+        Question { lookups, fault }
+    }
+
     /// The identifiers whose corrections may be found, when nothing else is: those with a fault,
     /// else those that were looked up in vain.
     pub(crate) fn correctable(&self) -> impl Iterator<Item = (IdType, &str)> {
