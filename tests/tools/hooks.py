@@ -20,6 +20,8 @@ ENUM_LIKE = ["exchCode", "micCode", "currency", "marketSecDes", "securityType", 
 def before_load_schema(context, raw_schema):
     schemas = raw_schema["components"]["schemas"]
     schemas["BulkMappingJob"]["maxItems"] = JOBS_MAX
+    if "ResolveRequest" in schemas:
+        schemas["ResolveRequest"]["properties"]["jobs"]["maxItems"] = 100 * JOBS_MAX
     base = os.environ["FIGDEX_BASE"] + raw_schema["servers"][0]["url"]
     for key in ENUM_LIKE:
         values = requests.get(f"{base}/mapping/values/{key}", timeout=10).json()["values"]
