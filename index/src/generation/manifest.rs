@@ -51,6 +51,12 @@ pub struct Manifest {
     pub parts: Vec<PartEntry>,
 }
 
+/// A manifest and the SHA-256 of its text, hexadecimal.
+pub(crate) struct Checksummed {
+    pub(crate) manifest: Manifest,
+    pub(crate) sha256: String,
+}
+
 /// A dump that a generation was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceEntry {
@@ -97,10 +103,10 @@ impl Manifest {
     /// The errors of [`Publication::of`]; [`Error::ForeignFormat`], and [`Error::Damaged`] when
     /// the manifest is not valid or its checksum differs.
     pub fn published(index: &Path) -> Result<Self> {
-        Self::read(&Publication::of(index)?.path(index))
+        Ok(Self::read(&Publication::of(index)?.path(index))?.manifest)
     }
 
-    pub(crate) fn read(generation: &Path) -> Result<Self> {
+    pub(crate) fn read(generation: &Path) -> Result<Checksummed> {
         let path = generation.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let damaged = |error: toml::de::Error| Error::damaged(&path, error.message());
@@ -114,10 +120,11 @@ impl Manifest {
             return Err(Error::ForeignFormat { path, found, supported: FORMAT });
         }
         let checksum = generation.join(MANIFEST_CHECKSUM);
-        if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&text).as_bytes() {
+        let sha256 = hex(&Sha256::digest(&text));
+        if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&sha256).as_bytes() {
             return Err(Error::damaged(&path, "its checksum differs from manifest.toml.sha256"));
         }
-        toml::from_str(&text).map_err(damaged)
+        Ok(Checksummed { manifest: toml::from_str(&text).map_err(damaged)?, sha256 })
     }
 
     pub(crate) fn write(&self, generation: &Path) -> Result<()> {
@@ -125,7 +132,8 @@ impl Manifest {
         let text =
             toml::to_string(self).map_err(|error| Error::damaged(&path, error.to_string()))?;
         let checksum = generation.join(MANIFEST_CHECKSUM);
-        for (path, text) in [(checksum, checksum_line(&text)), (path, text)] {
+        let line = checksum_line(&hex(&Sha256::digest(&text)));
+        for (path, text) in [(checksum, line), (path, text)] {
             fs::write(&path, text).map_err(Error::io(&path))?;
             sync(&path)?;
         }
@@ -174,9 +182,9 @@ impl FileEntry {
     }
 }
 
-/// The content of [`MANIFEST_CHECKSUM`] for a manifest.
-fn checksum_line(manifest: &str) -> String {
-    format!("{}  {MANIFEST}\n", hex(&Sha256::digest(manifest)))
+/// The content of [`MANIFEST_CHECKSUM`] for a manifest with that SHA-256.
+fn checksum_line(sha256: &str) -> String {
+    format!("{sha256}  {MANIFEST}\n")
 }
 
 /// The size and the SHA-256 of a file.
