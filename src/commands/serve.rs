@@ -67,6 +67,8 @@ async fn answer(
         tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
         listener = listener.with_tls(tls);
     }
+    let opened = state.catalogue();
+    tokio::task::spawn_blocking(move || opened.warm());
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::spawn(config.keys.watch());

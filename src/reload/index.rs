@@ -2,8 +2,8 @@
 //! while the old one serves, and then takes its place; no request waits or fails.
 //!
 //! A request asks the state for its catalogue once and keeps it, so requests in flight end with the
-//! generation that they began with. Opening reads every file to check it, which also brings the
-//! files into memory. If anything is wrong with the new generation, the old one stays.
+//! generation that they began with. Opening checks the new generation by its stamp, or byte by byte
+//! (engine 10). If anything is wrong with it, the old one stays.
 
 use std::panic::catch_unwind;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
             () = tokio::time::sleep(period) => false,
             Some(()) = hangup.recv() => true,
         };
-        // Opening reads all files, and the folder may be on a network.
+        // Opening may read all files, and the folder may be on a network.
         let looked = tokio::task::spawn_blocking(move || {
             follower.look(is_asked);
             follower
@@ -93,6 +93,7 @@ impl Follower {
             Ok(Ok(catalogue)) => {
                 let generation = catalogue.manifest().generation;
                 let instruments = catalogue.manifest().instruments;
+                catalogue.warm();
                 self.state.publish(catalogue);
                 self.state.metrics().reloads_taken_up.inc();
                 self.refused = None;

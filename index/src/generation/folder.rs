@@ -334,6 +334,30 @@ mod tests {
         assert_eq!(names(index), ["CURRENT", "LOCK", "generation-000007"]);
     }
 
+    /// A generation takes its stamp along. Other files are left alone.
+    #[test]
+    fn a_stamp_goes_with_its_generation() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = BuildLock::acquire(folder.path()).unwrap();
+        let others = ["generation-1.verified", "generation-x.verified", "notes.verified"];
+        for name in others {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        for number in 1..=3 {
+            fs::write(lock.path(number, STAMP), "").unwrap();
+            assert_eq!(publish(&lock, 1), number);
+        }
+        drop(lock);
+        BuildLock::acquire(folder.path()).unwrap();
+        let kept = ["generation-000002", "generation-000003"];
+        let mut expected: Vec<_> = ["CURRENT", "LOCK"].into_iter().chain(others).collect();
+        expected.extend(kept);
+        let stamps = kept.map(|name| format!("{name}.verified"));
+        expected.extend(stamps.iter().map(String::as_str));
+        expected.sort_unstable();
+        assert_eq!(names(folder.path()), expected);
+    }
+
     /// A generation that was rolled back does not count as an earlier one to keep.
     #[test]
     fn a_generation_that_was_rolled_back_is_removed_by_the_next_build() {
@@ -364,6 +388,13 @@ mod tests {
                 rename("generation-000002.new", "generation-000002");
             },
             &|_| fs::write(index.join(CURRENT_NEW), "gener").unwrap(),
+            // Stamps: one that is begun, of a generation that is gone, and of one that is unfinished.
+            &|_| fs::write(index.join("generation-000001.verified.new"), "").unwrap(),
+            &|_| fs::write(index.join("generation-000009.verified"), "").unwrap(),
+            &|lock| {
+                begin(lock);
+                fs::write(index.join("generation-000002.verified"), "").unwrap();
+            },
             &|lock| {
                 begin(lock);
                 rename("generation-000002.new", "generation-000000.old");

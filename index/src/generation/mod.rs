@@ -11,6 +11,7 @@ use self::folder::{BuildLock, Publication, generations};
 use self::manifest::Manifest;
 use crate::error::{Error, Result};
 use crate::instrument::vocabulary::Vocabulary;
+use crate::mapped::Mapped;
 use crate::part::Part;
 
 /// A generation whose files are those of its manifest.
@@ -62,6 +63,20 @@ impl Generation {
             ));
         }
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts })
+    }
+
+    /// Asks the system to read all files into memory, without waiting for it.
+    ///
+    /// # Errors
+    /// When a file can no longer be opened, or the system refuses.
+    pub(crate) fn read_ahead(&self) -> Result<()> {
+        for entry in &self.manifest.parts {
+            for file in &entry.files {
+                let path = self.path.join(&entry.folder).join(&file.name);
+                Mapped::open(&path)?.read_ahead().map_err(Error::io(&path))?;
+            }
+        }
+        Ok(())
     }
 
     /// Checks what a checksum does not show: FIGIs ascend within and over the parts, and each

@@ -2,8 +2,8 @@
 //! manifest. As long as they are the same, opening need not read the bytes again (engine 10).
 //!
 //! ```text
-//! INDEX/generation-000007.verified          the stamp of generation-000007
-//! INDEX/generation-000007.verified.41.new   one that process 41 is making
+//! INDEX/generation-000007.verified      the stamp of generation-000007
+//! INDEX/generation-000007.verified.new  one that is being made
 //! ```
 //! A stamp names the manifest by its checksum, and each file with its device, inode, size and
 //! change time. The change time is set by the system, at every change of content, size, mode,
@@ -20,7 +20,6 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process;
 
 use super::folder::{NEW, remove_if_there, stamp_of};
 use super::manifest::{Checksummed, FileEntry};
@@ -118,6 +117,11 @@ impl Files {
         Ok(Self { stamp, device, changed })
     }
 
+    /// Whether all of them changed at an earlier tick of the clock than this one.
+    fn are_older_than(&self, time: Time) -> bool {
+        self.changed < time
+    }
+
     fn have_stamp(&self, path: &Path) -> bool {
         // Not opened unless it is a file of the right size: opening a pipe would wait.
         let is_alike =
@@ -137,23 +141,28 @@ struct New {
 impl New {
     /// Creates the temporary file, and notes the files as they are before their bytes are read.
     ///
-    /// A file must have changed before the temporary file was created. A change that comes after
-    /// its bytes were read then has a later time than the noted one, by the same clock, which is
+    /// They must have changed before the temporary file was created. A change that comes after
+    /// the bytes were read then has a later time than the noted one, by the same clock, which is
     /// that of the file system, however coarse it is. Otherwise a change within the same tick of
     /// that clock would be missed. A generation that is so young is small, or its other files
     /// took longer to write: the next opening, which is as quick, stamps it.
+    ///
+    /// Several programs may stamp the same generation, and take this file from each other. It does
+    /// no harm: each line that they write is of a file whose bytes one of them has read.
     fn begin(stamp: &Path, generation: &Path, manifest: &Checksummed) -> io::Result<Self> {
         let before = Files::of(generation, manifest)?;
         let mut path = stamp.as_os_str().to_owned();
-        path.push(format!(".{}{}", process::id(), NEW));
+        path.push(NEW);
         let path = PathBuf::from(path);
+        // A program that was killed has left one.
+        remove_if_there(&path)?;
         let file = File::options().write(true).create_new(true).open(&path)?;
         let new = Self { path, file, before };
         let created = new.file.metadata()?;
         if new.before.device != Some(created.dev()) {
             return Err(io::Error::other("it is on another device than its index"));
         }
-        if new.before.changed >= change_time(&created) {
+        if !new.before.are_older_than(change_time(&created)) {
             return Err(io::Error::other("its files changed a moment ago"));
         }
         Ok(new)
@@ -190,6 +199,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::fs::FileTimes;
     use std::os::unix::fs::PermissionsExt as _;
+    use std::process::Command;
     use std::thread;
     use std::time::{Duration, SystemTime};
 
@@ -346,7 +356,7 @@ mod tests {
     fn a_stamp_does_not_hold_for_a_copy() {
         let index = Index::stamped();
         let copy = Index(tempfile::tempdir().unwrap());
-        let mut command = process::Command::new("cp");
+        let mut command = Command::new("cp");
         let from = [index.generation(), index.stamp_path()];
         let copied = command.arg("--archive").args(from).arg(copy.0.path()).status().unwrap();
         assert!(copied.success());
@@ -386,7 +396,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         assert!(!index.holds());
         // A pipe would keep the program waiting, a link may lead anywhere.
-        let pipe = process::Command::new("mkfifo").arg(&path).status().unwrap();
+        let pipe = Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(pipe.success());
         assert!(!index.holds());
         fs::remove_file(&path).unwrap();
@@ -419,6 +429,30 @@ mod tests {
         assert!(index.check().is_err());
         assert!(!index.holds());
         assert_eq!(index.names(), ["generation-000001"]);
+    }
+
+    /// A file whose last change was at the same tick of the clock as the beginning of a stamp is too
+    /// young: its next change may be at that tick too.
+    #[test]
+    fn files_are_older_than_their_stamp() {
+        let index = Index::new();
+        let manifest = Manifest::read(&index.generation()).unwrap();
+        let files = Files::of(&index.generation(), &manifest).unwrap();
+        let newest = NAMES.map(|name| change_time(&fs::metadata(index.file(name)).unwrap()));
+        let (seconds, nanoseconds) = newest.into_iter().max().unwrap();
+        assert!(!files.are_older_than((seconds, nanoseconds)));
+        assert!(!files.are_older_than((seconds - 1, nanoseconds + 1)));
+        assert!(files.are_older_than((seconds, nanoseconds + 1)));
+        assert!(files.are_older_than((seconds + 1, 0)));
+    }
+
+    /// A file that a killed program has left does not keep others from stamping.
+    #[test]
+    fn an_abandoned_stamp_is_replaced() {
+        let index = Index::new();
+        fs::write(index.0.path().join("generation-000001.verified.new"), "half").unwrap();
+        index.stamp();
+        assert_eq!(index.names(), ["generation-000001", "generation-000001.verified"]);
     }
 
     /// A file that is changed right after its bytes were read is found, although the clock of the
