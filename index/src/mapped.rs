@@ -10,8 +10,8 @@ use memmap2::{Advice, Mmap};
 
 use crate::error::{Error, Result};
 
-/// The bytes that the system is asked to read at a time: the least that it reads ahead of a reader,
-/// unless told otherwise. It ignores the rest of a larger wish.
+/// The bytes that the system is asked to read at a time: what Linux reads ahead of a reader by
+/// default. It ignores the rest of a request for more.
 const READ_AHEAD_BYTES: usize = 128 << 10;
 
 /// The bytes of a file of a generation, read-only.
