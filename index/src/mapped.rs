@@ -2,17 +2,12 @@
 //! little-endian, at any alignment.
 
 use std::fs::File;
-use std::io;
 use std::ops::{Deref, Range};
 use std::path::Path;
 
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 
 use crate::error::{Error, Result};
-
-/// The bytes that the system is asked to read at a time: what Linux reads ahead of a reader by
-/// default. It ignores the rest of a request for more.
-const READ_AHEAD_BYTES: usize = 128 << 10;
 
 /// The bytes of a file of a generation, read-only.
 pub(crate) struct Mapped(Mmap);
@@ -26,16 +21,6 @@ impl Mapped {
         // page that the disk cannot read, ends the process with SIGBUS (SECURITY.md).
         let map = unsafe { Mmap::map(&file) };
         map.map(Self).map_err(Error::io(path))
-    }
-
-    /// Asks the system to read the file into memory, without waiting for it. What is in memory
-    /// already costs little.
-    pub(crate) fn read_ahead(&self) -> io::Result<()> {
-        let mut starts = (0..self.len()).step_by(READ_AHEAD_BYTES);
-        starts.try_for_each(|start| {
-            let bytes = READ_AHEAD_BYTES.min(self.len() - start);
-            self.0.advise_range(Advice::WillNeed, start, bytes)
-        })
     }
 
     /// The `index`-th of the `u32` numbers that start at byte `base`.

@@ -13,7 +13,7 @@ use std::slice;
 
 use self::cache::{Cache, Uses};
 use self::lookup::Located;
-use crate::error::{Result, chain};
+use crate::error::Result;
 use crate::generation::Generation;
 use crate::generation::folder::Publication;
 use crate::generation::manifest::Manifest;
@@ -71,12 +71,12 @@ impl Catalogue {
         Ok(Self { generation, publication, totals, suggested })
     }
 
-    /// Asks the system to read all files into memory, in the background, so that questions find them
-    /// there (engine 10). It changes no answer, and a failure is not an error.
-    pub fn warm(&self) {
-        if let Err(error) = self.generation.read_ahead() {
-            tracing::debug!("the index is not read ahead: {}", chain(&error));
-        }
+    /// Reads all files, so that questions find them in memory (engine 10). It changes no answer.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn warm(&self) -> Result<()> {
+        self.generation.read()
     }
 
     /// The publication that the catalogue was opened from. Another one in the index folder means

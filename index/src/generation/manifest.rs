@@ -167,6 +167,12 @@ impl FileEntry {
         Ok(Self { name, bytes, sha256 })
     }
 
+    /// Reads the file and forgets it: the system keeps it in memory.
+    pub(crate) fn read(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(&self.name);
+        read(&path, |_| ()).map_err(Error::io(&path))
+    }
+
     /// Checks that the file still has this size and checksum.
     pub(crate) fn verify(&self, folder: &Path) -> Result<()> {
         let found = Self::of(folder, self.name.clone())?;
@@ -189,10 +195,19 @@ fn checksum_line(sha256: &str) -> String {
 
 /// The size and the SHA-256 of a file.
 fn checksum(path: &Path) -> io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
     let mut digest = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
     let mut bytes = 0;
+    read(path, |read| {
+        digest.update(read);
+        bytes += read.len() as u64;
+    })?;
+    Ok((bytes, hex(&digest.finalize())))
+}
+
+/// Calls `each` with the bytes of a file, piece by piece.
+fn read(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 18];
     loop {
         let read = match file.read(&mut buffer) {
             // A signal ended the call.
@@ -200,9 +215,8 @@ fn checksum(path: &Path) -> io::Result<(u64, String)> {
             read => read?,
         };
         if read == 0 {
-            return Ok((bytes, hex(&digest.finalize())));
+            return Ok(());
         }
-        digest.update(&buffer[..read]);
-        bytes += read as u64;
+        each(&buffer[..read]);
     }
 }

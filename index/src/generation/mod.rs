@@ -11,7 +11,6 @@ use self::folder::{BuildLock, Publication, generations};
 use self::manifest::Manifest;
 use crate::error::{Error, Result};
 use crate::instrument::vocabulary::Vocabulary;
-use crate::mapped::Mapped;
 use crate::part::Part;
 
 /// A generation whose files are those of its manifest.
@@ -65,16 +64,14 @@ impl Generation {
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts })
     }
 
-    /// Asks the system to read all files into memory, without waiting for it.
+    /// Reads every file, which brings it into memory.
     ///
     /// # Errors
-    /// When a file can no longer be opened, or the system refuses.
-    pub(crate) fn read_ahead(&self) -> Result<()> {
+    /// When a file cannot be read.
+    pub(crate) fn read(&self) -> Result<()> {
         for entry in &self.manifest.parts {
-            for file in &entry.files {
-                let path = self.path.join(&entry.folder).join(&file.name);
-                Mapped::open(&path)?.read_ahead().map_err(Error::io(&path))?;
-            }
+            let folder = self.path.join(&entry.folder);
+            entry.files.iter().try_for_each(|file| file.read(&folder))?;
         }
         Ok(())
     }
