@@ -85,7 +85,7 @@ impl Generation {
         let mut last = None;
         for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
             let path = self.path.join(&entry.folder);
-            part.verify(&path)?;
+            part.verify(&path, &self.vocabulary)?;
             if last >= Some(part.rows.figi(0)) {
                 return Err(Error::damaged(&path, "it overlaps the previous part"));
             }
