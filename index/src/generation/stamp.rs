@@ -100,7 +100,8 @@ impl Files {
                 return Err(io::Error::other("a file differs from the manifest"));
             }
             let (seconds, nanoseconds) = change_time(&metadata);
-            // The manifest, which its checksum holds fast, gives the names in this order.
+            // Without the folder of the part: the manifest, whose checksum is above, has the files
+            // in this order.
             let line = writeln!(
                 stamp,
                 "{} {} {} {seconds}.{nanoseconds:09} {}",
