@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use figdex_index::{Catalogue, Error as IndexError, Publication, escaped_path};
+use figdex_index::{Catalogue, Error as IndexError, Publication, chain, escaped_path};
 use figdex_ingest::sample;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -67,6 +67,8 @@ async fn answer(
         tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
         listener = listener.with_tls(tls);
     }
+    let (opened, place) = (state.catalogue(), index.clone());
+    tokio::task::spawn_blocking(move || warm(&opened, &place));
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::spawn(config.keys.watch());
@@ -106,6 +108,21 @@ async fn answer(
     let clients = serve(listener, service, observer.clone(), connections, stopped());
     tokio::join!(clients, operators, signals);
     Ok(())
+}
+
+/// Reads the index while it already answers. A file that the disk cannot read ends the server as
+/// soon as a request needs it: the log then names it.
+fn warm(catalogue: &Catalogue, index: &Path) {
+    let Err(error) = catalogue.warm() else { return };
+    // Otherwise the build that published another generation may have removed this one.
+    if Publication::of(index).is_ok_and(|found| found == *catalogue.publication()) {
+        let reason = chain(&error);
+        tracing::error!(
+            reason,
+            "a file of the index cannot be read (check the disk, then `figdex-ingest rollback`, or \
+             build again)"
+        );
+    }
 }
 
 async fn listen(place: &Listen) -> anyhow::Result<Listener> {

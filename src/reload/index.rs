@@ -2,11 +2,11 @@
 //! while the old one serves, and then takes its place; no request waits or fails.
 //!
 //! A request asks the state for its catalogue once and keeps it, so requests in flight end with the
-//! generation that they began with. Opening reads every file to check it, which also brings the
-//! files into memory. If anything is wrong with the new generation, the old one stays.
+//! generation that they began with. The new one is opened, and read so that it is in memory
+//! (engine 10). If anything is wrong with it, the old one stays.
 
 use std::panic::catch_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
             () = tokio::time::sleep(period) => false,
             Some(()) = hangup.recv() => true,
         };
-        // Opening reads all files, and the folder may be on a network.
+        // A new generation is read, and the folder may be on a network.
         let looked = tokio::task::spawn_blocking(move || {
             follower.look(is_asked);
             follower
@@ -88,7 +88,7 @@ impl Follower {
         }
         let start = Instant::now();
         // A panic because of broken files must not end the loop.
-        let opened = catch_unwind(|| Catalogue::open(&self.index));
+        let opened = catch_unwind(|| open(&self.index));
         let reason = match opened {
             Ok(Ok(catalogue)) => {
                 let generation = catalogue.manifest().generation;
@@ -117,4 +117,12 @@ impl Follower {
     fn has_moved_on(&self, from: &Option<Refused>) -> bool {
         Publication::of(&self.index).is_ok_and(|found| Some(Refused::Publication(found)) != *from)
     }
+}
+
+/// Opens the published generation, and reads it: the first questions after the swap must not wait
+/// for the disk.
+fn open(index: &Path) -> figdex_index::Result<Catalogue> {
+    let catalogue = Catalogue::open(index)?;
+    catalogue.warm()?;
+    Ok(catalogue)
 }

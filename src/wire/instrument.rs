@@ -104,7 +104,7 @@ fn branch(out: &mut Vec<u8>, catalogue: &Catalogue, branch: &Branch) {
 fn venue(out: &mut Vec<u8>, catalogue: &Catalogue, hit: Hit) {
     row::write(out, Version::V3, catalogue.row(hit));
     reopen(out);
-    text(out, "micCode", catalogue.value(hit, Property::MicCode));
+    text(out, "micCode", catalogue.mic_code(hit));
     out.push(b'}');
 }
 

@@ -18,6 +18,8 @@ pub(crate) fn serve(index: &Path) -> anyhow::Result<()> {
     let host = Host::new()?;
     let served = host.serve(server::figdex(Catalogue::open(index)?))?;
     println!("{}", served.address);
+    // As the program does while it already answers.
+    Catalogue::open(index)?.warm()?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

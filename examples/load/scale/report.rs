@@ -39,11 +39,13 @@ pub(super) fn print(flags: &ScaleFlags, kinds: &[Kind], sizes: &[Size]) -> anyho
 
 fn print_sizes(sizes: &[Size]) {
     println!(
-        "{:>12} {:>8} {:>13} {:>11} {:>11} {:>11} {:>13} {:>11}",
+        "{:>12} {:>8} {:>13} {:>11} {:>11} {:>11} {:>11} {:>11} {:>13} {:>11}",
         "instruments",
         "build s",
         "instruments/s",
         "bytes each",
+        "read cold s",
+        "read warm s",
         "open cold s",
         "open warm s",
         "anonymous MB",
@@ -51,25 +53,28 @@ fn print_sizes(sizes: &[Size]) {
     );
     for size in sizes {
         println!(
-            "{:>12} {:>8.1} {:>13} {:>11.1} {:>11.2} {:>11.2} {:>13.1} {:>11.0}",
+            "{:>12} {:>8.1} {:>13} {:>11.1} {:>11.2} {:>11.2} {:>11.2} {:>11.2} {:>13.1} {:>11.0}",
             grouped(size.instruments),
             size.build_s,
             grouped((size.instruments as f64 / size.build_s) as u64),
             size.bytes_each(),
-            size.cold.to_first_answer_s,
-            size.warm_s,
+            size.unstamped.cold.to_first_answer_s,
+            size.unstamped.warm_s,
+            size.stamped.cold.to_first_answer_s,
+            size.stamped.warm_s,
             size.memory.anonymous as f64 / MEGA,
             size.memory.mapped as f64 / MEGA
         );
     }
     println!(
-        "\nbuild: from a zstd-compressed CSV dump to a published index, 2 GiB of memory. open: from the \
-         start of\na server process to its first answer. Memory: of the server, after all requests \
-         below."
+        "\nbuild: from a zstd-compressed CSV dump to a published index, 2 GiB of memory. read, open: from \
+         the start of\na server process to its first answer, over an index without a stamp, which is read \
+         in full, and with one.\nMemory: of the server, after all requests below."
     );
     for size in sizes {
         let instruments = grouped(size.instruments);
-        match (size.cold.is_dropped, size.cold.from_disk) {
+        let cold = &size.stamped.cold;
+        match (cold.is_dropped, cold.from_disk) {
             (false, _) => println!(
                 "{instruments}: the files could not be dropped from memory: \"cold\" is warm."
             ),
@@ -77,7 +82,7 @@ fn print_sizes(sizes: &[Size]) {
                 "{instruments}: it is unknown whether the files were really read from the disk."
             ),
             (true, Some(bytes)) => println!(
-                "{instruments}: the cold start read {:.0} MB of {:.0} MB from the disk.",
+                "{instruments}: the cold start with a stamp read {:.0} MB of {:.0} MB from the disk.",
                 bytes as f64 / MEGA,
                 size.bytes as f64 / MEGA
             ),

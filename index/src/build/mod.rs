@@ -179,7 +179,7 @@ impl Builder {
             _ => {}
         }
         manifest.write(&self.path)?;
-        Generation::open(&self.path)?.verify()?;
+        Generation::open_checked(&self.path)?.verify()?;
         sync(&self.path)?;
         self.lock.publish(self.number, self.options.generations_kept)?;
         self.finished = true;
@@ -208,6 +208,7 @@ impl Drop for Builder {
         if !self.finished {
             // Its threads write into the folder until they have ended.
             self.part = None;
+            self.lock.remove_stamp(self.number);
             match fs::remove_dir_all(&self.path) {
                 // Nothing was written, or the folder was renamed to a complete generation.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}

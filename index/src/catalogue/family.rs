@@ -48,13 +48,13 @@ impl Catalogue {
         parts.find_map(|(part, of)| Some(Hit { part, doc: of.rows.find(figi)? }))
     }
 
-    /// The value of an enum-like property that a row has.
+    /// The market segment of a row.
     ///
     /// # Panics
     /// When another catalogue returned the hit.
-    pub fn value(&self, hit: Hit, property: Property) -> Option<&str> {
-        let ordinal = self.part(hit).columns.value(property, hit.doc)?;
-        Some(self.vocabulary().value(property, ordinal))
+    pub fn mic_code(&self, hit: Hit) -> Option<&str> {
+        let ordinal = self.part(hit).mic_codes.as_ref()?.value(hit.doc)?;
+        Some(self.vocabulary().value(Property::MicCode, ordinal))
     }
 
     /// The instrument of a row as it was added to the index, with its identifiers.

@@ -46,16 +46,37 @@ const CACHED_TEXT_BYTES_MAX: usize = 32;
 const PART_UNITS: u64 = 10;
 
 impl Catalogue {
-    /// Opens the generation that is published in an index folder, and checks every file. That
-    /// reads all of them, so that the first questions find them in memory (engine 10).
+    /// Opens the generation that is published in an index folder. Its bytes are compared with their
+    /// checksums unless that was done before, here, and no file was changed since (engine 10).
     ///
     /// # Errors
     /// When nothing is published there, or when a file is damaged or of another format.
     pub fn open(index: &Path) -> Result<Self> {
+        Self::open_by(index, Generation::open)
+    }
+
+    /// As [`Catalogue::open`], but reads every byte in any case, to find those that have decayed on
+    /// the disk.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open`].
+    pub fn open_checked(index: &Path) -> Result<Self> {
+        Self::open_by(index, Generation::open_checked)
+    }
+
+    fn open_by(index: &Path, open: impl FnOnce(&Path) -> Result<Generation>) -> Result<Self> {
         let publication = Publication::of(index)?;
-        let generation = Generation::open(&publication.path(index))?;
+        let generation = open(&publication.path(index))?;
         let (totals, suggested) = Default::default();
         Ok(Self { generation, publication, totals, suggested })
+    }
+
+    /// Reads all files, so that questions find them in memory (engine 10). It changes no answer.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn warm(&self) -> Result<()> {
+        self.generation.read()
     }
 
     /// The publication that the catalogue was opened from. Another one in the index folder means

@@ -10,6 +10,7 @@ use crate::part::identifiers::KeyKind;
 use crate::part::identifiers::keys;
 use crate::part::ranks::Securities;
 use crate::part::ranks::rank::Facts;
+use crate::part::segment::columns::Columns;
 
 /// Keys with more DocIds than this are not searched for the DocId of the instrument. The number of
 /// DocIds of all keys is checked anyway.
@@ -51,11 +52,13 @@ impl Catalogue {
         })?;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = self.generation.path.join(&entry.folder);
+            let columns = Columns::open(&part.segment, self.vocabulary(), &path)?;
             let mut keys = 0;
             let mut in_bitmaps = 0;
             part.for_each(&path, |doc, instrument| {
                 let damaged = |what| Error::damaged(&path, format!("{}: {what}", instrument.figi));
-                keys += agree(part, doc, &instrument, self.vocabulary()).map_err(damaged)?;
+                keys +=
+                    agree(part, &columns, doc, &instrument, self.vocabulary()).map_err(damaged)?;
                 let rank = securities.rank(instrument.figi, &Facts::of(&instrument));
                 if part.ranks.rank(doc) != rank {
                     return Err(damaged(
@@ -86,6 +89,7 @@ impl Catalogue {
 /// number of keys that it has in the directory; else the contradiction.
 fn agree(
     part: &Part,
+    columns: &Columns,
     doc: u32,
     instrument: &Instrument,
     vocabulary: &Vocabulary,
@@ -93,7 +97,7 @@ fn agree(
     for property in Property::ALL {
         let value = instrument.property(property);
         let known = value.and_then(|value| vocabulary.admit(property, value));
-        if known.is_some() != value.is_some() || !part.columns.has(property, known, doc) {
+        if known.is_some() != value.is_some() || !columns.has(property, known, doc) {
             return Err(format!("its fast field has another value of {}", property.name()));
         }
         let bitmap = known.and_then(|known| part.bitmaps.of(known));
@@ -102,10 +106,10 @@ fn agree(
         }
     }
     let numbers = [instrument.strike, instrument.contract_size, instrument.coupon];
-    if part.columns.numbers(doc) != numbers {
+    if columns.numbers(doc) != numbers {
         return Err("its fast fields have other numbers".into());
     }
-    if instrument.filter_dates() != part.columns.dates(doc) {
+    if instrument.filter_dates() != columns.dates(doc) {
         return Err("its fast fields have other dates".into());
     }
     if !part.numbers.are_of(instrument, doc) {
@@ -115,7 +119,7 @@ fn agree(
     if instrument.is_unlisted_equity() != unlisted.is_some_and(|bitmap| bitmap.contains(doc)) {
         return Err("the bitmap of unlisted equities disagrees with its fields".into());
     }
-    if instrument.is_unlisted_equity() != part.columns.is_unlisted_equity(doc) {
+    if instrument.is_unlisted_equity() != columns.is_unlisted_equity(doc) {
         return Err("the fast field of unlisted equities disagrees with its fields".into());
     }
     let of_ids = instrument.keys();

@@ -4,6 +4,7 @@
 //! INDEX/CURRENT                 the name of the published generation
 //! INDEX/LOCK                    locked by the only builder
 //! INDEX/generation-000007/      manifest.toml, part-000/, part-001/ …
+//! INDEX/generation-000007.verified  its stamp, see `stamp`
 //! INDEX/generation-000008.new/  a generation that is being built
 //! ```
 //! A folder with the name of a generation is complete: it gets the name when all its files are
@@ -22,9 +23,12 @@ const CURRENT_NEW: &str = "CURRENT.new";
 const LOCK: &str = "LOCK";
 const PREFIX: &str = "generation-";
 /// The suffix of a generation that is being built.
-const NEW: &str = ".new";
+pub(super) const NEW: &str = ".new";
 /// The suffix of a generation that is being removed.
 const OLD: &str = ".old";
+
+/// The suffix of a generation's stamp (see `stamp`).
+const STAMP: &str = ".verified";
 
 /// The most bytes of the pointer file that are read.
 const CURRENT_BYTES_MAX: u64 = 64;
@@ -224,11 +228,19 @@ impl BuildLock {
             let (path, old) = (self.path(number, ""), self.path(number, OLD));
             fs::rename(&path, &old).map_err(Error::io(&path))?;
             fs::remove_dir_all(&old).map_err(Error::io(&old))?;
+            self.remove_stamp(number);
         }
         Ok(())
     }
 
-    /// Removes what a killed build had begun to write or to remove.
+    /// Removes the stamp of a generation that is gone. A stamp that stays does not hold, and the
+    /// next build removes it.
+    pub(crate) fn remove_stamp(&self, number: u64) {
+        let _ = remove_if_there(&self.path(number, STAMP));
+    }
+
+    /// Removes what a killed build had begun to write or to remove, stamps without a generation,
+    /// and stamps that a killed program had begun.
     fn remove_unfinished(&self) -> Result<()> {
         for entry in fs::read_dir(&self.index).map_err(Error::io(&self.index))? {
             let entry = entry.map_err(Error::io(&self.index))?;
@@ -239,6 +251,11 @@ impl BuildLock {
                 fs::remove_dir_all(&path).map_err(Error::io(&path))?;
             } else if name == CURRENT_NEW {
                 fs::remove_file(&path).map_err(Error::io(&path))?;
+            } else if let Some((generation, rest)) = name.split_once(STAMP) {
+                let is_used = rest.is_empty() && self.index.join(generation).exists();
+                if number(generation).is_some() && !is_used {
+                    remove_if_there(&path).map_err(Error::io(&path))?;
+                }
             }
         }
         Ok(())
@@ -246,6 +263,19 @@ impl BuildLock {
 
     pub(super) fn path(&self, number: u64, suffix: &str) -> PathBuf {
         self.index.join(name_of(number) + suffix)
+    }
+}
+
+/// The stamp of the generation in that folder, which may still have its unfinished name.
+pub(super) fn stamp_of(generation: &Path) -> PathBuf {
+    generation.with_extension(&STAMP[1..])
+}
+
+/// Removes a file that another program may be removing too.
+pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -304,6 +334,30 @@ mod tests {
         assert_eq!(names(index), ["CURRENT", "LOCK", "generation-000007"]);
     }
 
+    /// A generation takes its stamp along. Other files are left alone.
+    #[test]
+    fn a_stamp_goes_with_its_generation() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = BuildLock::acquire(folder.path()).unwrap();
+        let others = ["generation-1.verified", "generation-x.verified", "notes.verified"];
+        for name in others {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        for number in 1..=3 {
+            fs::write(lock.path(number, STAMP), "").unwrap();
+            assert_eq!(publish(&lock, 1), number);
+        }
+        drop(lock);
+        BuildLock::acquire(folder.path()).unwrap();
+        let kept = ["generation-000002", "generation-000003"];
+        let mut expected: Vec<_> = ["CURRENT", "LOCK"].into_iter().chain(others).collect();
+        expected.extend(kept);
+        let stamps = kept.map(|name| format!("{name}.verified"));
+        expected.extend(stamps.iter().map(String::as_str));
+        expected.sort_unstable();
+        assert_eq!(names(folder.path()), expected);
+    }
+
     /// A generation that was rolled back does not count as an earlier one to keep.
     #[test]
     fn a_generation_that_was_rolled_back_is_removed_by_the_next_build() {
@@ -334,6 +388,13 @@ mod tests {
                 rename("generation-000002.new", "generation-000002");
             },
             &|_| fs::write(index.join(CURRENT_NEW), "gener").unwrap(),
+            // Stamps: one that is begun, of a generation that is gone, and of one that is unfinished.
+            &|_| fs::write(index.join("generation-000001.verified.new"), "").unwrap(),
+            &|_| fs::write(index.join("generation-000009.verified"), "").unwrap(),
+            &|lock| {
+                begin(lock);
+                fs::write(index.join("generation-000002.verified"), "").unwrap();
+            },
             &|lock| {
                 begin(lock);
                 rename("generation-000002.new", "generation-000000.old");

@@ -51,6 +51,12 @@ pub struct Manifest {
     pub parts: Vec<PartEntry>,
 }
 
+/// A manifest and the SHA-256 of its text, hexadecimal.
+pub(crate) struct Checksummed {
+    pub(crate) manifest: Manifest,
+    pub(crate) sha256: String,
+}
+
 /// A dump that a generation was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceEntry {
@@ -97,10 +103,10 @@ impl Manifest {
     /// The errors of [`Publication::of`]; [`Error::ForeignFormat`], and [`Error::Damaged`] when
     /// the manifest is not valid or its checksum differs.
     pub fn published(index: &Path) -> Result<Self> {
-        Self::read(&Publication::of(index)?.path(index))
+        Ok(Self::read(&Publication::of(index)?.path(index))?.manifest)
     }
 
-    pub(crate) fn read(generation: &Path) -> Result<Self> {
+    pub(crate) fn read(generation: &Path) -> Result<Checksummed> {
         let path = generation.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let damaged = |error: toml::de::Error| Error::damaged(&path, error.message());
@@ -114,10 +120,11 @@ impl Manifest {
             return Err(Error::ForeignFormat { path, found, supported: FORMAT });
         }
         let checksum = generation.join(MANIFEST_CHECKSUM);
-        if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&text).as_bytes() {
+        let sha256 = hex(&Sha256::digest(&text));
+        if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&sha256).as_bytes() {
             return Err(Error::damaged(&path, "its checksum differs from manifest.toml.sha256"));
         }
-        toml::from_str(&text).map_err(damaged)
+        Ok(Checksummed { manifest: toml::from_str(&text).map_err(damaged)?, sha256 })
     }
 
     pub(crate) fn write(&self, generation: &Path) -> Result<()> {
@@ -125,7 +132,8 @@ impl Manifest {
         let text =
             toml::to_string(self).map_err(|error| Error::damaged(&path, error.to_string()))?;
         let checksum = generation.join(MANIFEST_CHECKSUM);
-        for (path, text) in [(checksum, checksum_line(&text)), (path, text)] {
+        let line = checksum_line(&hex(&Sha256::digest(&text)));
+        for (path, text) in [(checksum, line), (path, text)] {
             fs::write(&path, text).map_err(Error::io(&path))?;
             sync(&path)?;
         }
@@ -159,6 +167,12 @@ impl FileEntry {
         Ok(Self { name, bytes, sha256 })
     }
 
+    /// Reads the file and forgets it: the system keeps it in memory.
+    pub(crate) fn read(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(&self.name);
+        read(&path, |_| ()).map_err(Error::io(&path))
+    }
+
     /// Checks that the file still has this size and checksum.
     pub(crate) fn verify(&self, folder: &Path) -> Result<()> {
         let found = Self::of(folder, self.name.clone())?;
@@ -174,17 +188,26 @@ impl FileEntry {
     }
 }
 
-/// The content of [`MANIFEST_CHECKSUM`] for a manifest.
-fn checksum_line(manifest: &str) -> String {
-    format!("{}  {MANIFEST}\n", hex(&Sha256::digest(manifest)))
+/// The content of [`MANIFEST_CHECKSUM`] for a manifest with that SHA-256.
+fn checksum_line(sha256: &str) -> String {
+    format!("{sha256}  {MANIFEST}\n")
 }
 
 /// The size and the SHA-256 of a file.
 fn checksum(path: &Path) -> io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
     let mut digest = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
     let mut bytes = 0;
+    read(path, |read| {
+        digest.update(read);
+        bytes += read.len() as u64;
+    })?;
+    Ok((bytes, hex(&digest.finalize())))
+}
+
+/// Calls `each` with the bytes of a file, piece by piece.
+fn read(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = vec![0; 1 << 18];
     loop {
         let read = match file.read(&mut buffer) {
             // A signal ended the call.
@@ -192,9 +215,8 @@ fn checksum(path: &Path) -> io::Result<(u64, String)> {
             read => read?,
         };
         if read == 0 {
-            return Ok((bytes, hex(&digest.finalize())));
+            return Ok(());
         }
-        digest.update(&buffer[..read]);
-        bytes += read as u64;
+        each(&buffer[..read]);
     }
 }

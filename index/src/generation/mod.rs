@@ -3,6 +3,7 @@
 
 pub(crate) mod folder;
 pub(crate) mod manifest;
+pub(crate) mod stamp;
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::part::Part;
 
-/// A generation whose files were checked against its manifest.
+/// A generation whose files are those of its manifest.
 pub(crate) struct Generation {
     pub(crate) path: PathBuf,
     pub(crate) manifest: Manifest,
@@ -21,21 +22,36 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Opens the generation in the folder `path`. It reads every file once, to compare its
-    /// checksum with the manifest and to bring it into memory (engine 10).
+    /// Opens the generation in the folder `path`. Unless it has a stamp that holds, every file is
+    /// read, compared with its checksum in the manifest, and stamped (engine 10).
     ///
     /// # Errors
     /// When a file cannot be read, differs from the manifest or contradicts another.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let manifest = Manifest::read(path)?;
+        if !stamp::holds(path, &manifest) {
+            stamp::check(path, &manifest)?;
+        }
+        Self::of(path, manifest.manifest)
+    }
+
+    /// As [`Generation::open`], but reads every file, whatever its stamp says.
+    ///
+    /// # Errors
+    /// As [`Generation::open`].
+    pub(crate) fn open_checked(path: &Path) -> Result<Self> {
+        let manifest = Manifest::read(path)?;
+        stamp::check(path, &manifest)?;
+        Self::of(path, manifest.manifest)
+    }
+
+    /// Maps the files of a generation that are those of its manifest.
+    fn of(path: &Path, manifest: Manifest) -> Result<Self> {
         let vocabulary = manifest.vocabulary();
         let hash_seed = manifest.hash_seed(path)?;
         let mut parts = Vec::with_capacity(manifest.parts.len());
         for entry in &manifest.parts {
             let folder = path.join(&entry.folder);
-            for file in &entry.files {
-                file.verify(&folder)?;
-            }
             parts.push(Part::open(&folder, entry.instruments, hash_seed, &vocabulary)?);
         }
         let counted: u64 = parts.iter().map(|part| part.rows.len() as u64).sum();
@@ -48,6 +64,18 @@ impl Generation {
         Ok(Self { path: path.to_owned(), manifest, vocabulary, parts })
     }
 
+    /// Reads every file, which brings it into memory.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(crate) fn read(&self) -> Result<()> {
+        for entry in &self.manifest.parts {
+            let folder = self.path.join(&entry.folder);
+            entry.files.iter().try_for_each(|file| file.read(&folder))?;
+        }
+        Ok(())
+    }
+
     /// Checks what a checksum does not show: FIGIs ascend within and over the parts, and each
     /// companion can be read.
     ///
@@ -57,7 +85,7 @@ impl Generation {
         let mut last = None;
         for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
             let path = self.path.join(&entry.folder);
-            part.verify(&path)?;
+            part.verify(&path, &self.vocabulary)?;
             if last >= Some(part.rows.figi(0)) {
                 return Err(Error::damaged(&path, "it overlaps the previous part"));
             }
@@ -91,7 +119,7 @@ pub fn rollback(index: &Path) -> Result<Manifest> {
     let Some(number) = before else {
         return Err(Error::NothingBefore { index: index.to_owned(), generation });
     };
-    let before = Generation::open(&lock.path(number, ""))?;
+    let before = Generation::open_checked(&lock.path(number, ""))?;
     before.verify()?;
     lock.write_pointer(number)?;
     match lock.point() {

@@ -29,12 +29,12 @@ use self::identifiers::lengths::Lengths;
 use self::numbers::Numbers;
 use self::ranks::Ranks;
 use self::rows::Rows;
-use self::segment::columns::Columns;
+use self::segment::columns::{Columns, ValueColumn};
 use self::segment::open_segment;
 use self::segment::schema::Fields;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
-use crate::instrument::vocabulary::Vocabulary;
+use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// A part of a generation, open for reading.
 pub(crate) struct Part {
@@ -45,7 +45,8 @@ pub(crate) struct Part {
     pub(crate) numbers: Numbers,
     pub(crate) ranks: Ranks,
     pub(crate) beginnings: Beginnings,
-    pub(crate) columns: Columns,
+    /// The market segments, which an answer about one instrument shows; `None` when no row has one.
+    pub(crate) mic_codes: Option<ValueColumn>,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
@@ -77,7 +78,7 @@ impl Part {
             numbers: Numbers::open(path, rows.len())?,
             ranks: Ranks::open(path, rows.len())?,
             beginnings: Beginnings::open(path)?,
-            columns: Columns::open(&segment, vocabulary, path)?,
+            mic_codes: ValueColumn::open(&segment, Property::MicCode, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
             rows,
@@ -91,11 +92,12 @@ impl Part {
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
-    pub(crate) fn verify(&self, path: &Path) -> Result<()> {
+    pub(crate) fn verify(&self, path: &Path, vocabulary: &Vocabulary) -> Result<()> {
         self.rows.verify(path)?;
+        let columns = Columns::open(&self.segment, vocabulary, path)?;
         let count = self.rows.len() as u32;
         for doc in 0..count {
-            if self.columns.figi(doc) != Some(self.rows.figi(doc)) {
+            if columns.figi(doc) != Some(self.rows.figi(doc)) {
                 let what = format!("the segment has another instrument at DocId {doc}");
                 return Err(Error::damaged(path, what));
             }

@@ -228,6 +228,20 @@ fn damage_is_noticed() {
     assert!(Catalogue::open(folder.path()).is_ok(), "the restored index must open");
 }
 
+/// Reading the files of an open generation names the one that cannot be read.
+#[test]
+fn warming_names_a_file_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = publish(folder.path(), &universe(20), 7);
+    catalogue.warm().unwrap();
+    let path = folder.path().join("generation-000001/part-002/rows.figis");
+    fs::remove_file(&path).unwrap();
+    match catalogue.warm() {
+        Err(Error::Io { path: named, .. }) => assert_eq!(named, path),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// A rollback publishes the previous generation again, if its files are undamaged.
 #[test]
 fn rolling_back() {

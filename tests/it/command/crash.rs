@@ -34,11 +34,12 @@ fn instruments(index: &Path) -> u64 {
     Catalogue::open(index).unwrap().manifest().instruments
 }
 
-/// The entries of an index folder that are neither pointer, lock nor generation.
+/// The entries of an index folder that are neither pointer, lock, generation nor its stamp.
 fn half_made(index: &Path) -> Vec<String> {
     let names = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap());
     let is_whole = |name: &str| {
+        let name = name.strip_suffix(".verified").unwrap_or(name);
         let number = name.strip_prefix("generation-");
         let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
         matches!(name, "CURRENT" | "LOCK")
@@ -159,8 +160,12 @@ impl SmallDisk {
     }
 
     fn resize(&self, kilobytes: u64) {
-        let size = format!("remount,size={kilobytes}k");
-        let remount = Command::new("mount").arg("-o").arg(size).arg(&self.0).status().unwrap();
+        self.remount(&format!("size={kilobytes}k"));
+    }
+
+    fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        let remount = Command::new("mount").arg("-o").arg(options).arg(&self.0).status().unwrap();
         assert!(remount.success());
     }
 }
@@ -188,6 +193,8 @@ fn a_full_disk_ends_a_build_cleanly() {
     // The next build removes the generations that a rollback took back, before it begins or when it
     // ends.
     assert_eq!(build(desk.path(), "old.csv", "small/index").0, 0);
+    // Opening stamps it, if the build did not.
+    assert_eq!(instruments(&index), 1);
     let old_kilobytes = disk_usage(&index);
 
     let mut failed = 0;
@@ -211,6 +218,34 @@ fn a_full_disk_ends_a_build_cleanly() {
     let (code, error) = build(desk.path(), "new.csv", "small/index");
     assert_eq!(code, 1);
     assert!(error.contains(" free, and the build needs about "), "{error}");
+}
+
+/// Where nothing can be written, an index without a stamp is read in full each time, without a word;
+/// a stamp that was made before counts.
+#[test]
+fn an_index_on_a_read_only_disk_is_opened_and_not_stamped() {
+    let desk = desk();
+    let Some(disk) = SmallDisk::mount(desk.path().join("small")) else { return };
+    let index = desk.path().join("small/index");
+    assert_eq!(build(desk.path(), "old.csv", "small/index").0, 0);
+    assert_eq!(instruments(&index), 1);
+    let stamp = index.join("generation-000001.verified");
+    for is_stamped in [true, false] {
+        if !is_stamped {
+            fs::remove_file(&stamp).unwrap();
+        }
+        disk.remount("ro");
+        for _ in 0..2 {
+            assert_eq!(instruments(&index), 1);
+            for command in ["inspect", "verify", "export"] {
+                let (code, _, error) = ingest(desk.path(), &[command, "small/index"]);
+                assert_eq!((code, &*error), (0, ""), "{command}");
+            }
+            assert_eq!(stamp.exists(), is_stamped);
+            assert_eq!(half_made(&index), [""; 0]);
+        }
+        disk.remount("rw");
+    }
 }
 
 /// The disk space of a folder, as the disk counts it.

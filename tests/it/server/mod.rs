@@ -3,6 +3,7 @@
 mod admin;
 mod configuration;
 mod log;
+mod opening;
 mod reload_index;
 mod reload_settings;
 mod settings;

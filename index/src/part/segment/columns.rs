@@ -1,6 +1,7 @@
 //! The fast fields of a part. Filters do not read them: `bitmaps` and `numbers` hold the same
 //! values in a faster form (engine 12). `verify` compares the two, so that an error of our own
-//! formats shows.
+//! formats shows. Only the values of one property are read to answer (`Part::mic_codes`), so that
+//! opening a part does not fetch all columns from the disk (engine 10).
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ pub(crate) struct Columns {
 }
 
 /// The column of an enum-like property: a term ordinal for each document.
-struct ValueColumn {
+pub(crate) struct ValueColumn {
     column: Column<u64>,
     /// The term ordinal of each value of the vocabulary, if a document has it.
     ordinals: Vec<Option<u64>>,
@@ -43,10 +44,7 @@ impl Columns {
         let fast = segment.fast_fields();
         let mut properties = [const { None }; Property::COUNT];
         for property in Property::ALL {
-            properties[property as usize] = fast
-                .str(property.name())?
-                .map(|column| ValueColumn::new(column, property, vocabulary, part))
-                .transpose()?;
+            properties[property as usize] = ValueColumn::open(segment, property, vocabulary, part)?;
         }
         Ok(Self {
             figi: fast.column_opt(schema::FIGI)?,
@@ -82,12 +80,6 @@ impl Columns {
         self.unlisted_equity.as_ref().and_then(|column| column.first(doc)) == Some(true)
     }
 
-    /// The place in the vocabulary of a document's value.
-    pub(crate) fn value(&self, property: Property, doc: u32) -> Option<usize> {
-        let terms = self.properties[property as usize].as_ref()?;
-        terms.values.get(terms.column.first(doc)? as usize).copied()
-    }
-
     /// Whether the document's value of a property is `known`; with `None`, whether it has none.
     pub(crate) fn has(&self, property: Property, known: Option<Known>, doc: u32) -> bool {
         let Some(terms) = &self.properties[property as usize] else { return known.is_none() };
@@ -97,6 +89,22 @@ impl Columns {
 }
 
 impl ValueColumn {
+    /// The column of a property; `None` when no document has a value.
+    pub(crate) fn open(
+        segment: &SegmentReader,
+        property: Property,
+        vocabulary: &Vocabulary,
+        part: &Path,
+    ) -> Result<Option<Self>> {
+        let column = segment.fast_fields().str(property.name())?;
+        column.map(|column| Self::new(column, property, vocabulary, part)).transpose()
+    }
+
+    /// The place in the vocabulary of a document's value.
+    pub(crate) fn value(&self, doc: u32) -> Option<usize> {
+        self.values.get(self.column.first(doc)? as usize).copied()
+    }
+
     fn new(
         column: StrColumn,
         property: Property,

@@ -5,7 +5,7 @@ use figdex_ingest::flags::VerifyFlags;
 use figdex_ingest::terminal;
 
 pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
-    let catalogue = Catalogue::open(&flags.index)?;
+    let catalogue = Catalogue::open_checked(&flags.index)?;
     catalogue.verify()?;
     let manifest = catalogue.manifest();
     Ok(terminal::print(&format_args!(
