@@ -1,0 +1,36 @@
+//! What answers the questions of a list: an index, or a server.
+
+use figdex_index::{Resolution, Vocabulary};
+
+use super::question::Asked;
+use crate::config::map::Field;
+
+/// An engine that resolves identifiers.
+pub(super) trait Engine: Sync {
+    /// A row that it found.
+    type Row;
+
+    /// The values that properties may have. A server is asked only for the properties that the
+    /// command uses.
+    fn vocabulary(&self) -> &Vocabulary;
+
+    /// The generation of the index.
+    fn generation(&self) -> u64;
+
+    /// The answers, in the order of the questions.
+    ///
+    /// # Errors
+    /// When a server cannot be asked.
+    fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
+
+    /// Appends a field of a row, escaped as inside a JSON string. `false` when the row has none.
+    fn field(&self, row: &Self::Row, field: Field, out: &mut Vec<u8>) -> bool;
+}
+
+/// The answer to one question.
+pub(super) struct Answer<R> {
+    /// The status and its reason. Its hits are in `rows`.
+    pub(super) resolution: Resolution,
+    /// The row that is meant, or the candidates when they are asked for.
+    pub(super) rows: Vec<R>,
+}
