@@ -12,48 +12,65 @@ use super::DEFAULT_INDEX;
 
 /// Flags of `figdex map`.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, next_line_help = true)]
 pub struct MapFlags {
-    /// File with a row for each identifier: delimited text, JSON lines or Parquet, also
-    /// compressed with gzip, zstd or bzip2; - for standard input
-    #[arg(value_name = "FILE")]
+    /// File with a row for each identifier: delimited text, JSON lines or
+    /// Parquet, also compressed with gzip, zstd or bzip2; - for standard input
+    #[arg(value_name = "FILE", verbatim_doc_comment)]
     pub file: PathBuf,
     /// Folder of the index [env: FIGDEX_INDEX] [default: data/index]
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub index: Option<PathBuf>,
     /// Ask this server instead of an index
     #[arg(long, value_name = "URL")]
-    pub url: Option<String>,
+    pub url: Option<Address>,
     /// File with the API key for the server
-    #[arg(long, value_name = "FILE", requires = "url")]
+    #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
     pub key_file: Option<PathBuf>,
     /// File of certificates (PEM) to trust, in place of those of the system
-    #[arg(long, value_name = "FILE", requires = "url")]
+    #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
     pub ca_file: Option<PathBuf>,
-    /// Column of identifiers, by its heading or its number: COLUMN, COLUMN:IDTYPE, or
-    /// COLUMN:@COLUMN with a column of idTypes. Repeat the flag for further columns: the
-    /// first one that finds something counts [default: recognised]
-    #[arg(long, value_name = "COLUMN[:IDTYPE]")]
+    /// Column of identifiers, by its heading or its number: COLUMN,
+    /// COLUMN:IDTYPE, or COLUMN:@COLUMN with a column of idTypes. Repeat the
+    /// flag for further columns: the first that finds something counts
+    /// [default: recognised]
+    #[arg(long, value_name = "COLUMN[:IDTYPE]", verbatim_doc_comment)]
     pub id: Vec<IdColumn>,
-    /// Only rows with this value of a property, such as currency=EUR, or with the value in
-    /// a column, such as currency=@Ccy
-    #[arg(long = "where", value_name = "PROPERTY=VALUE")]
+    /// Find only rows with this value of a property, as in currency=EUR, or
+    /// with the value in a column, as in currency=@Ccy. A blank cell asks for
+    /// nothing
+    #[arg(long = "where", value_name = "PROPERTY=VALUE", verbatim_doc_comment)]
     pub conditions: Vec<Condition>,
-    /// When an identifier has several rows, keep those that fit: composite, or a property
-    /// with values in order of preference, such as 'exchCode=US|LN'. Repeat the flag for
-    /// further steps. Nothing else chooses a row
-    #[arg(long, value_name = "STEP", value_parser = step)]
+    /// When an identifier has several rows, keep those that fit: composite, or
+    /// a property with values in order of preference, as in
+    /// 'exchCode=US|LN'. Repeat the flag for further steps. Nothing is chosen
+    /// that no step asks for
+    #[arg(long, value_name = "STEP", value_parser = step, verbatim_doc_comment)]
     pub prefer: Vec<String>,
-    /// Fields of the found row to add
+    /// Fields of the row that is found: figi, name, ticker, exchCode,
+    /// compositeFIGI, securityType, marketSector, shareClassFIGI,
+    /// securityType2, securityDescription, uniqueID, uniqueIDFutOpt, metadata
+    /// [default: figi,ticker,name,exchCode]
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "figi,ticker,name,exchCode"
+        default_value = "figi,ticker,name,exchCode",
+        hide_default_value = true,
+        verbatim_doc_comment
     )]
     pub fields: Vec<Field>,
-    /// What to write when several rows are left: no fields, or a row for each match
-    #[arg(long, default_value = "none")]
+    /// When several rows are left: none leaves the fields empty; all writes a
+    /// row for each, with a column `row`, the number of the input row
+    /// [default: none]
+    #[arg(
+        long,
+        value_name = "none|all",
+        default_value = "none",
+        hide_default_value = true,
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
     pub many: Many,
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
@@ -67,34 +84,38 @@ pub struct MapFlags {
     /// Also write the counts to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Fail when a smaller share of the rows is resolved. The files are still written
-    #[arg(long, value_name = "P%")]
+    /// Exit with 1 when a smaller share of the rows is resolved. The files
+    /// are still written
+    #[arg(long, value_name = "P%", verbatim_doc_comment)]
     pub min_matched: Option<Percent>,
-    /// Put an apostrophe before each cell that a spreadsheet would run as a formula (delimited
-    /// text only)
-    #[arg(long)]
+    /// Put an apostrophe before each cell that a spreadsheet would run as a
+    /// formula. JSON lines are left as they are
+    #[arg(long, verbatim_doc_comment)]
     pub guard_formulas: bool,
     /// Also find equities that are not listed
     #[arg(long)]
     pub include_unlisted_equities: bool,
     /// Layout of the result [default: that of FILE; csv for Parquet]
-    #[arg(long)]
+    #[arg(long, value_name = "csv|jsonl", hide_possible_values = true)]
     pub format: Option<Layout>,
-    /// Delimiter between the cells of FILE: a character, or tab [default: recognised]
-    #[arg(long, value_name = "CHARACTER")]
+    /// Delimiter between the cells of FILE: a character, or tab
+    /// [default: recognised]
+    #[arg(long, value_name = "CHARACTER", verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
 }
 
 const AFTER_HELP: &str = "\
-Every row comes out, in order, with the columns match, matches, reason and the fields
-after its own. match is resolved, ambiguous, unknown or invalid.
+Every row comes out, in order, with the columns match, matches, reason and the
+fields after its own. match is resolved, ambiguous, unknown or invalid.
 
 Examples:
   figdex map holdings.csv
-  figdex map holdings.csv --prefer composite --out mapped.csv --unmatched left.csv
+  figdex map holdings.csv --prefer composite --out mapped.csv \\
+      --unmatched left.csv
   figdex map holdings.csv --id ISIN:ID_ISIN --id Ticker:TICKER \\
       --where currency=@Ccy --prefer composite --prefer 'exchCode=US|LN'
-  figdex map ids.txt --url https://figdex.example.com --key-file key.txt --min-matched 95%";
+  figdex map ids.txt --url https://figdex.example.com --key-file key.txt \\
+      --min-matched 95%";
 
 impl MapFlags {
     /// The folder of the index: that of the flag, else of the environment, else the default.
@@ -204,69 +225,60 @@ fn step(text: &str) -> Result<String, String> {
     }
 }
 
-/// A field of a result row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "camelCase")]
-pub enum Field {
-    /// The FIGI of the row itself.
-    Figi,
-    /// The name of the security.
-    Name,
-    /// Its ticker.
-    Ticker,
-    /// The exchange code.
-    ExchCode,
-    /// The composite FIGI.
-    #[value(name = "compositeFIGI")]
-    CompositeFigi,
-    /// The security type.
-    SecurityType,
-    /// The market sector.
-    MarketSector,
-    /// The share class FIGI.
-    #[value(name = "shareClassFIGI")]
-    ShareClassFigi,
-    /// The other security type.
-    SecurityType2,
-    /// The description of the security.
-    SecurityDescription,
-    /// The unique ID of v2.
-    #[value(name = "uniqueID")]
-    UniqueId,
-    /// The unique ID of futures and options of v2.
-    #[value(name = "uniqueIDFutOpt")]
-    UniqueIdFutOpt,
-    /// The note on a row whose attributes are not available.
-    Metadata,
+macro_rules! fields {
+    ($($variant:ident = $name:literal, $doc:literal;)*) => {
+        /// A field of a result row.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Field {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Field {
+            /// All fields.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
 }
 
-impl Field {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Figi => "figi",
-            Self::Name => "name",
-            Self::Ticker => "ticker",
-            Self::ExchCode => "exchCode",
-            Self::CompositeFigi => "compositeFIGI",
-            Self::SecurityType => "securityType",
-            Self::MarketSector => "marketSector",
-            Self::ShareClassFigi => "shareClassFIGI",
-            Self::SecurityType2 => "securityType2",
-            Self::SecurityDescription => "securityDescription",
-            Self::UniqueId => "uniqueID",
-            Self::UniqueIdFutOpt => "uniqueIDFutOpt",
-            Self::Metadata => "metadata",
-        }
+fields! {
+    Figi = "figi", "The FIGI of the row itself.";
+    Name = "name", "The name of the security.";
+    Ticker = "ticker", "Its ticker.";
+    ExchCode = "exchCode", "The exchange code.";
+    CompositeFigi = "compositeFIGI", "The composite FIGI.";
+    SecurityType = "securityType", "The security type.";
+    MarketSector = "marketSector", "The market sector.";
+    ShareClassFigi = "shareClassFIGI", "The share class FIGI.";
+    SecurityType2 = "securityType2", "The alternative security type.";
+    SecurityDescription = "securityDescription", "The description of the security.";
+    UniqueId = "uniqueID", "The unique ID of v2 and v1.";
+    UniqueIdFutOpt = "uniqueIDFutOpt", "The unique ID of a future or option of v2 and v1.";
+    Metadata = "metadata", "The note on a row whose attributes are not available.";
+}
+
+impl FromStr for Field {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let field = Self::ALL.iter().find(|field| field.name() == text);
+        field.copied().ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|field| field.name()).collect();
+            format!("the fields are {}", names.join(", "))
+        })
     }
 }
 
 /// What to write for an ambiguous row (`--many`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Many {
-    /// One row, without fields
+    /// One row, without fields.
     None,
-    /// A row for each match, and a column `row` with the number of the input row
+    /// A row for each match.
     All,
 }
 
@@ -297,6 +309,24 @@ impl FromStr for Delimiter {
             [b'"' | b'\r' | b'\n'] => Err("a quote or a line end cannot be a delimiter"),
             [character] if character.is_ascii() => Ok(Self(*character)),
             _ => Err("expected one ASCII character, or tab"),
+        }
+    }
+}
+
+/// The address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(pub String);
+
+impl FromStr for Address {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        match rest.map(|rest| rest.trim_end_matches('/')) {
+            Some(rest) if !rest.is_empty() && !rest.contains(['?', '#', ' ']) => {
+                Ok(Self(text.trim_end_matches('/').to_owned()))
+            }
+            _ => Err("expected http:// or https:// and a host, such as https://figdex.example.com"),
         }
     }
 }

@@ -68,9 +68,8 @@ impl Engine for Local {
             Answer { resolution, rows }
         });
         let answers: Vec<Answer<Hit>> = answers.collect();
-        let resolved = answers.iter().filter(|answer| {
-            matches!(answer.resolution.status, Status::Resolved(_))
-        });
+        let resolved =
+            answers.iter().filter(|answer| matches!(answer.resolution.status, Status::Resolved(_)));
         let hits: Vec<Hit> = resolved.flat_map(|answer| answer.rows.iter().copied()).collect();
         self.catalogue.read_ahead(&hits);
         Ok(answers)

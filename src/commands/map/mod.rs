@@ -31,7 +31,7 @@ use figdex_ingest::files::{Files, Output};
 use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
 
-use self::columns::{Columns, Found, Head};
+use self::columns::{Columns, Found, Head, Identifier, Reading};
 use self::engine::Engine;
 use self::local::Local;
 use self::names::Names;
@@ -55,11 +55,7 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let places = Places::of(flags)?;
     let mut table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
     let mut first = read_head(&mut table)?;
-    let head = Head {
-        container: table.container(),
-        names: table.columns(),
-        rows: &first,
-    };
+    let head = Head { container: table.container(), names: table.columns(), rows: &first };
     let columns = Columns::find(&head, flags)?;
     if !columns.has_heading && table.heading().rows() > 0 {
         first.insert(0, table.heading().clone());
@@ -134,9 +130,8 @@ impl Places {
         if out.is_none() {
             files.standard_output()?;
         }
-        let mut output = |flag, path: Option<&PathBuf>| {
-            path.map(|path| files.output(flag, path)).transpose()
-        };
+        let mut output =
+            |flag, path: Option<&PathBuf>| path.map(|path| files.output(flag, path)).transpose();
         Ok(Self {
             out: output("--out", out)?,
             unmatched: output("--unmatched", flags.unmatched.as_ref())?,
@@ -179,7 +174,7 @@ fn say(table: &Table, columns: &Columns) {
     }
     let (used, others): (Vec<_>, Vec<_>) = columns.found.iter().partition(|found| found.is_used);
     for found in used {
-        terminal::note(&format_args!("column {}: {}", escaped(&*found.name), kind(found)));
+        terminal::note(&format_args!("column {}: {}", escaped(&*found.name), kind(found, columns)));
     }
     if !others.is_empty() {
         let flags = others.iter().map(|found| {
@@ -191,13 +186,17 @@ fn say(table: &Table, columns: &Columns) {
     }
 }
 
-fn kind(found: &Found) -> String {
+fn kind(found: &Found, columns: &Columns) -> String {
+    let own = columns.identifiers.iter().find(|identifier| identifier.column == found.column);
+    if let Some(Identifier { reading: Reading::TypeIn(types), .. }) = own {
+        return format!("of the idType in the column {}", escaped(&*columns.names[*types]));
+    }
     match (found.id_type, found.share) {
         (Some(id_type), Some(share)) => {
             format!("{}, {:.1} % of its first values", id_type.name(), share * 100.0)
         }
         (Some(id_type), None) => id_type.name().to_owned(),
-        (None, _) => "each value by itself, or by its idType".to_owned(),
+        (None, _) => "each value by itself".to_owned(),
     }
 }
 

@@ -72,7 +72,8 @@ impl<E: Engine> Work<'_, E> {
         let (jobs_sender, jobs) = channel();
         let (done_sender, done) = channel::<Done>();
         let (permits_sender, permits) = sync_channel(BATCHES_MAX);
-        let reader = Reader { jobs: jobs_sender, done: done_sender.clone(), permits: permits_sender };
+        let reader =
+            Reader { jobs: jobs_sender, done: done_sender.clone(), permits: permits_sender };
         // It is not waited for: it may wait for standard input when an error has ended the work.
         let name = thread::Builder::new().name("reader".to_owned());
         name.spawn(move || reader.run(rest)).context("starting a thread")?;

@@ -123,9 +123,9 @@ impl Questions {
                 Err(NoQuestion::Blank) => continue,
                 Err(invalid) => return Err(invalid),
             };
-            let known = vocabulary.admit(*property, text).ok_or_else(|| {
-                NoQuestion::Invalid(outside(*property, text))
-            })?;
+            let known = vocabulary
+                .admit(*property, text)
+                .ok_or_else(|| NoQuestion::Invalid(outside(*property, text)))?;
             narrowing[*property as usize] = Some(known);
         }
         Ok(Asked { text, reading, narrowing })
@@ -142,10 +142,8 @@ fn checked(cell: Cell<'_>) -> Result<&str, NoQuestion> {
         Cell::Text(_) => {}
     }
     let text = text_of(cell).ok_or_else(|| NoQuestion::Invalid("it is not UTF-8".to_owned()))?;
-    match text.chars().all(|character| character.is_whitespace() || is_hidden(character)) {
-        true => Err(NoQuestion::Blank),
-        false => Ok(text),
-    }
+    let is_visible = |c: char| !c.is_whitespace() && !is_hidden(c);
+    if text.chars().any(is_visible) { Ok(text) } else { Err(NoQuestion::Blank) }
 }
 
 /// The idType that a cell names.

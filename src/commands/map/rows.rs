@@ -144,7 +144,7 @@ impl RowWriter {
     }
 
     /// The reason of an outcome. For a resolved row it is the step, as in `by` of the server.
-    fn reason<R>(&self, answer: &Answer<R>) -> Cow<'_, str> {
+    fn reason<'a, R>(&'a self, answer: &'a Answer<R>) -> Cow<'a, str> {
         let resolution = &answer.resolution;
         let text = match &resolution.status {
             Status::Resolved(By::Only) => return Cow::Borrowed("only"),
@@ -157,10 +157,10 @@ impl RowWriter {
             Status::Unknown => "not found",
             Status::Invalid(reason) => reason,
         };
-        Cow::Owned(match &resolution.correction {
-            Some(correction) => format!("{text}; did you mean {correction}?"),
-            None => text.to_owned(),
-        })
+        match &resolution.correction {
+            Some(correction) => Cow::Owned(format!("{text}; did you mean {correction}?")),
+            None => Cow::Borrowed(text),
+        }
     }
 
     /// Writes the row's own part.
@@ -240,7 +240,11 @@ impl RowWriter {
                 self.member(name, out);
                 out.extend_from_slice(number.to_string().as_bytes());
             }
-            _ => self.text(name, &number.to_string(), out),
+            // Most numbers are of one digit.
+            _ => match char::from_digit(u32::try_from(number).unwrap_or(u32::MAX), 10) {
+                Some(digit) => self.text(name, digit.encode_utf8(&mut [0; 4]), out),
+                None => self.text(name, &number.to_string(), out),
+            },
         }
     }
 

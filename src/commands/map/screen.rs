@@ -2,6 +2,7 @@
 
 use std::io;
 
+use figdex_index::FIGI_CHARS;
 use figdex_ingest::terminal;
 use rustix::termios::tcgetwinsize;
 
@@ -12,6 +13,12 @@ const WIDTH: usize = 80;
 
 /// The widest column, in characters, while others need room.
 const COLUMN_WIDTH_MAX: usize = 32;
+
+/// The narrowest column of long texts, while others can be cut.
+const TEXT_WIDTH_MIN: usize = 6;
+
+/// The narrowest column, while a FIGI would have to be cut.
+const WIDTH_MIN: usize = 4;
 
 /// The characters between two columns.
 const GAP: usize = 2;
@@ -80,9 +87,22 @@ fn widths(rows: &str, width: usize) -> Vec<usize> {
         }
     }
     let room = width.saturating_sub(GAP * widths.len().saturating_sub(1)).max(widths.len());
-    while widths.iter().sum::<usize>() > room {
-        let Some(widest) = widths.iter_mut().max() else { break };
-        *widest -= 1;
+    let natural = widths.clone();
+    // First long texts are cut, then all others but FIGIs and ISINs, and last these.
+    let cuts: [(fn(usize) -> bool, usize); 4] = [
+        (|width| width > FIGI_CHARS, FIGI_CHARS),
+        (|width| width > FIGI_CHARS, TEXT_WIDTH_MIN),
+        (|width| width != FIGI_CHARS, WIDTH_MIN),
+        (|_| true, 1),
+    ];
+    for (is_cut, least) in cuts {
+        while widths.iter().sum::<usize>() > room {
+            let cut = (0..widths.len()).filter(|place| is_cut(natural[*place]));
+            match cut.max_by_key(|place| widths[*place]) {
+                Some(widest) if widths[widest] > least => widths[widest] -= 1,
+                _ => break,
+            }
+        }
     }
     widths
 }
