@@ -14,8 +14,8 @@ pub(super) trait Engine: Sync {
     /// command uses.
     fn vocabulary(&self) -> &Vocabulary;
 
-    /// The generation of the index.
-    fn generation(&self) -> u64;
+    /// The generation of the index; `None` for a server that was not asked.
+    fn generation(&self) -> Option<u64>;
 
     /// The answers, in the order of the questions.
     ///

@@ -1,24 +1,42 @@
 //! Answers from an index that this program opens.
 
+use anyhow::Context as _;
 use figdex_index::{
     Catalogue, Filters, Hit, Meter, Policy, Question, ResolveBounds, Status, Text, Vocabulary,
+    escaped_path,
 };
 
 use super::engine::{Answer, Engine};
 use super::question::{Asked, AskedAs, Narrowing};
-use crate::config::map::Field;
+use crate::config::map::{Field, Many, MapFlags};
 use crate::limits::JOB_ROWS_MAX;
 
 /// An index, with what is asked of every identifier.
 pub(super) struct Local {
-    pub(super) catalogue: Catalogue,
-    pub(super) policy: Policy,
-    pub(super) include_unlisted_equities: bool,
+    catalogue: Catalogue,
+    policy: Policy,
+    include_unlisted_equities: bool,
     /// Whether all rows of an ambiguous identifier are kept.
-    pub(super) keeps_all: bool,
+    keeps_all: bool,
 }
 
 impl Local {
+    /// Opens the index.
+    ///
+    /// # Errors
+    /// When there is none, or a file of it is damaged.
+    pub(super) fn open(flags: &MapFlags) -> anyhow::Result<Self> {
+        let index = flags.index();
+        let catalogue = Catalogue::open(&index)
+            .with_context(|| format!("opening the index at {}", escaped_path(&index)))?;
+        Ok(Self {
+            policy: Policy::parse(&flags.prefer, catalogue.vocabulary())?,
+            include_unlisted_equities: flags.include_unlisted_equities,
+            keeps_all: flags.many == Many::All,
+            catalogue,
+        })
+    }
+
     fn filters(&self, narrowing: &Narrowing) -> Option<Filters> {
         let include_unlisted_equities = self.include_unlisted_equities;
         let mut filters = Filters { include_unlisted_equities, ..Filters::default() };
@@ -34,8 +52,8 @@ impl Engine for Local {
         self.catalogue.vocabulary()
     }
 
-    fn generation(&self) -> u64 {
-        self.catalogue.manifest().generation
+    fn generation(&self) -> Option<u64> {
+        Some(self.catalogue.manifest().generation)
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Hit>>> {

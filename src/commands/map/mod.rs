@@ -2,7 +2,7 @@
 //!
 //! - [`columns`] finds the columns of identifiers, and [`names`] those that are added.
 //! - [`question`] makes a question of each row, which an [`engine`] answers: an index ([`local`])
-//!   or a server.
+//!   or a server ([`remote`]).
 //! - [`rows`] writes each row with its outcome, by means of [`cells`]; [`screen`] prints a table.
 //! - [`pipeline`] does all of it at the same time, in order and in bounded memory.
 //! - [`outputs`] keeps the files whole, [`report`] counts, and [`progress`] shows a bar.
@@ -16,6 +16,7 @@ mod outputs;
 mod pipeline;
 mod progress;
 mod question;
+mod remote;
 mod report;
 mod rows;
 mod screen;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Catalogue, Policy, Property, Vocabulary, escaped, escaped_path};
+use figdex_index::{Policy, Property, Vocabulary, escaped};
 use figdex_ingest::files::{Files, Output};
 use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
@@ -39,10 +40,11 @@ use self::outputs::{Temporary, Writing};
 use self::pipeline::{Rest, Work, Written};
 use self::progress::Progress;
 use self::question::{Narrowing, Questions};
+use self::remote::Remote;
 use self::report::{Counts, Report};
 use self::rows::{Layout, RowWriter, layout_of};
 use self::screen::Screen;
-use crate::config::map::{Condition, Many, MapFlags, Value};
+use crate::config::map::{Condition, MapFlags, Value};
 
 /// The rows by which columns are recognised, and the most bytes of them.
 const HEAD_ROWS: usize = figdex_index::COLUMN_VALUES_MAX;
@@ -61,19 +63,11 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
         first.insert(0, table.heading().clone());
     }
     say(&table, &columns);
-    let catalogue = {
-        let index = flags.index();
-        Catalogue::open(&index)
-            .with_context(|| format!("opening the index at {}", escaped_path(&index)))?
-    };
-    let policy = policy(flags, catalogue.vocabulary())?;
-    let engine = Local {
-        policy,
-        include_unlisted_equities: flags.include_unlisted_equities,
-        keeps_all: flags.many == Many::All,
-        catalogue,
-    };
-    Mapping { flags, places, columns, start }.run(&engine, table, first)
+    let mapping = Mapping { flags, places, columns, start };
+    match &flags.url {
+        Some(address) => mapping.run(&Remote::open(address, flags)?, table, first),
+        None => mapping.run(&Local::open(flags)?, table, first),
+    }
 }
 
 /// Refuses flags that contradict each other.
@@ -266,7 +260,7 @@ impl Mapping<'_> {
             fields: flags.fields.clone(),
             many: flags.many,
             guards_formulas: flags.guard_formulas,
-            policy: Policy::parse(&flags.prefer, engine.vocabulary())?,
+            policy: policy(flags, engine.vocabulary())?,
             line_end: line_end(&table),
         };
         let mut heading = Vec::new();

@@ -87,7 +87,7 @@ pub(super) struct Report<'a> {
     invalid: u64,
     by_step: Steps<'a>,
     columns: Vec<ReportColumn<'a>>,
-    generation: u64,
+    generation: Option<u64>,
     seconds: f64,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Report<'a> {
         counts: &Counts,
         steps: &'a [String],
         columns: &'a [Found],
-        generation: u64,
+        generation: Option<u64>,
         took: Duration,
     ) -> Self {
         let mut by_step = vec![("only", counts.only)];
