@@ -273,7 +273,7 @@ impl FromStr for Field {
     }
 }
 
-/// What to write for an ambiguous row (`--many`).
+/// The rows to write for an ambiguous row (`--many`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Many {
     /// One row, without fields.

@@ -45,7 +45,7 @@ pub(crate) const SNIFF_BYTES: usize = 64 << 10;
 
 pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
 
-/// What a program says of a Parquet file that it cannot read.
+/// The message of a program that cannot read Parquet files.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without support for Parquet files: \
                                      build it with the cargo feature `parquet`";

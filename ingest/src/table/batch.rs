@@ -1,5 +1,6 @@
 //! Some rows of a table: their bytes and their cells, in a few allocations for all of them.
 
+use super::cell::Cell;
 use super::members::Members;
 use crate::source::next::DumpError;
 
@@ -35,17 +36,6 @@ struct Ends {
 pub(super) struct Cut {
     pub(super) start: usize,
     pub(super) line: u64,
-}
-
-/// The value of a row in one column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell<'a> {
-    /// The row has no such cell, or it is null.
-    Absent,
-    /// A text, or a number as it is spelled. It may not be UTF-8.
-    Text(&'a [u8]),
-    /// An object or an array, or a text that is not a sequence of characters.
-    Nested,
 }
 
 /// A row of a batch.

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::batch::Cell;
+use super::cell::Cell;
 
 /// The most columns of a table of objects.
 const COLUMNS_MAX: usize = 4096;

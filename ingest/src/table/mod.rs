@@ -5,6 +5,7 @@
 //! UTF-16 and Windows-1252 are converted, and [`Table::converted_from`] says so.
 
 mod batch;
+mod cell;
 mod encoding;
 mod members;
 #[cfg(test)]
@@ -13,7 +14,8 @@ mod tests;
 use std::io::{BufRead, BufReader, Cursor, Read};
 
 use self::batch::Cut;
-pub use self::batch::{Batch, Cell, RowBytes};
+pub use self::batch::{Batch, RowBytes};
+pub use self::cell::Cell;
 use self::encoding::{converted, encoding_of};
 use self::members::Members;
 use crate::error::{Error, Result};

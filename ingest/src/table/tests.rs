@@ -87,7 +87,7 @@ fn members_of_objects_are_cells() {
 }
 
 proptest! {
-    /// Whatever the bytes, the rows together are the table, without blank lines around it.
+    /// For any bytes, the rows together are the table, without blank lines around it.
     #[test]
     fn the_rows_together_are_the_table(
         pieces in proptest::collection::vec(

@@ -13,7 +13,7 @@ pub(super) struct Identifier {
     pub(super) reading: Reading,
 }
 
-/// How the texts of a column are read.
+/// The way in which the texts of a column are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// Each by itself.

@@ -1,9 +1,30 @@
-//! What answers the questions of a list: an index, or a server.
+//! The questions about identifiers, and the trait of an index or a server that answers them.
 
-use figdex_index::{Resolution, Vocabulary};
+use figdex_index::{IdType, Known, Property, Resolution, Vocabulary};
 
-use super::question::Asked;
 use crate::config::map::Field;
+
+/// The values of properties that a row must have.
+pub(super) type Narrowing = [Option<Known>; Property::COUNT];
+
+/// One identifier and the way to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked<'a> {
+    pub(super) text: &'a str,
+    pub(super) reading: AskedAs,
+    pub(super) narrowing: Narrowing,
+}
+
+/// The way to read an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskedAs {
+    /// All its readings.
+    Text,
+    /// As a text of a column of this type.
+    OfColumn(IdType),
+    /// As an identifier of this type.
+    Given(IdType),
+}
 
 /// An engine that resolves identifiers.
 pub(super) trait Engine: Sync {

@@ -6,8 +6,7 @@ use figdex_index::{
     escaped_path,
 };
 
-use super::engine::{Answer, Engine};
-use super::question::{Asked, AskedAs, Narrowing};
+use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
 use crate::config::map::{Field, Many, MapFlags};
 use crate::limits::JOB_ROWS_MAX;
 

@@ -33,13 +33,13 @@ use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
 
 use self::columns::{Columns, Found, Head, Identifier, Reading};
-use self::engine::Engine;
+use self::engine::{Engine, Narrowing};
 use self::local::Local;
 use self::names::Names;
 use self::outputs::{Temporary, Writing};
 use self::pipeline::{Rest, Work, Written};
 use self::progress::Progress;
-use self::question::{Narrowing, Questions};
+use self::question::Questions;
 use self::remote::Remote;
 use self::report::{Counts, Report};
 use self::rows::{Layout, RowWriter, layout_of};

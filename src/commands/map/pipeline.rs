@@ -42,7 +42,7 @@ pub(super) struct Written {
     pub(super) ambiguous: Vec<u8>,
 }
 
-/// How the rows are answered and written.
+/// The engine, the questions and the writer of rows.
 pub(super) struct Work<'a, E> {
     pub(super) engine: &'a E,
     pub(super) questions: &'a Questions,

@@ -1,4 +1,4 @@
-//! How far the command has come, on a terminal.
+//! A bar on a terminal that shows how far the command has come.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;

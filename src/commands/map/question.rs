@@ -1,34 +1,12 @@
 //! From the rows of a table to questions, and from the answers to one outcome for each row.
 
-use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, is_hidden};
+use figdex_index::{IdType, Property, Resolution, Status, Vocabulary, is_hidden};
 use figdex_ingest::table::{Batch, Cell, RowBytes};
 
 use super::columns::{Columns, Identifier, Reading, text_of};
-use super::engine::{Answer, Engine};
+use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
 
-/// The values of properties that a row must have.
-pub(super) type Narrowing = [Option<Known>; Property::COUNT];
-
-/// One identifier and the way to read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Asked<'a> {
-    pub(super) text: &'a str,
-    pub(super) reading: AskedAs,
-    pub(super) narrowing: Narrowing,
-}
-
-/// The way to read an identifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AskedAs {
-    /// All its readings.
-    Text,
-    /// As a text of a column of this type.
-    OfColumn(IdType),
-    /// As an identifier of this type.
-    Given(IdType),
-}
-
-/// What is asked of every row.
+/// The questions of a table: where a row's identifiers are, and its conditions.
 pub(super) struct Questions {
     pub(super) columns: Columns,
     /// The conditions that are the same for all rows.

@@ -65,7 +65,7 @@ impl Counts {
         )
     }
 
-    /// What to say when too few rows are resolved.
+    /// The message when too few rows are resolved.
     pub(super) fn too_few(&self, min: Percent) -> Option<String> {
         let (resolved, rows) = (self.resolved(), self.rows());
         let is_enough = resolved as f64 * 100.0 >= rows as f64 * min.0;

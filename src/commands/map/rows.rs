@@ -15,7 +15,7 @@ use crate::config::map::{Field, Many};
 /// The end of a cell of [`Layout::Screen`]. It is a control character, which no escaped text has.
 pub(super) const SCREEN_CELL_END: char = '\u{1f}';
 
-/// How rows are written.
+/// The layout of the rows that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// Delimited text from delimited text: the row's own bytes are copied.

@@ -249,7 +249,7 @@ fn message(body: &[u8]) -> String {
     text.chars().take(MESSAGE_CHARS_MAX).collect()
 }
 
-/// What to do about a status.
+/// The advice for a status.
 fn advice(status: u16) -> &'static str {
     match status {
         401 | 403 => " (check --key-file)",

@@ -13,8 +13,7 @@ use parking_lot::Mutex;
 
 use self::client::{Client, Reply};
 use self::shapes::{Request, answers, values};
-use super::engine::{Answer, Engine};
-use super::question::Asked;
+use super::engine::{Answer, Asked, Engine};
 use crate::config::map::{Address, Field, Many, MapFlags};
 
 /// The jobs of a request, until a server says how many it takes.

@@ -9,8 +9,7 @@ use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::value::RawValue;
 
 use super::RemoteRow;
-use crate::commands::map::engine::Answer;
-use crate::commands::map::question::{Asked, AskedAs};
+use crate::commands::map::engine::{Answer, Asked, AskedAs};
 use crate::config::map::Field;
 
 /// A request.

@@ -22,7 +22,7 @@ const WELL_KNOWN: &[u8] = include_bytes!("../../../../ingest/sample/well-known.c
 /// A folder with an index of well-known instruments.
 struct Desk(tempfile::TempDir);
 
-/// What the command did.
+/// The result of the command.
 struct Mapped {
     code: Option<i32>,
     out: Vec<u8>,

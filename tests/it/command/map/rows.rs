@@ -272,7 +272,7 @@ fn many_rows_keep_their_order() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever the bytes of a file, each row comes out once, in order, and begins with its bytes.
+    /// For any bytes of a file, each row comes out once, in order, and begins with its bytes.
     #[test]
     fn any_rows_come_out(
         pieces in proptest::collection::vec(
