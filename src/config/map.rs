@@ -75,11 +75,13 @@ pub struct MapFlags {
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Also write the unknown and invalid rows to this file, as they came
-    #[arg(long, value_name = "FILE")]
+    /// Also write the unknown and invalid rows to this file, as they came;
+    /// those of a Parquet file as JSON lines
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub unmatched: Option<PathBuf>,
-    /// Also write the ambiguous rows to this file, as they came
-    #[arg(long, value_name = "FILE")]
+    /// Also write the ambiguous rows to this file, as they came; those of a
+    /// Parquet file as JSON lines
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     pub ambiguous: Option<PathBuf>,
     /// Also write the counts to this file, as JSON
     #[arg(long, value_name = "FILE")]
@@ -95,8 +97,9 @@ pub struct MapFlags {
     /// Also find equities that are not listed
     #[arg(long)]
     pub include_unlisted_equities: bool,
-    /// Layout of the result [default: that of FILE; csv for Parquet]
-    #[arg(long, value_name = "csv|jsonl", hide_possible_values = true)]
+    /// Layout of the result [default: by the ending of --out, else that of
+    /// FILE; csv for Parquet]
+    #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, verbatim_doc_comment)]
     pub format: Option<Layout>,
     /// Delimiter between the cells of FILE: a character, or tab
     /// [default: recognised]

@@ -21,13 +21,14 @@ mod report;
 mod rows;
 mod screen;
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Policy, Property, Vocabulary, escaped};
+use figdex_index::{Policy, Property, Vocabulary, escaped, escaped_path};
 use figdex_ingest::files::{Files, Output};
 use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
@@ -70,8 +71,27 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Refuses flags that contradict each other.
+/// Refuses flags that contradict each other, and files that would not be as their names say.
 fn check(flags: &MapFlags) -> anyhow::Result<()> {
+    for (flag, path) in [
+        ("--out", &flags.out),
+        ("--unmatched", &flags.unmatched),
+        ("--ambiguous", &flags.ambiguous),
+        ("--report", &flags.report),
+    ] {
+        let Some(path) = path else { continue };
+        let named = || format!("{flag} {}", escaped_path(path));
+        match ending(path) {
+            Some("parquet") => {
+                bail!("{}: Parquet is read and not written; name a .csv or .jsonl file", named())
+            }
+            Some(packed @ ("gz" | "zst" | "bz2")) => bail!(
+                "{}: the files are not compressed; leave out .{packed}, and compress it later",
+                named()
+            ),
+            _ => {}
+        }
+    }
     let given = |property| flags.conditions.iter().any(|given| given.property == property);
     ensure!(
         !given(Property::ExchCode) || !given(Property::MicCode),
@@ -86,6 +106,19 @@ fn check(flags: &MapFlags) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+fn ending(path: &Path) -> Option<&str> {
+    path.extension().and_then(OsStr::to_str)
+}
+
+/// The layout that is asked for, by `--format` or the ending of `--out`.
+fn asked_layout(flags: &MapFlags) -> Option<figdex_ingest::Layout> {
+    flags.format.or_else(|| match ending(flags.out.as_deref()?)? {
+        "csv" => Some(figdex_ingest::Layout::Csv),
+        "jsonl" | "ndjson" => Some(figdex_ingest::Layout::JsonLines),
+        _ => None,
+    })
 }
 
 fn input(flags: &MapFlags) -> Input {
@@ -248,7 +281,7 @@ impl Mapping<'_> {
         let narrowing = narrowing(flags, engine.vocabulary())?;
         let names = Names::new(&columns.names, &flags.fields, flags.many)?;
         let is_screen = places.out.is_none() && io::stdout().is_terminal();
-        let layout = layout_of(table.container(), flags.format, is_screen);
+        let layout = layout_of(table.container(), asked_layout(flags), is_screen);
         if layout == Layout::Members {
             refuse_same(&columns.names)?;
         }

@@ -204,6 +204,16 @@ fn mistakes_are_explained() {
         (&["none.csv"], 1, "none.csv: no such file or folder"),
         (&["."], 1, ".: this is a folder: name a file"),
         (
+            &["in.csv", "--id", "a", "--out", "x.parquet"],
+            1,
+            "--out x.parquet: Parquet is read and not written; name a .csv or .jsonl file",
+        ),
+        (
+            &["in.csv", "--id", "a", "--unmatched", "x.csv.gz"],
+            1,
+            "--unmatched x.csv.gz: the files are not compressed; leave out .gz, and compress it",
+        ),
+        (
             &["in.csv", "--id", "a:ID_FOO"],
             2,
             "\"ID_FOO\" is not an idType; the idTypes are ID_ISIN, ",

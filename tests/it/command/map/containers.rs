@@ -191,3 +191,53 @@ fn an_open_quote_is_an_error() {
     assert!(mapped.said.contains("in.csv, line 2: a quoted cell never ends"), "{}", mapped.said);
     assert_eq!(desk.names(), ["in.csv", "index"]);
 }
+
+/// The ending of `--out` chooses the layout.
+#[test]
+fn the_ending_of_the_output_is_its_layout() {
+    let desk = Desk::new();
+    desk.write("in.csv", CSV);
+    desk.map(&["in.csv", "--fields", "figi", "--out", "out.jsonl"]).ok();
+    let out = desk.read("out.jsonl");
+    assert!(out.starts_with("{\"isin\":\"US0846701086\",\"note\":"), "{out}");
+    desk.write("in.jsonl", out);
+    let mapped = desk.map(&["in.jsonl", "--id", "isin", "--fields", "figi", "--out", "out.csv"]);
+    mapped.ok();
+    let heading = "isin,note,match,matches,reason,figi,\
+                   figdex_match,figdex_matches,figdex_reason,figdex_figi\n";
+    assert!(desk.read("out.csv").starts_with(heading), "{}", desk.read("out.csv"));
+}
+
+/// Two rows, as a Parquet file: an ISIN, and a weight that the second lacks.
+const PARQUET: &[u8] = include_bytes!("holdings.parquet");
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_are_read() {
+    let desk = Desk::new();
+    let arguments = ["--fields", "figi", "--ambiguous", "many.jsonl"];
+    let mapped = desk.map_file("in.parquet", PARQUET, &arguments);
+    assert_eq!(
+        mapped.ok(),
+        "isin,weight,match,matches,reason,figi\n\
+         US0846701086,0.25,resolved,1,only,BBG000DWCFL4\n\
+         US0378331005,,ambiguous,4,several rows fit,\n"
+    );
+    assert_eq!(desk.read("many.jsonl"), "{\"isin\":\"US0378331005\",\"weight\":null}\n");
+    let mapped = desk.map(&["in.parquet", "--fields", "figi", "--format", "jsonl"]);
+    let first = "{\"isin\":\"US0846701086\",\"weight\":0.25,\"match\":\"resolved\",\"matches\":1,\
+                 \"reason\":\"only\",\"figi\":\"BBG000DWCFL4\"}";
+    assert_eq!(mapped.ok().lines().next(), Some(first));
+    let mapped = desk.map_from(&["-"], PARQUET);
+    assert!(mapped.said.contains("cannot be read from standard input"), "{}", mapped.said);
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_files_need_the_feature() {
+    let desk = Desk::new();
+    let mapped = desk.map_file("in.parquet", PARQUET, &[]);
+    assert_eq!(mapped.code, Some(1));
+    let what = "in.parquet: this program was built without support for Parquet files";
+    assert!(mapped.said.contains(what), "{}", mapped.said);
+}

@@ -4,6 +4,7 @@ mod columns;
 mod containers;
 mod files;
 mod rows;
+mod server;
 
 use std::fs;
 use std::io::Write as _;
