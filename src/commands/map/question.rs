@@ -1,6 +1,6 @@
 //! From the rows of a table to questions, and from the answers to one outcome for each row.
 
-use figdex_index::{IdType, Property, Resolution, Status, Vocabulary, is_hidden};
+use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, is_hidden};
 use figdex_ingest::table::{Batch, Cell, RowBytes};
 
 use super::columns::{Columns, Identifier, Reading, text_of};
@@ -106,7 +106,32 @@ impl Questions {
                 .ok_or_else(|| NoQuestion::Invalid(outside(*property, text)))?;
             narrowing[*property as usize] = Some(known);
         }
+        if let AskedAs::Given(id_type) = reading {
+            let value = |known: Known| vocabulary.text(known);
+            required(id_type, &narrowing, value).map_err(NoQuestion::Invalid)?;
+        }
         Ok(Asked { text, reading, narrowing })
+    }
+}
+
+/// Checks the conditional properties of a mapping job (contract 4.12 to 4.14).
+fn required<'v>(
+    id_type: IdType,
+    narrowing: &Narrowing,
+    value: impl Fn(Known) -> &'v str,
+) -> Result<(), String> {
+    let kind = narrowing[Property::SecurityType2 as usize];
+    let is_indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
+    if is_indistinct && kind.is_none() && narrowing[Property::MarketSecDes as usize].is_none() {
+        let name = id_type.name();
+        return Err(format!("securityType2 or marketSecDes is required when idType is {name}"));
+    }
+    match kind.map(value) {
+        Some(kind @ ("Option" | "Warrant")) => {
+            Err(format!("expiration is required when securityType2 is {kind}"))
+        }
+        Some("Pool") => Err("maturity is required when securityType2 is Pool".to_owned()),
+        _ => Ok(()),
     }
 }
 

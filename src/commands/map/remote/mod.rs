@@ -22,8 +22,10 @@ const JOBS_FIRST: usize = 100;
 /// The most jobs of a request to a server without rate limits, and in any case.
 const JOBS_MAX: usize = 1_000;
 
-/// The identifiers that a request counts as one of a window.
+/// The identifiers that a request counts as one of a window, without a key and with one (contract
+/// 17.8).
 const JOBS_COUNTED_AS_ONE: usize = 10;
+const JOBS_COUNTED_AS_ONE_WITH_KEY: usize = 100;
 
 /// A row of an answer: the fields that were asked for, escaped as inside a JSON string.
 pub(super) type RemoteRow = Vec<Option<Box<str>>>;
@@ -43,6 +45,7 @@ struct Connection {
     client: Client,
     /// The most jobs of the next request.
     jobs_max: usize,
+    jobs_counted_as_one: usize,
     generation: Option<u64>,
 }
 
@@ -54,6 +57,10 @@ impl Remote {
     /// When a file of the flags cannot be read, or the server does not answer.
     pub(super) fn open(address: &Address, flags: &MapFlags) -> anyhow::Result<Self> {
         let key = flags.key_file.as_deref().map(key).transpose()?;
+        let jobs_counted_as_one = match key {
+            Some(_) => JOBS_COUNTED_AS_ONE_WITH_KEY,
+            None => JOBS_COUNTED_AS_ONE,
+        };
         let mut client = Client::new(address, key, flags.ca_file.as_deref())?;
         let mut known = Vec::new();
         for property in properties(flags) {
@@ -67,7 +74,12 @@ impl Remote {
             keeps_all: flags.many == Many::All,
             include_unlisted_equities: flags.include_unlisted_equities,
             vocabulary: Vocabulary::new(known),
-            connection: Mutex::new(Connection { client, jobs_max: JOBS_FIRST, generation: None }),
+            connection: Mutex::new(Connection {
+                client,
+                jobs_max: JOBS_FIRST,
+                jobs_counted_as_one,
+                generation: None,
+            }),
         })
     }
 
@@ -170,7 +182,7 @@ impl Connection {
             None => JOBS_MAX,
             Some(window) => {
                 let most = if window.remaining > 0 { window.remaining } else { window.limit };
-                (most as usize).saturating_mul(JOBS_COUNTED_AS_ONE).clamp(1, JOBS_MAX)
+                (most as usize).saturating_mul(self.jobs_counted_as_one).clamp(1, JOBS_MAX)
             }
         };
     }

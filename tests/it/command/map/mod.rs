@@ -3,6 +3,7 @@
 mod columns;
 mod containers;
 mod files;
+mod resolve;
 mod rows;
 mod server;
 
