@@ -22,6 +22,7 @@ mod rows;
 mod screen;
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,7 +39,7 @@ use self::engine::{Engine, Narrowing};
 use self::local::Local;
 use self::names::Names;
 use self::outputs::{Temporary, Writing};
-use self::pipeline::{Rest, Work, Written};
+use self::pipeline::{Check, Rest, Work, Written};
 use self::progress::Progress;
 use self::question::Questions;
 use self::remote::Remote;
@@ -323,7 +324,8 @@ impl Mapping<'_> {
         let progress = match (&out, &input(flags)) {
             (Destination::Screen(_), _) => None,
             (_, Input::File(path)) => {
-                let bytes = path.metadata().ok().filter(|file| file.is_file()).map(|f| f.len());
+                let bytes =
+                    path.metadata().ok().filter(fs::Metadata::is_file).map(|file| file.len());
                 Progress::start(table.bytes_read(), bytes)
             }
             _ => Progress::start(table.bytes_read(), None),
@@ -467,10 +469,7 @@ fn refuse_same(names: &[String]) -> anyhow::Result<()> {
 
 /// Refuses members of later objects for which there is no place: names that were given to added
 /// columns, and with delimited text all others.
-fn new_members(
-    writer: &RowWriter,
-    known: usize,
-) -> Box<dyn Fn(&Table) -> anyhow::Result<()> + Send> {
+fn new_members(writer: &RowWriter, known: usize) -> Check {
     let added = writer.names.all().to_vec();
     let has_cells = matches!(writer.layout, Layout::Cells { .. });
     let is_delimited = matches!(writer.layout, Layout::Copied { .. } | Layout::Members);

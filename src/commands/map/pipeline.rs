@@ -24,12 +24,15 @@ const WORKERS: usize = 2;
 /// The most batches that are read and not put out yet.
 const BATCHES_MAX: usize = 6;
 
+/// A check of a table after each batch.
+pub(super) type Check = Box<dyn Fn(&Table) -> anyhow::Result<()> + Send>;
+
 /// The rest of a table, after its first batches were read.
 pub(super) struct Rest {
     pub(super) first: VecDeque<Batch>,
     pub(super) table: Table,
     /// Checks the table after each batch: an object may have a member that no object had before.
-    pub(super) check: Box<dyn Fn(&Table) -> anyhow::Result<()> + Send>,
+    pub(super) check: Check,
 }
 
 /// The bytes of the rows of a batch.

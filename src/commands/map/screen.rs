@@ -75,6 +75,9 @@ fn width() -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(WIDTH)
 }
 
+/// Whether a column of this natural width is cut.
+type Cut = fn(usize) -> bool;
+
 /// The width of each column, so that all of them fit: the widest columns are cut first.
 fn widths(rows: &str, width: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = Vec::new();
@@ -89,12 +92,10 @@ fn widths(rows: &str, width: usize) -> Vec<usize> {
     let room = width.saturating_sub(GAP * widths.len().saturating_sub(1)).max(widths.len());
     let natural = widths.clone();
     // First long texts are cut, then all others but FIGIs and ISINs, and last these.
-    let cuts: [(fn(usize) -> bool, usize); 4] = [
-        (|width| width > FIGI_CHARS, FIGI_CHARS),
-        (|width| width > FIGI_CHARS, TEXT_WIDTH_MIN),
-        (|width| width != FIGI_CHARS, WIDTH_MIN),
-        (|_| true, 1),
-    ];
+    let long = |width| width > FIGI_CHARS;
+    let other = |width| width != FIGI_CHARS;
+    let cuts: [(Cut, usize); 4] =
+        [(long, FIGI_CHARS), (long, TEXT_WIDTH_MIN), (other, WIDTH_MIN), (|_| true, 1)];
     for (is_cut, least) in cuts {
         while widths.iter().sum::<usize>() > room {
             let cut = (0..widths.len()).filter(|place| is_cut(natural[*place]));

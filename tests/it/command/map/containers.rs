@@ -209,14 +209,19 @@ fn the_ending_of_the_output_is_its_layout() {
 }
 
 /// Two rows, as a Parquet file: an ISIN, and a weight that the second lacks.
-const PARQUET: &[u8] = include_bytes!("holdings.parquet");
+fn parquet() -> Vec<u8> {
+    let hex: Vec<u8> =
+        include_bytes!("holdings.parquet.hex").iter().copied().filter(|c| *c != b'\n').collect();
+    let pairs = hex.chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+    pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect()
+}
 
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_files_are_read() {
     let desk = Desk::new();
     let arguments = ["--fields", "figi", "--ambiguous", "many.jsonl"];
-    let mapped = desk.map_file("in.parquet", PARQUET, &arguments);
+    let mapped = desk.map_file("in.parquet", parquet(), &arguments);
     assert_eq!(
         mapped.ok(),
         "isin,weight,match,matches,reason,figi\n\
@@ -228,7 +233,7 @@ fn parquet_files_are_read() {
     let first = "{\"isin\":\"US0846701086\",\"weight\":0.25,\"match\":\"resolved\",\"matches\":1,\
                  \"reason\":\"only\",\"figi\":\"BBG000DWCFL4\"}";
     assert_eq!(mapped.ok().lines().next(), Some(first));
-    let mapped = desk.map_from(&["-"], PARQUET);
+    let mapped = desk.map_from(&["-"], &parquet());
     assert!(mapped.said.contains("cannot be read from standard input"), "{}", mapped.said);
 }
 
@@ -236,7 +241,7 @@ fn parquet_files_are_read() {
 #[test]
 fn parquet_files_need_the_feature() {
     let desk = Desk::new();
-    let mapped = desk.map_file("in.parquet", PARQUET, &[]);
+    let mapped = desk.map_file("in.parquet", parquet(), &[]);
     assert_eq!(mapped.code, Some(1));
     let what = "in.parquet: this program was built without support for Parquet files";
     assert!(mapped.said.contains(what), "{}", mapped.said);

@@ -1,6 +1,9 @@
 //! `figdex map` over an index and over a server of the same index gives the same.
 
-use super::Desk;
+use serde_json::{Value, json};
+
+use super::{Desk, WELL_KNOWN};
+use crate::support::Server;
 use crate::support::process::{Process, figdex};
 
 /// Identifiers of all kinds, right and wrong, each by itself, in columns, and with conditions.
@@ -101,4 +104,43 @@ fn the_limits_of_a_server_are_kept() {
     let mapped = desk.map(&["in.csv", "--url", &server.place]);
     mapped.ok();
     assert_eq!(mapped.sum(), "130 rows = 130 resolved + 0 ambiguous + 0 unknown + 0 invalid");
+}
+
+/// A job may be a text, and the text of a column. contract 17.13.
+#[test]
+fn a_job_may_be_a_text_of_a_column() {
+    let server = Server::of_dump(str::from_utf8(WELL_KNOWN).unwrap());
+    let ask = |job: Value| {
+        let body = json!({"jobs": [job], "fields": ["figi"], "prefer": ["composite"]});
+        let answer = server.post("/resolve", &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let answer: Value = serde_json::from_str(&answer.body).unwrap();
+        answer["results"][0].clone()
+    };
+    let resolved = ask(json!({"text": "BRK.B", "as": "TICKER", "currency": "USD"}));
+    assert_eq!(resolved["data"], json!([{"figi": "BBG000DWG505"}]));
+    assert_eq!(ask(json!({"text": "BRK.B"}))["data"], json!([{"figi": "BBG000DWG505"}]));
+    let wrong = ask(json!({"text": "BRK.B", "as": "ID_ISIN"}));
+    assert_eq!(
+        wrong["error"],
+        "ID_ISIN: expected two letters, nine letters or digits, and a check digit"
+    );
+    for (job, error) in [
+        (json!({"text": "IBM", "idType": "TICKER"}), "text takes the place of idType and idValue"),
+        (json!({"text": 7}), "text must be a string"),
+        (json!({"text": "IBM", "as": "odd"}), "Invalid value for as"),
+        (json!({"text": "IBM", "odd": 1}), "Invalid key"),
+        (json!({"as": "TICKER"}), "Invalid key"),
+    ] {
+        let result = ask(job.clone());
+        assert_eq!(result["status"], "invalid", "{job}");
+        assert!(result["error"].as_str().unwrap().contains(error), "{job} {result}");
+    }
+    // Mapping jobs have no such members.
+    let answer =
+        server.map(&json!([{"text": "IBM"}, {"idType": "TICKER", "idValue": "IBM", "as": "x"}]));
+    for (result, key) in answer.iter().zip(["text", "as"]) {
+        let error = result["error"].as_str().unwrap();
+        assert!(error.contains(key), "{error}");
+    }
 }
