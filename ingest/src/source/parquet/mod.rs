@@ -65,6 +65,7 @@ type Batch = Vec<JsonRecord>;
 pub(crate) struct Records {
     batches: Worker<Batch>,
     batch: vec::IntoIter<JsonRecord>,
+    is_over: bool,
 }
 
 pub(super) struct Parquet {
@@ -199,7 +200,7 @@ impl Records {
     pub(crate) fn new(file: Box<dyn FileReader>, columns: Option<Type>) -> Result<Self, String> {
         let mut batches = Worker::start(DEADLINE, |made| send_records(file, columns, made))?;
         let batch = batches.take()?.into_iter();
-        Ok(Self { batches, batch })
+        Ok(Self { batches, batch, is_over: false })
     }
 
     /// The next record; `None` at the end.
@@ -207,12 +208,16 @@ impl Records {
     /// # Errors
     /// The message, when the file cannot be read further.
     pub(crate) fn next(&mut self) -> JsonRecord {
-        loop {
+        while !self.is_over {
             match self.batch.next() {
-                Some(record) => return record,
+                Some(record) => {
+                    self.is_over = matches!(record, Ok(None));
+                    return record;
+                }
                 None => self.batch = self.batches.take()?.into_iter(),
             }
         }
+        Ok(None)
     }
 }
 
