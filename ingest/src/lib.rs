@@ -27,6 +27,7 @@ mod report;
 mod row;
 pub mod sample;
 mod source;
+pub mod table;
 pub mod terminal;
 
 pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};

@@ -3,6 +3,7 @@
 mod config;
 pub mod explain;
 mod keys;
+mod map;
 mod serve;
 
 use std::process::ExitCode;
@@ -23,10 +24,15 @@ pub fn run() -> ExitCode {
         Command::Serve(flags) => serve::run(flags),
         Command::Config(flags) => config::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
+        Command::Map(flags) => return exit_of(map::run(&flags)),
         Command::Keys(command) => keys::run(&command),
     };
+    exit_of(done.map(|()| ExitCode::SUCCESS))
+}
+
+fn exit_of(done: anyhow::Result<ExitCode>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             terminal::error("figdex", &error);
             ExitCode::FAILURE

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, value_parser};
 
+use super::map::MapFlags;
 use super::table::{SETTINGS, Setting, Takes};
 use super::{Config, DEFAULT_INDEX, Provenance};
 
@@ -40,6 +41,8 @@ pub enum Command {
     Config(SettingFlags),
     /// Print how an index would answer a question
     Explain(ExplainFlags),
+    /// Map a file of identifiers to FIGIs: every row comes out, with the FIGI that is meant
+    Map(Box<MapFlags>),
     /// Add, list and revoke API keys; a running server applies changes within seconds
     #[command(subcommand)]
     Keys(KeysCommand),

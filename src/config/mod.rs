@@ -5,6 +5,7 @@
 
 mod flags;
 mod listing;
+pub mod map;
 mod provenance;
 mod sources;
 mod table;
@@ -21,6 +22,7 @@ use std::time::Duration;
 pub use self::flags::{Command, ExplainFlags, Flags, KeysCommand, KeysFlags, SettingFlags};
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
+pub use self::map::MapFlags;
 pub use self::provenance::Provenance;
 use self::sources::Sources;
 use self::table::{SETTINGS, Takes};

@@ -325,6 +325,11 @@ impl<'a> Fields<'a> {
             })),
             filters => filters,
         });
+        if let Some((text, as_type)) = self.properties.as_deref().and_then(Properties::text) {
+            let question = self.text_question((text, as_type), version, vocabulary, filters);
+            return question
+                .unwrap_or_else(|fault| Question::invalid(fault.trim_end_matches('.').to_owned()));
+        }
         match self.lookup(version, filters) {
             Ok(Some(lookup)) => Question::lookup(lookup),
             Ok(None) => Question::unfound(),
@@ -337,8 +342,47 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The question of a job with `text`, and `as` for a text of a column (contract 17.13).
+    fn text_question(
+        &self,
+        (raw, as_type): (Raw<'a>, Option<Raw<'a>>),
+        version: Version,
+        vocabulary: &Vocabulary,
+        filters: Result<Option<Option<Filters>>, Fault>,
+    ) -> Result<Question<'a>, Fault> {
+        if self.id_type.is_some() || self.id_value.is_some() {
+            return Err("text takes the place of idType and idValue.".into());
+        }
+        if let Some(key) = self.properties.as_deref().and_then(Properties::unknown) {
+            return Err(invalid_key(key));
+        }
+        let id_type = as_type.map(|raw| {
+            let id_type = text(raw).and_then(|name| IdType::from_name(&name));
+            id_type.filter(|id_type| version.has_id_type(*id_type)).ok_or("Invalid value for as.")
+        });
+        let id_type = id_type.transpose()?;
+        let text = text(raw).ok_or("text must be a string.")?;
+        let Some(filters) = filters? else { return Ok(Question::unfound()) };
+        let filters = filters.as_ref();
+        let question = |text| match id_type {
+            Some(id_type) => Question::of_column(text, id_type, vocabulary, filters),
+            None => Question::text(text, vocabulary, filters),
+        };
+        Ok(match &text {
+            Cow::Borrowed(text) => question(text),
+            Cow::Owned(text) => match id_type {
+                Some(id_type) => Question::of_column(text, id_type, vocabulary, filters),
+                None => Question::text(text, vocabulary, filters),
+            }
+            .into_owned(),
+        })
+    }
+
     /// The identifier as it was sent: a text, or the digits of an integer.
     pub(super) fn input(&self) -> Option<Cow<'a, str>> {
+        if let Some((raw, _)) = self.properties.as_deref().and_then(Properties::text) {
+            return text(raw);
+        }
         match self.id_value.as_ref()? {
             Given::Text(text) => Some(text.clone()),
             Given::Integer(number) => Some(number.to_string().into()),

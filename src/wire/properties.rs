@@ -40,6 +40,11 @@ pub(super) struct Properties<'a> {
     coupon: Option<Raw<'a>>,
     expiration: Option<Raw<'a>>,
     maturity: Option<Raw<'a>>,
+    /// `text` and `as` of a job of a list (contract 17.13). They are not properties.
+    text: Option<Raw<'a>>,
+    text_as: Option<Raw<'a>>,
+    /// The first name that is none of these.
+    unknown: Option<Box<str>>,
 }
 
 impl<'a> Properties<'a> {
@@ -55,11 +60,29 @@ impl<'a> Properties<'a> {
             _ => match Property::from_name(name) {
                 Some(Property::StateCode) if !version.has_state_code() => return false,
                 Some(property) => &mut self.enums[property as usize],
-                None => return false,
+                None => {
+                    match name {
+                        "text" => self.text = Some(raw),
+                        "as" => self.text_as = Some(raw),
+                        _ if self.unknown.is_none() => self.unknown = Some(name.into()),
+                        _ => {}
+                    }
+                    return false;
+                }
             },
         };
         *place = (!is_null(raw)).then_some(raw);
         true
+    }
+
+    /// `text` and `as` of a job of a list (contract 17.13).
+    pub(super) fn text(&self) -> Option<(Raw<'a>, Option<Raw<'a>>)> {
+        Some((self.text?, self.text_as))
+    }
+
+    /// The first member that is neither a property nor `text` or `as`.
+    pub(super) fn unknown(&self) -> Option<&str> {
+        self.unknown.as_deref()
     }
 
     /// Whether any property is given.

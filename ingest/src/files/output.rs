@@ -88,8 +88,16 @@ pub struct NewFile {
 }
 
 impl NewFile {
+    /// Its temporary path; `None` for a stream, which is written in place.
+    pub fn temporary(&self) -> Option<&Path> {
+        self.rename.as_ref().map(|(new, _)| new.as_path())
+    }
+
     /// Writes buffered data through to the disk.
-    pub(crate) fn sync(&self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sync(&self) -> io::Result<()> {
         // A stream is not on a disk.
         self.rename.as_ref().map_or(Ok(()), |_| self.file.sync_all())
     }

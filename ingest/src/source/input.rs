@@ -75,7 +75,7 @@ impl Input {
         }
     }
 
-    pub(super) fn open(&self) -> Result<Box<dyn Read + Send>> {
+    pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| Error::open(&self.name(), error))?;
@@ -93,7 +93,7 @@ impl Input {
     }
 
     /// The ending of the file's name in lower case, without an ending for compression.
-    pub(super) fn ending(&self) -> Option<String> {
+    pub(crate) fn ending(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
         let name = if self.is_packed() { Path::new(path.file_stem()?) } else { path.as_path() };
         name.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)

@@ -1,5 +1,5 @@
 //! Counts the bytes that pass through a reader and computes their checksum, so that the manifest
-//! can identify the files from which an index was built.
+//! can identify the files from which an index was built. Other readers count only.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 /// The size and checksum of one file, as far as it has been read.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Meter(Arc<Mutex<Measure>>);
 
-#[derive(Default)]
 struct Measure {
     bytes: u64,
-    digest: Sha256,
+    /// `None` when nobody asks for the checksum.
+    digest: Option<Sha256>,
 }
 
 impl Meter {
+    /// A meter that counts bytes and computes their checksum.
+    pub(crate) fn with_checksum() -> Self {
+        Self(Arc::new(Mutex::new(Measure { bytes: 0, digest: Some(Sha256::new()) })))
+    }
+
+    /// A meter that counts bytes.
+    pub(crate) fn of_bytes() -> Self {
+        Self(Arc::new(Mutex::new(Measure { bytes: 0, digest: None })))
+    }
+
     /// A reader of the same bytes that counts them in this meter.
     pub(crate) fn measure(&self, inner: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         Box::new(Measured { inner, meter: self.clone() })
@@ -27,9 +37,10 @@ impl Meter {
         self.lock().bytes
     }
 
-    /// SHA-256 of the bytes read, in hexadecimal.
+    /// SHA-256 of the bytes read, in hexadecimal; empty without a checksum.
     pub(crate) fn sha256(&self) -> String {
-        figdex_index::hex(&self.lock().digest.clone().finalize())
+        let digest = self.lock().digest.clone();
+        digest.map(|digest| figdex_index::hex(&digest.finalize())).unwrap_or_default()
     }
 
     fn lock(&self) -> MutexGuard<'_, Measure> {
@@ -54,7 +65,9 @@ impl Read for Measured {
         };
         let mut measure = self.meter.lock();
         measure.bytes += read as u64;
-        measure.digest.update(&buffer[..read]);
+        if let Some(digest) = &mut measure.digest {
+            digest.update(&buffer[..read]);
+        }
         Ok(read)
     }
 }

@@ -14,9 +14,10 @@ mod json_lines;
 mod meter;
 pub(crate) mod next;
 #[cfg(feature = "parquet")]
-mod parquet;
-mod recognise;
-mod unpack;
+pub(crate) mod parquet;
+pub(crate) mod recognise;
+pub(crate) mod text;
+pub(crate) mod unpack;
 
 use std::io::{self, BufReader, Read};
 
@@ -40,9 +41,14 @@ use crate::row::{Column, Row};
 pub const RECORD_BYTES_MAX: usize = 4 << 20;
 
 /// Number of bytes that are read to recognise a format.
-const SNIFF_BYTES: usize = 64 << 10;
+pub(crate) const SNIFF_BYTES: usize = 64 << 10;
 
-const READ_BUFFER_BYTES: usize = 256 << 10;
+pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
+
+/// The message of a program that cannot read Parquet files.
+#[cfg(not(feature = "parquet"))]
+pub(crate) const NO_PARQUET: &str = "this program was built without support for Parquet files: \
+                                     build it with the cargo feature `parquet`";
 
 /// A dump that is being read.
 pub(crate) struct DumpReader {
@@ -85,7 +91,7 @@ impl DumpReader {
     pub(crate) fn open_without_figi(input: &Input, format: Option<&Format>) -> Result<Self> {
         let name = input.name();
         let failed = |error: io::Error| Error::open(&name, error);
-        let meter = Meter::default();
+        let meter = Meter::with_checksum();
         let mut unpacked = unpack(meter.measure(input.open()?), &meter).map_err(failed)?;
         // The bytes to recognise a format must be in one buffer, but a decoder may return only a
         // few bytes at a time.
@@ -144,9 +150,7 @@ impl DumpReader {
         _meter: Meter,
         _content: Box<dyn Read + Send>,
     ) -> Result<Self> {
-        let what = "this program was built without support for Parquet files: build it with the \
-                    cargo feature `parquet` of figdex-ingest";
-        Err(Error::input(&input.name(), None, what))
+        Err(Error::input(&input.name(), None, NO_PARQUET))
     }
 
     /// Reads the next record into `row`.

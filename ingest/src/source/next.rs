@@ -22,29 +22,29 @@ pub(crate) enum Next {
 #[derive(Debug)]
 pub(crate) struct DumpError {
     /// The line, from 1; `None` if the dump has no lines.
-    pub(super) line: Option<u64>,
-    pub(super) what: String,
+    pub(crate) line: Option<u64>,
+    pub(crate) what: String,
 }
 
 impl DumpError {
-    pub(super) fn new(line: u64, what: impl Into<String>) -> Self {
+    pub(crate) fn new(line: u64, what: impl Into<String>) -> Self {
         Self { line: Some(line), what: what.into() }
     }
 
     /// For `map_err`: an I/O error at that line.
-    pub(super) fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {
             io::ErrorKind::UnexpectedEof => Self::new(line, "the compressed file is cut off"),
             _ => Self::new(line, error.to_string()),
         }
     }
 
-    pub(super) fn too_long(line: u64) -> Self {
+    pub(crate) fn too_long(line: u64) -> Self {
         Self::new(line, format!("a record is longer than {RECORD_BYTES_MAX} bytes"))
     }
 
     /// The error, with the name of the dump.
-    pub(super) fn of(self, name: &str) -> Error {
+    pub(crate) fn of(self, name: &str) -> Error {
         Error::input(&name, self.line, self.what)
     }
 }

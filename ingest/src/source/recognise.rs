@@ -67,10 +67,7 @@ impl Head<'_> {
     }
 
     fn commonest(&self, description: &Description) -> u8 {
-        let line = self.first_line(description);
-        let count = |delimiter: &u8| line.iter().filter(|byte| *byte == delimiter).count();
-        // Of equally frequent ones, the first in the list.
-        DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(b',')
+        commonest(self.first_line(description))
     }
 
     /// The first line that may be the header row or a record.
@@ -154,6 +151,21 @@ impl Head<'_> {
             Container::Parquet => Vec::new(),
         }
     }
+}
+
+/// The commonest delimiter of a line outside of quotes; of equally frequent ones the first in
+/// [`DELIMITERS`].
+pub(crate) fn commonest(line: &[u8]) -> u8 {
+    let mut counts = [0_usize; DELIMITERS.len()];
+    let mut is_quoted = false;
+    for byte in line {
+        is_quoted ^= *byte == b'"';
+        if let Some(place) = DELIMITERS.iter().position(|delimiter| delimiter == byte) {
+            counts[place] += usize::from(!is_quoted);
+        }
+    }
+    let places = (0..DELIMITERS.len()).rev();
+    places.max_by_key(|place| counts[*place]).map_or(b',', |place| DELIMITERS[place])
 }
 
 fn has(names: &[String], sign: &Recognise) -> bool {

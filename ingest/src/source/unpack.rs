@@ -25,7 +25,7 @@ const PACKED_BUFFER_BYTES: usize = 64 << 10;
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// A reader of the unpacked content of `file`. `meter` counts the packed bytes.
-pub(super) fn unpack(
+pub(crate) fn unpack(
     file: Box<dyn Read + Send>,
     meter: &Meter,
 ) -> io::Result<Box<dyn Read + Send>> {
@@ -86,7 +86,7 @@ mod tests {
 
     /// The number of unpacked bytes, and the error that ended them.
     fn unpacked(file: Vec<u8>) -> (u64, Option<String>) {
-        let meter = Meter::default();
+        let meter = Meter::with_checksum();
         let file = meter.measure(Box::new(io::Cursor::new(file)));
         let mut unpacked = unpack(file, &meter).unwrap();
         let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);

@@ -1,8 +1,9 @@
 //! The program `figdex-ingest`: builds, formats of dumps, commands about an index, and the files
-//! that it writes.
+//! that it writes. And `figdex map`.
 
 mod build;
 mod crash;
 mod formats;
+mod map;
 mod operate;
 mod outputs;

@@ -24,7 +24,9 @@ pub(crate) struct Certificate {
 
 impl Certificate {
     pub(crate) fn new() -> Self {
-        let made = rcgen::generate_simple_self_signed(["figdex.test".to_owned()]).unwrap();
+        let made =
+            rcgen::generate_simple_self_signed(["figdex.test", "localhost"].map(str::to_owned))
+                .unwrap();
         let CertifiedKey { cert, signing_key } = made;
         let key = signing_key.serialize_pem();
         Self { certificate: cert.pem(), key, known: cert.der().clone() }

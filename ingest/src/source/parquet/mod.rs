@@ -61,9 +61,15 @@ const STACK_BYTES: usize = 8 << 20;
 type JsonRecord = Result<Option<String>, String>;
 type Batch = Vec<JsonRecord>;
 
-pub(super) struct Parquet {
+/// The records of a file, each as a JSON object.
+pub(crate) struct Records {
     batches: Worker<Batch>,
     batch: vec::IntoIter<JsonRecord>,
+    is_over: bool,
+}
+
+pub(super) struct Parquet {
+    records: Records,
     record: u64,
     objects: Objects,
     unknown: Vec<String>,
@@ -73,7 +79,7 @@ pub(super) struct Parquet {
 ///
 /// # Errors
 /// The message, when the file is damaged, implausible or not a regular file.
-pub(super) fn open(
+pub(crate) fn open(
     input: &Input,
     content: Box<dyn Read + Send>,
 ) -> Result<Box<dyn FileReader>, String> {
@@ -181,9 +187,38 @@ impl<T: Send + 'static> Worker<T> {
 }
 
 /// The names of the columns of a file.
-pub(super) fn names(file: &dyn FileReader) -> Vec<String> {
+pub(crate) fn names(file: &dyn FileReader) -> Vec<String> {
     let fields = file.metadata().file_metadata().schema().get_fields();
     fields.iter().map(|field| field.name().to_owned()).collect()
+}
+
+impl Records {
+    /// The records, with these columns or all.
+    ///
+    /// # Errors
+    /// The message, when the columns cannot be read.
+    pub(crate) fn new(file: Box<dyn FileReader>, columns: Option<Type>) -> Result<Self, String> {
+        let mut batches = Worker::start(DEADLINE, |made| send_records(file, columns, made))?;
+        let batch = batches.take()?.into_iter();
+        Ok(Self { batches, batch, is_over: false })
+    }
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    /// The message, when the file cannot be read further.
+    pub(crate) fn next(&mut self) -> JsonRecord {
+        while !self.is_over {
+            match self.batch.next() {
+                Some(record) => {
+                    self.is_over = matches!(record, Ok(None));
+                    return record;
+                }
+                None => self.batch = self.batches.take()?.into_iter(),
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl Parquet {
@@ -208,10 +243,9 @@ impl Parquet {
         }
         let projection = Type::group_type_builder(schema.name()).with_fields(used).build();
         let projection = projection.map_err(|error| error.to_string())?;
-        let mut batches = Worker::start(DEADLINE, |made| send_records(file, projection, made))?;
-        let batch = batches.take()?.into_iter();
+        let records = Records::new(file, Some(projection))?;
         plan.keep(header, &present);
-        Ok(Self { batches, batch, record: 0, objects: Objects::new(plan), unknown })
+        Ok(Self { records, record: 0, objects: Objects::new(plan), unknown })
     }
 
     pub(super) fn unknown_columns(&self) -> &[String] {
@@ -223,13 +257,7 @@ impl Parquet {
         row.line = self.record;
         let failed =
             |what: String| DumpError { line: None, what: format!("record {}: {what}", row.line) };
-        let record = loop {
-            match self.batch.next() {
-                Some(record) => break record,
-                None => self.batch = self.batches.take().map_err(&failed)?.into_iter(),
-            }
-        };
-        let Some(text) = record.map_err(&failed)? else { return Ok(Next::End) };
+        let Some(text) = self.records.next().map_err(failed)? else { return Ok(Next::End) };
         row.raw.extend_from_slice(text.as_bytes());
         if let Err(reason) = self.objects.read(plan, &row.raw) {
             return Ok(Next::Rejected(reason));
@@ -242,10 +270,10 @@ impl Parquet {
 /// that the columns can be read.
 fn send_records(
     file: Box<dyn FileReader>,
-    columns: Type,
+    columns: Option<Type>,
     made: &SyncSender<Result<Batch, String>>,
 ) -> Result<Batch, String> {
-    let mut rows = guarded(|| RowIter::from_file_into(file).project(Some(columns)))?;
+    let mut rows = guarded(|| RowIter::from_file_into(file).project(columns))?;
     let mut batch = Batch::new();
     while made.send(Ok(mem::take(&mut batch))).is_ok() {
         let mut bytes = 0;

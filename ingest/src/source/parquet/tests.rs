@@ -184,7 +184,7 @@ fn a_page_that_keeps_the_library_busy_is_abandoned() {
     let mut source =
         DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format())).unwrap();
     let RecordReader::Parquet(reader) = &mut source.reader else { panic!("it is a Parquet file") };
-    reader.batches.wait_left = Duration::from_millis(100);
+    reader.records.batches.wait_left = Duration::from_millis(100);
     let start = Instant::now();
     let message = source.next(&mut Row::default()).err().unwrap().to_string();
     assert!(message.starts_with("dump: record 1: reading was abandoned after "), "{message}");

@@ -1,0 +1,202 @@
+//! Some rows of a table: their bytes and their cells, in a few allocations for all of them.
+
+use super::cell::Cell;
+use super::members::Members;
+use crate::source::next::DumpError;
+
+/// Some rows of a table, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// The bytes of the rows with their line ends, one after the other.
+    raw: Vec<u8>,
+    /// The texts of the cells, one after the other.
+    texts: Vec<u8>,
+    cells: Vec<Place>,
+    rows: Vec<Ends>,
+}
+
+/// A cell: its column, its kind, and the end of its text.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    column: u32,
+    is_nested: bool,
+    end: usize,
+}
+
+/// The ends of a row in each of the lists of its batch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    content: usize,
+    raw: usize,
+    cells: usize,
+    line: u64,
+}
+
+/// The beginning of a record in the bytes of a batch, and the line on which it was read.
+pub(super) struct Cut {
+    pub(super) start: usize,
+    pub(super) line: u64,
+}
+
+/// A row of a batch.
+#[derive(Clone, Copy)]
+pub struct RowBytes<'a> {
+    batch: &'a Batch,
+    before: Ends,
+    own: Ends,
+}
+
+impl Batch {
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The number of bytes of all rows.
+    pub fn bytes(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// The row at a place, from 0.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn row(&self, place: usize) -> RowBytes<'_> {
+        let before = place.checked_sub(1).map(|before| self.rows[before]).unwrap_or_default();
+        RowBytes { batch: self, before, own: self.rows[place] }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.truncate(0);
+        self.texts.clear();
+        self.cells.clear();
+        self.rows.clear();
+    }
+
+    /// The bytes, to which a reader appends those of a record.
+    pub(super) fn raw_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.raw
+    }
+
+    pub(super) fn truncate(&mut self, bytes: usize) {
+        self.raw.truncate(bytes);
+    }
+
+    /// Ends a record of delimited text: adds a row for it, and one for each blank line before it.
+    pub(super) fn end_delimited(&mut self, cut: Cut, texts: &[u8], ends: &[usize]) {
+        let Cut { mut start, mut line } = cut;
+        while let Some(length) = line_end(&self.raw[start..]) {
+            self.rows.push(Ends {
+                content: start,
+                raw: start + length,
+                cells: self.cells.len(),
+                line,
+            });
+            start += length;
+            line += 1;
+        }
+        let own = &self.raw[start..];
+        let content = match own {
+            [.., b'\r', b'\n'] => own.len() - 2,
+            [.., b'\r' | b'\n'] => own.len() - 1,
+            _ => own.len(),
+        };
+        let before = self.texts.len();
+        self.texts.extend_from_slice(texts);
+        let cells = (0..).zip(ends);
+        self.cells.extend(cells.map(|(column, end)| Place {
+            column,
+            is_nested: false,
+            end: before + end,
+        }));
+        let content = start + content;
+        self.rows.push(Ends { content, raw: self.raw.len(), cells: self.cells.len(), line });
+    }
+
+    /// Ends a record that is a JSON object.
+    pub(super) fn end_object(
+        &mut self,
+        cut: Cut,
+        members: &mut Members,
+    ) -> Result<bool, DumpError> {
+        let Cut { start, line } = cut;
+        let content = start + self.raw[start..].trim_ascii_end().len();
+        let own = &self.raw[start..content];
+        let (texts, cells) = (&mut self.texts, &mut self.cells);
+        let read = members.read(own, |column, value| {
+            let is_nested = match value {
+                Cell::Absent => return,
+                Cell::Nested => true,
+                Cell::Text(text) => {
+                    texts.extend_from_slice(text);
+                    false
+                }
+            };
+            cells.push(Place { column, is_nested, end: texts.len() });
+        });
+        read.map_err(|what| DumpError::new(line, what))?;
+        self.rows.push(Ends { content, raw: self.raw.len(), cells: self.cells.len(), line });
+        Ok(true)
+    }
+
+    /// Keeps the last row only, without the blank lines before it.
+    pub(super) fn remove_blank_lines(&mut self) {
+        let (Some(last), blank) = (self.rows.last().copied(), self.rows.len() - 1) else { return };
+        let start = if blank == 0 { 0 } else { self.rows[blank - 1].raw };
+        self.raw.drain(..start);
+        self.rows = vec![Ends { content: last.content - start, raw: last.raw - start, ..last }];
+    }
+}
+
+/// The length of the line end at the beginning of a text.
+fn line_end(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'\r', b'\n', ..] => Some(2),
+        [b'\r' | b'\n', ..] => Some(1),
+        _ => None,
+    }
+}
+
+impl<'a> RowBytes<'a> {
+    /// Its bytes, without the line end.
+    pub fn content(self) -> &'a [u8] {
+        &self.batch.raw[self.before.raw..self.own.content]
+    }
+
+    /// Its line end; empty for a last row without one and for a row of a Parquet file.
+    pub fn line_end(self) -> &'a [u8] {
+        &self.batch.raw[self.own.content..self.own.raw]
+    }
+
+    /// The number of its cells. Of an object, those that are not null.
+    pub fn cells(self) -> usize {
+        self.own.cells - self.before.cells
+    }
+
+    /// The line on which it begins, or the number of a Parquet file's record.
+    pub fn line(self) -> u64 {
+        self.own.line
+    }
+
+    /// Its cell in a column, counted from 0.
+    pub fn cell(self, column: usize) -> Cell<'a> {
+        let own = &self.batch.cells[self.before.cells..self.own.cells];
+        let is_it = |cell: &Place| cell.column as usize == column;
+        // The cells of delimited text, and mostly those of objects, are in the order of columns.
+        let place = match own.get(column) {
+            Some(cell) if is_it(cell) => column,
+            _ => match own.iter().rposition(is_it) {
+                Some(place) => place,
+                None => return Cell::Absent,
+            },
+        };
+        if own[place].is_nested {
+            return Cell::Nested;
+        }
+        let start = match (self.before.cells + place).checked_sub(1) {
+            Some(before) => self.batch.cells[before].end,
+            None => 0,
+        };
+        Cell::Text(&self.batch.texts[start..own[place].end])
+    }
+}

@@ -1,0 +1,342 @@
+//! Tables as they are: rows with their own bytes and cells, before any column has a meaning. For
+//! commands that add columns to a table and leave the rest as it was.
+//!
+//! Compression and containers are those of dumps (`source/`). Delimited text is read as UTF-8;
+//! UTF-16 and Windows-1252 are converted, and [`Table::converted_from`] says so.
+
+mod batch;
+mod cell;
+mod encoding;
+mod members;
+#[cfg(all(test, feature = "parquet"))]
+mod parquet_tests;
+#[cfg(test)]
+mod tests;
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use self::batch::Cut;
+pub use self::batch::{Batch, RowBytes};
+pub use self::cell::Cell;
+use self::encoding::{converted, encoding_of};
+use self::members::Members;
+use crate::error::{Error, Result};
+use crate::source::next::DumpError;
+use crate::source::recognise::commonest;
+use crate::source::text::Text;
+use crate::source::unpack::unpack;
+use crate::source::{Input, Meter, READ_BUFFER_BYTES, RECORD_BYTES_MAX, SNIFF_BYTES};
+
+/// The most rows, and about the most bytes, of a batch.
+const BATCH_ROWS_MAX: usize = 4096;
+const BATCH_BYTES: usize = 1 << 20;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The container of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Container {
+    /// Rows of cells.
+    Delimited {
+        /// The delimiter between cells.
+        delimiter: u8,
+    },
+    /// An object per line.
+    JsonLines,
+    /// A Parquet file, whose rows are read as JSON objects.
+    Parquet,
+}
+
+/// A table that is being read.
+pub struct Table {
+    name: String,
+    meter: Meter,
+    container: Container,
+    byte_order_mark: &'static [u8],
+    converted_from: Option<&'static str>,
+    columns: Vec<String>,
+    heading: Batch,
+    reader: Reader,
+}
+
+enum Reader {
+    Delimited(Box<Text<Box<dyn BufRead + Send>>>),
+    JsonLines {
+        input: Box<dyn BufRead + Send>,
+        line: u64,
+        members: Members,
+    },
+    #[cfg(feature = "parquet")]
+    Parquet {
+        records: crate::source::parquet::Records,
+        record: u64,
+        members: Members,
+    },
+}
+
+/// The number of bytes that were read from a table's file, before unpacking.
+#[derive(Clone)]
+pub struct BytesRead(Meter);
+
+impl BytesRead {
+    /// The number of bytes so far.
+    pub fn get(&self) -> u64 {
+        self.0.bytes()
+    }
+}
+
+impl Table {
+    /// Opens a table. Compression, container, encoding and delimiter are recognised by the first
+    /// bytes and the ending of the name; `delimiter` makes it delimited text.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when it cannot be read.
+    pub fn open(input: &Input, delimiter: Option<u8>) -> Result<Self> {
+        let name = input.name();
+        let failed = |error| Error::open(&name, error);
+        if matches!(input, Input::File(path) if path.is_dir()) {
+            return Err(Error::input(&name, None, "this is a folder: name a file"));
+        }
+        let meter = Meter::of_bytes();
+        let mut unpacked = unpack(meter.measure(input.open()?), &meter).map_err(failed)?;
+        let mut head = head_of(&mut unpacked).map_err(failed)?;
+        if head.starts_with(b"PAR1") && delimiter.is_none() {
+            return Self::open_parquet(input, meter, unpacked);
+        }
+        let mut byte_order_mark: &'static [u8] = b"";
+        let mut converted_from = None;
+        if head.starts_with(BYTE_ORDER_MARK) {
+            byte_order_mark = BYTE_ORDER_MARK;
+            head.drain(..BYTE_ORDER_MARK.len());
+        } else if let Some((encoding, mark)) = encoding_of(&head) {
+            converted_from = Some(encoding.name());
+            head.drain(..mark);
+            unpacked = Box::new(converted(Box::new(Cursor::new(head).chain(unpacked)), encoding));
+            head = head_of(&mut unpacked).map_err(failed)?;
+        }
+        let container = match delimiter {
+            Some(delimiter) => Container::Delimited { delimiter },
+            None => container_of(&head, input.ending().as_deref())
+                .map_err(|what| Error::input(&name, None, what))?,
+        };
+        let whole = Cursor::new(head).chain(unpacked);
+        let whole: Box<dyn BufRead + Send> =
+            Box::new(BufReader::with_capacity(READ_BUFFER_BYTES, whole));
+        let reader = match container {
+            Container::Delimited { delimiter } => {
+                Reader::Delimited(Box::new(Text::new(whole, delimiter, true, 0)))
+            }
+            Container::JsonLines | Container::Parquet => {
+                Reader::JsonLines { input: whole, line: 0, members: Members::default() }
+            }
+        };
+        let (columns, heading) = Default::default();
+        let mut table = Self {
+            name,
+            meter,
+            container,
+            byte_order_mark,
+            converted_from,
+            columns,
+            heading,
+            reader,
+        };
+        table.read_heading()?;
+        Ok(table)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn open_parquet(input: &Input, meter: Meter, content: Box<dyn Read + Send>) -> Result<Self> {
+        use crate::source::parquet::{self, Records};
+        let name = input.name();
+        let invalid = |what: String| Error::input(&name, None, what);
+        let file = parquet::open(input, content).map_err(invalid)?;
+        let columns = parquet::names(file.as_ref());
+        let records = Records::new(file, None).map_err(invalid)?;
+        let members = Members::new(&columns);
+        Ok(Self {
+            name,
+            meter,
+            container: Container::Parquet,
+            byte_order_mark: b"",
+            converted_from: None,
+            columns,
+            heading: Batch::default(),
+            reader: Reader::Parquet { records, record: 0, members },
+        })
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn open_parquet(input: &Input, _meter: Meter, _content: Box<dyn Read + Send>) -> Result<Self> {
+        Err(Error::input(&input.name(), None, crate::source::NO_PARQUET))
+    }
+
+    /// Reads the first record of delimited text.
+    fn read_heading(&mut self) -> Result<()> {
+        let Reader::Delimited(text) = &mut self.reader else { return Ok(()) };
+        let mut heading = Batch::default();
+        if !add_record(text, &mut heading).map_err(|error| error.of(&self.name))? {
+            return Ok(());
+        }
+        heading.remove_blank_lines();
+        let row = heading.row(0);
+        let cells = (0..row.cells()).map(|column| match row.cell(column) {
+            Cell::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),
+            Cell::Absent | Cell::Nested => String::new(),
+        });
+        self.columns = cells.collect();
+        self.heading = heading;
+        Ok(())
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its container.
+    pub fn container(&self) -> Container {
+        self.container
+    }
+
+    /// The encoding from which it is converted to UTF-8.
+    pub fn converted_from(&self) -> Option<&'static str> {
+        self.converted_from
+    }
+
+    /// The byte order mark at its beginning, or nothing.
+    pub fn byte_order_mark(&self) -> &'static [u8] {
+        self.byte_order_mark
+    }
+
+    /// The names of the columns: the cells of the first record, the columns of a Parquet file, or
+    /// the members of the objects that were read so far.
+    pub fn columns(&self) -> &[String] {
+        match &self.reader {
+            Reader::Delimited(_) => &self.columns,
+            Reader::JsonLines { members, .. } => members.names(),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet { members, .. } => members.names(),
+        }
+    }
+
+    /// The first record of delimited text as a row. It is empty for an empty file and for other
+    /// containers.
+    pub fn heading(&self) -> &Batch {
+        &self.heading
+    }
+
+    /// Counts the bytes that are read from now on, too.
+    pub fn bytes_read(&self) -> BytesRead {
+        BytesRead(self.meter.clone())
+    }
+
+    /// Reads the next rows into `batch`, in place of those that it has. `false` at the end, when
+    /// there are none.
+    ///
+    /// # Errors
+    /// [`Error::Input`] when the table cannot be read further.
+    pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
+        batch.clear();
+        while batch.rows() < BATCH_ROWS_MAX && batch.bytes() < BATCH_BYTES {
+            let is_read = match &mut self.reader {
+                Reader::Delimited(text) => add_record(text, batch),
+                Reader::JsonLines { input, line, members } => add_line(input, line, members, batch),
+                #[cfg(feature = "parquet")]
+                Reader::Parquet { records, record, members } => {
+                    add_object(records, record, members, batch)
+                }
+            };
+            if !is_read.map_err(|error| error.of(&self.name))? {
+                break;
+            }
+        }
+        Ok(batch.rows() > 0)
+    }
+}
+
+/// The first bytes. They must be in one buffer, but a decoder may return a few at a time.
+fn head_of(content: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(SNIFF_BYTES);
+    content.take(SNIFF_BYTES as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn container_of(head: &[u8], ending: Option<&str>) -> Result<Container, String> {
+    let start = head.trim_ascii_start();
+    match (ending, start.first()) {
+        (Some("jsonl" | "ndjson"), _) => return Ok(Container::JsonLines),
+        (Some("tsv" | "tab"), _) => return Ok(Container::Delimited { delimiter: b'\t' }),
+        (Some("psv"), _) => return Ok(Container::Delimited { delimiter: b'|' }),
+        (Some("csv" | "txt"), _) => {}
+        (_, Some(b'{')) => return Ok(Container::JsonLines),
+        (_, Some(b'[')) => {
+            return Err("this is a JSON array: give JSON lines, an object on each line (`jq -c \
+                        '.[]'` writes them)"
+                .to_owned());
+        }
+        _ => {}
+    }
+    let mut is_quoted = false;
+    let end = start.iter().position(|byte| {
+        is_quoted ^= *byte == b'"';
+        !is_quoted && matches!(byte, b'\r' | b'\n')
+    });
+    Ok(Container::Delimited { delimiter: commonest(&start[..end.unwrap_or(start.len())]) })
+}
+
+/// Adds the next record, and a row without cells for each blank line before it. Blank lines at the
+/// end are not rows.
+fn add_record<R: BufRead>(text: &mut Text<R>, batch: &mut Batch) -> Result<bool, DumpError> {
+    let start = batch.bytes();
+    let line = text.lines() + 1;
+    let Some(cells) = text.read(batch.raw_mut())? else {
+        batch.truncate(start);
+        return Ok(false);
+    };
+    let (bytes, ends) = text.bytes(cells);
+    batch.end_delimited(Cut { start, line }, bytes, ends);
+    Ok(true)
+}
+
+/// Adds the object of the next line that is not blank.
+fn add_line<R: BufRead>(
+    input: &mut R,
+    line: &mut u64,
+    members: &mut Members,
+    batch: &mut Batch,
+) -> Result<bool, DumpError> {
+    let start = batch.bytes();
+    loop {
+        *line += 1;
+        batch.truncate(start);
+        let mut bounded = input.take(RECORD_BYTES_MAX as u64 + 1);
+        bounded.read_until(b'\n', batch.raw_mut()).map_err(DumpError::read(*line))?;
+        let read = &batch.raw_mut()[start..];
+        if read.is_empty() {
+            return Ok(false);
+        }
+        if read.len() > RECORD_BYTES_MAX {
+            return Err(DumpError::too_long(*line));
+        }
+        if !read.trim_ascii().is_empty() {
+            break;
+        }
+    }
+    batch.end_object(Cut { start, line: *line }, members)
+}
+
+#[cfg(feature = "parquet")]
+fn add_object(
+    records: &mut crate::source::parquet::Records,
+    record: &mut u64,
+    members: &mut Members,
+    batch: &mut Batch,
+) -> Result<bool, DumpError> {
+    *record += 1;
+    let failed = |what: String| DumpError { line: None, what: format!("record {record}: {what}") };
+    let Some(text) = records.next().map_err(failed)? else { return Ok(false) };
+    let start = batch.bytes();
+    batch.raw_mut().extend_from_slice(text.as_bytes());
+    batch.end_object(Cut { start, line: *record }, members)
+}

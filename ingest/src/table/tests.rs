@@ -1,0 +1,123 @@
+//! Tables of any bytes: the rows together are the table.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn table(name: &'static str, content: &[u8]) -> Result<Table> {
+    Table::open(&Input::Memory(name, content.into()), None)
+}
+
+/// The heading and all rows, each with its cells and its line end.
+fn rows(content: &[u8]) -> Vec<(Vec<String>, Vec<u8>)> {
+    let mut table = table("memory", content).unwrap();
+    let mut batch = table.heading().clone();
+    let mut rows = Vec::new();
+    loop {
+        for place in 0..batch.rows() {
+            let row = batch.row(place);
+            let cells = (0..row.cells()).map(|column| match row.cell(column) {
+                Cell::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                cell => format!("{cell:?}"),
+            });
+            rows.push((cells.collect(), row.line_end().to_vec()));
+        }
+        if !table.read(&mut batch).unwrap() {
+            return rows;
+        }
+    }
+}
+
+#[test]
+fn blank_lines_are_rows_but_at_the_ends() {
+    let found = rows(b"\n\r\na,b\r\n1,\"x\r\ny\"\r\n\r\n\n2\r3,4,5\n\n\n");
+    let cells: Vec<Vec<&str>> =
+        found.iter().map(|(cells, _)| cells.iter().map(|cell| &**cell).collect()).collect();
+    assert_eq!(
+        cells,
+        [vec!["a", "b"], vec!["1", "x\r\ny"], vec![], vec![], vec!["2"], vec!["3", "4", "5"]]
+    );
+    let ends: Vec<&[u8]> = found.iter().map(|(_, end)| &**end).collect();
+    assert_eq!(ends, [&b"\r\n"[..], b"\r\n", b"\r\n", b"\n", b"\r", b"\n"]);
+}
+
+#[test]
+fn delimiters_and_encodings_are_recognised() {
+    for (content, delimiter, encoding) in [
+        (&b"a;b,c;d\n"[..], b';', None),
+        (b"\"a,,,b\"\td\n", b'\t', None),
+        (b"a|b\n", b'|', None),
+        (b"a\n", b',', None),
+        (b"\xef\xbb\xbfa,b\n", b',', None),
+        (b"\xff\xfea\0;\0\xfc\0\n\0", b';', Some("UTF-16LE")),
+        (b"\xfe\xff\0a\0;\0b", b';', Some("UTF-16BE")),
+        (b"a;\xfc\n", b';', Some("windows-1252")),
+    ] {
+        let table = table("memory", content).unwrap();
+        assert_eq!(table.container(), Container::Delimited { delimiter }, "{content:?}");
+        assert_eq!(table.converted_from(), encoding);
+        assert_eq!(table.columns()[0].bytes().next(), Some(b'a'), "{:?}", table.columns());
+    }
+    let error = table("memory", b"\xff\xfea\0\0\xd8").err().unwrap().to_string();
+    assert!(error.contains("the text is not valid UTF-16LE"), "{error}");
+    let error = table("memory", b" [1]").err().unwrap().to_string();
+    assert!(error.contains("this is a JSON array: give JSON lines"), "{error}");
+}
+
+#[test]
+fn members_of_objects_are_cells() {
+    let lines = b"{\"a\":\"x\",\"b\":1.50}\n\n{\"b\":null,\"c\":[1],\"a\":\"\\u00e9\"}";
+    let mut table = table("memory", lines).unwrap();
+    let mut batch = Batch::default();
+    assert!(table.read(&mut batch).unwrap());
+    assert_eq!(table.columns(), ["a", "b", "c"]);
+    let cells = |row: usize| [0, 1, 2].map(|column| batch.row(row).cell(column));
+    assert_eq!(cells(0), [Cell::Text(b"x"), Cell::Text(b"1.50"), Cell::Absent]);
+    assert_eq!(cells(1), [Cell::Text("é".as_bytes()), Cell::Absent, Cell::Nested]);
+    assert_eq!(batch.row(1).line(), 3);
+    for (line, what) in [
+        (&b"{\"a\":1}\n{\"a\":}\n"[..], "memory, line 2: the line is not a JSON object: "),
+        (b"{} {}\n", "memory, line 1: the line is not a JSON object: trailing characters"),
+        (b"{}\n\n7", "memory, line 3: the line is not a JSON object: invalid type: integer `7`"),
+    ] {
+        let mut table = Table::open(&Input::Memory("memory", line.into()), None).unwrap();
+        let error = table.read(&mut batch).unwrap_err().to_string();
+        assert!(error.starts_with(what), "{error}");
+    }
+}
+
+proptest! {
+    /// For any bytes, the rows together are the table, without blank lines around it.
+    #[test]
+    fn the_rows_together_are_the_table(
+        pieces in proptest::collection::vec(
+            prop::sample::select(vec![
+                &b"a"[..], b"US0378331005", b",", b";", b"\"", b"\"\"", b"\n", b"\r", b"\r\n", b" ",
+                b"\xc3\xa9", b"\0", b"=", b"\"x,\r\ny\"",
+            ]),
+            0..40,
+        ),
+    ) {
+        let mut content = b"x".to_vec();
+        content.extend(pieces.concat());
+        let opened = Table::open(&Input::Memory("memory", content.as_slice().into()), Some(b','));
+        // A quote that is not closed.
+        let Ok(mut table) = opened else { return Ok(()) };
+        let mut batch = table.heading().clone();
+        let mut found = Vec::new();
+        loop {
+            for place in 0..batch.rows() {
+                found.extend_from_slice(batch.row(place).content());
+                found.extend_from_slice(batch.row(place).line_end());
+            }
+            match table.read(&mut batch) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => return Ok(()),
+            }
+        }
+        prop_assert!(content.starts_with(&found));
+        let rest = &content[found.len()..];
+        prop_assert!(rest.iter().all(|byte| matches!(byte, b'\r' | b'\n')), "{rest:?}");
+    }
+}

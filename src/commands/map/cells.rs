@@ -1,0 +1,104 @@
+//! Cells of delimited text and texts of JSON, as bytes.
+
+use std::borrow::Cow;
+
+use figdex_ingest::table::{Cell, RowBytes};
+
+/// Appends a cell, in quotes if it needs them. With `guards`, a formula gets an apostrophe.
+pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<u8>) {
+    let guard: &[u8] = if guards && is_formula(text) { b"'" } else { b"" };
+    let special = |byte: &u8| matches!(byte, b'"' | b'\r' | b'\n') || *byte == delimiter;
+    if !text.iter().any(special) {
+        out.extend_from_slice(guard);
+        out.extend_from_slice(text);
+        return;
+    }
+    out.push(b'"');
+    out.extend_from_slice(guard);
+    for byte in text {
+        if *byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(*byte);
+    }
+    out.push(b'"');
+}
+
+/// Appends the cells of a row of delimited text. Without a formula among them it is copied.
+pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
+    let cells = (0..row.cells()).map(|column| match row.cell(column) {
+        Cell::Text(text) => text,
+        Cell::Absent | Cell::Nested => b"",
+    });
+    if !cells.clone().any(is_formula) {
+        out.extend_from_slice(row.content());
+        return;
+    }
+    for (place, cell) in cells.enumerate() {
+        if place > 0 {
+            out.push(delimiter);
+        }
+        push_cell(cell, delimiter, true, out);
+    }
+}
+
+/// Whether a spreadsheet would run a cell: it begins with = + - or @, also in full width and after
+/// blanks, or with a tab or a line end.
+pub(super) fn is_formula(text: &[u8]) -> bool {
+    if matches!(text.first(), Some(b'\t' | b'\r' | b'\n')) {
+        return true;
+    }
+    let text = text.trim_ascii_start();
+    let wide = ["＝", "＋", "－", "＠"];
+    matches!(text.first(), Some(b'=' | b'+' | b'-' | b'@'))
+        || wide.iter().any(|sign| text.starts_with(sign.as_bytes()))
+}
+
+/// Appends a text as a JSON string.
+pub(super) fn push_json(text: &str, out: &mut Vec<u8>) {
+    // Writing to memory does not fail, and a text is always JSON.
+    serde_json::to_writer(out, text).ok();
+}
+
+/// A text that is escaped as inside a JSON string, without the escapes.
+pub(super) fn unescaped(json: &[u8]) -> Cow<'_, [u8]> {
+    if !json.contains(&b'\\') {
+        return Cow::Borrowed(json);
+    }
+    let quoted = [b"\"", json, b"\""].concat();
+    match serde_json::from_slice::<String>(&quoted) {
+        Ok(text) => Cow::Owned(text.into_bytes()),
+        Err(_) => Cow::Borrowed(json),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_when_they_must_be() {
+        for (text, guards, expected) in [
+            ("plain", true, "plain"),
+            ("a;b", false, "\"a;b\""),
+            ("a\"b", false, "\"a\"\"b\""),
+            ("=1", false, "=1"),
+            ("=1", true, "'=1"),
+            (" -1;2", true, "\"' -1;2\""),
+            ("＋x", true, "'＋x"),
+            ("\tx", true, "'\tx"),
+            ("x=1", true, "x=1"),
+            ("", true, ""),
+        ] {
+            let mut out = Vec::new();
+            push_cell(text.as_bytes(), b';', guards, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn escapes_of_json_are_undone() {
+        assert_eq!(&*unescaped(br#"a\"\u00e9"#), "a\"é".as_bytes());
+        assert_eq!(&*unescaped(b"plain"), b"plain");
+    }
+}

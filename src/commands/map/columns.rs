@@ -1,0 +1,282 @@
+//! The columns of a table: which of them identify its rows, and how the heading is read.
+
+use anyhow::{bail, ensure};
+use figdex_index::{Column, IdType, Property, Recognised};
+use figdex_ingest::table::{Batch, Cell, Container};
+
+use crate::config::map::{Condition, IdColumn, MapFlags, TypeOf, Value};
+
+/// A column of identifiers and how its texts are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identifier {
+    pub(super) column: usize,
+    pub(super) reading: Reading,
+}
+
+/// The way in which the texts of a column are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Each by itself.
+    Each,
+    /// As a column of this type.
+    OfColumn(IdType),
+    /// As identifiers of this type.
+    Given(IdType),
+    /// As identifiers of the type that another column names.
+    TypeIn(usize),
+}
+
+/// A column as it was recognised or given.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Found {
+    /// Its place.
+    pub(super) column: usize,
+    /// Its heading, or its number without one.
+    pub(super) name: String,
+    /// `None` when each of its texts is recognised by itself.
+    pub(super) id_type: Option<IdType>,
+    /// The share of its texts with the form of the type, when it was recognised.
+    pub(super) share: Option<f64>,
+    pub(super) is_used: bool,
+}
+
+/// The columns of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    /// The headings; of a file without a heading one name.
+    pub(super) names: Vec<String>,
+    /// Whether the first record is a heading.
+    pub(super) has_heading: bool,
+    /// The columns of identifiers, in the order in which they are asked.
+    pub(super) identifiers: Vec<Identifier>,
+    /// The columns that hold the value of a property.
+    pub(super) conditions: Vec<(Property, usize)>,
+    /// The columns that were recognised or given.
+    pub(super) found: Vec<Found>,
+}
+
+/// The heading of the only column of a file without one.
+const ONLY_COLUMN: &str = "identifier";
+
+/// The beginning of a table, by which its columns are recognised.
+pub(super) struct Head<'a> {
+    pub(super) container: Container,
+    pub(super) names: &'a [String],
+    pub(super) rows: &'a [Batch],
+}
+
+impl Head<'_> {
+    /// Counts the texts of a column.
+    fn column(&self, column: usize) -> Column {
+        let mut counted = Column::default();
+        for batch in self.rows {
+            for row in 0..batch.rows() {
+                if let Some(text) = text_of(batch.row(row).cell(column)) {
+                    counted.add(text);
+                }
+            }
+        }
+        counted
+    }
+
+    fn is_delimited(&self) -> bool {
+        matches!(self.container, Container::Delimited { .. })
+    }
+
+    /// Whether the first record of a single column is a heading: it names a type, or the other
+    /// texts are of one type and it is not.
+    fn has_heading(&self) -> bool {
+        match self.names {
+            [only] if self.is_delimited() => {
+                if figdex_index::type_of_heading(only).is_some() {
+                    return true;
+                }
+                let mut first = Column::default();
+                first.add(only);
+                let first = first.recognise("").map(|first| first.id_type);
+                let others = self.column(0).recognise("").map(|others| others.id_type);
+                others.is_some() && first != others
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The text of a cell; `None` without one.
+pub(super) fn text_of(cell: Cell<'_>) -> Option<&str> {
+    match cell {
+        Cell::Text(text) => str::from_utf8(text).ok(),
+        Cell::Absent | Cell::Nested => None,
+    }
+}
+
+impl Columns {
+    /// Finds the columns that the flags name, or recognises one.
+    ///
+    /// # Errors
+    /// When a column is not there, or none is recognised.
+    pub(super) fn find(head: &Head<'_>, flags: &MapFlags) -> anyhow::Result<Self> {
+        let has_heading = head.has_heading();
+        let names = match has_heading {
+            true => head.names.to_vec(),
+            false => vec![ONLY_COLUMN.to_owned()],
+        };
+        if has_heading && head.is_delimited() {
+            refuse_identifiers(&names)?;
+        }
+        let (identifiers, conditions, found) = Default::default();
+        let mut columns = Self { names, has_heading, identifiers, conditions, found };
+        for Condition { property, value } in &flags.conditions {
+            if let Value::Column(name) = value {
+                let column = columns.place("--where", name)?;
+                columns.conditions.push((*property, column));
+            }
+        }
+        if flags.id.is_empty() {
+            columns.recognise(head)?;
+        } else {
+            for id in &flags.id {
+                columns.take(head, id)?;
+            }
+        }
+        Ok(columns)
+    }
+
+    /// The place of a column that a flag names by its heading or its number.
+    fn place(&self, flag: &str, name: &str) -> anyhow::Result<usize> {
+        let mut places = (0..self.names.len()).filter(|place| self.names[*place] == name);
+        match (places.next(), places.next()) {
+            (Some(place), None) => return Ok(place),
+            (Some(first), Some(second)) => bail!(
+                "{flag} {name}: the columns {} and {} have this heading; name one by its number",
+                first + 1,
+                second + 1
+            ),
+            (None, _) => {}
+        }
+        let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        number.filter(|place| *place < self.names.len()).ok_or_else(|| {
+            anyhow::anyhow!("{flag} {name}: there is no such column; {}", self.listed())
+        })
+    }
+
+    fn listed(&self) -> String {
+        if self.names.is_empty() {
+            return "the file has no columns".to_owned();
+        }
+        let names = self.names.iter().zip(1..).map(|(name, number)| match &**name {
+            "" => number.to_string(),
+            name => name.to_owned(),
+        });
+        format!("the columns are: {}", names.collect::<Vec<_>>().join(", "))
+    }
+
+    fn add(&mut self, column: usize, reading: Reading, share: Option<f64>) {
+        self.identifiers.push(Identifier { column, reading });
+        let id_type = match reading {
+            Reading::OfColumn(id_type) | Reading::Given(id_type) => Some(id_type),
+            Reading::Each | Reading::TypeIn(_) => None,
+        };
+        let name = self.name(column);
+        self.found.push(Found { column, name, id_type, share, is_used: true });
+    }
+
+    /// The heading of a column, or its number.
+    fn name(&self, column: usize) -> String {
+        match &*self.names[column] {
+            "" => (column + 1).to_string(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Takes a column that `--id` names.
+    fn take(&mut self, head: &Head<'_>, id: &IdColumn) -> anyhow::Result<()> {
+        let column = self.place("--id", &id.column)?;
+        let (reading, share) = match &id.id_type {
+            TypeOf::Given(id_type) => (Reading::Given(*id_type), None),
+            TypeOf::Column(name) => (Reading::TypeIn(self.place("--id", name)?), None),
+            TypeOf::Recognised => match self.recognised(head, column) {
+                Some(found) => (Reading::OfColumn(found.id_type), Some(found.share)),
+                None => (Reading::Each, None),
+            },
+        };
+        self.add(column, reading, share);
+        Ok(())
+    }
+
+    fn recognised(&self, head: &Head<'_>, column: usize) -> Option<Recognised> {
+        head.column(column).recognise(&self.names[column])
+    }
+
+    /// Chooses the column that is surest to identify the rows.
+    fn recognise(&mut self, head: &Head<'_>) -> anyhow::Result<()> {
+        let place = |name: &str| self.names.iter().position(|known| known == name);
+        if let (Some(types), Some(values)) = (place("idType"), place("idValue")) {
+            self.add(values, Reading::TypeIn(types), None);
+            return Ok(());
+        }
+        let all = (0..self.names.len()).filter_map(|column| {
+            let Recognised { id_type, share } = self.recognised(head, column)?;
+            let (id_type, share, name) = (Some(id_type), Some(share), self.name(column));
+            Some(Found { column, name, id_type, share, is_used: false })
+        });
+        let mut all: Vec<Found> = all.collect();
+        all.sort_by(|a, b| {
+            rank(a).cmp(&rank(b)).then(b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)))
+        });
+        match all.first_mut() {
+            Some(Found { column, id_type: Some(id_type), is_used, .. }) => {
+                *is_used = true;
+                let reading = Reading::OfColumn(*id_type);
+                self.identifiers.push(Identifier { column: *column, reading });
+                self.found = all;
+            }
+            _ if self.names.len() == 1 => self.add(0, Reading::Each, None),
+            // Without rows there is nothing to recognise.
+            _ if head.rows.iter().all(|batch| batch.rows() == 0) => {}
+            _ => bail!(
+                "no column of identifiers is recognised; {}. Name one with --id COLUMN, or with \
+                 its type as in --id COLUMN:TICKER",
+                self.listed()
+            ),
+        }
+        Ok(())
+    }
+}
+
+/// The types in the order in which columns of them are chosen: by how few other texts have their
+/// form. Types that only a heading names come last.
+const SUREST: [IdType; 8] = [
+    IdType::BbGlobal,
+    IdType::CompositeBbGlobal,
+    IdType::ShareClassBbGlobal,
+    IdType::Isin,
+    IdType::Sedol,
+    IdType::Cusip,
+    IdType::Cins,
+    IdType::Occ,
+];
+
+fn rank(found: &Found) -> usize {
+    let place = SUREST.iter().position(|id_type| Some(*id_type) == found.id_type);
+    place.unwrap_or(SUREST.len())
+}
+
+/// A table of several columns needs a heading: else its first row would be lost.
+fn refuse_identifiers(names: &[String]) -> anyhow::Result<()> {
+    if names.len() < 2 {
+        return Ok(());
+    }
+    for name in names {
+        let mut column = Column::default();
+        column.add(name);
+        let id_type = column.recognise("").map(|found| found.id_type);
+        let is_sure = matches!(id_type, Some(IdType::BbGlobal | IdType::Isin | IdType::Occ));
+        ensure!(
+            !is_sure,
+            "the first row holds {name:?} where a heading is expected; a file of several columns \
+             needs a heading: add a first row such as isin,name"
+        );
+    }
+    Ok(())
+}

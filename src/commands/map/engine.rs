@@ -1,0 +1,57 @@
+//! The questions about identifiers, and the trait of an index or a server that answers them.
+
+use figdex_index::{IdType, Known, Property, Resolution, Vocabulary};
+
+use crate::config::map::Field;
+
+/// The values of properties that a row must have.
+pub(super) type Narrowing = [Option<Known>; Property::COUNT];
+
+/// One identifier and the way to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked<'a> {
+    pub(super) text: &'a str,
+    pub(super) reading: AskedAs,
+    pub(super) narrowing: Narrowing,
+}
+
+/// The way to read an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AskedAs {
+    /// All its readings.
+    Text,
+    /// As a text of a column of this type.
+    OfColumn(IdType),
+    /// As an identifier of this type.
+    Given(IdType),
+}
+
+/// An engine that resolves identifiers.
+pub(super) trait Engine: Sync {
+    /// A row that it found.
+    type Row;
+
+    /// The values that properties may have. A server is asked only for the properties that the
+    /// command uses.
+    fn vocabulary(&self) -> &Vocabulary;
+
+    /// The generation of the index; `None` for a server that was not asked.
+    fn generation(&self) -> Option<u64>;
+
+    /// The answers, in the order of the questions.
+    ///
+    /// # Errors
+    /// When a server cannot be asked.
+    fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
+
+    /// Appends a field of a row, escaped as inside a JSON string. `false` when the row has none.
+    fn field(&self, row: &Self::Row, field: Field, out: &mut Vec<u8>) -> bool;
+}
+
+/// The answer to one question.
+pub(super) struct Answer<R> {
+    /// The status and its reason. Its hits are in `rows`.
+    pub(super) resolution: Resolution,
+    /// The row that is meant, or the candidates when they are asked for.
+    pub(super) rows: Vec<R>,
+}

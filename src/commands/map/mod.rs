@@ -1,0 +1,497 @@
+//! `figdex map`: adds to each row of a file of identifiers the FIGI that is meant (contract 17).
+//!
+//! - [`columns`] finds the columns of identifiers, and [`names`] those that are added.
+//! - [`question`] makes a question of each row, which an [`engine`] answers: an index ([`local`])
+//!   or a server ([`remote`]).
+//! - [`rows`] writes each row with its outcome, by means of [`cells`]; [`screen`] prints a table.
+//! - [`pipeline`] does all of it at the same time, in order and in bounded memory.
+//! - [`outputs`] keeps the files whole, [`report`] counts, and [`progress`] shows a bar.
+
+mod cells;
+mod columns;
+mod engine;
+mod local;
+mod names;
+mod outputs;
+mod pipeline;
+mod progress;
+mod question;
+mod remote;
+mod report;
+mod rows;
+mod screen;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context as _, bail, ensure};
+use figdex_index::{Policy, Property, Vocabulary, escaped, escaped_path};
+use figdex_ingest::files::{Files, Output};
+use figdex_ingest::table::{Batch, Container, Table};
+use figdex_ingest::{Input, terminal};
+
+use self::columns::{Columns, Found, Head, Identifier, Reading};
+use self::engine::{Engine, Narrowing};
+use self::local::Local;
+use self::names::Names;
+use self::outputs::{Temporary, Writing};
+use self::pipeline::{Check, Rest, Work, Written};
+use self::progress::Progress;
+use self::question::Questions;
+use self::remote::Remote;
+use self::report::{Counts, Report};
+use self::rows::{Layout, RowWriter, layout_of};
+use self::screen::Screen;
+use crate::config::map::{Condition, MapFlags, Value};
+
+/// The rows by which columns are recognised, and the most bytes of them.
+const HEAD_ROWS: usize = figdex_index::COLUMN_VALUES_MAX;
+const HEAD_BYTES_MAX: usize = 32 << 20;
+
+/// Maps the file. The exit code is 1 when fewer rows are resolved than asked.
+pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
+    let start = Instant::now();
+    check(flags)?;
+    let places = Places::of(flags)?;
+    let mut table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
+    let mut first = read_head(&mut table)?;
+    let head = Head { container: table.container(), names: table.columns(), rows: &first };
+    let columns = Columns::find(&head, flags)?;
+    if !columns.has_heading && table.heading().rows() > 0 {
+        first.insert(0, table.heading().clone());
+    }
+    say(&table, &columns);
+    let mapping = Mapping { flags, places, columns, start };
+    match &flags.url {
+        Some(address) => mapping.run(&Remote::open(address, flags)?, table, first),
+        None => mapping.run(&Local::open(flags)?, table, first),
+    }
+}
+
+/// Refuses flags that contradict each other, and files that would not be as their names say.
+fn check(flags: &MapFlags) -> anyhow::Result<()> {
+    for (flag, path) in [
+        ("--out", &flags.out),
+        ("--unmatched", &flags.unmatched),
+        ("--ambiguous", &flags.ambiguous),
+        ("--report", &flags.report),
+    ] {
+        let Some(path) = path else { continue };
+        let named = || format!("{flag} {}", escaped_path(path));
+        match ending(path) {
+            Some("parquet") => {
+                bail!("{}: Parquet is read and not written; name a .csv or .jsonl file", named())
+            }
+            Some(packed @ ("gz" | "zst" | "bz2")) => bail!(
+                "{}: the files are not compressed; leave out .{packed}, and compress it later",
+                named()
+            ),
+            _ => {}
+        }
+    }
+    let given = |property| flags.conditions.iter().any(|given| given.property == property);
+    ensure!(
+        !given(Property::ExchCode) || !given(Property::MicCode),
+        "--where takes exchCode or micCode, not both"
+    );
+    for (place, Condition { property, .. }) in flags.conditions.iter().enumerate() {
+        let before = &flags.conditions[..place];
+        ensure!(
+            before.iter().all(|before| before.property != *property),
+            "--where names {} twice",
+            property.name()
+        );
+    }
+    Ok(())
+}
+
+fn ending(path: &Path) -> Option<&str> {
+    path.extension().and_then(OsStr::to_str)
+}
+
+/// The layout that is asked for, by `--format` or the ending of `--out`.
+fn asked_layout(flags: &MapFlags) -> Option<figdex_ingest::Layout> {
+    flags.format.or_else(|| match ending(flags.out.as_deref()?)? {
+        "csv" => Some(figdex_ingest::Layout::Csv),
+        "jsonl" | "ndjson" => Some(figdex_ingest::Layout::JsonLines),
+        _ => None,
+    })
+}
+
+fn input(flags: &MapFlags) -> Input {
+    match flags.file.as_os_str() == "-" {
+        true => Input::Stdin,
+        false => Input::File(flags.file.clone()),
+    }
+}
+
+/// The files that are written; without `out` it is standard output.
+struct Places {
+    out: Option<Output>,
+    unmatched: Option<Output>,
+    ambiguous: Option<Output>,
+    report: Option<Output>,
+}
+
+impl Places {
+    /// Compares all files with each other: no output may be an input.
+    fn of(flags: &MapFlags) -> anyhow::Result<Self> {
+        let mut files = Files::default();
+        match input(flags) {
+            Input::File(path) => files.read("FILE", &path),
+            _ => files.read_standard_input(),
+        }
+        let read = [("--key-file", &flags.key_file), ("--ca-file", &flags.ca_file)];
+        for (flag, path) in read {
+            if let Some(path) = path {
+                files.read(flag, path);
+            }
+        }
+        if flags.url.is_none() {
+            files.index(&flags.index())?;
+        }
+        let out = flags.out.as_ref().filter(|path| path.as_os_str() != "-");
+        if out.is_none() {
+            files.standard_output()?;
+        }
+        let mut output =
+            |flag, path: Option<&PathBuf>| path.map(|path| files.output(flag, path)).transpose();
+        Ok(Self {
+            out: output("--out", out)?,
+            unmatched: output("--unmatched", flags.unmatched.as_ref())?,
+            ambiguous: output("--ambiguous", flags.ambiguous.as_ref())?,
+            report: output("--report", flags.report.as_ref())?,
+        })
+    }
+}
+
+/// Reads the first rows.
+fn read_head(table: &mut Table) -> anyhow::Result<Vec<Batch>> {
+    let mut first = Vec::new();
+    let (mut rows, mut bytes) = (0, 0);
+    while rows < HEAD_ROWS && bytes < HEAD_BYTES_MAX {
+        let mut batch = Batch::default();
+        if !table.read(&mut batch)? {
+            break;
+        }
+        rows += batch.rows();
+        bytes += batch.bytes();
+        first.push(batch);
+    }
+    Ok(first)
+}
+
+/// Says how the table is read and what was recognised.
+fn say(table: &Table, columns: &Columns) {
+    let name = escaped(table.name());
+    if let Some(encoding) = table.converted_from() {
+        terminal::note(&format_args!("{name}: {encoding}, written as UTF-8"));
+    }
+    if table.container() == Container::Parquet {
+        terminal::note(&format_args!("{name}: a Parquet file"));
+    }
+    if !columns.has_heading && table.heading().rows() > 0 {
+        let first = escaped(&*table.columns()[0]);
+        terminal::note(&format_args!(
+            "{name}: no heading; the first row, {first}, is taken as an identifier"
+        ));
+    }
+    let (used, others): (Vec<_>, Vec<_>) = columns.found.iter().partition(|found| found.is_used);
+    for found in used {
+        terminal::note(&format_args!("column {}: {}", escaped(&*found.name), kind(found, columns)));
+    }
+    if !others.is_empty() {
+        let flags = others.iter().map(|found| {
+            let id_type = found.id_type.map_or("", figdex_index::IdType::name);
+            format!("--id {}:{id_type}", quoted(&found.name))
+        });
+        let flags = flags.collect::<Vec<_>>().join(" ");
+        terminal::note(&format_args!("also recognised, and not used: {}", escaped(flags)));
+    }
+}
+
+fn kind(found: &Found, columns: &Columns) -> String {
+    let own = columns.identifiers.iter().find(|identifier| identifier.column == found.column);
+    if let Some(Identifier { reading: Reading::TypeIn(types), .. }) = own {
+        return format!("of the idType in the column {}", escaped(&*columns.names[*types]));
+    }
+    match (found.id_type, found.share) {
+        (Some(id_type), Some(share)) => {
+            format!("{}, {:.1} % of its first values", id_type.name(), share * 100.0)
+        }
+        (Some(id_type), None) => id_type.name().to_owned(),
+        (None, _) => "each value by itself".to_owned(),
+    }
+}
+
+/// A word for a shell.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    match text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// The policy, with a warning for each value that no row of the index has.
+fn policy(flags: &MapFlags, vocabulary: &Vocabulary) -> anyhow::Result<Policy> {
+    for step in &flags.prefer {
+        let Some((name, values)) = step.split_once('=') else { continue };
+        let Some(property) = Property::from_name(name.trim()) else { continue };
+        for value in values.split('|').map(str::trim) {
+            if vocabulary.admit(property, value).is_none() {
+                terminal::note(&format_args!(
+                    "warning: --prefer {}: the index has no {} {}",
+                    escaped(step),
+                    property.name(),
+                    escaped(value)
+                ));
+            }
+        }
+    }
+    Ok(Policy::parse(&flags.prefer, vocabulary)?)
+}
+
+/// One run, after the columns are known.
+struct Mapping<'a> {
+    flags: &'a MapFlags,
+    places: Places,
+    columns: Columns,
+    start: Instant,
+}
+
+/// Where the rows go.
+enum Destination {
+    File(Writing),
+    Stream,
+    Screen(Screen),
+}
+
+impl Mapping<'_> {
+    fn run<E: Engine>(
+        self,
+        engine: &E,
+        table: Table,
+        first: Vec<Batch>,
+    ) -> anyhow::Result<ExitCode> {
+        let Self { flags, places, columns, start } = self;
+        let narrowing = narrowing(flags, engine.vocabulary())?;
+        let names = Names::new(&columns.names, &flags.fields, flags.many)?;
+        let is_screen = places.out.is_none() && io::stdout().is_terminal();
+        let layout = layout_of(table.container(), asked_layout(flags), is_screen);
+        if layout == Layout::Members {
+            refuse_same(&columns.names)?;
+        }
+        let writer = RowWriter {
+            layout,
+            shown: columns.identifiers.iter().map(|identifier| identifier.column).collect(),
+            columns: columns.clone(),
+            names,
+            fields: flags.fields.clone(),
+            many: flags.many,
+            guards_formulas: flags.guard_formulas,
+            policy: policy(flags, engine.vocabulary())?,
+            line_end: line_end(&table),
+        };
+        let mut heading = Vec::new();
+        writer.heading(&table, &mut heading);
+
+        let temporary = Temporary::default();
+        temporary.remove_on_signals().context("watching for signals")?;
+        let create = |output: &Option<Output>| {
+            output.as_ref().map(|output| temporary.create(output)).transpose()
+        };
+        let mut out = match &places.out {
+            Some(output) => Destination::File(temporary.create(output)?),
+            None if layout == Layout::Screen => Destination::Screen(Screen::new(&heading)),
+            None => Destination::Stream,
+        };
+        let [mut unmatched, mut ambiguous] =
+            [create(&places.unmatched)?, create(&places.ambiguous)?];
+        let report = create(&places.report)?;
+        let own_heading = own_heading(&table, &columns);
+        for file in [&mut unmatched, &mut ambiguous].into_iter().flatten() {
+            file.write(&own_heading)?;
+        }
+        if layout != Layout::Screen {
+            out.write(&heading)?;
+        }
+
+        let progress = match (&out, &input(flags)) {
+            (Destination::Screen(_), _) => None,
+            (_, Input::File(path)) => {
+                let bytes =
+                    path.metadata().ok().filter(fs::Metadata::is_file).map(|file| file.len());
+                Progress::start(table.bytes_read(), bytes)
+            }
+            _ => Progress::start(table.bytes_read(), None),
+        };
+        let questions = Questions { columns: columns.clone(), narrowing };
+        let steps = writer.policy.len();
+        let work = Work { engine, questions: &questions, writer: &writer, steps };
+        let check = new_members(&writer, table.columns().len());
+        let rest = Rest { first: first.into(), table, check };
+        let mapped = work.run(rest, |written, counts| {
+            let Written { rows, unmatched: left, ambiguous: many } = written;
+            for (file, bytes) in [(&mut unmatched, left), (&mut ambiguous, many)] {
+                if let Some(file) = file {
+                    file.write(bytes)?;
+                }
+            }
+            if let Some(progress) = &progress {
+                progress.show(counts.rows());
+            }
+            out.write(rows)
+        });
+        if let Some(progress) = progress {
+            progress.end();
+        }
+        let mapped = mapped.and_then(|counts| out.end().map(|()| counts));
+        let counts = match mapped {
+            // The reader of the pipe has ended, as `head` does. Nothing else was asked for.
+            Err(error) if is_broken_pipe(&error) && places.writes_nothing() => {
+                return Ok(ExitCode::SUCCESS);
+            }
+            counts => counts?,
+        };
+        let mut files: Vec<Writing> = [unmatched, ambiguous].into_iter().flatten().collect();
+        if let Destination::File(file) = out {
+            files.insert(0, file);
+        }
+        if let Some(mut file) = report {
+            let (steps, found) = (&flags.prefer, &columns.found);
+            let generation = engine.generation();
+            let report = Report::new(&counts, steps, found, generation, start.elapsed());
+            file.write(&report.to_json()?)?;
+            files.push(file);
+        }
+        temporary.keep(files)?;
+        Ok(ended(&counts, flags))
+    }
+}
+
+/// Prints the sum, as the last line.
+fn ended(counts: &Counts, flags: &MapFlags) -> ExitCode {
+    let too_few = flags.min_matched.and_then(|min| counts.too_few(min));
+    if let Some(too_few) = &too_few {
+        terminal::note(&format_args!("figdex: {too_few}"));
+    }
+    terminal::note(&counts.line());
+    if too_few.is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+impl Places {
+    fn writes_nothing(&self) -> bool {
+        let Self { out, unmatched, ambiguous, report } = self;
+        [out, unmatched, ambiguous, report].into_iter().all(Option::is_none)
+    }
+}
+
+impl Destination {
+    fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Stream => io::stdout().lock().write_all(bytes).context(STREAM),
+            Self::Screen(screen) => screen.print(bytes).context(STREAM),
+        }
+    }
+
+    fn end(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::File(_) => Ok(()),
+            Self::Stream => io::stdout().lock().flush().context(STREAM),
+            // The heading, if there were no rows.
+            Self::Screen(screen) => screen.print(b"").context(STREAM),
+        }
+    }
+}
+
+const STREAM: &str = "writing to standard output";
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().map(io::Error::kind)
+    };
+    error.chain().any(|error| cause(error) == Some(io::ErrorKind::BrokenPipe))
+}
+
+/// The conditions that are the same for all rows.
+fn narrowing(flags: &MapFlags, vocabulary: &Vocabulary) -> anyhow::Result<Narrowing> {
+    let mut narrowing = Narrowing::default();
+    for Condition { property, value } in &flags.conditions {
+        let Value::Fixed(text) = value else { continue };
+        let Some(known) = vocabulary.admit(*property, text) else {
+            bail!(
+                "--where {}={text}: the index has no such value; GET /v3/mapping/values/{} of a \
+                 server lists them",
+                property.name(),
+                property.name()
+            );
+        };
+        narrowing[*property as usize] = Some(known);
+    }
+    Ok(narrowing)
+}
+
+/// The line end of the heading, or LF.
+fn line_end(table: &Table) -> Vec<u8> {
+    let heading = table.heading();
+    let own = if heading.rows() > 0 { heading.row(0).line_end() } else { b"" };
+    if own.is_empty() { b"\n".to_vec() } else { own.to_vec() }
+}
+
+/// The heading of the files of rows as they came.
+fn own_heading(table: &Table, columns: &Columns) -> Vec<u8> {
+    let mut own = Vec::new();
+    if columns.has_heading && table.heading().rows() > 0 {
+        let row = table.heading().row(0);
+        own.extend_from_slice(table.byte_order_mark());
+        own.extend_from_slice(row.content());
+        own.extend_from_slice(&line_end(table));
+    }
+    own
+}
+
+/// JSON objects need names that differ.
+fn refuse_same(names: &[String]) -> anyhow::Result<()> {
+    for (place, name) in names.iter().enumerate() {
+        ensure!(
+            name.is_empty() || !names[..place].contains(name),
+            "two columns are named {name}: --format jsonl needs different headings"
+        );
+    }
+    Ok(())
+}
+
+/// Refuses members of later objects for which there is no place: names that were given to added
+/// columns, and with delimited text all others.
+fn new_members(writer: &RowWriter, known: usize) -> Check {
+    let added = writer.names.all().to_vec();
+    let has_cells = matches!(writer.layout, Layout::Cells { .. });
+    let is_delimited = matches!(writer.layout, Layout::Copied { .. } | Layout::Members);
+    Box::new(move |table| {
+        if is_delimited {
+            return Ok(());
+        }
+        for name in table.columns().iter().skip(known) {
+            let place = || Path::new(table.name()).display().to_string();
+            ensure!(
+                !added.contains(name),
+                "{}: an object has a member {name:?}, which none of the first {HEAD_ROWS} has, and \
+                 which is added: rename it",
+                escaped(place())
+            );
+            ensure!(
+                !has_cells,
+                "{}: an object has a member {name:?}, which none of the first {HEAD_ROWS} has: \
+                 write JSON lines with --format jsonl",
+                escaped(place())
+            );
+        }
+        Ok(())
+    })
+}

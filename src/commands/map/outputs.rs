@@ -1,0 +1,92 @@
+//! The files that the command writes: first all of them under temporary names, then all are
+//! renamed. A signal removes the temporary ones.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::Context as _;
+use figdex_index::escaped_path;
+use figdex_ingest::files::{NewFile, Output};
+use parking_lot::Mutex;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// A file that is being written.
+pub(super) struct Writing {
+    name: PathBuf,
+    file: BufWriter<NewFile>,
+}
+
+impl Writing {
+    /// Appends bytes.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let written = self.file.write_all(bytes);
+        written.with_context(|| format!("writing {}", escaped_path(&self.name)))
+    }
+}
+
+/// The temporary files, which a signal removes.
+#[derive(Clone, Default)]
+pub(super) struct Temporary(Arc<Mutex<Vec<PathBuf>>>);
+
+impl Temporary {
+    /// Removes the files and ends the program when a signal asks for it.
+    pub(super) fn remove_on_signals(&self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let [mut interrupt, mut terminate, mut hangup] = {
+            let _runtime = runtime.enter();
+            [
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+            ]
+        };
+        let files = self.0.clone();
+        let wait = move || {
+            let received = |signal: SignalKind, _: Option<()>| signal;
+            let signal = runtime.block_on(async {
+                tokio::select! {
+                    it = Signal::recv(&mut interrupt) => received(SignalKind::interrupt(), it),
+                    it = Signal::recv(&mut terminate) => received(SignalKind::terminate(), it),
+                    it = Signal::recv(&mut hangup) => received(SignalKind::hangup(), it),
+                }
+            });
+            // Files that are being renamed are all renamed first.
+            let files = files.lock();
+            files.iter().for_each(|file| drop(fs::remove_file(file)));
+            // As a shell reports a program that a signal ended.
+            process::exit(128 + signal.as_raw_value());
+        };
+        thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(())
+    }
+
+    /// Creates a file under a temporary name.
+    pub(super) fn create(&self, output: &Output) -> anyhow::Result<Writing> {
+        let mut files = self.0.lock();
+        let file = output.create();
+        let file = file.with_context(|| format!("writing {}", escaped_path(output.name())))?;
+        files.extend(file.temporary().map(PathBuf::from));
+        Ok(Writing { name: output.name().to_owned(), file: BufWriter::new(file) })
+    }
+
+    /// Completes all files, then renames all.
+    pub(super) fn keep(&self, written: Vec<Writing>) -> anyhow::Result<()> {
+        let mut complete = Vec::new();
+        for Writing { name, file } in written {
+            let synced = file.into_inner().map_err(io::IntoInnerError::into_error);
+            let synced = synced.and_then(|file| file.sync().map(|()| file));
+            let file = synced.with_context(|| format!("writing {}", escaped_path(&name)))?;
+            complete.push((name, file));
+        }
+        let mut files = self.0.lock();
+        for (name, file) in complete {
+            file.keep().with_context(|| format!("writing {}", escaped_path(&name)))?;
+        }
+        files.clear();
+        Ok(())
+    }
+}

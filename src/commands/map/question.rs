@@ -1,0 +1,191 @@
+//! From the rows of a table to questions, and from the answers to one outcome for each row.
+
+use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, is_hidden};
+use figdex_ingest::table::{Batch, Cell, RowBytes};
+
+use super::columns::{Columns, Identifier, Reading, text_of};
+use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
+
+/// The questions of a table: where a row's identifiers are, and its conditions.
+pub(super) struct Questions {
+    pub(super) columns: Columns,
+    /// The conditions that are the same for all rows.
+    pub(super) narrowing: Narrowing,
+}
+
+/// A row that cannot be asked, and the reason.
+enum NoQuestion {
+    Blank,
+    Invalid(String),
+}
+
+/// The rows that are asked together. With more rows, more memory is waited for at a time; fewer
+/// when all rows of an identifier are kept.
+const ROWS_ASKED: usize = 1024;
+const ROWS_ASKED_WITH_ALL: usize = 64;
+
+impl Questions {
+    /// The outcome of each row of a batch, in order, handed to `each` in groups.
+    ///
+    /// # Errors
+    /// When the engine cannot answer.
+    pub(super) fn answer<E: Engine>(
+        &self,
+        batch: &Batch,
+        engine: &E,
+        keeps_all: bool,
+        mut each: impl FnMut(RowBytes<'_>, &Answer<E::Row>),
+    ) -> anyhow::Result<()> {
+        let step = if keeps_all { ROWS_ASKED_WITH_ALL } else { ROWS_ASKED };
+        let mut asked = Vec::with_capacity(step);
+        let mut places = Vec::with_capacity(step);
+        for first in (0..batch.rows()).step_by(step) {
+            let rows = first..batch.rows().min(first + step);
+            let mut answers: Vec<Option<Answer<E::Row>>> = rows.clone().map(|_| None).collect();
+            for identifier in &self.columns.identifiers {
+                asked.clear();
+                places.clear();
+                for place in rows.clone() {
+                    let answer = &mut answers[place - first];
+                    if answer.as_ref().is_some_and(|answer| is_found(&answer.resolution)) {
+                        continue;
+                    }
+                    match self.question(batch.row(place), *identifier, engine.vocabulary()) {
+                        Ok(question) => {
+                            asked.push(question);
+                            places.push(place - first);
+                        }
+                        Err(NoQuestion::Blank) => {}
+                        Err(NoQuestion::Invalid(reason)) => prefer(answer, invalid(reason)),
+                    }
+                }
+                let found = engine.resolve(&asked)?;
+                for (place, found) in places.iter().zip(found) {
+                    prefer(&mut answers[*place], found);
+                }
+            }
+            for (place, answer) in rows.zip(answers) {
+                let answer = answer.unwrap_or_else(|| invalid("it is blank".to_owned()));
+                each(batch.row(place), &answer);
+            }
+        }
+        Ok(())
+    }
+
+    fn question<'a>(
+        &self,
+        row: RowBytes<'a>,
+        identifier: Identifier,
+        vocabulary: &Vocabulary,
+    ) -> Result<Asked<'a>, NoQuestion> {
+        let columns = self.columns.names.len();
+        // The row of an object has no more cells than there are columns.
+        if row.cells() > columns {
+            return Err(NoQuestion::Invalid(format!(
+                "the row has {} cells and the heading {columns}",
+                row.cells()
+            )));
+        }
+        let text = checked(row.cell(identifier.column))?;
+        let reading = match identifier.reading {
+            Reading::Each => AskedAs::Text,
+            Reading::OfColumn(id_type) => AskedAs::OfColumn(id_type),
+            Reading::Given(id_type) => AskedAs::Given(id_type),
+            Reading::TypeIn(column) => AskedAs::Given(id_type(row.cell(column))?),
+        };
+        let mut narrowing = self.narrowing;
+        for (property, column) in &self.columns.conditions {
+            // A blank cell states no condition.
+            let text = match checked(row.cell(*column)) {
+                Ok(text) => text.trim(),
+                Err(NoQuestion::Blank) => continue,
+                Err(invalid) => return Err(invalid),
+            };
+            let known = vocabulary
+                .admit(*property, text)
+                .ok_or_else(|| NoQuestion::Invalid(outside(*property, text)))?;
+            narrowing[*property as usize] = Some(known);
+        }
+        if let AskedAs::Given(id_type) = reading {
+            let value = |known: Known| vocabulary.text(known);
+            required(id_type, &narrowing, value).map_err(NoQuestion::Invalid)?;
+        }
+        Ok(Asked { text, reading, narrowing })
+    }
+}
+
+/// Checks the conditional properties of a mapping job (contract 4.12 to 4.14).
+fn required<'v>(
+    id_type: IdType,
+    narrowing: &Narrowing,
+    value: impl Fn(Known) -> &'v str,
+) -> Result<(), String> {
+    let kind = narrowing[Property::SecurityType2 as usize];
+    let is_indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
+    if is_indistinct && kind.is_none() && narrowing[Property::MarketSecDes as usize].is_none() {
+        let name = id_type.name();
+        return Err(format!("securityType2 or marketSecDes is required when idType is {name}"));
+    }
+    match kind.map(value) {
+        Some(kind @ ("Option" | "Warrant")) => {
+            Err(format!("expiration is required when securityType2 is {kind}"))
+        }
+        Some("Pool") => Err("maturity is required when securityType2 is Pool".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// The text of a cell that is not blank.
+fn checked(cell: Cell<'_>) -> Result<&str, NoQuestion> {
+    match cell {
+        Cell::Absent => return Err(NoQuestion::Blank),
+        Cell::Nested => {
+            return Err(NoQuestion::Invalid("it is an object or an array".to_owned()));
+        }
+        Cell::Text(_) => {}
+    }
+    let text = text_of(cell).ok_or_else(|| NoQuestion::Invalid("it is not UTF-8".to_owned()))?;
+    let is_visible = |c: char| !c.is_whitespace() && !is_hidden(c);
+    if text.chars().any(is_visible) { Ok(text) } else { Err(NoQuestion::Blank) }
+}
+
+/// The idType that a cell names.
+fn id_type(cell: Cell<'_>) -> Result<IdType, NoQuestion> {
+    let name = match checked(cell) {
+        Ok(name) => name.trim(),
+        Err(NoQuestion::Blank) => {
+            return Err(NoQuestion::Invalid("its idType is blank".to_owned()));
+        }
+        Err(invalid) => return Err(invalid),
+    };
+    let known = IdType::from_name(name).or_else(|| figdex_index::type_of_heading(name));
+    known.ok_or_else(|| NoQuestion::Invalid(format!("{name:?} is not an idType")))
+}
+
+/// The reason of a row whose property has a value that no row of the index can have.
+fn outside(property: Property, value: &str) -> String {
+    format!("{value:?} is not a value of {}", property.name())
+}
+
+/// Keeps the better of two answers: the first that found something; else an unknown identifier
+/// rather than an invalid one.
+fn prefer<R>(kept: &mut Option<Answer<R>>, answer: Answer<R>) {
+    let rank = |answer: &Answer<R>| match answer.resolution.status {
+        Status::Resolved(_) | Status::Ambiguous(_) => 2,
+        Status::Unknown => 1,
+        Status::Invalid(_) => 0,
+    };
+    if kept.as_ref().is_none_or(|kept| rank(&answer) > rank(kept)) {
+        *kept = Some(answer);
+    }
+}
+
+fn is_found(resolution: &Resolution) -> bool {
+    matches!(resolution.status, Status::Resolved(_) | Status::Ambiguous(_))
+}
+
+fn invalid<R>(reason: String) -> Answer<R> {
+    let status = Status::Invalid(reason);
+    let (id_types, hits, rows) = Default::default();
+    Answer { resolution: Resolution { status, id_types, hits, correction: None }, rows }
+}

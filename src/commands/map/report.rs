@@ -1,0 +1,158 @@
+//! The counts of a list: for people on standard error, and as JSON for `--report`.
+
+use std::time::Duration;
+
+use figdex_index::{By, Status};
+use figdex_ingest::grouped;
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
+
+use super::columns::Found;
+use crate::config::map::Percent;
+
+/// The rows of each status.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    /// The rows that were resolved because their identifier has only one.
+    only: u64,
+    /// The rows that each step resolved.
+    by_step: Vec<u64>,
+    ambiguous: u64,
+    unknown: u64,
+    invalid: u64,
+}
+
+impl Counts {
+    pub(super) fn new(steps: usize) -> Self {
+        Self { by_step: vec![0; steps], ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, status: &Status) {
+        match status {
+            Status::Resolved(By::Only) => self.only += 1,
+            Status::Resolved(By::Step(step)) => self.by_step[*step] += 1,
+            Status::Ambiguous(_) => self.ambiguous += 1,
+            Status::Unknown => self.unknown += 1,
+            Status::Invalid(_) => self.invalid += 1,
+        }
+    }
+
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.only += other.only;
+        self.by_step.iter_mut().zip(&other.by_step).for_each(|(own, other)| *own += other);
+        self.ambiguous += other.ambiguous;
+        self.unknown += other.unknown;
+        self.invalid += other.invalid;
+    }
+
+    fn resolved(&self) -> u64 {
+        self.only + self.by_step.iter().sum::<u64>()
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.resolved() + self.ambiguous + self.unknown + self.invalid
+    }
+
+    /// The sum for people.
+    pub(super) fn line(&self) -> String {
+        format!(
+            "{} rows = {} resolved + {} ambiguous + {} unknown + {} invalid",
+            grouped(self.rows()),
+            grouped(self.resolved()),
+            grouped(self.ambiguous),
+            grouped(self.unknown),
+            grouped(self.invalid)
+        )
+    }
+
+    /// The message when too few rows are resolved.
+    pub(super) fn too_few(&self, min: Percent) -> Option<String> {
+        let (resolved, rows) = (self.resolved(), self.rows());
+        let is_enough = resolved as f64 * 100.0 >= rows as f64 * min.0;
+        (!is_enough).then(|| {
+            let share = resolved as f64 * 100.0 / rows as f64;
+            format!("{share:.1} % of the rows are resolved, fewer than --min-matched {}%", min.0)
+        })
+    }
+}
+
+/// All that `--report` says.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report<'a> {
+    rows: u64,
+    resolved: u64,
+    ambiguous: u64,
+    unknown: u64,
+    invalid: u64,
+    by_step: Steps<'a>,
+    columns: Vec<ReportColumn<'a>>,
+    generation: Option<u64>,
+    seconds: f64,
+}
+
+/// The resolved rows by the text of the step, in the order of the steps.
+struct Steps<'a>(Vec<(&'a str, u64)>);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportColumn<'a> {
+    column: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<f64>,
+    used: bool,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(
+        counts: &Counts,
+        steps: &'a [String],
+        columns: &'a [Found],
+        generation: Option<u64>,
+        took: Duration,
+    ) -> Self {
+        let mut by_step = vec![("only", counts.only)];
+        for (text, count) in steps.iter().zip(&counts.by_step) {
+            match by_step.iter_mut().find(|(known, _)| known == text) {
+                Some((_, sum)) => *sum += count,
+                None => by_step.push((text, *count)),
+            }
+        }
+        let columns = columns.iter().map(|found| ReportColumn {
+            column: &found.name,
+            id_type: found.id_type.map(figdex_index::IdType::name),
+            share: found.share,
+            used: found.is_used,
+        });
+        Self {
+            rows: counts.rows(),
+            resolved: counts.resolved(),
+            ambiguous: counts.ambiguous,
+            unknown: counts.unknown,
+            invalid: counts.invalid,
+            by_step: Steps(by_step),
+            columns: columns.collect(),
+            generation,
+            seconds: (took.as_secs_f64() * 1e3).round() / 1e3,
+        }
+    }
+
+    /// The report as a JSON file.
+    pub(super) fn to_json(&self) -> anyhow::Result<Vec<u8>> {
+        let mut json = serde_json::to_vec_pretty(self)?;
+        json.push(b'\n');
+        Ok(json)
+    }
+}
+
+impl Serialize for Steps<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (step, count) in &self.0 {
+            map.serialize_entry(step, count)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,355 @@
+//! Writes rows with the added columns: as delimited text, as JSON lines, or for a table on a
+//! terminal.
+
+use std::borrow::Cow;
+
+use figdex_index::{By, Policy, Status, escaped};
+use figdex_ingest::table::{Cell, Container, RowBytes, Table};
+
+use super::cells::{push_cell, push_guarded, push_json, unescaped};
+use super::columns::Columns;
+use super::engine::{Answer, Engine};
+use super::names::Names;
+use crate::config::map::{Field, Many};
+
+/// The end of a cell of [`Layout::Screen`]. It is a control character, which no escaped text has.
+pub(super) const SCREEN_CELL_END: char = '\u{1f}';
+
+/// The layout of the rows that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// Delimited text from delimited text: the row's own bytes are copied.
+    Copied { delimiter: u8 },
+    /// Delimited text from objects.
+    Cells { delimiter: u8 },
+    /// Objects from objects: the row's own bytes are copied.
+    Objects,
+    /// Objects from delimited text.
+    Members,
+    /// Cells for a table on a terminal.
+    Screen,
+}
+
+/// Writes the rows of one table.
+pub(super) struct RowWriter {
+    pub(super) layout: Layout,
+    pub(super) columns: Columns,
+    pub(super) names: Names,
+    pub(super) fields: Vec<Field>,
+    pub(super) many: Many,
+    pub(super) guards_formulas: bool,
+    /// The steps of the policy.
+    pub(super) policy: Policy,
+    /// The line end for a row without one.
+    pub(super) line_end: Vec<u8>,
+    /// The columns to show on a terminal.
+    pub(super) shown: Vec<usize>,
+}
+
+/// A buffer for the text of one cell.
+#[derive(Default)]
+pub(super) struct Scratch(Vec<u8>);
+
+impl RowWriter {
+    /// Writes the heading: the byte order mark, the table's own heading and the added names.
+    pub(super) fn heading(&self, table: &Table, out: &mut Vec<u8>) {
+        match self.layout {
+            Layout::Objects | Layout::Members => return,
+            Layout::Copied { delimiter } => {
+                // An empty file stays empty.
+                if table.heading().rows() == 0 {
+                    return;
+                }
+                out.extend_from_slice(table.byte_order_mark());
+                match self.columns.has_heading {
+                    true => self.own_delimited(table.heading().row(0), delimiter, out),
+                    false => out.extend_from_slice(self.columns.names[0].as_bytes()),
+                }
+            }
+            Layout::Cells { delimiter } => {
+                for (place, name) in self.columns.names.iter().enumerate() {
+                    if place > 0 {
+                        out.push(delimiter);
+                    }
+                    self.cell(name.as_bytes(), delimiter, out);
+                }
+            }
+            Layout::Screen => {
+                for column in &self.shown {
+                    self.screen_cell(&self.columns.names[*column], out);
+                }
+            }
+        }
+        let delimiter = self.delimiter();
+        let mut is_first = self.columns.names.is_empty() || self.layout == Layout::Screen;
+        for name in self.names.all() {
+            if self.layout == Layout::Screen {
+                self.screen_cell(name, out);
+                continue;
+            }
+            if !std::mem::take(&mut is_first) {
+                out.push(delimiter);
+            }
+            self.cell(name.as_bytes(), delimiter, out);
+        }
+        out.extend_from_slice(&self.line_end);
+    }
+
+    fn delimiter(&self) -> u8 {
+        match self.layout {
+            Layout::Copied { delimiter } | Layout::Cells { delimiter } => delimiter,
+            Layout::Objects | Layout::Members | Layout::Screen => b',',
+        }
+    }
+
+    /// Writes a row with its outcome; with `--many all` a row for each match.
+    pub(super) fn row<E: Engine>(
+        &self,
+        engine: &E,
+        (number, row): (u64, RowBytes<'_>),
+        answer: &Answer<E::Row>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) {
+        let status = &answer.resolution.status;
+        let rows: &[E::Row] = match (status, self.many) {
+            (Status::Resolved(_), _) | (Status::Ambiguous(_), Many::All) => &answer.rows,
+            _ => &[],
+        };
+        let matches = match status {
+            Status::Resolved(_) => 1,
+            Status::Ambiguous(matches) => *matches as u64,
+            Status::Unknown | Status::Invalid(_) => 0,
+        };
+        let reason = self.reason(answer);
+        let lines = rows.len().max(1);
+        for line in 0..lines {
+            self.own(row, out);
+            let mut names = 0..;
+            let mut next = || names.next().unwrap_or(0);
+            if self.many == Many::All {
+                self.number(next(), number, out);
+            }
+            self.text(next(), status_name(status), out);
+            self.number(next(), matches, out);
+            self.text(next(), &reason, out);
+            for field in &self.fields {
+                scratch.0.clear();
+                let found = rows.get(line);
+                let is_there = found.is_some_and(|row| engine.field(row, *field, &mut scratch.0));
+                self.field(next(), is_there.then_some(&scratch.0), out);
+            }
+            self.end(row, line + 1 == lines, out);
+        }
+    }
+
+    /// The reason of an outcome. For a resolved row it is the step, as in `by` of the server.
+    fn reason<'a, R>(&'a self, answer: &'a Answer<R>) -> Cow<'a, str> {
+        let resolution = &answer.resolution;
+        let text = match &resolution.status {
+            Status::Resolved(By::Only) => return Cow::Borrowed("only"),
+            Status::Resolved(By::Step(step)) => return Cow::Borrowed(self.policy.step(*step)),
+            Status::Ambiguous(_) if resolution.id_types.len() > 1 => {
+                let names: Vec<_> = resolution.id_types.iter().map(|id| id.name()).collect();
+                return Cow::Owned(format!("{} find different securities", names.join(" and ")));
+            }
+            Status::Ambiguous(_) => return Cow::Borrowed("several rows fit"),
+            Status::Unknown => "not found",
+            Status::Invalid(reason) => reason,
+        };
+        match &resolution.correction {
+            Some(correction) => Cow::Owned(format!("{text}; did you mean {correction}?")),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// Writes the row's own part.
+    fn own(&self, row: RowBytes<'_>, out: &mut Vec<u8>) {
+        match self.layout {
+            Layout::Copied { delimiter } => {
+                self.own_delimited(row, delimiter, out);
+                // A blank line has one cell, an empty one.
+                let missing = self.columns.names.len().saturating_sub(row.cells().max(1));
+                out.extend(std::iter::repeat_n(delimiter, missing));
+            }
+            Layout::Cells { delimiter } => {
+                for column in 0..self.columns.names.len() {
+                    if column > 0 {
+                        out.push(delimiter);
+                    }
+                    match row.cell(column) {
+                        Cell::Text(text) => self.cell(text, delimiter, out),
+                        Cell::Nested => self.cell(NESTED, delimiter, out),
+                        Cell::Absent => {}
+                    }
+                }
+            }
+            Layout::Objects => {
+                let object = row.content().trim_ascii();
+                let members = object.strip_suffix(b"}").unwrap_or(object);
+                out.extend_from_slice(members);
+                if !members[1..].trim_ascii().is_empty() {
+                    out.push(b',');
+                }
+            }
+            Layout::Members => {
+                out.push(b'{');
+                for column in 0..self.columns.names.len().max(row.cells()) {
+                    match self.columns.names.get(column) {
+                        Some(name) if !name.is_empty() => push_json(name, out),
+                        _ => push_json(&format!("column_{}", column + 1), out),
+                    }
+                    out.push(b':');
+                    match row.cell(column) {
+                        Cell::Text(text) => push_json(&String::from_utf8_lossy(text), out),
+                        Cell::Absent | Cell::Nested => out.extend_from_slice(b"null"),
+                    }
+                    out.push(b',');
+                }
+            }
+            Layout::Screen => {
+                for column in &self.shown {
+                    match row.cell(*column) {
+                        Cell::Text(text) => self.screen_cell(&String::from_utf8_lossy(text), out),
+                        Cell::Absent | Cell::Nested => self.screen_cell("", out),
+                    }
+                }
+            }
+        }
+    }
+
+    fn own_delimited(&self, row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
+        match self.guards_formulas {
+            true => push_guarded(row, delimiter, out),
+            false => out.extend_from_slice(row.content()),
+        }
+    }
+
+    fn cell(&self, text: &[u8], delimiter: u8, out: &mut Vec<u8>) {
+        push_cell(text, delimiter, self.guards_formulas, out);
+    }
+
+    fn screen_cell(&self, text: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(escaped(text).to_string().as_bytes());
+        out.push(SCREEN_CELL_END as u8);
+    }
+
+    fn number(&self, name: usize, number: u64, out: &mut Vec<u8>) {
+        match self.layout {
+            Layout::Objects | Layout::Members => {
+                self.member(name, out);
+                out.extend_from_slice(number.to_string().as_bytes());
+            }
+            // Most numbers are of one digit.
+            _ => match char::from_digit(u32::try_from(number).unwrap_or(u32::MAX), 10) {
+                Some(digit) => self.text(name, digit.encode_utf8(&mut [0; 4]), out),
+                None => self.text(name, &number.to_string(), out),
+            },
+        }
+    }
+
+    fn text(&self, name: usize, text: &str, out: &mut Vec<u8>) {
+        match self.layout {
+            Layout::Copied { delimiter } | Layout::Cells { delimiter } => {
+                self.separate(name, delimiter, out);
+                self.cell(text.as_bytes(), delimiter, out);
+            }
+            Layout::Objects | Layout::Members => {
+                self.member(name, out);
+                push_json(text, out);
+            }
+            Layout::Screen => self.screen_cell(text, out),
+        }
+    }
+
+    /// Writes a field whose text is escaped as inside a JSON string.
+    fn field(&self, name: usize, json: Option<&Vec<u8>>, out: &mut Vec<u8>) {
+        match (self.layout, json) {
+            (Layout::Objects | Layout::Members, None) => {
+                self.member(name, out);
+                out.extend_from_slice(b"null");
+            }
+            (Layout::Objects | Layout::Members, Some(json)) => {
+                self.member(name, out);
+                out.push(b'"');
+                out.extend_from_slice(json);
+                out.push(b'"');
+            }
+            (Layout::Screen, json) => {
+                let text = json.map(|json| unescaped(json)).unwrap_or_default();
+                self.screen_cell(&String::from_utf8_lossy(&text), out);
+            }
+            (Layout::Copied { delimiter } | Layout::Cells { delimiter }, json) => {
+                self.separate(name, delimiter, out);
+                if let Some(json) = json {
+                    self.cell(&unescaped(json), delimiter, out);
+                }
+            }
+        }
+    }
+
+    /// Writes the delimiter before an added cell.
+    fn separate(&self, name: usize, delimiter: u8, out: &mut Vec<u8>) {
+        // Objects without members have no cell before the first added one.
+        if name > 0 || !self.columns.names.is_empty() {
+            out.push(delimiter);
+        }
+    }
+
+    fn member(&self, name: usize, out: &mut Vec<u8>) {
+        if name > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(self.names.member(name));
+    }
+
+    fn end(&self, row: RowBytes<'_>, is_last: bool, out: &mut Vec<u8>) {
+        let line_end = match self.layout {
+            Layout::Screen => return out.push(b'\n'),
+            Layout::Objects | Layout::Members => {
+                out.push(b'}');
+                row.line_end()
+            }
+            Layout::Cells { .. } => b"",
+            Layout::Copied { .. } => row.line_end(),
+        };
+        // The last row of a file may have no line end, and keeps it so.
+        let keeps = is_last && matches!(self.layout, Layout::Copied { .. });
+        match line_end {
+            b"" if keeps => {}
+            b"" => out.extend_from_slice(&self.line_end),
+            line_end => out.extend_from_slice(line_end),
+        }
+    }
+}
+
+/// The cell of an object or an array, which delimited text cannot hold.
+const NESTED: &[u8] = b"(an object or an array)";
+
+fn status_name(status: &Status) -> &'static str {
+    match status {
+        Status::Resolved(_) => "resolved",
+        Status::Ambiguous(_) => "ambiguous",
+        Status::Unknown => "unknown",
+        Status::Invalid(_) => "invalid",
+    }
+}
+
+/// The layout of the output.
+pub(super) fn layout_of(
+    container: Container,
+    asked: Option<figdex_ingest::Layout>,
+    is_screen: bool,
+) -> Layout {
+    use figdex_ingest::Layout::{Csv, JsonLines};
+    match (container, asked) {
+        (_, None) if is_screen => Layout::Screen,
+        (Container::Delimited { delimiter }, None | Some(Csv)) => Layout::Copied { delimiter },
+        (Container::Delimited { .. }, Some(JsonLines)) => Layout::Members,
+        (Container::JsonLines, None | Some(JsonLines)) => Layout::Objects,
+        (Container::Parquet, Some(JsonLines)) => Layout::Objects,
+        (Container::JsonLines, Some(Csv)) | (Container::Parquet, None | Some(Csv)) => {
+            Layout::Cells { delimiter: b',' }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! The flags of `figdex map`. Values that need no file are checked here, so that a wrong one is a
+//! usage error.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use figdex_index::{IdType, Policy, Property, Vocabulary};
+use figdex_ingest::Layout;
+
+use super::DEFAULT_INDEX;
+
+/// Flags of `figdex map`.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, next_line_help = true)]
+pub struct MapFlags {
+    /// File with a row for each identifier: delimited text, JSON lines or
+    /// Parquet, also compressed with gzip, zstd or bzip2; - for standard input
+    #[arg(value_name = "FILE", verbatim_doc_comment)]
+    pub file: PathBuf,
+    /// Folder of the index [env: FIGDEX_INDEX] [default: data/index]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    pub index: Option<PathBuf>,
+    /// Ask this server instead of an index
+    #[arg(long, value_name = "URL")]
+    pub url: Option<Address>,
+    /// File with the API key for the server
+    #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
+    pub key_file: Option<PathBuf>,
+    /// File of certificates (PEM) to trust, in place of those of the system
+    #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
+    pub ca_file: Option<PathBuf>,
+    /// Column of identifiers, by its heading or its number: COLUMN,
+    /// COLUMN:IDTYPE, or COLUMN:@COLUMN with a column of idTypes. Repeat the
+    /// flag for further columns: the first that finds something counts
+    /// [default: recognised]
+    #[arg(long, value_name = "COLUMN[:IDTYPE]", verbatim_doc_comment)]
+    pub id: Vec<IdColumn>,
+    /// Find only rows with this value of a property, as in currency=EUR, or
+    /// with the value in a column, as in currency=@Ccy. A blank cell asks for
+    /// nothing
+    #[arg(long = "where", value_name = "PROPERTY=VALUE", verbatim_doc_comment)]
+    pub conditions: Vec<Condition>,
+    /// When an identifier has several rows, keep those that fit: composite, or
+    /// a property with values in order of preference, as in
+    /// 'exchCode=US|LN'. Repeat the flag for further steps. Nothing is chosen
+    /// that no step asks for
+    #[arg(long, value_name = "STEP", value_parser = step, verbatim_doc_comment)]
+    pub prefer: Vec<String>,
+    /// Fields of the row that is found: figi, name, ticker, exchCode,
+    /// compositeFIGI, securityType, marketSector, shareClassFIGI,
+    /// securityType2, securityDescription, uniqueID, uniqueIDFutOpt, metadata
+    /// [default: figi,ticker,name,exchCode]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "figi,ticker,name,exchCode",
+        hide_default_value = true,
+        verbatim_doc_comment
+    )]
+    pub fields: Vec<Field>,
+    /// When several rows are left: none leaves the fields empty; all writes a
+    /// row for each, with a column `row`, the number of the input row
+    /// [default: none]
+    #[arg(
+        long,
+        value_name = "none|all",
+        default_value = "none",
+        hide_default_value = true,
+        hide_possible_values = true,
+        verbatim_doc_comment
+    )]
+    pub many: Many,
+    /// File to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Also write the unknown and invalid rows to this file, as they came;
+    /// those of a Parquet file as JSON lines
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    pub unmatched: Option<PathBuf>,
+    /// Also write the ambiguous rows to this file, as they came; those of a
+    /// Parquet file as JSON lines
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    pub ambiguous: Option<PathBuf>,
+    /// Also write the counts to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Exit with 1 when a smaller share of the rows is resolved. The files
+    /// are still written
+    #[arg(long, value_name = "P%", verbatim_doc_comment)]
+    pub min_matched: Option<Percent>,
+    /// Put an apostrophe before each cell that a spreadsheet would run as a
+    /// formula. JSON lines are left as they are
+    #[arg(long, verbatim_doc_comment)]
+    pub guard_formulas: bool,
+    /// Also find equities that are not listed
+    #[arg(long)]
+    pub include_unlisted_equities: bool,
+    /// Layout of the result [default: by the ending of --out, else that of
+    /// FILE; csv for Parquet]
+    #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, verbatim_doc_comment)]
+    pub format: Option<Layout>,
+    /// Delimiter between the cells of FILE: a character, or tab
+    /// [default: recognised]
+    #[arg(long, value_name = "CHARACTER", verbatim_doc_comment)]
+    pub delimiter: Option<Delimiter>,
+}
+
+const AFTER_HELP: &str = "\
+Every row comes out, in order, with the columns match, matches, reason and the
+fields after its own. match is resolved, ambiguous, unknown or invalid.
+
+Examples:
+  figdex map holdings.csv
+  figdex map holdings.csv --prefer composite --out mapped.csv \\
+      --unmatched left.csv
+  figdex map holdings.csv --id ISIN:ID_ISIN --id Ticker:TICKER \\
+      --where currency=@Ccy --prefer composite --prefer 'exchCode=US|LN'
+  figdex map ids.txt --url https://figdex.example.com --key-file key.txt \\
+      --min-matched 95%";
+
+impl MapFlags {
+    /// The folder of the index: that of the flag, else of the environment, else the default.
+    pub fn index(&self) -> PathBuf {
+        let given = || std::env::var_os("FIGDEX_INDEX").filter(|value| !value.is_empty());
+        let given = self.index.clone().or_else(|| given().map(PathBuf::from));
+        given.unwrap_or_else(|| DEFAULT_INDEX.into())
+    }
+}
+
+/// A column of identifiers (`--id`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdColumn {
+    /// Its heading or its number.
+    pub column: String,
+    /// The type of its identifiers.
+    pub id_type: TypeOf,
+}
+
+/// The type of the identifiers of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeOf {
+    /// It is recognised.
+    Recognised,
+    /// All are of this type.
+    Given(IdType),
+    /// Each row names it in this column.
+    Column(String),
+}
+
+impl FromStr for IdColumn {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = |column: &str, id_type| {
+            if column.is_empty() {
+                return Err(format!("{text:?} names no column; write COLUMN:IDTYPE"));
+            }
+            Ok(Self { column: column.to_owned(), id_type })
+        };
+        let Some((column, id_type)) = text.rsplit_once(':') else {
+            return named(text, TypeOf::Recognised);
+        };
+        if let Some(types) = id_type.strip_prefix('@') {
+            return match types {
+                "" => Err(format!("{text:?} names no column of idTypes; write COLUMN:@COLUMN")),
+                types => named(column, TypeOf::Column(types.to_owned())),
+            };
+        }
+        match IdType::from_name(id_type) {
+            Some(id_type) => named(column, TypeOf::Given(id_type)),
+            None => Err(format!(
+                "{id_type:?} is not an idType; the idTypes are {}. A column whose heading has a \
+                 colon is named by its number",
+                IdType::ALL.map(IdType::name).join(", ")
+            )),
+        }
+    }
+}
+
+/// A condition on the rows that an identifier finds (`--where`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The property.
+    pub property: Property,
+    /// Its value.
+    pub value: Value,
+}
+
+/// The value of a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// The same for all rows.
+    Fixed(String),
+    /// That of the row in this column.
+    Column(String),
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || {
+            format!(
+                "expected PROPERTY=VALUE or PROPERTY=@COLUMN with one of the properties {}",
+                Property::ALL.map(Property::name).join(", ")
+            )
+        };
+        let (name, value) = text.split_once('=').ok_or_else(expected)?;
+        let property = Property::from_name(name).ok_or_else(expected)?;
+        let value = match value.strip_prefix('@') {
+            Some(column) => Value::Column(column.to_owned()),
+            None => Value::Fixed(value.to_owned()),
+        };
+        let (Value::Fixed(text) | Value::Column(text)) = &value;
+        if text.is_empty() {
+            return Err(expected());
+        }
+        Ok(Self { property, value })
+    }
+}
+
+fn step(text: &str) -> Result<String, String> {
+    match Policy::parse([text], &Vocabulary::new([])) {
+        Ok(_) => Ok(text.trim().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+macro_rules! fields {
+    ($($variant:ident = $name:literal, $doc:literal;)*) => {
+        /// A field of a result row.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Field {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Field {
+            /// All fields.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+fields! {
+    Figi = "figi", "The FIGI of the row itself.";
+    Name = "name", "The name of the security.";
+    Ticker = "ticker", "Its ticker.";
+    ExchCode = "exchCode", "The exchange code.";
+    CompositeFigi = "compositeFIGI", "The composite FIGI.";
+    SecurityType = "securityType", "The security type.";
+    MarketSector = "marketSector", "The market sector.";
+    ShareClassFigi = "shareClassFIGI", "The share class FIGI.";
+    SecurityType2 = "securityType2", "The alternative security type.";
+    SecurityDescription = "securityDescription", "The description of the security.";
+    UniqueId = "uniqueID", "The unique ID of v2 and v1.";
+    UniqueIdFutOpt = "uniqueIDFutOpt", "The unique ID of a future or option of v2 and v1.";
+    Metadata = "metadata", "The note on a row whose attributes are not available.";
+}
+
+impl FromStr for Field {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let field = Self::ALL.iter().find(|field| field.name() == text);
+        field.copied().ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|field| field.name()).collect();
+            format!("the fields are {}", names.join(", "))
+        })
+    }
+}
+
+/// The rows to write for an ambiguous row (`--many`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Many {
+    /// One row, without fields.
+    None,
+    /// A row for each match.
+    All,
+}
+
+/// A share of the rows, from 0 to 100 percent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percent(pub f64);
+
+impl FromStr for Percent {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let percent = text.strip_suffix('%').and_then(|number| number.trim_end().parse().ok());
+        let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+        percent.map(Self).ok_or("expected a percentage from 0% to 100%, such as 95%")
+    }
+}
+
+/// The delimiter between cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delimiter(pub u8);
+
+impl FromStr for Delimiter {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(Self(b'\t')),
+            [b'"' | b'\r' | b'\n'] => Err("a quote or a line end cannot be a delimiter"),
+            [character] if character.is_ascii() => Ok(Self(*character)),
+            _ => Err("expected one ASCII character, or tab"),
+        }
+    }
+}
+
+/// The address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(pub String);
+
+impl FromStr for Address {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        match rest.map(|rest| rest.trim_end_matches('/')) {
+            Some(rest) if !rest.is_empty() && !rest.contains(['?', '#', ' ']) => {
+                Ok(Self(text.trim_end_matches('/').to_owned()))
+            }
+            _ => Err("expected http:// or https:// and a host, such as https://figdex.example.com"),
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The columns of identifiers: recognised, named, and several of them.
+
+use super::Desk;
+
+/// The surest column is chosen, and the others are named with their flags.
+#[test]
+fn the_surest_column_is_chosen() {
+    let desk = Desk::new();
+    let input = "Ticker,CUSIP no,Isin,composite figi\nIBM,459200101,US4592001014,BBG000BLNNH6\n";
+    let mapped = desk.map_file("in.csv", input, &["--fields", "figi"]);
+    assert!(
+        mapped.ok().ends_with(",resolved,1,only,BBG000BLNNH6\n")
+            || mapped.text().contains("ambiguous")
+    );
+    let said = "column composite figi: COMPOSITE_ID_BB_GLOBAL, 100.0 % of its first values\n\
+                also recognised, and not used: --id Isin:ID_ISIN --id 'CUSIP no':ID_CUSIP --id Ticker:TICKER\n";
+    assert!(mapped.said.starts_with(said), "{}", mapped.said);
+}
+
+/// Several columns: the first that finds something counts, in the order of the flags.
+#[test]
+fn the_first_column_that_finds_something_counts() {
+    let desk = Desk::new();
+    let input = "Ticker,ISIN\n\
+                 MSFT,US0846701086\n\
+                 MSFT,GB00B10RZP78\n\
+                 MSFT,US4592001015\n\
+                 MSFT,\n\
+                 NOPE,GB00B10RZP78\n\
+                 NOPE,US4592001015\n\
+                 ,\n";
+    let arguments = [
+        "--id",
+        "ISIN:ID_ISIN",
+        "--id",
+        "Ticker:TICKER",
+        "--prefer",
+        "exchCode=US",
+        "--fields",
+        "figi",
+    ];
+    let mapped = desk.map_file("in.csv", input, &arguments);
+    assert_eq!(
+        mapped.ok(),
+        "Ticker,ISIN,match,matches,reason,figi\n\
+         MSFT,US0846701086,resolved,1,only,BBG000DWCFL4\n\
+         MSFT,GB00B10RZP78,resolved,1,exchCode=US,BBG000BPH459\n\
+         MSFT,US4592001015,resolved,1,exchCode=US,BBG000BPH459\n\
+         MSFT,,resolved,1,exchCode=US,BBG000BPH459\n\
+         NOPE,GB00B10RZP78,unknown,0,not found,\n\
+         NOPE,US4592001015,unknown,0,not found,\n\
+         ,,invalid,0,it is blank,\n"
+    );
+    let mapped = desk.map(&["in.csv", "--id", "2:ID_ISIN", "--id", "1", "--fields", "figi"]);
+    assert!(
+        mapped.said.contains("column ISIN: ID_ISIN\ncolumn Ticker: TICKER, 100.0 % of"),
+        "{}",
+        mapped.said
+    );
+}
+
+/// A column of idTypes, named by the flag or by the names of the contract.
+#[test]
+fn a_column_may_name_the_types() {
+    let desk = Desk::new();
+    let input = "kind,value\n\
+                 ID_CUSIP,084670108\n\
+                 isin,US0846701086\n\
+                 ID_FOO,US0846701086\n\
+                 ,US0846701086\n";
+    let arguments = ["--id", "value:@kind", "--fields", "figi"];
+    let mapped = desk.map_file("in.csv", input, &arguments);
+    assert_eq!(
+        mapped.ok(),
+        "kind,value,match,matches,reason,figi\n\
+         ID_CUSIP,084670108,resolved,1,only,BBG000DWCFL4\n\
+         isin,US0846701086,resolved,1,only,BBG000DWCFL4\n\
+         ID_FOO,US0846701086,invalid,0,\"\"\"ID_FOO\"\" is not an idType\",\n\
+         ,US0846701086,invalid,0,its idType is blank,\n"
+    );
+    let mapped = desk.map_file(
+        "in.csv",
+        input.replace("kind,value", "idType,idValue"),
+        &["--fields", "figi"],
+    );
+    assert!(mapped.ok().contains("ID_CUSIP,084670108,resolved,1,only,BBG000DWCFL4\n"));
+    assert!(
+        mapped.said.starts_with("column idValue: of the idType in the column idType\n"),
+        "{}",
+        mapped.said
+    );
+}
+
+/// A file of one column needs no heading.
+#[test]
+fn a_single_column_needs_no_heading() {
+    let desk = Desk::new();
+    let isins = "US0846701086\nUS0378331005\n";
+    let mapped = desk.map_file("ids.txt", isins, &["--fields", "figi"]);
+    assert!(mapped.ok().starts_with("identifier,match,matches,reason,figi\nUS0846701086,resolved"));
+    assert!(
+        mapped.said.starts_with(
+            "ids.txt: no heading; the first row, US0846701086, is taken as an identifier\n\
+             column identifier: ID_ISIN, 100.0 % of its first values\n"
+        ),
+        "{}",
+        mapped.said
+    );
+    assert_eq!(mapped.sum(), "2 rows = 1 resolved + 1 ambiguous + 0 unknown + 0 invalid");
+    // Any text is the heading of values of one type.
+    let mapped = desk.map_file("ids.txt", format!("My holdings\n{isins}"), &[]);
+    assert!(mapped.ok().starts_with("My holdings,match,"));
+    // A heading that names a type.
+    let mapped = desk.map_file("ids.txt", "Ticker\nBRK.B\n", &["--prefer", "composite"]);
+    assert!(
+        mapped.ok().contains("\nBRK.B,resolved,1,composite,BBG000DWG505,BRK/B,"),
+        "{}",
+        mapped.text()
+    );
+    // Texts of several types are read each by itself.
+    let mapped =
+        desk.map_file("ids.txt", "IBM US Equity\n084670108\nVOD US\n", &["--fields", "figi"]);
+    assert!(mapped.said.contains("column identifier: each value by itself\n"), "{}", mapped.said);
+    assert_eq!(
+        mapped.ok(),
+        "identifier,match,matches,reason,figi\n\
+         IBM US Equity,resolved,1,only,BBG000BLNNH6\n\
+         084670108,resolved,1,only,BBG000DWCFL4\n\
+         VOD US,resolved,1,only,BBG000C4R6H6\n"
+    );
+}
+
+/// An empty file has no rows and is not an error.
+#[test]
+fn an_empty_file_has_no_rows() {
+    let desk = Desk::new();
+    for (input, out) in [
+        ("", ""),
+        ("\n\n", ""),
+        ("a,b\n", "a,b,match,matches,reason,figi\n"),
+        ("isin", "isin,match,matches,reason,figi\n"),
+    ] {
+        let mapped = desk.map_file("in.csv", input, &["--fields", "figi", "--report", "r.json"]);
+        assert_eq!(mapped.ok(), out, "{input:?}");
+        assert_eq!(mapped.sum(), "0 rows = 0 resolved + 0 ambiguous + 0 unknown + 0 invalid");
+        assert_eq!(desk.json("r.json")["rows"], 0);
+        let mapped = desk.map_from(&["-", "--min-matched", "100%"], input.as_bytes());
+        mapped.ok();
+    }
+}
+
+/// Each mistake is said once, with what to do.
+#[test]
+fn mistakes_are_explained() {
+    let desk = Desk::new();
+    desk.write("in.csv", "a,b,b,with space\n1,2,3,4\n");
+    desk.write("ids.csv", "US0846701086,x\nUS0378331005,y\n");
+    for (arguments, code, what) in [
+        (
+            &["in.csv"][..],
+            1,
+            "no column of identifiers is recognised; the columns are: a, b, b, with space. Name \
+             one with --id COLUMN, or with its type as in --id COLUMN:TICKER",
+        ),
+        (
+            &["in.csv", "--id", "c"],
+            1,
+            "--id c: there is no such column; the columns are: a, b, b, with space",
+        ),
+        (&["in.csv", "--id", "9:TICKER"], 1, "--id 9: there is no such column"),
+        (
+            &["in.csv", "--id", "b"],
+            1,
+            "--id b: the columns 2 and 3 have this heading; name one by its number",
+        ),
+        (&["in.csv", "--id", "a:@x"], 1, "--id x: there is no such column"),
+        (
+            &["in.csv", "--id", "a", "--where", "currency=@x"],
+            1,
+            "--where x: there is no such column",
+        ),
+        (
+            &["in.csv", "--id", "a", "--where", "currency=eur"],
+            1,
+            "--where currency=eur: the index has no such value",
+        ),
+        (
+            &["in.csv", "--id", "a", "--where", "currency=EUR", "--where", "currency=USD"],
+            1,
+            "--where names currency twice",
+        ),
+        (
+            &["in.csv", "--id", "a", "--where", "exchCode=US", "--where", "micCode=XNYS"],
+            1,
+            "--where takes exchCode or micCode, not both",
+        ),
+        (&["in.csv", "--id", "a", "--fields", "figi,figi"], 1, "--fields names figi twice"),
+        (
+            &["in.csv", "--id", "a", "--format", "jsonl"],
+            1,
+            "two columns are named b: --format jsonl needs different headings",
+        ),
+        (&["ids.csv"], 1, "the first row holds \"US0846701086\" where a heading is expected"),
+        (&["none.csv"], 1, "none.csv: no such file or folder"),
+        (&["."], 1, ".: this is a folder: name a file"),
+        (
+            &["in.csv", "--id", "a", "--out", "x.parquet"],
+            1,
+            "--out x.parquet: Parquet is read and not written; name a .csv or .jsonl file",
+        ),
+        (
+            &["in.csv", "--id", "a", "--unmatched", "x.csv.gz"],
+            1,
+            "--unmatched x.csv.gz: the files are not compressed; leave out .gz, and compress it",
+        ),
+        (
+            &["in.csv", "--id", "a:ID_FOO"],
+            2,
+            "\"ID_FOO\" is not an idType; the idTypes are ID_ISIN, ",
+        ),
+        (&["in.csv", "--id", ":TICKER"], 2, "\":TICKER\" names no column; write COLUMN:IDTYPE"),
+        (&["in.csv", "--id", "a:@"], 2, "names no column of idTypes; write COLUMN:@COLUMN"),
+        (&["in.csv", "--where", "ccy=EUR"], 2, "with one of the properties exchCode, micCode"),
+        (&["in.csv", "--where", "currency="], 2, "expected PROPERTY=VALUE or PROPERTY=@COLUMN"),
+        (&["in.csv", "--prefer", "best"], 2, "\"best\" is not a step; a step is composite, or"),
+        (&["in.csv", "--prefer", "exchCode="], 2, "has an empty value"),
+        (&["in.csv", "--fields", "figi,isin"], 2, "the fields are figi, name, ticker"),
+        (&["in.csv", "--many", "some"], 2, "[possible values: none, all]"),
+        (&["in.csv", "--min-matched", "101%"], 2, "expected a percentage from 0% to 100%"),
+        (&["in.csv", "--min-matched", "95"], 2, "expected a percentage from 0% to 100%"),
+        (&["in.csv", "--delimiter", "ab"], 2, "expected one ASCII character, or tab"),
+        (&["in.csv", "--delimiter", "\""], 2, "a quote or a line end cannot be a delimiter"),
+        (
+            &["in.csv", "--key-file", "k"],
+            2,
+            "'--key-file <FILE>' cannot be used with '--index <DIR>'",
+        ),
+        (&["in.csv", "--url", "ftp://x"], 2, "expected http:// or https:// and a host"),
+        (&[], 2, "<FILE>"),
+    ] {
+        let mapped = desk.map(arguments);
+        assert_eq!(mapped.code, Some(code), "{arguments:?} {}", mapped.said);
+        assert!(mapped.said.contains(what), "{arguments:?} {}", mapped.said);
+        assert!(mapped.out.is_empty());
+    }
+    let mapped = desk.map(&["in.csv", "--index", "nowhere"]);
+    // The flag is given twice by this test; the program says so before it looks for an index.
+    assert_eq!(mapped.code, Some(2));
+    let mut command = crate::support::process::figdex();
+    let command = command.current_dir(desk.0.path()).args(["map", "in.csv", "--id", "a"]);
+    let (code, _, said) = crate::support::process::run(command);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("opening the index at data/index"), "{said}");
+    let (code, ..) = crate::support::process::run(command.env("FIGDEX_INDEX", "index"));
+    assert_eq!(code, Some(0));
+}

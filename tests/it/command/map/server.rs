@@ -1,0 +1,349 @@
+//! `figdex map --url`: the requests that it sends, and its patience with a server. The server here
+//! answers as a test says; `resolve.rs` asks a real one.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use super::{Desk, Mapped};
+use crate::support::certificate::Certificate;
+use crate::support::process::Process;
+
+/// A request: its first line and headers, and its body as JSON.
+struct Request {
+    head: String,
+    body: Value,
+}
+
+/// A server that answers each request as a function says. `None` closes the connection.
+struct Server {
+    url: String,
+    requests: Arc<Mutex<Vec<Request>>>,
+}
+
+impl Server {
+    fn start(mut answer: impl FnMut(usize, &Request) -> Option<String> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = requests.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let stream = BufReader::new(stream.unwrap());
+                serve(stream, |request| {
+                    let mut kept = kept.lock();
+                    let answer = answer(kept.len(), &request);
+                    kept.push(request);
+                    answer
+                });
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// Maps these rows of one column. Returns the result and the bodies of the requests.
+    fn map(&self, rows: &str, arguments: &[&str]) -> (Mapped, Vec<Value>) {
+        let desk = tempfile::tempdir().unwrap();
+        std::fs::write(desk.path().join("key.txt"), "secret-key\n").unwrap();
+        let desk = Desk(desk);
+        let arguments = [&["-", "--url", &self.url], arguments].concat();
+        let mapped = desk.map_from(&arguments, rows.as_bytes());
+        let bodies = self.requests.lock().iter().map(|request| request.body.clone()).collect();
+        (mapped, bodies)
+    }
+}
+
+fn serve(mut stream: BufReader<TcpStream>, mut answer: impl FnMut(Request) -> Option<String>) {
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            let line = line.trim_end().to_lowercase();
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.parse().unwrap();
+            }
+            if line.is_empty() {
+                break;
+            }
+            head += &(line + "\n");
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).unwrap();
+        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        let Some(answer) = answer(Request { head, body }) else { return };
+        stream.get_mut().write_all(answer.as_bytes()).unwrap();
+    }
+}
+
+fn reply(status: &str, headers: &str, body: &str) -> Option<String> {
+    let length = body.len();
+    Some(format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n{headers}\r\n{body}"))
+}
+
+/// Answers that every job is unknown.
+fn unknown(request: &Request, headers: &str) -> Option<String> {
+    let jobs = request.body["jobs"].as_array().unwrap().len();
+    let results = vec![json!({"status": "unknown"}); jobs];
+    reply("200 OK", headers, &json!({"generation": 7, "results": results}).to_string())
+}
+
+fn jobs(bodies: &[Value]) -> Vec<usize> {
+    bodies.iter().map(|body| body["jobs"].as_array().unwrap().len()).collect()
+}
+
+/// Texts, columns and given types are sent as such, with the row's conditions.
+#[test]
+fn questions_are_sent_as_they_are_read() {
+    let server = Server::start(|_, request| {
+        if request.head.starts_with("get ") {
+            return reply("200 OK", "", r#"{"values":["EUR","USD"]}"#);
+        }
+        unknown(request, "")
+    });
+    let rows = "isin,any,sedol,ccy\nUS0378331005,IBM US,2005973,EUR\n";
+    let arguments = [
+        "--id",
+        "isin",
+        "--id",
+        "any",
+        "--id",
+        "sedol:ID_SEDOL",
+        "--where",
+        "currency=@ccy",
+        "--prefer",
+        "composite",
+        "--fields",
+        "figi,name",
+        "--include-unlisted-equities",
+        "--key-file",
+        "key.txt",
+        "--report",
+        "r.json",
+    ];
+    let (mapped, bodies) = server.map(rows, &arguments);
+    assert!(mapped.ok().ends_with("EUR,unknown,0,not found,,\n"), "{}", mapped.text());
+    let request = |job: Value| {
+        json!({"jobs": [job], "prefer": ["composite"], "fields": ["figi", "name"],
+            "includeUnlistedEquities": true})
+    };
+    assert_eq!(
+        bodies[1..],
+        [
+            request(json!({"text": "US0378331005", "as": "ID_ISIN", "currency": "EUR"})),
+            request(json!({"text": "IBM US", "currency": "EUR"})),
+            request(json!({"idType": "ID_SEDOL", "idValue": "2005973", "currency": "EUR"})),
+        ]
+    );
+    let requests = std::mem::take(&mut *server.requests.lock());
+    assert!(requests[0].head.starts_with("get /v3/mapping/values/currency http/1.1\n"));
+    for request in &requests {
+        assert!(request.head.contains("\nx-service-apikey: secret-key\n"), "{}", request.head);
+    }
+    // A value that the server does not know is not sent; a text alone is sent as it is.
+    let (mapped, bodies) =
+        server.map("a,b\nIBM,\n", &["--id", "a:TICKER", "--where", "currency=@b"]);
+    mapped.ok();
+    assert_eq!(bodies.last().unwrap()["jobs"], json!([{"idType": "TICKER", "idValue": "IBM"}]));
+    let (mapped, bodies) = server.map("a,b\nIBM US,EUR\n", &["--id", "a"]);
+    mapped.ok();
+    assert_eq!(bodies.last().unwrap()["jobs"], json!(["IBM US"]));
+}
+
+/// All that a result may say comes out.
+#[test]
+fn results_become_rows() {
+    let server = Server::start(|_, _| {
+        let row = json!({"figi": "BBG000BLNNH6", "name": "A \"quoted\", \u{e9}", "x": [1]});
+        let results = json!([
+            {"status": "resolved", "idType": "ID_ISIN", "by": "only", "data": [row]},
+            {"status": "resolved", "idType": "ID_ISIN", "by": "composite", "data": [{"figi": "BBG000BLNNH6", "name": null}]},
+            {"status": "ambiguous", "idType": "TICKER", "matches": 2, "data": [row, row]},
+            {"status": "ambiguous", "idTypes": ["ID_WERTPAPIER", "TICKER"], "matches": 3, "data": [row]},
+            {"status": "unknown", "correction": "US4592001014"},
+            {"status": "invalid", "error": "it is wrong"},
+        ]);
+        reply("200 OK", "", &json!({"generation": 7, "results": results}).to_string())
+    });
+    let arguments = ["--prefer", "composite", "--fields", "name,figi"];
+    let (mapped, _) =
+        server.map("wkn\n1\n2\n3\n4\n5\n6\n", &[&arguments[..], &["--id", "wkn:TICKER"]].concat());
+    assert_eq!(
+        mapped.ok(),
+        "wkn,match,matches,reason,name,figi\n\
+         1,resolved,1,only,\"A \"\"quoted\"\", \u{e9}\",BBG000BLNNH6\n\
+         2,resolved,1,composite,,BBG000BLNNH6\n\
+         3,ambiguous,2,several rows fit,,\n\
+         4,ambiguous,3,ID_WERTPAPIER and TICKER find different securities,,\n\
+         5,unknown,0,not found; did you mean US4592001014?,,\n\
+         6,invalid,0,it is wrong,,\n"
+    );
+    let (mapped, _) =
+        server.map("wkn\n1\n2\n3\n4\n5\n6\n", &[&arguments[..], &["--many", "all"]].concat());
+    assert_eq!(mapped.code, Some(1));
+    assert!(
+        mapped.said.contains("the server names 1 of 3 matches; for all of them use --index"),
+        "{}",
+        mapped.said
+    );
+}
+
+/// The list is cut into requests that fit the server's limits.
+#[test]
+fn requests_fit_the_limits() {
+    let rows = |count: usize| format!("isin\n{}", "US0378331005\n".repeat(count));
+    // Without rate limits: 100 first, then more.
+    let server = Server::start(|_, request| unknown(request, ""));
+    let (mapped, bodies) = server.map(&rows(1_000), &[]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [100, 900]);
+    // As many as the window has left, ten for each request that it counts.
+    let server = Server::start(|number, request| {
+        let remaining = [4, 1, 0, 25, 25][number];
+        let limits = format!(
+            "ratelimit-limit: 25\r\nratelimit-remaining: {remaining}\r\nratelimit-reset: 1\r\n"
+        );
+        unknown(request, &limits)
+    });
+    let start = Instant::now();
+    let (mapped, bodies) = server.map(&rows(500), &[]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [100, 40, 10, 250, 100]);
+    assert!(start.elapsed().as_secs_f64() >= 1.0, "it waits for the next window");
+    // The number that a 413 names.
+    let server = Server::start(|_, request| match request.body["jobs"].as_array().unwrap().len() {
+        61.. => reply("413 Payload Too Large", "", r#"{"error":"At most 60 jobs fit."}"#),
+        _ => unknown(
+            request,
+            "ratelimit-limit: 6\r\nratelimit-remaining: 6\r\nratelimit-reset: 1\r\n",
+        ),
+    });
+    let (mapped, bodies) = server.map(&rows(150), &[]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [100, 60, 60, 30]);
+    let server = Server::start(|_, _| reply("413 Payload Too Large", "", "too large"));
+    let (mapped, bodies) = server.map(&rows(3), &[]);
+    assert_eq!((mapped.code, jobs(&bodies)), (Some(1), vec![3, 1]));
+    assert!(mapped.said.contains("the server takes no request"), "{}", mapped.said);
+}
+
+/// A 429, a 503 and a broken connection are waited for, and said; all else ends the command.
+#[test]
+fn patience_and_its_end() {
+    let server = Server::start(|number, request| match number {
+        0 => reply("429 Too Many Requests", "retry-after: 1\r\n", "{}"),
+        1 => reply("503 Service Unavailable", "", "{}"),
+        2 => None,
+        _ => unknown(request, ""),
+    });
+    let (mapped, _) = server.map("isin\nUS0378331005\n", &["--report", "r.json"]);
+    mapped.ok();
+    for what in
+        ["503 Service Unavailable; asking again in 1 s (1 of 5)", "asking again in 2 s (2 of 5)"]
+    {
+        assert!(mapped.said.contains(what), "{}", mapped.said);
+    }
+    assert_eq!(server.requests.lock().len(), 4);
+    for (answer, what) in [
+        (
+            reply("401 Unauthorized", "", r#"{"error":"Invalid\u001b key"}"#),
+            "answered 401: Invalid\\u001b key (check --key-file)",
+        ),
+        (
+            reply("404 Not Found", "", "Not Found"),
+            "answered 404: Not Found (is it a Figdex server with POST /resolve",
+        ),
+        (
+            reply("301 Moved", "location: http://x\r\n", ""),
+            "answered 301:  (name the URL to which it redirects)",
+        ),
+        (reply("500 Internal Server Error", "", "{}"), "answered 500: {}"),
+        (reply("200 OK", "", "{}"), "does not have the shape of POST /resolve"),
+        (
+            reply("200 OK", "", r#"{"generation":1,"results":[]}"#),
+            "the server answered 0 of 1 identifiers",
+        ),
+        (
+            reply("200 OK", "", r#"{"generation":1,"results":[{"status":"odd"}]}"#),
+            "the status \"odd\" is unknown",
+        ),
+        (
+            reply("429 Too Many Requests", "retry-after: 9999999\r\n", ""),
+            "it asks to wait 9999999 s once more",
+        ),
+        (None, "asking http://127.0.0.1:"),
+    ] {
+        let server = Server::start(move |_, _| answer.clone());
+        let (mapped, _) = server.map("isin\nUS0378331005\n", &["--out", "out.csv"]);
+        assert_eq!(mapped.code, Some(1), "{}", mapped.said);
+        assert!(mapped.said.contains(what), "{what}: {}", mapped.said);
+    }
+    let desk = Desk(tempfile::tempdir().unwrap());
+    let mapped = desk.map_from(&["-", "--url", "http://127.0.0.1:1"], b"isin\nUS0378331005\n");
+    assert_eq!(mapped.code, Some(1));
+    assert!(mapped.said.contains("asking http://127.0.0.1:1: "), "{}", mapped.said);
+    desk.write("key.txt", "two words\n");
+    let arguments = ["-", "--url", "http://127.0.0.1:1", "--key-file", "key.txt"];
+    let mapped = desk.map_from(&arguments, b"isin\nUS0378331005\n");
+    assert!(
+        mapped.said.contains("--key-file key.txt: expected the API key and nothing else"),
+        "{}",
+        mapped.said
+    );
+}
+
+/// A new generation while the list is mapped is said.
+#[test]
+fn a_change_of_the_index_is_said() {
+    let server = Server::start(|number, request| {
+        let answer = unknown(request, "").unwrap();
+        Some(if number == 0 { answer } else { answer.replace("generation\":7", "generation\":8") })
+    });
+    let rows = format!("isin\n{}", "US0378331005\n".repeat(101));
+    let (mapped, _) = server.map(&rows, &[]);
+    mapped.ok();
+    assert!(
+        mapped
+            .said
+            .contains("warning: the server switched from generation 7 to 8; run the command again"),
+        "{}",
+        mapped.said
+    );
+}
+
+/// `--ca-file` names the certificates to trust, and no others are.
+#[test]
+fn certificates_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, other) = (Certificate::new(), Certificate::new());
+    let flags = own.write_into(folder.path());
+    let flags: Vec<&str> = flags.iter().map(|flag| &**flag).collect();
+    let figdex = Process::of_one(&flags);
+    let url = format!("https://localhost:{}", figdex.address().port());
+    let desk = Desk(tempfile::tempdir().unwrap());
+    own.write(&desk.path("own.pem"), &desk.path("key"));
+    other.write(&desk.path("other.pem"), &desk.path("key"));
+    desk.write("none.pem", "nothing");
+    let map = |file: &str| {
+        let arguments = ["-", "--url", &url, "--ca-file", file, "--id", "1:TICKER"];
+        desk.map_from(&arguments, b"ticker,x\nIBM,1\n")
+    };
+    let trusted = map("own.pem");
+    assert!(!trusted.said.contains("certificate"), "{}", trusted.said);
+    for (file, what) in [
+        ("other.pem", "certificate"),
+        ("none.pem", "--ca-file none.pem: it holds no certificate in PEM"),
+        ("missing.pem", "--ca-file missing.pem"),
+    ] {
+        let mapped = map(file);
+        assert_eq!(mapped.code, Some(1), "{file} {}", mapped.said);
+        assert!(mapped.said.contains(what), "{}", mapped.said);
+    }
+}
