@@ -43,7 +43,7 @@ pub(super) struct Properties<'a> {
     /// `text` and `as` of a job of a list (contract 17.13). They are not properties.
     text: Option<Raw<'a>>,
     text_as: Option<Raw<'a>>,
-    /// The first name that is none of these.
+    /// The first name that is not known here.
     unknown: Option<Box<str>>,
 }
 
