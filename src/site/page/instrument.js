@@ -4,7 +4,7 @@
 import { el, fillView, say, copyable } from "./dom.js";
 import * as api from "./api.js";
 import { family } from "./family.js";
-import { faultAs, KINDS } from "./identify.js";
+import { KINDS } from "./kinds.js";
 import { level, levelMark } from "./level.js";
 import { notice } from "./notice.js";
 import { href } from "./router.js";
@@ -22,14 +22,15 @@ const NAMES = { ...KINDS, ID_EXCH_SYMBOL: "Exchange symbol", BASE_TICKER: "Base 
 /** Fills `view` with the instrument of the route, unless `signal` is aborted before it is loaded. */
 export async function show(view, route, signal) {
   const figi = (route.rest[0] ?? "").trim().toUpperCase();
+  if (!figi) return fillView(view, missing("", "The address names no FIGI.", "Search instead", "."));
   fillView(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
-  const fault = faultAs("ID_BB_GLOBAL", figi);
-  if (fault) return fillView(view, missing(figi, fault, "Search for it instead", "."));
   try {
     const { instrument, family: kin } = await api.instrument(figi, signal);
     render(view, instrument, kin);
   } catch (failure) {
     if (failure.name === "AbortError") return;
+    // A text that is not a FIGI.
+    if (failure.status === 400) return fillView(view, missing(figi, failure.own, "Search for it instead", "."));
     fillView(view, failure.kind === "missing"
       ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
       : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route, signal))));
