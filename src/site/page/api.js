@@ -137,7 +137,7 @@ export async function instrument(figi, signal) {
 /**
  * Resolves a batch of identifiers. `jobs` are texts or mapping jobs.
  * @returns {Promise<{results: object[], generation: string, limits: object}>} the results in the
- * order of the jobs
+ * order of the jobs; `limits` are the rate-limit headers and when they came, `{headers, at}`
  */
 export async function resolve({ jobs, prefer, fields, unlisted, isMany }, signal) {
   const body = { jobs, prefer, fields, ...(unlisted ? { includeUnlistedEquities: true } : {}) };
@@ -145,14 +145,14 @@ export async function resolve({ jobs, prefer, fields, unlisted, isMany }, signal
   if (data.results?.length !== jobs.length) {
     throw new Failure("request", "The server returned a different number of results than identifiers were sent.");
   }
-  return { results: data.results, generation: String(data.generation), limits };
+  return { results: data.results, generation: String(data.generation), limits: { headers: limits, at: Date.now() } };
 }
 
 /** What the columns of a table hold: `{idType, share}` for each, or `{}`. */
 export async function recogniseColumns(columns, headings, signal) {
   const { data, limits } = await ask("POST", "resolve", { body: { columns, headings }, signal });
   if (data.columns?.length !== columns.length) throw new Failure("request", "The server’s answer could not be read.");
-  return { columns: data.columns, limits };
+  return { columns: data.columns, limits: { headers: limits, at: Date.now() } };
 }
 
 const lists = new Map();

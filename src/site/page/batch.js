@@ -13,7 +13,7 @@ const TRIES_MAX = 10;
 const jobsPerRequest = () => (api.hasKey() ? 100 : 10);
 
 /** The rate-limit headers of an answer as numbers; null from a server without limits. */
-function rateOf(headers, at = Date.now()) {
+function rateOf({ headers, at }) {
   const most = Number(headers["ratelimit-limit"]);
   if (!most) return null;
   const window = Number(/w=(\d+)/.exec(headers["ratelimit-policy"] ?? "")?.[1] ?? 60);
@@ -36,7 +36,7 @@ function waiting(jobs, rate) {
 /** What this many jobs cost, as a sentence. `limits` are the headers of an answer, or null. */
 export function estimate(jobs, limits) {
   if (!limits || !jobs) return jobs ? "" : "There is nothing to send.";
-  const rate = rateOf(limits.headers, limits.at);
+  const rate = rateOf(limits);
   if (!rate) return "This server sets no limit: nothing has to wait.";
   const cost = `They count as ${counted(Math.ceil(jobs / jobsPerRequest()), "request")}; the server allows ${api.policy(limits.headers)}`;
   const seconds = waiting(jobs, rate);
@@ -51,7 +51,7 @@ export function estimate(jobs, limits) {
  */
 export function run(jobs, options, limits, { onResults, onState }) {
   const state = { phase: "ready", done: 0, words: "", until: 0, remaining: null };
-  let rate = limits ? rateOf(limits.headers, limits.at) : undefined; // undefined: not known yet
+  let rate = limits ? rateOf(limits) : undefined; // undefined: not known yet
   let abort, wake, size = JOBS_MAX, tries = 0, busyMs = 0;
   const setState = (phase, words = "", until = 0) => {
     Object.assign(state, { phase, words, until, remaining: remaining() });

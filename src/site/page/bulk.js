@@ -171,7 +171,7 @@ export function show(view) {
       return fill(first);
     }
     const { rows, entries } = listOf(table, heading, column, idType);
-    readingFields(fields, work, Boolean(asked), (changed) => { Object.assign(work, changed); draw(); }, entries.length);
+    readingFields(fields, work, !work.kinds.length, (changed) => { Object.assign(work, changed); draw(); }, entries.length);
     fill(begin, `Map ${counted(rows.length, "row")}`);
     begin.disabled = !rows.length;
     fill(time, work.limits ? estimate(entries.length, work.limits) : "");

@@ -50,7 +50,18 @@ export async function recognise({ rows, columns }, signal) {
     if (!isBlank(row)) heading = start + top;
     if (idType === "TICKER") break; // only its heading makes it a column of tickers
   }
+  if (!idType && isAboveNumbers(rows[start], below, column)) heading = start;
   return { kinds, heading, column, texts: Math.max(1, below.length), limits };
+}
+
+/** Whether a row without digits stands above a column of numbers, other than the identifiers. */
+function isAboveNumbers(row, below, column) {
+  const hasDigit = (cell) => /\d/.test(cell ?? "");
+  if (row.some(hasDigit)) return false;
+  return row.some((name, place) => {
+    const cells = below.map((one) => one[place] ?? "").filter((cell) => cell.trim());
+    return place !== column && name.trim() && cells.length > 1 && cells.filter(hasDigit).length > 0.9 * cells.length;
+  });
 }
 
 /** The first column with a text. */

@@ -29,19 +29,26 @@ export async function show(view, route, signal) {
     render(view, instrument, kin);
   } catch (failure) {
     if (failure.name === "AbortError") return;
-    // A text that is not a FIGI.
-    if (failure.status === 400) return fillView(view, missing(figi, failure.own, "Search for it instead", "."));
+    if (failure.status === 400) return notFigi(view, figi, failure.own, signal);
     fillView(view, failure.kind === "missing"
       ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
       : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route, signal))));
   }
 }
 
-function missing(figi, words, link = "Search for it instead", more = ": a search also finds all members of a share class or composite by its FIGI.") {
+/** A text that is not a FIGI: what is wrong with it, and the FIGI with the right check digit. */
+async function notFigi(view, figi, words, signal) {
+  const { finding, correction } = await api.suggest(figi, [], signal).catch(() => ({}));
+  if (signal.aborted) return;
+  fillView(view, missing(figi, finding ? `${finding}.` : words, "Search for it instead", ".",
+    correction ? el("p", {}, "Did you mean ", el("a", { href: href.instrument(correction), class: "mono" }, correction), "?") : null));
+}
+
+function missing(figi, words, link = "Search for it instead", more = ": a search also finds all members of a share class or composite by its FIGI.", also = null) {
   say(words);
   return el("div", { class: "instrument" },
     el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi || "No FIGI"),
-    el("div", { class: "empty" }, el("h2", {}, "No such instrument"), el("p", {}, words),
+    el("div", { class: "empty" }, el("h2", {}, "No such instrument"), el("p", {}, words), also,
       el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, link), more)));
 }
 
