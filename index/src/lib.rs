@@ -40,7 +40,7 @@
 //! instrument/   the type of an instrument and of its fields
 //! words/        cutting texts into folded words
 //!
-//! lib → catalogue → {suggest → search, generation} → part → query → instrument → words
+//! lib → catalogue → {suggest → {resolve, search}, generation} → part → query → instrument → words
 //! lib → build → generation → part
 //! ```
 //!

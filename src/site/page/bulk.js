@@ -94,7 +94,7 @@ export function show(view) {
   fill(view, el("div", { class: "bulk" },
     el("header", {}, el("h1", { id: "title", tabindex: "-1" }, "Bulk mapping"),
       el("p", { class: "dim" }, "Paste a list or a table. Its identifiers are recognised by their form, and each row gets the FIGI that your steps choose.")),
-    el("div", { class: "bulk-in" }, drop, el("div", { class: "bulk-plan" }, recognised, choosing)), first, results));
+    el("div", { class: "bulk-in" }, el("div", { class: "bulk-list" }, drop, first), el("div", { class: "bulk-plan" }, recognised, choosing)), results));
   draw();
   if (work.table.rows.length && !work.kinds.length && !asked) ask();
   if (work.results) work.results.show(results);

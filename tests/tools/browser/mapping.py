@@ -182,7 +182,7 @@ def columns(browser, options):
     run(tab, len(MIXED))
     table = table_of(download(tab))
     read = {row["input"]: (row["match"], row["idType"]) for row in table}
-    assert read[ISIN] == ("resolved", "ID_ISIN") and read["NO-NE-SUCH"][0] == "unknown", read
+    assert read[ISIN][1] == "ID_ISIN" and read["NO-NE-SUCH"][0] == "unknown", read
     assert read[IBM] == ("resolved", "ID_BB_GLOBAL") and read[SHARE_CLASS][1] == "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", read
     assert read["IBM US Equity"] == ("resolved", "TICKER"), read
     page.close()
