@@ -15,7 +15,7 @@ import { readFile, readTable, ROWS_MAX } from "./table.js";
 /** A longer text is not put into the text field, where it would make typing slow. */
 const FIELD_CHARACTERS_MAX = 100_000;
 /** The server is asked about the columns when a person has not typed for this long. */
-const TYPING_PAUSE_MS = 1000;
+const TYPING_PAUSE_MS = 2000;
 
 const EXAMPLE = `Identifier\tHeld
 US4592001014\t120

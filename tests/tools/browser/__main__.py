@@ -32,6 +32,7 @@ CHECKS = [
     finding.pages,
     finding.search_troubles,
     mapping.spreadsheet,
+    mapping.tables,
     mapping.columns,
     mapping.steps,
     mapping.next_steps,

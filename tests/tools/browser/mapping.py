@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from random import Random
 
 from playwright.sync_api import expect
 
@@ -143,6 +144,36 @@ def spreadsheet(browser, options):
         assert got["by"] == ("" if not one else "only" if len(rows) == 1 else "composite"), (number, got)
         if isin == WRONG_DIGIT:
             assert "the check digit should be 4; did you mean " + ISIN in got["reason"], got
+    page.close()
+
+
+def tables(browser, options):
+    """Any table is read as it was copied: every cell, in its row."""
+    page = Page(browser, options.base)
+    tab = page.go("")
+    read = "async (texts) => { const { readTable } = await import('/page/table.js'); return texts.map((text) => readTable(text).rows); }"
+    pieces = ["", "a", "IBM US Equity", '"', '""', 'say "no"', "\n", "two\nlines", "\t", "a\tb", ",", ";", " ", "=1", "é", "0123"]
+    random = Random(7)
+    tables = []
+    for _ in range(300):
+        columns = random.randint(2, 5)
+        rows = [[random.choice(pieces) for _ in range(columns)] for _ in range(random.randint(2, 12))]
+        rows[-1][0] = "end"  # blank rows at the end are not rows
+        tables.append(rows)
+    texts = ["\r\n".join("\t".join(map(quoted, row)) for row in rows) + random.choice(["", "\r\n", "\r\n\r\n"]) for rows in tables]
+    for rows, got in zip(tables, tab.evaluate(read, texts), strict=True):
+        assert got == rows, (rows, got)
+    for text, rows in [
+        ("", []),
+        ("\n \n", []),
+        ("a\n\nb\n", [["a"], [""], ["b"]]),
+        ("a\rb", [["a"], ["b"]]),
+        ("IBM, AAPL", [["IBM"], [" AAPL"]]),
+        ('a\n"b\nc', [["a"], ['"b'], ["c"]]),
+        ("a;b,c\nd;e", [["a", "b,c"], ["d", "e"]]),
+        ("Smith, J\nIBM\nAAPL", [["Smith, J"], ["IBM"], ["AAPL"]]),
+    ]:
+        assert tab.evaluate(read, [text]) == [rows], text
     page.close()
 
 
