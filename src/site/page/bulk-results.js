@@ -49,12 +49,16 @@ export function outcome({ rows, entries }, question) {
   const acts = {
     choose({ entry, number }, match) {
       entry.chosen = match;
-      decided(entry, match ? "Chosen" : "Not chosen", number);
+      decided(entry, "Chosen", number);
+    },
+    undo({ entry, number }) {
+      if (entry.chosen) entry.chosen = null;
+      else Object.assign(entry, { answer: entry.before, correction: "" });
+      decided(entry, "Undone", number);
     },
     async correct({ entry, number }, text) {
       const before = entry.answer;
-      entry.correction = text;
-      entry.answer = null;
+      Object.assign(entry, { correction: text, before, answer: null });
       drawRows();
       try {
         const { results, generation } = await api.resolve({ ...options, jobs: [jobOf(text, question.idType)] });

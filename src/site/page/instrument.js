@@ -4,7 +4,7 @@
 import { el, fillView, say, copyable } from "./dom.js";
 import * as api from "./api.js";
 import { family } from "./family.js";
-import { KINDS } from "./kinds.js";
+import { inWords, KINDS } from "./kinds.js";
 import { level, levelMark } from "./level.js";
 import { notice } from "./notice.js";
 import { href } from "./router.js";
@@ -40,7 +40,7 @@ export async function show(view, route, signal) {
 async function notFigi(view, figi, words, signal) {
   const { finding, correction } = await api.suggest(figi, [], signal).catch(() => ({}));
   if (signal.aborted) return;
-  fillView(view, missing(figi, finding ? `${finding}.` : words, "Search for it instead", ".",
+  fillView(view, missing(figi, finding ? `${inWords(finding)}.` : words, "Search for it instead", ".",
     correction ? el("p", {}, "Did you mean ", el("a", { href: href.instrument(correction), class: "mono" }, correction), "?") : null));
 }
 

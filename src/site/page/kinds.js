@@ -30,3 +30,6 @@ export const KINDS = {
 
 /** The name of a kind; the idType itself when it is not in the table. */
 export const kindName = (idType) => KINDS[idType] ?? idType;
+
+/** A sentence of the server, such as `ID_ISIN: the check digit should be 4`, with the name of the kind. */
+export const inWords = (sentence) => sentence.replace(/^([A-Z][A-Z0-9_]+): /, (whole, idType) => (KINDS[idType] ? `${KINDS[idType]}: ` : whole));

@@ -14,7 +14,8 @@ const BLANK = { status: "invalid", error: "it is blank" };
  * The rows after the heading, and their different identifiers.
  * @param {{rows: string[][]}} table
  * @returns {{rows: object[], entries: object[]}} a row is `{number, text, entry}`, where `number`
- * counts all rows of the table from 1; an entry is `{text, job, rows, answer, chosen, correction}`
+ * counts all rows of the table from 1; an entry is `{text, job, rows, answer, chosen, correction, before}`, where
+ * `before` is the answer before a correction
  */
 export function listOf(table, heading, column, idType) {
   const byText = new Map();

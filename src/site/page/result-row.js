@@ -2,7 +2,7 @@
 
 import { el, copyable, count, counted, icon } from "./dom.js";
 import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";
-import { kindName } from "./kinds.js";
+import { inWords, kindName } from "./kinds.js";
 import { level, levelMark } from "./level.js";
 import { href } from "./router.js";
 
@@ -11,7 +11,8 @@ export const COLUMNS = ["Row", "Identifier", "Read as", "Status", "Result", "FIG
 const BY = { only: "the only row" };
 
 /**
- * The cells of line `at` of a row. `acts` has `choose(row, match)` and `correct(row, text)`.
+ * The cells of line `at` of a row. `acts` has `choose(row, match)`, `correct(row, text)` and
+ * `undo(row)`.
  */
 export function renderRow(row, at, { isMany }, acts) {
   const { entry, number, text } = row;
@@ -21,15 +22,15 @@ export function renderRow(row, at, { isMany }, acts) {
     isFirst ? count(number) : "",
     isFirst ? el("span", { class: "mono", title: text }, text || (row.isBlank ? "blank row" : "blank cell")) : "",
     isFirst ? el("span", { class: "dim" }, idTypesOf(entry).map(kindName).join(" or ")) : "",
-    isFirst && status ? el("span", { class: "status", data: { status } }, STATUSES[status]) : "",
+    isFirst && status ? el("span", { class: "outcome", data: { status } }, STATUSES[status]) : "",
   ];
   if (status === "resolved") {
     const [match] = matchesOf(entry);
     const by = byOf(entry);
-    const undo = entry.chosen
-      ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: choose again`, on: { click: () => acts.choose(row, null) } }, "change") : null;
+    const undo = entry.chosen || entry.correction
+      ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: undo`, on: { click: () => acts.undo(row) } }, "undo") : null;
     return [...head, security(match), copyable(match.figi, "FIGI"),
-      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction ? "corrected by you" : BY[by] ?? by, undo ? " · " : null, undo)];
+      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction && !entry.chosen ? "corrected by you" : BY[by] ?? by, undo ? " · " : null, undo)];
   }
   if (status === "ambiguous" && isMany) {
     const match = matchesOf(entry)[at];
@@ -39,7 +40,7 @@ export function renderRow(row, at, { isMany }, acts) {
   if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
   if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
   const slip = entry.answer.correction;
-  const words = (entry.correction ? `${entry.correction}: ` : "") + (entry.answer.error ?? "not found");
+  const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
     slip ? el("button", {
       type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },

@@ -4,6 +4,7 @@
 import { el, fill, say, copyable, count, counted } from "./dom.js";
 import * as api from "./api.js";
 import { filters } from "./filters.js";
+import { inWords } from "./kinds.js";
 import { levelMark } from "./level.js";
 import { notice } from "./notice.js";
 import { read, write, body, chips, endpoint, faultOf, filterCount, isEmpty } from "./query.js";
@@ -180,7 +181,7 @@ async function suggestFor(question, place, signal) {
   }
   if (signal.aborted) return;
   const meant = found.rows.slice(0, 3);
-  fill(place, found.finding ? el("p", {}, `${found.finding}. Did you mean `,
+  fill(place, found.finding ? el("p", {}, `${inWords(found.finding)}. Did you mean `,
     el("a", { href: write({ ...question, query: found.correction }) }, found.correction), "?")
     : meant.length ? el("p", {}, "Did you mean ", meant.map((one, at) => [at ? ", " : "", el("a", { href: href.instrument(one.figi) }, one.ticker ?? one.figi), one.name ? ` (${one.name})` : ""]), "?") : null);
 }

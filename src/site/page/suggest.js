@@ -4,6 +4,7 @@
 
 import { el, fill, say, count, counted } from "./dom.js";
 import * as api from "./api.js";
+import { inWords } from "./kinds.js";
 import { levelMark } from "./level.js";
 import { go, href } from "./router.js";
 import { rowsIn } from "./table.js";
@@ -78,8 +79,8 @@ export function start({ searchFor, mapList, filters }) {
         : found.length ? el("kbd", {}, "Enter") : el("span", { class: "dim" }, "No suggestion"),
     ]));
     // A wrong check digit is said while typing: no request would find the identifier.
-    fill(hint, finding ? [`${finding}. `, el("button", { type: "button", class: "link", on: { click: () => correct(correction) } }, `Use ${correction}`)] : null);
-    say(failure ? "No suggestions now" : finding || counted(found.length, "suggestion"));
+    fill(hint, finding ? [`${inWords(finding)}. `, el("button", { type: "button", class: "link", on: { click: () => correct(correction) } }, `Use ${correction}`)] : null);
+    say(failure ? "No suggestions now" : inWords(finding) || counted(found.length, "suggestion"));
   }
 
   function draw(content) {

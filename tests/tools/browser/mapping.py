@@ -279,7 +279,7 @@ def next_steps(browser, options):
     expect(tab.locator("#tab-resolved .tally")).to_have_text("1")
     expect(rows.nth(1)).to_contain_text("chosen by you")
     first = rows.nth(1).locator(".copyable .mono").inner_text()
-    tab.get_by_role("button", name="Row 2: choose again").click()
+    tab.get_by_role("button", name="Row 2: undo").click()
     choice.select_option("1")
     second = rows.nth(1).locator(".copyable .mono").inner_text()
     assert first != second
