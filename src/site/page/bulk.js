@@ -35,6 +35,7 @@ const NOTHING = { rows: [], columns: 0, cut: 0 };
 /** The current list, how it is read, and its results, which outlive the view. */
 const work = {
   text: "", source: "", table: NOTHING, heading: -1, column: 0, idType: "", kinds: [], texts: 0, trouble: "", limits: null,
+  decided: {}, // what a person has changed about the reading
   steps: DEFAULT_STEPS(), unlisted: false, isMany: false, results: null,
 };
 let asked = null; // aborts the question about the columns
@@ -48,7 +49,7 @@ function setText(text, source) {
   asked?.abort();
   asked = null;
   const table = readTable(text);
-  Object.assign(work, { text, source, table, heading: -1, column: firstUsed(table.rows), idType: "", kinds: [], texts: 0, trouble: "" });
+  Object.assign(work, { text, source, table, heading: -1, column: firstUsed(table.rows), idType: "", kinds: [], texts: 0, trouble: "", decided: {} });
 }
 
 export function show(view) {
@@ -134,7 +135,7 @@ export function show(view) {
     try {
       const { limits, ...found } = await recognise(work.table, own.signal);
       if (own.signal.aborted) return;
-      Object.assign(work, found, { idType: found.kinds[found.column]?.idType ?? "", limits, trouble: "" });
+      Object.assign(work, found, { idType: found.kinds[found.column]?.idType ?? "", limits, trouble: "" }, work.decided);
     } catch (failure) {
       if (own.signal.aborted) return;
       if (!(failure instanceof api.Failure)) throw failure;
@@ -171,7 +172,7 @@ export function show(view) {
       return fill(first);
     }
     const { rows, entries } = listOf(table, heading, column, idType);
-    readingFields(fields, work, !work.kinds.length, (changed) => { Object.assign(work, changed); draw(); }, entries.length);
+    readingFields(fields, work, !work.kinds.length, (changed) => { Object.assign(work.decided, changed); Object.assign(work, changed); draw(); }, entries.length);
     fill(begin, `Map ${counted(rows.length, "row")}`);
     begin.disabled = !rows.length;
     fill(time, work.limits ? estimate(entries.length, work.limits) : "");
