@@ -88,7 +88,7 @@ impl From<ApiError> for Response {
 }
 
 /// An error of a route outside of the contract: a line of the table, or a text of that route,
-/// which is answered as JSON (contract 16.3, 16.6).
+/// which is answered as JSON (contract 16.3, 16.6, 17.9).
 #[derive(Debug)]
 pub(crate) enum OpenError {
     /// A line of the table.
@@ -97,6 +97,8 @@ pub(crate) enum OpenError {
     Invalid(Cow<'static, str>),
     /// The request asks for something that does not exist: a 404.
     NotFound(&'static str),
+    /// The request asks for more than one request may: a 413.
+    TooLarge(String),
 }
 
 impl OpenError {
@@ -109,6 +111,7 @@ impl OpenError {
             Self::Line(error) => Err(error),
             Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
             Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),
+            Self::TooLarge(text) => Ok((StatusCode::PAYLOAD_TOO_LARGE, text.into())),
         }
     }
 }

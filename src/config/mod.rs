@@ -28,7 +28,7 @@ use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
     ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
-    POOL_TIMEOUT, PerRequest, Rate, Rates, Span,
+    LIST_JOBS_MAX, LIST_JOBS_MAX_WITH_KEY, POOL_TIMEOUT, PerRequest, Rate, Rates, Span,
 };
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
@@ -104,6 +104,10 @@ pub struct Settings {
     pub jobs_per_request: usize,
     /// The maximum number of mapping jobs in a request with a key.
     pub jobs_per_request_with_key: usize,
+    /// The maximum number of jobs in a list without a key.
+    pub jobs_per_list: usize,
+    /// The maximum number of jobs in a list with a key.
+    pub jobs_per_list_with_key: usize,
     /// The maximum number of bytes in the body of a request.
     pub body_bytes_max: usize,
     /// The bounds on connections: `--connections`, `--connections-per-address`,
@@ -135,6 +139,8 @@ impl Settings {
         PerRequest {
             jobs_max: self.jobs_per_request,
             jobs_max_with_key: self.jobs_per_request_with_key,
+            list_jobs_max: self.jobs_per_list,
+            list_jobs_max_with_key: self.jobs_per_list_with_key,
             body_bytes_max: self.body_bytes_max,
         }
     }
@@ -153,6 +159,8 @@ impl Default for Settings {
             rates: None,
             jobs_per_request: JOBS_MAX,
             jobs_per_request_with_key: JOBS_MAX_WITH_KEY,
+            jobs_per_list: LIST_JOBS_MAX,
+            jobs_per_list_with_key: LIST_JOBS_MAX_WITH_KEY,
             body_bytes_max: BODY_BYTES_MAX,
             connections: ConnectionBounds::default(),
             access_log: true,
@@ -254,12 +262,14 @@ impl Config {
             (None, Some(_)) => faults.push("tls_key: its certificate, tls_cert, is not set".into()),
             (None, None) => {}
         }
-        let PerRequest { jobs_max, jobs_max_with_key, .. } = settings.per_request();
-        if jobs_max > jobs_max_with_key {
-            faults.push(format!(
-                "jobs_per_request: {jobs_max} is more than jobs_per_request_with_key, \
-                 {jobs_max_with_key}"
-            ));
+        let of_request = (settings.jobs_per_request, settings.jobs_per_request_with_key);
+        let of_list = (settings.jobs_per_list, settings.jobs_per_list_with_key);
+        for (name, (jobs, with_key)) in
+            [("jobs_per_request", of_request), ("jobs_per_list", of_list)]
+        {
+            if jobs > with_key {
+                faults.push(format!("{name}: {jobs} is more than {name}_with_key, {with_key}"));
+            }
         }
         if self.admin_listen.as_ref() == Some(listen) && !listen.is_any_port() {
             faults.push(format!("admin_listen: {listen} is the address of listen"));

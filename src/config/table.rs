@@ -163,6 +163,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..CALLERS
     },
     Setting {
+        name: "jobs_per_list",
+        takes: Takes::One("N"),
+        help: "Maximum number of jobs in a list without a key, at most 10000",
+        is_live: true,
+        set: |config, text| put(&mut config.settings.jobs_per_list, jobs(text)),
+        get: |config| count(config.settings.jobs_per_list),
+        ..CALLERS
+    },
+    Setting {
+        name: "jobs_per_list_with_key",
+        takes: Takes::One("N"),
+        help: "Maximum number of jobs in a list with a key, at most 10000",
+        is_live: true,
+        set: |config, text| put(&mut config.settings.jobs_per_list_with_key, jobs(text)),
+        get: |config| count(config.settings.jobs_per_list_with_key),
+        ..CALLERS
+    },
+    Setting {
         name: "body_bytes_max",
         takes: Takes::One("N"),
         help: "Maximum number of bytes in the body of a request, at most 33554432",

@@ -11,8 +11,9 @@ use warp::http::{HeaderMap, Method};
 
 use super::body::{BodyStream, UnreadBody, boxed};
 use crate::caller::{Caller, Peer};
-use crate::error::ApiError;
-use crate::limits::Limiter;
+use crate::error::{ApiError, OpenError};
+use crate::limits::standing::Standing;
+use crate::limits::{Limiter, Span};
 use crate::version::Version;
 
 /// The head of a request that found its route.
@@ -38,6 +39,8 @@ pub(crate) struct Call {
 pub(crate) struct Admitted {
     /// The mapping jobs that the request may have.
     pub(crate) jobs_max: usize,
+    /// The jobs that a list may have.
+    pub(crate) list_jobs_max: usize,
     pub(super) caller: Caller,
     pub(super) version: Version,
     pub(super) limiter: Option<Arc<Limiter>>,
@@ -57,6 +60,38 @@ impl Admitted {
             .charge_jobs(self.caller, self.version, jobs, Instant::now().into_std())
             .map_err(ApiError::RateLimitReached)
     }
+}
+
+impl Admitted {
+    /// Counts a list of so many jobs, which counts as one request for every `jobs_max` jobs; the
+    /// first of them was counted when the request was admitted (contract 17.8). Returns the state
+    /// of the window when there are more.
+    ///
+    /// # Errors
+    /// - [`OpenError::TooLarge`] when a whole window has no room for it.
+    /// - [`ApiError::RateLimitReached`] when the window has no room for it now.
+    pub(crate) fn charge_list(&self, jobs: usize) -> Result<Option<Standing>, OpenError> {
+        let Some(limiter) = &self.limiter else { return Ok(None) };
+        let requests = jobs.div_ceil(self.jobs_max);
+        if let Some(whole) = limiter.whole_window(self.caller, self.version, Span::Mapping)
+            && requests > whole as usize
+        {
+            let fitting = whole as usize * self.jobs_max;
+            return Err(too_many_jobs(jobs, fitting));
+        }
+        let others = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);
+        let now = Instant::now().into_std();
+        limiter
+            .admit_several(self.caller, self.version, Span::Mapping, others, now)
+            .map_err(|standing| ApiError::RateLimitReached(standing).into())
+    }
+}
+
+/// The error of a list with more jobs than fit.
+pub(crate) fn too_many_jobs(jobs: usize, fitting: usize) -> OpenError {
+    OpenError::TooLarge(format!(
+        "This request has {jobs} jobs; at most {fitting} are allowed. Send the list in parts."
+    ))
 }
 
 /// Extracts the head of a request. One that did not come over a socket, as in tests, counts as

@@ -4,29 +4,57 @@
 use warp::http::{HeaderMap, header};
 
 use crate::weighted::weighted;
+use crate::wire::list::Form;
 
 /// Whether the client accepts JSON (RFC 9110, 12.5.1) under either of its names: for each name the
 /// most specific range that covers it decides, and a quality of 0 refuses.
 pub(super) fn accepts_json(headers: &HeaderMap) -> bool {
     let ranges: Vec<(String, f32)> = weighted(headers, header::ACCEPT).collect();
-    let takes = |json: &str, family: &str| {
-        let by_specificity = ["*/*", family, json];
-        let covering = ranges.iter().filter_map(|(range, quality)| {
-            let specificity = by_specificity.iter().position(|covering| covering == range)?;
-            Some((specificity, *quality > 0.0))
-        });
-        // Of two equally specific ranges it is enough that one is wanted.
-        covering.max().is_some_and(|(_, is_wanted)| is_wanted)
-    };
-    ranges.is_empty() || takes("application/json", "application/*") || takes("text/json", "text/*")
+    ranges.is_empty() || quality_of_json(&ranges) > 0.0
+}
+
+fn quality_of_json(ranges: &[(String, f32)]) -> f32 {
+    quality(ranges, "application/json").max(quality(ranges, "text/json"))
+}
+
+/// The quality of a media type: that of the most specific range that covers it, and 0 without one.
+fn quality(ranges: &[(String, f32)], media_type: &str) -> f32 {
+    let family = media_type.split_once('/').map(|(family, _)| format!("{family}/*"));
+    let by_specificity = ["*/*", family.as_deref().unwrap_or_default(), media_type];
+    let covering = ranges.iter().filter_map(|(range, quality)| {
+        let specificity = by_specificity.iter().position(|covering| covering == range)?;
+        Some((specificity, *quality))
+    });
+    // Of two equally specific ranges it is enough that one is wanted.
+    covering.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map_or(0.0, |(_, best)| best)
+}
+
+/// The form of a list's answer that the client likes best; among equals that of the body, then
+/// JSON. `None` when it takes none of them.
+pub(super) fn form_of_answer(headers: &HeaderMap, body: Form) -> Option<Form> {
+    let ranges: Vec<(String, f32)> = weighted(headers, header::ACCEPT).collect();
+    if ranges.is_empty() {
+        return Some(body);
+    }
+    let forms = [
+        (Form::Ndjson, quality(&ranges, "application/x-ndjson")),
+        (Form::Csv, quality(&ranges, "text/csv")),
+        (Form::Json, quality_of_json(&ranges)),
+    ];
+    let wanted = forms.into_iter().filter(|(_, quality)| *quality > 0.0);
+    let best = wanted
+        .max_by(|(one, a), (other, b)| a.total_cmp(b).then((*one == body).cmp(&(*other == body))));
+    best.map(|(form, _)| form)
 }
 
 /// Whether the body is declared as JSON, in UTF-8 or in its subset US-ASCII.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
-    let Some(value) = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())
-    else {
-        return false;
-    };
+    form_of_body(headers) == Some(Form::Json)
+}
+
+/// The form of a body that is declared in UTF-8 or US-ASCII.
+pub(super) fn form_of_body(headers: &HeaderMap) -> Option<Form> {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok())?;
     let mut parts = value.split(';').map(str::trim);
     let kind = parts.next().expect("a split has a first part");
     let is_one_of =
@@ -37,7 +65,16 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
         }
         _ => true,
     };
-    is_one_of(kind, ["application/json", "text/json"]) && parts.all(is_known_charset)
+    let form = if is_one_of(kind, ["application/json", "text/json"]) {
+        Form::Json
+    } else if is_one_of(kind, ["application/x-ndjson", "application/ndjson"]) {
+        Form::Ndjson
+    } else if kind.eq_ignore_ascii_case("text/csv") {
+        Form::Csv
+    } else {
+        return None;
+    };
+    parts.all(is_known_charset).then_some(form)
 }
 
 #[cfg(test)]

@@ -15,21 +15,22 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{Method, StatusCode, header};
+use warp::http::{HeaderName, Method, StatusCode, header};
 use warp::reply::Response;
 
 pub(crate) use self::body::Body;
 use self::body::{BodyStream, UnreadBody};
 use self::call::{Admitted, Call, Head, Incoming};
-use self::media::{accepts_json, is_json};
+use self::media::{accepts_json, form_of_answer, form_of_body, is_json};
 use crate::caller::Caller;
 use crate::error::{ApiError, OpenError};
 use crate::limits::standing::Standing;
-use crate::limits::{Limiter, PerRequest, Span};
+use crate::limits::{Limiter, Span};
 use crate::pieces::Pieces;
 use crate::request::Route;
 use crate::state::{Limits, State};
 use crate::version::Version;
+use crate::wire::list::Form;
 use crate::{request, wire};
 
 /// An endpoint of the contract, in one version.
@@ -39,6 +40,8 @@ pub(crate) enum Action {
     Values(Version),
     Search(Version),
     Filter(Version),
+    /// A list, which counts with the mapping of v3 (contract 17.8).
+    List,
 }
 
 impl Action {
@@ -46,7 +49,7 @@ impl Action {
     fn method(self) -> Method {
         match self {
             Self::Values(_) => Method::GET,
-            Self::Mapping(_) | Self::Search(_) | Self::Filter(_) => Method::POST,
+            Self::Mapping(_) | Self::Search(_) | Self::Filter(_) | Self::List => Method::POST,
         }
     }
 
@@ -56,6 +59,7 @@ impl Action {
             | Self::Values(version)
             | Self::Search(version)
             | Self::Filter(version) => version,
+            Self::List => Version::V3,
         }
     }
 
@@ -65,13 +69,14 @@ impl Action {
             Self::Values(version) => Route::Values(version),
             Self::Search(version) => Route::Search(version),
             Self::Filter(version) => Route::Filter(version),
+            Self::List => Route::Resolve,
         }
     }
 
     /// The window that counts it, besides the total of its version.
     fn span(self) -> Span {
         match self {
-            Self::Mapping(_) | Self::Values(_) => Span::Mapping,
+            Self::Mapping(_) | Self::Values(_) | Self::List => Span::Mapping,
             Self::Search(_) | Self::Filter(_) => Span::Search,
         }
     }
@@ -110,11 +115,86 @@ async fn answer<J: Into<Pieces>>(
         let json = endpoint(call).await?;
         reply::json(state, caller, &head.headers, json).await
     };
-    let answer = AssertUnwindSafe(answered).catch_unwind().await.unwrap_or_else(|_panic| {
-        tracing::error!(request_id = %request::id(), "a request made its handler panic");
-        Err(ApiError::Internal)
-    });
-    stamped(answer, counted)
+    let answer = AssertUnwindSafe(answered).catch_unwind().await;
+    stamped(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
+}
+
+/// The answer to a list.
+pub(crate) struct Listed {
+    pub(crate) results: Pieces,
+    /// The number of the generation that they are from.
+    pub(crate) generation: u64,
+    /// The window that counted the list, when it counts as more than one request.
+    pub(crate) counted: Option<Standing>,
+}
+
+/// The forms of a list's body and of its answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forms {
+    pub(crate) body: Form,
+    pub(crate) answer: Form,
+}
+
+/// The number of the generation that answered a list.
+const GENERATION: HeaderName = HeaderName::from_static("figdex-generation");
+
+/// Passes a list on to its endpoint. It is checked as a mapping request of v3 is; its answer has
+/// the form that the caller accepts, and its errors are JSON where the table of the contract has no
+/// line (contract 17.9).
+pub(crate) async fn list(
+    state: &State,
+    request: Incoming,
+    endpoint: impl AsyncFnOnce(Call, Forms) -> Result<Listed, OpenError>,
+) -> Response {
+    request::set_route(Action::List.route());
+    let cors = &state.settings().cors;
+    let Incoming { head, body } = request;
+    let mut reply = match cors.preflight(&head.method, &head.headers, &Action::List.method()) {
+        Some(reply) => reply,
+        None => {
+            let mut counted = None;
+            let answered = list_answer(state, &head, body, &mut counted, endpoint);
+            let answer = AssertUnwindSafe(answered).catch_unwind().await;
+            stamped(answer.unwrap_or_else(|_panic| Err(panicked())), counted)
+        }
+    };
+    cors.stamp(&head.headers, &mut reply);
+    reply
+}
+
+async fn list_answer(
+    state: &State,
+    head: &Head,
+    body: BodyStream,
+    counted: &mut Option<Standing>,
+    endpoint: impl AsyncFnOnce(Call, Forms) -> Result<Listed, OpenError>,
+) -> Result<Response, ApiError> {
+    let call = admit(state, head, body, Action::List, counted)?;
+    let caller = call.admitted.caller;
+    let form = form_of_body(&head.headers).unwrap_or(Form::Json);
+    let answer = form_of_answer(&head.headers, form).unwrap_or(form);
+    match endpoint(call, Forms { body: form, answer }).await {
+        Ok(Listed { results, generation, counted: of_all }) => {
+            *counted = of_all.or(*counted);
+            let media_type = reply::media_type(answer);
+            let mut reply =
+                reply::packable(state, caller, &head.headers, results, media_type).await?;
+            reply.headers_mut().insert(GENERATION, generation.into());
+            Ok(reply)
+        }
+        Err(error) => {
+            let (status, text) = error.json()?;
+            let mut reply = reply::json(state, caller, &head.headers, wire::error(&text)).await?;
+            *reply.status_mut() = status;
+            Ok(reply)
+        }
+    }
+}
+
+/// The error for the caller of a request whose handler panicked.
+fn panicked() -> ApiError {
+    tracing::error!(request_id = %request::id(), "a request made its handler panic");
+    ApiError::Internal
 }
 
 /// Makes the checks, in their order. `counted` is set as soon as the request is counted.
@@ -131,10 +211,16 @@ fn admit(
         return Err(ApiError::InvalidMethod { allow });
     }
     let key = state.keys().admit(headers)?;
-    if !accepts_json(headers) {
+    let (is_accepted, is_readable) = match action {
+        Action::List => {
+            (form_of_answer(headers, Form::Json).is_some(), form_of_body(headers).is_some())
+        }
+        _ => (accepts_json(headers), method != Method::POST || is_json(headers)),
+    };
+    if !is_accepted {
         return Err(ApiError::UnsupportedAccept);
     }
-    if method == Method::POST && !is_json(headers) {
+    if !is_readable {
         return Err(ApiError::InvalidContentType);
     }
     let caller = key
@@ -142,13 +228,13 @@ fn admit(
     let version = action.version();
     let Limits { limiter, per_request } = state.limits();
     *counted = count(limiter.as_deref(), caller, version, action.span())?;
-    let PerRequest { jobs_max, jobs_max_with_key, body_bytes_max } = per_request;
-    let jobs_max = if key.is_some() { jobs_max_with_key } else { jobs_max };
+    let body_bytes_max = per_request.body_bytes_max;
+    let (jobs_max, list_jobs_max) = per_request.jobs(key.is_some());
     let (wait, share) = (settings.body_timeout, state.bodies().share(caller));
     let bytes_announced = headers.get(header::CONTENT_LENGTH);
     let bytes_announced = bytes_announced.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
     Ok(Call {
-        admitted: Admitted { jobs_max, caller, version, limiter },
+        admitted: Admitted { jobs_max, list_jobs_max, caller, version, limiter },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, bytes_announced, wait, share },
     })
 }

@@ -16,6 +16,7 @@ use crate::encoding::{accepts_gzip, packed};
 use crate::error::ApiError;
 use crate::pieces::{PIECE_BYTES, Pieces};
 use crate::state::State;
+use crate::wire::list::Form;
 
 /// The media type of JSON.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
@@ -35,22 +36,45 @@ pub(crate) async fn json(
     request: &HeaderMap,
     json: impl Into<Pieces>,
 ) -> Result<Response, ApiError> {
-    let mut json = json.into();
+    packable(state, caller, request, json, JSON).await
+}
+
+/// The media type of a list's answer.
+pub(super) fn media_type(form: Form) -> HeaderValue {
+    match form {
+        Form::Json => JSON,
+        Form::Csv => HeaderValue::from_static("text/csv; charset=utf-8"),
+        Form::Ndjson => HeaderValue::from_static("application/x-ndjson; charset=utf-8"),
+    }
+}
+
+/// An answer of a media type, in the encoding that the request's headers ask for.
+///
+/// # Errors
+/// As [`json`].
+pub(super) async fn packable(
+    state: &State,
+    caller: Caller,
+    request: &HeaderMap,
+    answer: impl Into<Pieces>,
+    media_type: HeaderValue,
+) -> Result<Response, ApiError> {
+    let mut answer = answer.into();
     let mut share = state.answers().share(caller);
     let mut is_gzip = accepts_gzip(request);
     // While a piece is packed, both forms of it are in memory.
-    let packing = if is_gzip { json.held().min(PIECE_BYTES) } else { 0 };
-    share.grow_to(json.held() + packing)?;
+    let packing = if is_gzip { answer.held().min(PIECE_BYTES) } else { 0 };
+    share.grow_to(answer.held() + packing)?;
     if is_gzip {
-        (json, is_gzip) = match json.len() {
-            0..=INLINE_BYTES_MAX => (packed(json), true),
-            _ => packed_in_turn(state, json).await?,
+        (answer, is_gzip) = match answer.len() {
+            0..=INLINE_BYTES_MAX => (packed(answer), true),
+            _ => packed_in_turn(state, answer).await?,
         };
     }
-    share.shrink_to(json.held());
-    let mut reply = reply(json, share);
+    share.shrink_to(answer.held());
+    let mut reply = reply(answer, share);
     let headers = reply.headers_mut();
-    headers.insert(header::CONTENT_TYPE, JSON);
+    headers.insert(header::CONTENT_TYPE, media_type);
     headers.insert(header::VARY, HeaderValue::from_name(header::ACCEPT_ENCODING));
     if is_gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));

@@ -21,6 +21,16 @@ pub const JOBS_MAX: usize = 10;
 /// The default maximum of mapping jobs in a request with a key.
 pub const JOBS_MAX_WITH_KEY: usize = 100;
 
+/// The default maximum of jobs in a list without a key.
+pub const LIST_JOBS_MAX: usize = 1_000;
+
+/// The default maximum of jobs in a list with a key.
+pub const LIST_JOBS_MAX_WITH_KEY: usize = 10_000;
+
+/// The maximum number of rows that the jobs of one list may find together. A list keeps only the
+/// candidates of a job, so that the rows bound its work and not its memory.
+pub const LIST_ROWS_MAX: usize = 2_000_000;
+
 /// The highest maximum of mapping jobs in one request that an operator can set. All jobs of a
 /// request are kept in memory, at up to half a kilobyte each, before the first is answered: a wrong
 /// value in the last one refuses the whole request.
@@ -66,8 +76,22 @@ pub struct PerRequest {
     pub jobs_max: usize,
     /// The maximum number of mapping jobs, with a key.
     pub jobs_max_with_key: usize,
+    /// The maximum number of jobs in a list, without a key.
+    pub list_jobs_max: usize,
+    /// The maximum number of jobs in a list, with a key.
+    pub list_jobs_max_with_key: usize,
     /// The maximum number of bytes in the body.
     pub body_bytes_max: usize,
+}
+
+impl PerRequest {
+    /// The maximum number of jobs in a mapping request, and in a list.
+    pub fn jobs(self, has_key: bool) -> (usize, usize) {
+        match has_key {
+            true => (self.jobs_max_with_key, self.list_jobs_max_with_key),
+            false => (self.jobs_max, self.list_jobs_max),
+        }
+    }
 }
 
 /// The requests or jobs that a window counts.

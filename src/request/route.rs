@@ -16,6 +16,7 @@ pub(crate) enum Route {
     Schema(Version),
     Instrument,
     Suggest,
+    Resolve,
     /// Also `/`, as one of the page's files.
     Page,
     Health,
@@ -47,6 +48,7 @@ impl Route {
             Self::Schema(V3) => "/v3/schema",
             Self::Instrument => "/instruments/{figi}",
             Self::Suggest => "/suggest",
+            Self::Resolve => "/resolve",
             Self::Page => "/page/{file}",
             Self::Health => "/healthz",
             Self::Ready => "/readyz",

@@ -5,6 +5,7 @@ mod health;
 mod instruments;
 mod mapping;
 pub(crate) mod metrics;
+mod resolve;
 mod schema;
 mod search;
 mod site;
@@ -49,6 +50,8 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(search::route(state.clone()))
         .unify()
         .or(instruments::route(state.clone()))
+        .unify()
+        .or(resolve::route(state.clone()))
         .unify()
         .or(suggest::route(state))
         .unify()

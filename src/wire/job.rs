@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Vocabulary};
+use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Question, Vocabulary};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -13,12 +13,19 @@ use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
 
-/// A mapping job as the caller sent it: its fields, or `None` when it is not an object.
-pub(crate) struct Job<'a>(Option<Fields<'a>>);
+/// An element of the array as the caller sent it.
+pub(crate) enum Job<'a> {
+    /// A mapping job: the fields of an object.
+    Object(Fields<'a>),
+    /// A text, which only lists take (contract 17.3).
+    Text(Cow<'a, str>),
+    /// Any other value.
+    Other,
+}
 
 /// The fields of a job that is an object.
 #[derive(Default)]
-struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     id_type: Option<Given<'a>>,
     id_value: Option<Given<'a>>,
     /// Boxed, since most jobs have none and jobs are moved by the hundred.
@@ -26,6 +33,9 @@ struct Fields<'a> {
     /// The first member that no field or property has as its name.
     unknown: Option<Cow<'a, str>>,
 }
+
+/// The fault of an `idValue` that has not the form of its idType (contract 4.15).
+const INVALID_FORMAT: &str = "Invalid idValue format.";
 
 /// The two ways to read the jobs of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +83,20 @@ pub(crate) fn jobs<'a, T>(
     jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
 }
 
+/// Reads one job, as an element of the array.
+///
+/// # Errors
+/// When the text is not JSON.
+pub(super) fn job(text: &str, version: Version) -> serde_json::Result<Job<'_>> {
+    let read = |reading| {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let job = reader.deserialize_any(OneJob(version, reading))?;
+        reader.end()?;
+        Ok(job)
+    };
+    read(Reading::Quick).or_else(|_: serde_json::Error| read(Reading::Exact))
+}
+
 fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
     serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version, Reading::Exact))
 }
@@ -102,7 +126,7 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
                 Reading::Quick => array.next_element_seed(one)?,
                 Reading::Exact => {
                     let raw = array.next_element::<Raw<'de>>()?;
-                    raw.map(|raw| one_job(raw, version).unwrap_or(Job(None)))
+                    raw.map(|raw| one_job(raw, version).unwrap_or(Job::Other))
                 }
             };
             let Some(job) = job else { return Ok(Some(jobs)) };
@@ -116,7 +140,7 @@ impl<'de, T, F: Fn(Job<'de>) -> T> Visitor<'de> for Jobs<'_, F> {
     }
 }
 
-/// Reads one job: an object with its fields, any other value as `Job(None)`.
+/// Reads one job: an object with its fields, a text, any other value as `Job::Other`.
 #[derive(Clone, Copy)]
 struct OneJob(Version, Reading);
 
@@ -156,43 +180,47 @@ impl<'de> Visitor<'de> for OneJob {
                 Reading::Exact => Given::Raw(map.next_value()?),
             });
         }
-        Ok(Job(Some(fields)))
+        Ok(Job::Object(fields))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Job<'de>, A::Error> {
         while array.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Job(None))
+        Ok(Job::Other)
     }
 
-    fn visit_str<E: de::Error>(self, _: &str) -> Result<Job<'de>, E> {
-        Ok(Job(None))
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Job<'de>, E> {
+        Ok(Job::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Job<'de>, E> {
+        Ok(Job::Text(Cow::Owned(text.to_owned())))
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<Job<'de>, E> {
-        Ok(Job(None))
+        Ok(Job::Other)
     }
 
     fn visit_i64<E: de::Error>(self, _: i64) -> Result<Job<'de>, E> {
-        Ok(Job(None))
+        Ok(Job::Other)
     }
 
     fn visit_u64<E: de::Error>(self, _: u64) -> Result<Job<'de>, E> {
-        Ok(Job(None))
+        Ok(Job::Other)
     }
 
     fn visit_f64<E: de::Error>(self, _: f64) -> Result<Job<'de>, E> {
-        Ok(Job(None))
+        Ok(Job::Other)
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Job<'de>, E> {
-        Ok(Job(None))
+        Ok(Job::Other)
     }
 }
 
 impl<'a> Job<'a> {
     /// Checks the job. The order of faults is that of contract 4.15.
     pub(crate) fn check(&self, version: Version, vocabulary: &Vocabulary) -> Checked<Lookup<'a>> {
-        let Some(fields) = &self.0 else {
+        let Self::Object(fields) = self else {
             let question = Err("A mapping job must be an object.".into());
             return Checked { enums_hold: true, question };
         };
@@ -273,6 +301,51 @@ impl<'a> Fields<'a> {
         Ok(filters.map(|filters| Lookup::new(id_value, filters)))
     }
 
+    /// The question of a list. A fault is the reason why it is invalid.
+    pub(super) fn question(
+        &self,
+        version: Version,
+        vocabulary: &Vocabulary,
+        includes_unlisted: bool,
+    ) -> Question<'a> {
+        let unknown = |properties: &Properties<'_>| properties.unknown_value(vocabulary);
+        if let Some(reason) = self.properties.as_deref().and_then(unknown) {
+            return Question::invalid(reason);
+        }
+        let filters = match &self.properties {
+            Some(properties) => {
+                properties.check(vocabulary, Several::No).question.map(|f| f.map(Some))
+            }
+            None => Ok(Some(None)),
+        };
+        let filters = filters.map(|filters| match filters {
+            Some(filters) if includes_unlisted => Some(Some(Filters {
+                include_unlisted_equities: true,
+                ..filters.unwrap_or_default()
+            })),
+            filters => filters,
+        });
+        match self.lookup(version, filters) {
+            Ok(Some(lookup)) => Question::lookup(lookup),
+            Ok(None) => Question::unfound(),
+            Err(fault) => match (self.id_type(version), self.input()) {
+                (Ok(id_type), Some(text)) if fault == INVALID_FORMAT => {
+                    Question::malformed(id_type, text)
+                }
+                _ => Question::invalid(fault.trim_end_matches('.').to_owned()),
+            },
+        }
+    }
+
+    /// The identifier as it was sent: a text, or the digits of an integer.
+    pub(super) fn input(&self) -> Option<Cow<'a, str>> {
+        match self.id_value.as_ref()? {
+            Given::Text(text) => Some(text.clone()),
+            Given::Integer(number) => Some(number.to_string().into()),
+            Given::Raw(raw) => text(raw).or_else(|| integer(raw)),
+        }
+    }
+
     fn id_type(&self, version: Version) -> Result<IdType, Fault> {
         let name = match self.id_type.as_ref().ok_or("idType is required.")? {
             Given::Text(name) => Some(Cow::Borrowed(&**name)),
@@ -300,7 +373,7 @@ impl<'a> Fields<'a> {
                 }
             },
         };
-        admitted.map_err(|_| "Invalid idValue format.".into())
+        admitted.map_err(|_| INVALID_FORMAT.into())
     }
 
     /// Checks the conditional properties (contract 4.12 to 4.14).

@@ -9,6 +9,7 @@
 //! | 11 Paging | `cursor` |
 //! | 12 Answers and rows | `row` |
 //! | 16 Outside the contract | `suggest`, `instrument` |
+//! | 17 Lists | `list` |
 //!
 //! `json` reads and writes the parts that all shapes have in common.
 //!
@@ -21,6 +22,7 @@ mod interval;
 mod job;
 pub(crate) mod job_result;
 mod json;
+pub(crate) mod list;
 mod properties;
 mod row;
 mod search;

@@ -120,6 +120,20 @@ impl<'a> Properties<'a> {
         Checked { enums_hold, question: filters.map(|filters| is_possible.then_some(filters)) }
     }
 
+    /// The first value that is outside the set of its property, as the reason of a list.
+    pub(super) fn unknown_value(&self, vocabulary: &Vocabulary) -> Option<String> {
+        let given = Property::ALL.into_iter().zip(self.enums);
+        let mut unknown = given.filter_map(|(property, raw)| {
+            let value = text(raw?).unwrap_or(Cow::Borrowed(raw?.get()));
+            let is_known = vocabulary.admit(property, &value).is_some();
+            (!is_known).then(|| {
+                let value: String = value.chars().take(64).collect();
+                format!("{}: {value:?} is no value of it in this index", property.name())
+            })
+        });
+        unknown.next()
+    }
+
     /// Adds the properties that are not enum-like.
     fn others(&self, filters: Filters) -> Result<Filters, Fault> {
         if self.has(Property::ExchCode) && self.has(Property::MicCode) {

@@ -1,5 +1,7 @@
 //! Resolves the identifiers of a list: looks up what `resolve/` asks for, and lets it decide.
 
+use std::borrow::Borrow;
+
 use super::Catalogue;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
@@ -24,7 +26,7 @@ pub struct ResolveBounds {
     pub candidates_max: usize,
 }
 
-/// What became of one identifier.
+/// The result for one identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
     /// The status, with its reason.
@@ -88,13 +90,14 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more work than the meter allows.
-    pub fn resolve(
+    pub fn resolve<'q>(
         &self,
-        questions: &[Question<'_>],
+        questions: &[impl Borrow<Question<'q>>],
         policy: &Policy,
         bounds: ResolveBounds,
         meter: &Meter,
     ) -> Result<Vec<Resolution>, TakesMore> {
+        let questions: Vec<&Question<'q>> = questions.iter().map(Borrow::borrow).collect();
         let lookups: Vec<Lookup<'_>> =
             questions.iter().flat_map(|question| question.lookups.iter().cloned()).collect();
         let mut located = self.locate(&lookups, meter)?;
@@ -145,14 +148,14 @@ impl Catalogue {
                 Err(status) => resolution(status, tried(question), Vec::new()),
             });
         }
-        self.correct(questions, &unfound, &mut resolutions, meter)?;
+        self.correct(&questions, &unfound, &mut resolutions, meter)?;
         Ok(resolutions)
     }
 
     /// Looks up the corrections of the identifiers that were not found.
     fn correct(
         &self,
-        questions: &[Question<'_>],
+        questions: &[&Question<'_>],
         unfound: &[usize],
         resolutions: &mut [Resolution],
         meter: &Meter,
@@ -160,7 +163,7 @@ impl Catalogue {
         let mut lookups = Vec::new();
         let mut of = Vec::new();
         for number in unfound {
-            let question = &questions[*number];
+            let question = questions[*number];
             let filters = question.lookups.first().and_then(Lookup::filters);
             for (id_type, text) in question.correctable() {
                 meter.charge(CORRECTIONS_MAX * PLACE_UNITS)?;
@@ -183,7 +186,7 @@ impl Catalogue {
             }
         }
         for number in unfound {
-            let question = &questions[*number];
+            let question = questions[*number];
             let resolution = &mut resolutions[*number];
             if resolution.correction.is_none() && matches!(resolution.status, Status::Invalid(_)) {
                 resolution.correction = question.right_check_digit();

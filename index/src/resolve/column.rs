@@ -77,7 +77,7 @@ impl Column {
         }
         self.values += 1;
         for id_type in IdType::ALL {
-            if is_told_by_form(id_type) && has_form(text, id_type) {
+            if shows_by_form(id_type) && has_form(text, id_type) {
                 self.of_form[id_type as usize] += 1;
             }
         }
@@ -88,14 +88,14 @@ impl Column {
         self.values
     }
 
-    /// The type of the column, if its values or its heading tell. Without a type, each of its
+    /// The type of the column, if its values or its heading show it. Without a type, each of its
     /// texts is recognised by itself.
     pub fn recognise(&self, heading: &str) -> Option<Recognised> {
         if self.values == 0 {
             return None;
         }
         if let Some(id_type) = type_of_heading(heading) {
-            let share = if is_told_by_form(id_type) { self.share(id_type) } else { 1.0 };
+            let share = if shows_by_form(id_type) { self.share(id_type) } else { 1.0 };
             if share >= SHARE_MIN_NAMED {
                 return Some(Recognised { id_type, share });
             }
@@ -129,7 +129,8 @@ pub(crate) fn is_of_column(id_type: IdType, column: IdType) -> bool {
         }
 }
 
-fn is_told_by_form(id_type: IdType) -> bool {
+/// Whether a text shows by its form that it is of this type, more or less surely.
+fn shows_by_form(id_type: IdType) -> bool {
     use IdType::{
         BbGlobal, Cins, Common, CompositeBbGlobal, Cusip, Isin, Occ, Sedol, ShareClassBbGlobal,
         Wertpapier,
@@ -147,4 +148,60 @@ fn is_told_by_form(id_type: IdType) -> bool {
             | ShareClassBbGlobal
             | Wertpapier
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recognised(heading: &str, values: &[&str]) -> Option<IdType> {
+        let mut column = Column::default();
+        values.iter().for_each(|value| column.add(value));
+        column.recognise(heading).map(|recognised| recognised.id_type)
+    }
+
+    #[test]
+    fn values_with_a_check_digit_show_their_type() {
+        assert_eq!(recognised("", &["US4592001014", "us0378331005"]), Some(IdType::Isin));
+        assert_eq!(recognised("", &["BBG000BLNNH6", "", " "]), Some(IdType::BbGlobal));
+        assert_eq!(recognised("", &["0263494", "B0YBKJ7"]), Some(IdType::Sedol));
+        assert_eq!(recognised("", &["459200101", "G0177J108"]), Some(IdType::Cusip));
+        assert_eq!(recognised("", &["AAPL  251219C00200000"]), Some(IdType::Occ));
+        assert_eq!(recognised("", &["IBM", "VOD LN"]), None, "any text may be a ticker");
+        assert_eq!(recognised("", &["851399", "840400"]), None, "any six digits may be a WKN");
+        assert_eq!(recognised("ISIN", &[]), None);
+        assert_eq!(recognised("ISIN", &["", " "]), None);
+    }
+
+    #[test]
+    fn a_heading_says_what_the_values_do_not() {
+        assert_eq!(recognised("Ticker", &["IBM", "VOD LN"]), Some(IdType::Ticker));
+        assert_eq!(recognised("WKN", &["851399", "A0B1C2"]), Some(IdType::Wertpapier));
+        assert_eq!(
+            recognised("Share Class FIGI", &["BBG001S5S399"]),
+            Some(IdType::ShareClassBbGlobal)
+        );
+        assert_eq!(recognised("isin", &["US4592001014", "?"]), Some(IdType::Isin));
+        let names = ["IBM", "Apple", "US4592001014"];
+        assert_eq!(recognised("ISIN", &names), None, "most values contradict it");
+    }
+
+    #[test]
+    fn nine_of_ten_values_are_enough() {
+        let mut values = vec!["US4592001014"; 9];
+        values.push("unknown");
+        assert_eq!(recognised("", &values), Some(IdType::Isin));
+        values.push("unknown");
+        assert_eq!(recognised("", &values), None);
+    }
+
+    #[test]
+    fn only_the_first_values_count() {
+        let mut column = Column::default();
+        (0..COLUMN_VALUES_MAX).for_each(|_| column.add("US4592001014"));
+        (0..COLUMN_VALUES_MAX).for_each(|_| column.add("unknown"));
+        assert_eq!(column.values(), COLUMN_VALUES_MAX);
+        let recognised = column.recognise("").unwrap();
+        assert_eq!((recognised.id_type, recognised.share), (IdType::Isin, 1.0));
+    }
 }

@@ -42,8 +42,7 @@ pub(crate) fn right_check_digit(id_type: IdType, text: &str) -> Option<String> {
 /// of the longest type.
 pub(crate) const CORRECTIONS_MAX: u64 = 12;
 
-/// What is wrong with a text that is not of the form of its idType, as a sentence without a full
-/// stop.
+/// The fault of a text that is not of the form of its idType, as a sentence without a full stop.
 pub fn form_fault(id_type: IdType, text: &str) -> String {
     let name = id_type.name();
     if let Some(digit) = right_check_digit(id_type, text).and_then(|text| text.chars().last()) {
@@ -73,5 +72,63 @@ fn scheme(id_type: IdType) -> Option<(usize, DigitOf)> {
             Some((12, check_digit::double_add_double))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(id_type: IdType, text: &str) -> Vec<String> {
+        corrections(id_type, text).iter().map(|value| value.as_str().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_wrong_check_digit_and_two_swapped_characters_are_corrected() {
+        assert!(of(IdType::Isin, "US4592001015").starts_with(&["US4592001014".to_owned()]));
+        assert!(of(IdType::Isin, "US4592010014").contains(&"US4592001014".to_owned()));
+        assert!(of(IdType::Cusip, "037833101").starts_with(&["037833100".to_owned()]));
+        assert!(of(IdType::Sedol, "0236494").contains(&"0263494".to_owned()));
+        assert!(of(IdType::BbGlobal, "bbg000blnnh7").starts_with(&["BBG000BLNNH6".to_owned()]));
+        assert_eq!(of(IdType::Ticker, "IMB"), [""; 0]);
+        assert_eq!(of(IdType::Isin, "ÜS4592001015"), [""; 0]);
+        assert_eq!(of(IdType::Isin, ""), [""; 0]);
+    }
+
+    #[test]
+    fn faults_say_what_was_expected() {
+        assert_eq!(
+            form_fault(IdType::Isin, "US4592001015"),
+            "ID_ISIN: the check digit should be 4"
+        );
+        assert_eq!(
+            form_fault(IdType::Isin, "US459200101"),
+            "ID_ISIN: expected two letters, nine letters or digits, and a check digit"
+        );
+        assert_eq!(form_fault(IdType::Common, "12"), "ID_COMMON: expected nine digits");
+    }
+
+    proptest! {
+        /// Each correction is valid, is another text, and is one slip away.
+        #[test]
+        fn corrections_are_one_slip_away(
+            body in "[A-Z]{2}[A-Z0-9]{9}|[0-9A-Z]{6,8}|BBG[0-9B-DF-H]{8}|.{0,12}", last in "[0-9]",
+        ) {
+            let text = format!("{body}{last}");
+            for id_type in IdType::ALL {
+                let corrected = of(id_type, &text);
+                prop_assert!(corrected.len() as u64 <= CORRECTIONS_MAX);
+                for value in corrected {
+                    prop_assert!(id_type.admit(&value).is_ok());
+                    let differ: Vec<usize> = (0..text.len())
+                        .filter(|place| text.as_bytes()[*place] != value.as_bytes()[*place])
+                        .collect();
+                    let is_swap = differ.len() == 2 && differ[1] == differ[0] + 1;
+                    prop_assert!(differ == [text.len() - 1] || is_swap, "{text} {value}");
+                }
+            }
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What became of an identifier, given the rows that its readings found.
+//! Decides which row an identifier means, given the rows that its readings found.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub enum By {
     Step(usize),
 }
 
-/// What the rows of an identifier decide.
+/// The decision for one identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision<C> {
     /// One row is meant. `id_type` names the reading that found it.
@@ -108,4 +108,210 @@ fn securities<C: Candidate>(rows: &[C]) -> BTreeSet<Figi> {
 fn sort_once<C: Candidate>(rows: &mut Vec<C>) {
     rows.sort_by_cached_key(|row| row.place());
     rows.dedup_by_key(|row| row.place().1);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+
+    const CODES: [&str; 4] = ["US", "LN", "GY", "FP"];
+
+    /// A row as a test states it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Row {
+        number: u8,
+        is_composite: bool,
+        exch_code: Option<Known>,
+        sector: Option<Known>,
+        security: u8,
+        rank: u16,
+    }
+
+    fn figi(number: u8) -> Figi {
+        let body = format!("BBG000000{:02}", number % 100);
+        let digit = crate::instrument::check_digit::double_add_double(body.as_bytes());
+        Figi::parse(&format!("{body}{}", digit.unwrap())).unwrap()
+    }
+
+    impl Candidate for Row {
+        fn is_composite(self) -> bool {
+            self.is_composite
+        }
+
+        fn has(self, known: Known) -> bool {
+            self.exch_code == Some(known) || self.sector == Some(known)
+        }
+
+        fn security(self) -> Figi {
+            figi(self.security)
+        }
+
+        fn place(self) -> (u16, Figi) {
+            (self.rank, figi(self.number))
+        }
+    }
+
+    fn vocabulary() -> Vocabulary {
+        Vocabulary::new(CODES.map(|code| (Property::ExchCode, code.to_owned())))
+    }
+
+    fn row() -> impl Strategy<Value = Row> {
+        let vocabulary = vocabulary();
+        let code = prop::option::of(0..CODES.len());
+        (0_u8..12, any::<bool>(), code, any::<bool>(), 0_u8..3, 0_u16..4).prop_map(
+            move |(number, is_composite, code, is_equity, security, rank)| Row {
+                number,
+                is_composite,
+                exch_code: code.and_then(|code| vocabulary.admit(Property::ExchCode, CODES[code])),
+                sector: vocabulary.admit(Property::MarketSecDes, "Equity").filter(|_| is_equity),
+                security,
+                rank,
+            },
+        )
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<&'static str>> {
+        let step = prop::sample::select(vec![
+            "composite",
+            "exchCode=US",
+            "exchCode=LN|GY",
+            "exchCode=XX|FP|US",
+            "marketSecDes=Equity",
+            "marketSecDes=Corp",
+        ]);
+        proptest::collection::vec(step, 0..4)
+    }
+
+    /// The policy as the contract states it, read from the texts of the steps.
+    fn oracle(rows: &[Row], steps: &[&str]) -> (Vec<Row>, Option<usize>) {
+        let vocabulary = vocabulary();
+        let mut left = rows.to_vec();
+        if left.len() == 1 {
+            return (left, None);
+        }
+        for (number, step) in steps.iter().enumerate() {
+            let wanted: Vec<Vec<Row>> = match step.split_once('=') {
+                None => vec![left.iter().copied().filter(|row| row.is_composite).collect()],
+                Some((property, values)) => {
+                    let property = Property::from_name(property).unwrap();
+                    let of = |value: &str| {
+                        let known = vocabulary.admit(property, value);
+                        let mut rows = left.clone();
+                        rows.retain(|row| {
+                            known.is_some() && [row.exch_code, row.sector].contains(&known)
+                        });
+                        rows
+                    };
+                    values.split('|').map(of).collect()
+                }
+            };
+            if let Some(kept) = wanted.into_iter().find(|rows| !rows.is_empty()) {
+                left = kept;
+            }
+            if left.len() == 1 {
+                return (left, Some(number));
+            }
+        }
+        (left, None)
+    }
+
+    /// Each number once, since a row of an index has one FIGI.
+    fn distinct(rows: Vec<Row>) -> Vec<Row> {
+        let mut seen = BTreeSet::new();
+        rows.into_iter().filter(|row| seen.insert(row.number)).collect()
+    }
+
+    proptest! {
+        /// contract 17: one reading, against a policy that is read from its texts.
+        #[test]
+        fn one_reading_is_decided_as_the_steps_say(
+            rows in proptest::collection::vec(row(), 0..12), steps in steps(), most in 1_usize..5,
+        ) {
+            let rows = distinct(rows);
+            let policy = Policy::parse(&steps, &vocabulary()).unwrap();
+            let decision = decide(vec![(IdType::Isin, rows.clone())], &policy, most);
+            let (mut left, by) = oracle(&rows, &steps);
+            left.sort_by_key(|row| row.place());
+            match decision {
+                Decision::NotFound => prop_assert!(rows.is_empty()),
+                Decision::Resolved { id_type, by: chosen, row } => {
+                    prop_assert_eq!(id_type, IdType::Isin);
+                    prop_assert_eq!(&left, &[row]);
+                    prop_assert_eq!(chosen, by.map_or(By::Only, By::Step));
+                    prop_assert_eq!(chosen == By::Only, rows.len() == 1);
+                }
+                Decision::Ambiguous { id_types, matches, rows } => {
+                    prop_assert_eq!(id_types, [IdType::Isin]);
+                    prop_assert!(left.len() > 1);
+                    prop_assert_eq!(matches, left.len());
+                    left.truncate(most);
+                    prop_assert_eq!(rows, left);
+                }
+            }
+        }
+
+        /// contract 17: readings of different securities are never decided by a step, and all of
+        /// them are among the candidates.
+        #[test]
+        fn readings_that_disagree_are_ambiguous(
+            first in proptest::collection::vec(row(), 1..6),
+            second in proptest::collection::vec(row(), 1..6),
+            steps in steps(),
+        ) {
+            let number = |rows: Vec<Row>, parity: u8, security: u8| {
+                let rows = rows.into_iter().map(|row| Row {
+                    number: row.number * 2 + parity, security, ..row
+                });
+                distinct(rows.collect())
+            };
+            let (first, second) = (number(first, 0, 1), number(second, 1, 2));
+            let policy = Policy::parse(&steps, &vocabulary()).unwrap();
+            let found = vec![(IdType::Wertpapier, first.clone()), (IdType::Ticker, second.clone())];
+            let counts = [&first, &second].map(|rows| oracle(rows, &steps).0.len());
+            match decide(found, &policy, 10) {
+                Decision::Ambiguous { id_types, matches, rows } => {
+                    prop_assert_eq!(id_types, [IdType::Wertpapier, IdType::Ticker]);
+                    prop_assert_eq!(matches, counts[0] + counts[1]);
+                    prop_assert!(rows.iter().any(|row| first.contains(row)));
+                    prop_assert!(rows.iter().any(|row| second.contains(row)));
+                }
+                other => prop_assert!(false, "{other:?}"),
+            }
+        }
+    }
+
+    fn plain(number: u8, security: u8) -> Row {
+        Row { number, is_composite: false, exch_code: None, sector: None, security, rank: 0 }
+    }
+
+    #[test]
+    fn readings_of_the_same_security_are_one() {
+        let (a, b) = (plain(1, 1), plain(2, 1));
+        let found = vec![(IdType::Cins, vec![a, b]), (IdType::Cusip, vec![a])];
+        let expected =
+            Decision::Ambiguous { id_types: vec![IdType::Cins], matches: 2, rows: vec![a, b] };
+        assert_eq!(decide(found, &Policy::default(), 10), expected);
+        let found = vec![(IdType::Cins, vec![a]), (IdType::Cusip, vec![a])];
+        let expected = Decision::Resolved { id_type: IdType::Cins, by: By::Only, row: a };
+        assert_eq!(decide(found, &Policy::default(), 10), expected);
+    }
+
+    #[test]
+    fn a_figi_is_a_row_before_it_is_a_composite_or_a_share_class() {
+        let (row, listing) = (plain(1, 1), plain(2, 2));
+        let found = vec![
+            (IdType::BbGlobal, vec![row]),
+            (IdType::CompositeBbGlobal, vec![row, listing]),
+            (IdType::ShareClassBbGlobal, vec![listing]),
+        ];
+        let expected = Decision::Resolved { id_type: IdType::BbGlobal, by: By::Only, row };
+        assert_eq!(decide(found.clone(), &Policy::default(), 10), expected);
+        let expected =
+            Decision::Resolved { id_type: IdType::ShareClassBbGlobal, by: By::Only, row: listing };
+        let found = vec![(IdType::BbGlobal, vec![]), found[2].clone()];
+        assert_eq!(decide(found, &Policy::default(), 10), expected);
+    }
 }

@@ -38,9 +38,9 @@ struct Step {
 /// The rows that a step keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Keep {
-    /// Those whose FIGI is their composite FIGI.
+    /// The rows whose FIGI is their composite FIGI.
     Composites,
-    /// Those with the first of these values that any row has. A value that the index does not
+    /// The rows with the first of these values that any row has. A value that the index does not
     /// know is left out, since no row has it.
     FirstOf(Vec<Known>),
 }
@@ -157,5 +157,47 @@ impl Policy {
 fn keep<C: Candidate>(rows: &mut Vec<C>, fits: impl Fn(C) -> bool) {
     if rows.iter().any(|row| fits(*row)) {
         rows.retain(|row| fits(*row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vocabulary() -> Vocabulary {
+        let codes = ["US", "LN", "GY"].map(|code| (Property::ExchCode, code.to_owned()));
+        Vocabulary::new(codes)
+    }
+
+    #[test]
+    fn steps_keep_their_text() {
+        let policy = Policy::parse(["composite", " exchCode = US|LN "], &vocabulary()).unwrap();
+        assert_eq!(policy.len(), 2);
+        assert_eq!([policy.step(0), policy.step(1)], ["composite", "exchCode = US|LN"]);
+        assert!(Policy::default().is_empty());
+    }
+
+    #[test]
+    fn a_step_that_is_not_understood_is_named() {
+        let fault = |step: &str| Policy::parse([step], &vocabulary()).unwrap_err().to_string();
+        for step in ["", "Composite", "composites", "exchange=US", "exchcode=US", "=US"] {
+            let text = fault(step);
+            assert!(text.contains(&format!("{step:?}")) && text.contains("micCode"), "{text}");
+        }
+        for step in ["exchCode=", "exchCode=US|", "exchCode=US||LN"] {
+            assert!(fault(step).contains("empty value"), "{}", fault(step));
+        }
+    }
+
+    #[test]
+    fn steps_and_values_have_a_bound() {
+        let many = vec!["composite"; STEPS_MAX];
+        assert!(Policy::parse(&many, &vocabulary()).is_ok());
+        let more = vec!["composite"; STEPS_MAX + 1];
+        assert_eq!(Policy::parse(&more, &vocabulary()), Err(PolicyError::TooMany));
+        let values = |count: usize| format!("exchCode={}", vec!["US"; count].join("|"));
+        assert!(Policy::parse([values(STEP_VALUES_MAX)], &vocabulary()).is_ok());
+        let more = [values(STEP_VALUES_MAX), values(1)];
+        assert_eq!(Policy::parse(more, &vocabulary()), Err(PolicyError::TooMany));
     }
 }

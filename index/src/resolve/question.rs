@@ -19,7 +19,7 @@ pub struct Question<'a> {
     pub(crate) fault: Option<Fault<'a>>,
 }
 
-/// What is wrong with an identifier.
+/// The fault of an identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault<'a> {
     /// The identifier whose corrections may be found, if it has any.
@@ -110,6 +110,21 @@ impl<'a> Question<'a> {
     /// An identifier that cannot be looked up, for this reason: a sentence without a full stop.
     pub fn invalid(reason: String) -> Self {
         Self { lookups: Vec::new(), fault: Some(Fault { of: None, reason }) }
+    }
+
+    /// A question to which no row can be the answer.
+    pub fn unfound() -> Self {
+        Self { lookups: Vec::new(), fault: None }
+    }
+
+    /// The same question, which no longer borrows from a text.
+    pub fn into_owned(self) -> Question<'static> {
+        let lookups = self.lookups.into_iter().map(Lookup::into_owned).collect();
+        let fault = self.fault.map(|Fault { of, reason }| {
+            let of = of.map(|(id_type, text)| (id_type, Cow::Owned(text.into_owned())));
+            Fault { of, reason }
+        });
+        Question { lookups, fault }
     }
 
     /// The identifiers whose corrections may be found, when nothing else is: those with a fault,

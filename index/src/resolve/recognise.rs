@@ -24,7 +24,7 @@ use std::sync::LazyLock;
 
 use crate::instrument::check_digit;
 use crate::instrument::id_type::{ID_VALUE_BYTES_MAX, IdType, IdValue};
-use crate::instrument::vocabulary::{Property, Vocabulary};
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::printable::is_hidden;
 use crate::query::KnownValues;
 
@@ -33,16 +33,16 @@ use crate::query::KnownValues;
 pub struct Reading<'a> {
     /// The identifier.
     pub id_value: IdValue<'a>,
-    /// What the text says besides: an exchange, a market sector.
+    /// The exchange and the market sector that the text names.
     pub narrowing: KnownValues,
 }
 
-/// What a text may be.
+/// The readings of a text, and its fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recognition<'a> {
     /// The readings, the surest first.
     pub readings: Vec<Reading<'a>>,
-    /// What is wrong, when the text looks like an identifier with a fault.
+    /// The fault of a text that looks like an identifier.
     pub finding: Option<Finding>,
 }
 
@@ -55,7 +55,7 @@ pub enum Finding {
     Rounded,
 }
 
-/// Why a text has no readings.
+/// The reason why a text has no readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoIdentifier {
     /// Nothing but blanks.
@@ -66,9 +66,13 @@ pub enum NoIdentifier {
     TooLong(usize),
 }
 
+/// The characters without width that come with texts from spreadsheets and web pages.
+const ZERO_WIDTH: [char; 3] = ['\u{200b}', '\u{2060}', '\u{feff}'];
+
 /// The text without blanks and invisible characters around it, as they come with a paste.
 pub(crate) fn trimmed(text: &str) -> &str {
-    text.trim_matches(|character: char| character.is_whitespace() || is_hidden(character))
+    let is_invisible = |c: char| c.is_whitespace() || is_hidden(c) || ZERO_WIDTH.contains(&c);
+    text.trim_matches(is_invisible)
 }
 
 /// The readings of a text.
@@ -108,8 +112,8 @@ impl<'a> Readings<'a, '_> {
         self.put(id_type.admit(text).ok(), KnownValues::default())
     }
 
-    fn add_spelled(&mut self, id_type: IdType, text: &str, narrowing: KnownValues) -> bool {
-        self.put(id_type.admit(text).ok().map(IdValue::into_owned), narrowing)
+    fn add_spelled(&mut self, id_type: IdType, text: &str, narrowing: &KnownValues) -> bool {
+        self.put(id_type.admit(text).ok().map(IdValue::into_owned), narrowing.clone())
     }
 
     fn put(&mut self, id_value: Option<IdValue<'a>>, narrowing: KnownValues) -> bool {
@@ -121,17 +125,17 @@ impl<'a> Readings<'a, '_> {
         true
     }
 
-    /// Adds the readings with a form of their own, and returns the fault of a text that nearly has
+    /// Adds the readings that have a form, and returns the fault of a text that nearly has
     /// one.
     fn add_numbers(&mut self, text: &'a str) -> Option<Finding> {
         if !text.is_ascii() {
             return None;
         }
         if let Some(symbol) = occ(text) {
-            self.add_spelled(IdType::Occ, &symbol, KnownValues::default());
+            self.add_spelled(IdType::Occ, &symbol, &KnownValues::default());
         }
         if let Some(symbol) = opra(text) {
-            self.add_spelled(IdType::Opra, &symbol, KnownValues::default());
+            self.add_spelled(IdType::Opra, &symbol, &KnownValues::default());
         }
         match text.len() {
             12 => {
@@ -141,7 +145,9 @@ impl<'a> Readings<'a, '_> {
                     self.add(IdType::ShareClassBbGlobal, text);
                 }
                 let is_isin = self.add(IdType::Isin, text);
-                if !is_figi && !is_isin { wrong_of_twelve(text) } else { None }
+                // One wrong FIGI in ten is a valid ISIN by chance.
+                let is_right = is_figi || is_isin && !is_like_figi(text);
+                if is_right { None } else { wrong_of_twelve(text) }
             }
             9 => {
                 let is_cusip = self.add(IdType::Cusip, text);
@@ -191,21 +197,28 @@ impl<'a> Readings<'a, '_> {
                 }
             }
         }
-        if let Some((ticker, suffix)) = text.rsplit_once('.') {
-            let suffix = suffix.to_ascii_uppercase();
-            if let Some(codes) = SUFFIXES.get(&*suffix) {
-                let mut narrowing = KnownValues::default();
-                for code in codes {
-                    if let Some(known) = self.vocabulary.admit(Property::ExchCode, code) {
-                        narrowing.allow(known);
-                    }
-                }
-                if narrowing != KnownValues::default() {
-                    self.add_ticker(ticker, &narrowing);
-                }
-            }
-        }
+        self.add_suffixed(text);
         self.add_ticker(text, &KnownValues::default());
+    }
+
+    /// `VOD.L`, `0700.HK`, `ERIC-B.ST`. Vendors pad numbers with zeros and put a dash before a class
+    /// where the index does neither.
+    fn add_suffixed(&mut self, text: &str) {
+        let Some((ticker, suffix)) = text.rsplit_once('.') else { return };
+        let Some(codes) = SUFFIXES.get(&*suffix.to_ascii_uppercase()) else { return };
+        let mut narrowing = KnownValues::default();
+        let known = codes.iter().filter_map(|code| self.vocabulary.admit(Property::ExchCode, code));
+        known.for_each(|known| narrowing.allow(known));
+        if narrowing == KnownValues::default() {
+            return;
+        }
+        self.add_ticker(ticker, &narrowing);
+        if ticker.contains('-') {
+            self.add_spelled(IdType::Ticker, &ticker.replace('-', ""), &narrowing);
+        }
+        if ticker.bytes().all(|c| c.is_ascii_digit()) {
+            self.add_spelled(IdType::Ticker, ticker.trim_start_matches('0'), &narrowing);
+        }
     }
 
     /// `IBM US Equity`, `IBM US`, `ES1 Index`.
@@ -221,10 +234,8 @@ impl<'a> Readings<'a, '_> {
             narrowing.require(sector);
         }
         if let [ticker @ .., code] = before
-            && let (false, Some(exch_code)) = (
-                ticker.is_empty(),
-                self.vocabulary.admit(Property::ExchCode, &code.to_ascii_uppercase()),
-            )
+            && let (false, Some(exch_code)) =
+                (ticker.is_empty(), self.admit(Property::ExchCode, code))
         {
             let mut narrowing = narrowing.clone();
             narrowing.require(exch_code);
@@ -236,18 +247,24 @@ impl<'a> Readings<'a, '_> {
     }
 
     fn narrowing(&self, property: Property, code: &str) -> Option<KnownValues> {
-        let known = self.vocabulary.admit(property, &code.to_ascii_uppercase())?;
+        let known = self.admit(property, code)?;
         let mut narrowing = KnownValues::default();
         narrowing.require(known);
         Some(narrowing)
     }
 
+    /// A code as it is spelled, else in upper case.
+    fn admit(&self, property: Property, code: &str) -> Option<Known> {
+        let upper = || self.vocabulary.admit(property, &code.to_ascii_uppercase());
+        self.vocabulary.admit(property, code).or_else(upper)
+    }
+
     /// Adds a ticker as it is spelled, and with a class letter as the index spells it.
     fn add_ticker(&mut self, text: &str, narrowing: &KnownValues) {
         if let Some(spelled) = with_class_letter(text) {
-            self.add_spelled(IdType::Ticker, &spelled, narrowing.clone());
+            self.add_spelled(IdType::Ticker, &spelled, narrowing);
         }
-        self.add_spelled(IdType::Ticker, text, narrowing.clone());
+        self.add_spelled(IdType::Ticker, text, narrowing);
     }
 }
 
@@ -280,8 +297,7 @@ fn opra(text: &str) -> Option<String> {
     is_opra.then(|| format!("{root} {rest}"))
 }
 
-/// Suffixes of tickers, as data vendors use them, and the exchange codes that they stand for. Only
-/// those are here whose meaning real data confirm.
+/// The exchange codes of each suffix.
 static SUFFIXES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let lines = include_str!("suffixes.txt").lines().filter(|line| !line.starts_with('#'));
     let entry = |line: &'static str| {
@@ -291,6 +307,13 @@ static SUFFIXES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     lines.filter_map(entry).collect()
 });
 
+/// Whether it begins as the FIGIs in use do.
+fn is_like_figi(text: &str) -> bool {
+    text.get(..3).is_some_and(|prefix| {
+        prefix.eq_ignore_ascii_case("BBG") || prefix.eq_ignore_ascii_case("KKG")
+    })
+}
+
 fn wrong_of_twelve(text: &str) -> Option<Finding> {
     let text = upper(text);
     let (body, last) = split_last(&text)?;
@@ -298,8 +321,7 @@ fn wrong_of_twelve(text: &str) -> Option<Finding> {
     if !starts_with_country || !last.is_ascii_digit() {
         return None;
     }
-    let is_figi = body[..3] == *b"BBG" || body[..3] == *b"KKG";
-    let (id_type, digit) = match is_figi {
+    let (id_type, digit) = match is_like_figi(&text) {
         true => (IdType::BbGlobal, check_digit::double_add_double(body)),
         false => (IdType::Isin, check_digit::isin(body)),
     };
@@ -346,4 +368,167 @@ fn upper(text: &str) -> Cow<'_, str> {
 
 fn split_last(text: &str) -> Option<(&[u8], u8)> {
     text.as_bytes().split_last().map(|(last, body)| (body, *last))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn vocabulary() -> Vocabulary {
+        let codes =
+            ["US", "LN", "HK", "SS", "GY"].map(|code| (Property::ExchCode, code.to_owned()));
+        let mics = ["XLON", "XNAS"].map(|code| (Property::MicCode, code.to_owned()));
+        Vocabulary::new(codes.into_iter().chain(mics))
+    }
+
+    /// The readings as texts: `TICKER IBM exchCode=US`.
+    fn readings(text: &str) -> Vec<String> {
+        let vocabulary = vocabulary();
+        let describe = |reading: Reading<'_>| {
+            let mut words = vec![
+                reading.id_value.id_type().name().to_owned(),
+                reading.id_value.as_str().to_owned(),
+            ];
+            for one_of in reading.narrowing.iter() {
+                let values: Vec<&str> =
+                    one_of.values().map(|value| vocabulary.text(value)).collect();
+                words.push(format!("{}={}", one_of.property().name(), values.join("|")));
+            }
+            words.join(" ")
+        };
+        recognise(text, &vocabulary).unwrap().readings.into_iter().map(describe).collect()
+    }
+
+    /// contract 17: every form, with the readings in their order.
+    #[test]
+    fn forms() {
+        let cases: &[(&str, &[&str])] = &[
+            ("us4592001014", &["ID_ISIN US4592001014", "TICKER US4592001014"]),
+            (
+                "BBG000BLNNH6",
+                &[
+                    "ID_BB_GLOBAL BBG000BLNNH6",
+                    "COMPOSITE_ID_BB_GLOBAL BBG000BLNNH6",
+                    "ID_BB_GLOBAL_SHARE_CLASS_LEVEL BBG000BLNNH6",
+                    "TICKER BBG000BLNNH6",
+                ],
+            ),
+            ("037833100", &["ID_CUSIP 037833100", "ID_COMMON 037833100", "TICKER 037833100"]),
+            ("G0177J108", &["ID_CUSIP G0177J108", "ID_CINS G0177J108", "TICKER G0177J108"]),
+            ("012345678", &["ID_COMMON 012345678", "TICKER 012345678"]),
+            ("0263494", &["ID_SEDOL 0263494", "TICKER 0263494"]),
+            ("45920010", &["ID_CUSIP_8_CHR 45920010", "TICKER 45920010"]),
+            ("851399", &["ID_WERTPAPIER 851399", "ID_ITALY 851399", "TICKER 851399"]),
+            ("A0B1C2", &["ID_WERTPAPIER A0B1C2", "TICKER A0B1C2"]),
+            ("GOOGLE", &["TICKER GOOGLE"]),
+            ("12345", &["ID_ITALY 12345", "TICKER 12345"]),
+            (
+                "aapl251219c00200000",
+                &["OCC_SYMBOL AAPL  251219C00200000", "TICKER AAPL251219C00200000"],
+            ),
+            (
+                "AAPL 251219C00200000",
+                &["OCC_SYMBOL AAPL  251219C00200000", "TICKER AAPL 251219C00200000"],
+            ),
+            (
+                "AAPL L192500200000",
+                &["OPRA_SYMBOL AAPL L192500200000", "TICKER AAPL L192500200000"],
+            ),
+            (
+                "ibm us equity",
+                &[
+                    "TICKER IBM exchCode=US marketSecDes=Equity",
+                    "TICKER IBM US marketSecDes=Equity",
+                    "TICKER IBM US EQUITY",
+                ],
+            ),
+            ("VOD  LN", &["TICKER VOD exchCode=LN", "TICKER VOD  LN"]),
+            ("ES1 Index", &["TICKER ES1 marketSecDes=Index", "TICKER ES1 INDEX"]),
+            ("Equity", &["TICKER EQUITY"]),
+            ("VOD:XLON", &["TICKER VOD micCode=XLON", "TICKER VOD:XLON"]),
+            ("xnas:aapl", &["TICKER AAPL micCode=XNAS", "TICKER XNAS:AAPL"]),
+            ("TSLA:US", &["TICKER TSLA exchCode=US", "TICKER TSLA:US"]),
+            ("VOD.L", &["TICKER VOD exchCode=LN", "TICKER VOD/L", "TICKER VOD.L"]),
+            ("0700.HK", &["TICKER 0700 exchCode=HK", "TICKER 700 exchCode=HK", "TICKER 0700.HK"]),
+            (
+                "ERIC-B.ST",
+                &[
+                    "TICKER ERIC/B exchCode=SS",
+                    "TICKER ERIC-B exchCode=SS",
+                    "TICKER ERICB exchCode=SS",
+                    "TICKER ERIC-B.ST",
+                ],
+            ),
+            ("X.PA", &["TICKER X.PA"]),
+            ("BRK-B", &["TICKER BRK/B", "TICKER BRK-B"]),
+            ("brk.b", &["TICKER BRK/B", "TICKER BRK.B"]),
+            (
+                "BRK-B US Equity",
+                &[
+                    "TICKER BRK/B exchCode=US marketSecDes=Equity",
+                    "TICKER BRK-B exchCode=US marketSecDes=Equity",
+                    "TICKER BRK-B US marketSecDes=Equity",
+                    "TICKER BRK-B US EQUITY",
+                ],
+            ),
+            ("\u{feff} IBM\u{a0}", &["TICKER IBM"]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(readings(text), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_found() {
+        let finding = |text| recognise(text, &vocabulary()).unwrap().finding;
+        for (text, expected) in [
+            ("US4592001015", Some(Finding::CheckDigit(IdType::Isin, 4))),
+            ("BBG000BLNNH7", Some(Finding::CheckDigit(IdType::BbGlobal, 6))),
+            ("037833101", Some(Finding::CheckDigit(IdType::Cusip, 0))),
+            ("0263495", Some(Finding::CheckDigit(IdType::Sedol, 4))),
+            ("3.78E+08", Some(Finding::Rounded)),
+            ("3,78331E+8", Some(Finding::Rounded)),
+            ("US4592001014", None),
+            ("INSURANCE", None),
+            ("DOLLARS", None),
+            ("1E", None),
+        ] {
+            assert_eq!(finding(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_identifier() {
+        assert_eq!(recognise(" \u{a0}\u{200b}", &vocabulary()), Err(NoIdentifier::Blank));
+        let long = "x".repeat(65);
+        assert_eq!(recognise(&long, &vocabulary()), Err(NoIdentifier::TooLong(65)));
+    }
+
+    #[test]
+    fn suffixes_are_read() {
+        assert!(SUFFIXES.len() > 40);
+        for (suffix, codes) in SUFFIXES.iter() {
+            assert!(suffix.bytes().all(|c| c.is_ascii_uppercase()), "{suffix}");
+            assert!(codes.iter().all(|code| code.len() == 2), "{suffix}");
+        }
+    }
+
+    /// The most readings of a text.
+    const READINGS_MAX: usize = 12;
+
+    proptest! {
+        #[test]
+        fn any_text_has_readings_or_none(text in any::<String>()) {
+            if let Ok(recognition) = recognise(&text, &vocabulary()) {
+                prop_assert!(recognition.readings.len() <= READINGS_MAX);
+                let value = trimmed(&text);
+                let is_ticker = IdType::Ticker.admit(value).is_ok();
+                let last = recognition.readings.last().map(|reading| reading.id_value.as_str());
+                let as_is = value.to_uppercase();
+                prop_assert!(!is_ticker || last == Some(&*as_is), "{last:?} {as_is:?}");
+            }
+        }
+    }
 }

@@ -134,6 +134,28 @@ impl Limiter {
         self.charge(caller, version, [span, Span::Total], 1, now)
     }
 
+    /// Counts so many requests at once, or none.
+    ///
+    /// # Errors
+    /// As [`Limiter::admit`].
+    pub fn admit_several(
+        &self,
+        caller: Caller,
+        version: Version,
+        span: Span,
+        requests: u32,
+        now: Instant,
+    ) -> Result<Option<Standing>, Standing> {
+        self.charge(caller, version, [span, Span::Total], requests, now)
+    }
+
+    /// The number of requests that a whole window of this span allows; `None` without a limit.
+    pub fn whole_window(&self, caller: Caller, version: Version, span: Span) -> Option<u32> {
+        let mut lines = self.rates.lines().iter();
+        let line = lines.find(|line| line.version == version && line.span == span)?;
+        line.rate(caller.has_key()).map(|rate| rate.count)
+    }
+
     /// Counts the jobs of an admitted request.
     ///
     /// # Errors

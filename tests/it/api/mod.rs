@@ -23,3 +23,4 @@ mod several;
 mod socket;
 mod suggest;
 mod values;
+mod which_one;

@@ -38,10 +38,10 @@ const FIELDS: [&str; 9] = [
 ];
 
 /// A row of the data, by column.
-type Instrument = HashMap<String, String>;
+pub(super) type Instrument = HashMap<String, String>;
 
 /// The instruments by their FIGIs.
-type Instruments = HashMap<String, Instrument>;
+pub(super) type Instruments = HashMap<String, Instrument>;
 
 /// The kinds of differences from the recordings, with their counts.
 type Differences = BTreeMap<String, usize>;
@@ -164,7 +164,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn instruments(dump: &Path) -> Instruments {
+pub(super) fn instruments(dump: &Path) -> Instruments {
     let unpacked = flate2::read::MultiGzDecoder::new(fs::File::open(dump).unwrap());
     let mut reader = csv::Reader::from_reader(unpacked);
     let rows = reader.deserialize::<HashMap<String, String>>();

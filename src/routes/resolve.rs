@@ -1,0 +1,158 @@
+//! `POST /resolve` says which row each identifier of a list means (contract 17).
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+use std::sync::Arc;
+
+use figdex_index::{Catalogue, Meter, Question, Resolution, ResolveBounds, TakesMore};
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+use super::with;
+use crate::error::{ApiError, OpenError};
+use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
+use crate::gate::{Forms, Listed};
+use crate::limits::standing::Standing;
+use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::pieces::Pieces;
+use crate::state::State;
+use crate::wire::list::{self, Context, Form, List, ListError, ListJob};
+use crate::{gate, request};
+
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let query = warp::query::raw().or(warp::any().map(String::new)).unify();
+    warp::path!("resolve").and(query).and(incoming()).and(with(state)).then(handle).boxed()
+}
+
+async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Response {
+    gate::list(&state, request, async |call, forms| {
+        let Call { admitted, body } = call;
+        let body = body.read().await?;
+        let resolver = Resolver { catalogue: state.catalogue(), parameters, forms };
+        let generation = resolver.catalogue.manifest().generation;
+        if body.len() <= INLINE_BODY_BYTES_MAX {
+            let (list, counted) = resolver.read(&body, &admitted)?;
+            if let Some(results) = resolver.answer(&list, &Meter::inline()) {
+                return Ok(Listed { results, generation, counted });
+            }
+            drop(list);
+            // It is read again in its turn: a list borrows from its body.
+            let read_and_answer = move |meter: &Meter| {
+                let list = resolver.list(&body, &admitted)?;
+                Ok::<_, OpenError>(resolver.answer(&list, meter))
+            };
+            let results = state.pools().answers.run_metered(read_and_answer).await??;
+            // In a turn it has no bound, and ends early only when the client has gone.
+            let results = results.ok_or(ApiError::Unavailable)?;
+            return Ok(Listed { results, generation, counted });
+        }
+        let read_and_answer = move |meter: &Meter| {
+            let (list, counted) = resolver.read(&body, &admitted)?;
+            Ok::<_, OpenError>((resolver.answer(&list, meter), counted))
+        };
+        let (results, counted) = state.pools().answers.run_metered(read_and_answer).await??;
+        let results = results.ok_or(ApiError::Unavailable)?;
+        Ok(Listed { results, generation, counted })
+    })
+    .await
+}
+
+/// Everything, besides the body, on which the answer to a list depends.
+struct Resolver {
+    catalogue: Arc<Catalogue>,
+    parameters: String,
+    forms: Forms,
+}
+
+/// The error of a job whose processing panicked.
+const UNEXPECTED: &str = "there was an error while processing this job";
+
+impl Resolver {
+    /// Reads a list, and counts it against the caller's limit.
+    fn read<'a>(
+        &self,
+        body: &'a [u8],
+        admitted: &Admitted,
+    ) -> Result<(List<'a>, Option<Standing>), OpenError> {
+        let list = self.list(body, admitted)?;
+        let counted = admitted.charge_list(list.len())?;
+        Ok((list, counted))
+    }
+
+    fn list<'a>(&self, body: &'a [u8], admitted: &Admitted) -> Result<List<'a>, OpenError> {
+        let jobs_max = admitted.list_jobs_max;
+        let context = Context { vocabulary: self.catalogue.vocabulary(), jobs_max };
+        List::read(body, self.forms.body, &self.parameters, context).map_err(|error| match error {
+            ListError::Invalid(fault) => OpenError::Invalid(fault),
+            ListError::TooManyJobs => too_many_jobs(jobs_max, jobs_max),
+        })
+    }
+
+    /// The answer; `None` when it takes more work than the meter allows.
+    fn answer(&self, list: &List<'_>, meter: &Meter) -> Option<Pieces> {
+        let jobs = list.jobs.as_deref().unwrap_or_default();
+        let resolutions = self.resolve(list, jobs, meter)?;
+        let mut out = Pieces::with_room(256 * jobs.len());
+        let generation = self.catalogue.manifest().generation;
+        let form = self.forms.answer;
+        list::heading(&mut out, form, &list.options, generation, list.columns.as_deref());
+        let writer = list::Writer { form, options: &list.options, catalogue: &self.catalogue };
+        let is_json = form == Form::Json;
+        if is_json && list.jobs.is_some() {
+            out.last().extend_from_slice(b",\"results\":[");
+        }
+        for (row, (job, resolution)) in jobs.iter().zip(&resolutions).enumerate() {
+            // The rest of an answer is not written when the client has gone.
+            meter.check().ok()?;
+            if is_json && row > 0 {
+                out.last().push(b',');
+            }
+            out.begin_if_full();
+            writer.write(&mut out, row + 1, job, resolution);
+        }
+        if is_json {
+            let end: &[u8] = if list.jobs.is_some() { b"]}" } else { b"}" };
+            out.last().extend_from_slice(end);
+        }
+        out.shrink();
+        meter.check().is_ok().then_some(out)
+    }
+
+    fn resolve(
+        &self,
+        list: &List<'_>,
+        jobs: &[ListJob<'_>],
+        meter: &Meter,
+    ) -> Option<Vec<Resolution>> {
+        let questions: Vec<&Question<'_>> = jobs.iter().map(|job| &job.question).collect();
+        let bounds = ResolveBounds {
+            identifier_rows_max: JOB_ROWS_MAX,
+            rows_max: if list.options.is_many { REQUEST_ROWS_MAX } else { LIST_ROWS_MAX },
+            candidates_max: if list.options.is_many { JOB_ROWS_MAX } else { CANDIDATES_MAX },
+        };
+        let policy = &list.options.policy;
+        let resolve =
+            |questions: &[&Question<'_>]| self.catalogue.resolve(questions, policy, bounds, meter);
+        // When the steps that the jobs share panic, each job is resolved by itself.
+        if let Ok(resolved) = contained(|| resolve(&questions)) {
+            return resolved.ok();
+        }
+        let alone = questions.iter().map(|question| {
+            let resolved = contained(|| resolve(slice::from_ref(question)));
+            resolved.unwrap_or_else(|()| resolve(&[&Question::invalid(UNEXPECTED.to_owned())]))
+        });
+        let alone: Result<Vec<Vec<Resolution>>, TakesMore> = alone.collect();
+        Some(alone.ok()?.concat())
+    }
+}
+
+/// The most candidates of an ambiguous identifier, unless all rows are asked for.
+const CANDIDATES_MAX: usize = 10;
+
+/// Does a piece of work. A panic ends it and nothing else.
+fn contained<T>(work: impl FnOnce() -> T) -> Result<T, ()> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
+        tracing::error!(request_id = %request::id(), "a list made its handler panic");
+    })
+}

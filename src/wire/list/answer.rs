@@ -1,0 +1,208 @@
+//! The answer to a list, in each form (contract 17.6, 17.7).
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use figdex_index::{By, Catalogue, IdType, Recognised, Resolution, Status};
+
+use super::fields::Field;
+use super::options::Options;
+use super::{Form, ListJob};
+use crate::pieces::Pieces;
+use crate::wire::json::string;
+
+/// Writes the results of a list.
+pub(crate) struct Writer<'a> {
+    pub(crate) form: Form,
+    pub(crate) options: &'a Options,
+    pub(crate) catalogue: &'a Catalogue,
+}
+
+/// The column names of an answer in CSV, before those of the fields.
+const CSV_COLUMNS: &str = "row,input,match,idType,matches,by,reason";
+
+/// Writes what precedes the results: the heading of CSV, the beginning of JSON.
+pub(crate) fn heading(
+    out: &mut Pieces,
+    form: Form,
+    options: &Options,
+    generation: u64,
+    columns: Option<&[Option<Recognised>]>,
+) {
+    let out = out.last();
+    match form {
+        Form::Ndjson => {}
+        Form::Csv => {
+            out.extend_from_slice(CSV_COLUMNS.as_bytes());
+            for field in &options.fields {
+                out.push(b',');
+                out.extend_from_slice(field.name().as_bytes());
+            }
+            out.push(b'\n');
+        }
+        Form::Json => {
+            let _ = write!(out, "{{\"generation\":{generation}");
+            if let Some(columns) = columns {
+                out.extend_from_slice(b",\"columns\":[");
+                for (place, column) in columns.iter().enumerate() {
+                    if place > 0 {
+                        out.push(b',');
+                    }
+                    let _ = match column {
+                        None => write!(out, "{{}}"),
+                        Some(Recognised { id_type, share }) => {
+                            let name = id_type.name();
+                            write!(out, "{{\"idType\":\"{name}\",\"share\":{share:.4}}}")
+                        }
+                    };
+                }
+                out.push(b']');
+            }
+        }
+    }
+}
+
+impl Writer<'_> {
+    /// Writes one result. `row` is its number, from 1.
+    pub(crate) fn write(
+        &self,
+        out: &mut Pieces,
+        row: usize,
+        job: &ListJob<'_>,
+        resolution: &Resolution,
+    ) {
+        match self.form {
+            Form::Json => self.json(out, resolution),
+            Form::Ndjson => {
+                self.json(out, resolution);
+                out.last().push(b'\n');
+            }
+            Form::Csv => self.csv(out, row, job, resolution),
+        }
+    }
+
+    fn json(&self, out: &mut Pieces, resolution: &Resolution) {
+        let buffer = out.last();
+        let status = name(&resolution.status);
+        let _ = write!(buffer, "{{\"status\":\"{status}\"");
+        match &resolution.id_types[..] {
+            [] => {}
+            [only] => {
+                let _ = write!(buffer, ",\"idType\":\"{}\"", only.name());
+            }
+            several => {
+                let names: Vec<_> = several.iter().map(|id_type| id_type.name()).collect();
+                let _ = write!(buffer, ",\"idTypes\":[\"{}\"]", names.join("\",\""));
+            }
+        }
+        match &resolution.status {
+            Status::Resolved(by) => {
+                buffer.extend_from_slice(b",\"by\":");
+                string(buffer, self.by(*by));
+            }
+            Status::Ambiguous(matches) => {
+                let _ = write!(buffer, ",\"matches\":{matches}");
+            }
+            Status::Unknown => {}
+            Status::Invalid(reason) => {
+                buffer.extend_from_slice(b",\"error\":");
+                string(buffer, reason);
+            }
+        }
+        if let Some(correction) = &resolution.correction {
+            buffer.extend_from_slice(b",\"correction\":");
+            string(buffer, correction);
+        }
+        if !resolution.hits.is_empty() {
+            buffer.extend_from_slice(b",\"data\":");
+            crate::wire::array_in_pieces(out, &resolution.hits, |out, hit| {
+                Field::write_row(&self.options.fields, out.last(), self.catalogue.row(*hit));
+            });
+        }
+        out.last().push(b'}');
+    }
+
+    fn csv(&self, out: &mut Pieces, row: usize, job: &ListJob<'_>, resolution: &Resolution) {
+        let id_types: Vec<_> = resolution.id_types.iter().map(|id_type| id_type.name()).collect();
+        let matches = match resolution.status {
+            Status::Resolved(_) => "1".to_owned(),
+            Status::Ambiguous(matches) => matches.to_string(),
+            Status::Unknown | Status::Invalid(_) => "0".to_owned(),
+        };
+        let by = match resolution.status {
+            Status::Resolved(by) => self.by(by),
+            _ => "",
+        };
+        let reason = reason(resolution);
+        let row = row.to_string();
+        let input = &*job.input;
+        let head =
+            [&row, input, name(&resolution.status), &id_types.join("|"), &matches, by, &reason];
+        let is_shown = self.options.is_many || matches!(resolution.status, Status::Resolved(_));
+        let hits = if is_shown { &resolution.hits[..] } else { &[] };
+        for hit in hits.iter().map(Some).chain(hits.is_empty().then_some(None)) {
+            let buffer = out.last();
+            for (place, text) in head.iter().enumerate() {
+                cell(buffer, place, text);
+            }
+            for (place, field) in (head.len()..).zip(&self.options.fields) {
+                match hit {
+                    Some(hit) => cell(buffer, place, &field.text(self.catalogue.row(*hit))),
+                    None => cell(buffer, place, ""),
+                }
+            }
+            buffer.push(b'\n');
+            out.begin_if_full();
+        }
+    }
+
+    fn by(&self, by: By) -> &str {
+        match by {
+            By::Only => "only",
+            By::Step(step) => self.options.policy.step(step),
+        }
+    }
+}
+
+fn name(status: &Status) -> &'static str {
+    match status {
+        Status::Resolved(_) => "resolved",
+        Status::Ambiguous(_) => "ambiguous",
+        Status::Unknown => "unknown",
+        Status::Invalid(_) => "invalid",
+    }
+}
+
+/// The reason why a row has no fields, for people.
+fn reason(resolution: &Resolution) -> Cow<'_, str> {
+    let reason = match &resolution.status {
+        Status::Resolved(_) => return Cow::Borrowed(""),
+        Status::Ambiguous(matches) => match &resolution.id_types[..] {
+            [] | [_] => return format!("{matches} rows may be meant").into(),
+            several => {
+                let names: Vec<_> = several.iter().copied().map(IdType::name).collect();
+                return format!("different securities as {}", names.join(" and ")).into();
+            }
+        },
+        Status::Unknown => "not found",
+        Status::Invalid(reason) => reason,
+    };
+    match &resolution.correction {
+        Some(correction) => format!("{reason}; did you mean {correction}?").into(),
+        None => Cow::Borrowed(reason),
+    }
+}
+
+/// Writes a cell (RFC 4180): in quotes where it must be.
+fn cell(out: &mut Vec<u8>, place: usize, text: &str) {
+    if place > 0 {
+        out.push(b',');
+    }
+    if text.contains(['"', ',', '\n', '\r']) {
+        out.push(b'"');
+        out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+}

@@ -1,0 +1,132 @@
+//! Bodies of lists in JSON and NDJSON (contract 17.3).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use figdex_index::{Column, Recognised};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
+
+use super::options::Options;
+use super::{COLUMN_TEXTS_MAX, COLUMNS_MAX, Context, List, ListError, ListJob};
+use crate::error::ApiError;
+use crate::version::Version;
+use crate::wire::job::{job, jobs};
+use crate::wire::json::{Raw, elements, read_members, text};
+use crate::wire::{Fault, invalid_key};
+
+/// Reads a JSON object with `jobs`, `columns` and the options.
+pub(super) fn json<'a>(
+    body: &'a str,
+    mut options: Options,
+    context: Context<'_>,
+) -> Result<List<'a>, ListError> {
+    let mut reader = serde_json::Deserializer::from_str(body);
+    let members = reader.deserialize_map(Members).and_then(|members| {
+        reader.end()?;
+        Ok(members)
+    });
+    let members = members.map_err(|error| {
+        format!("The body must be a JSON object with jobs, such as {{\"jobs\": [\"US0378331005\"]}}: {error}.")
+    })?;
+    let (mut raw_jobs, mut raw_columns, mut raw_headings) = (None, None, None);
+    for (name, raw) in members.0 {
+        let place = match &*name {
+            "jobs" => &mut raw_jobs,
+            "columns" => &mut raw_columns,
+            "headings" => &mut raw_headings,
+            _ => {
+                if !options.take(&name, raw, context.vocabulary)? {
+                    return Err(invalid_key(&name).into());
+                }
+                continue;
+            }
+        };
+        *place = Some(raw);
+    }
+    if raw_jobs.is_none() && raw_columns.is_none() {
+        return Err("jobs is required: an array of texts and mapping jobs.".into());
+    }
+    let jobs = raw_jobs.map(|raw| of_array(raw, &options, context)).transpose()?;
+    let columns = raw_columns.map(|raw| columns(raw, raw_headings)).transpose()?;
+    Ok(List { options, jobs, columns })
+}
+
+fn of_array<'a>(
+    raw: Raw<'a>,
+    options: &Options,
+    context: Context<'_>,
+) -> Result<Vec<ListJob<'a>>, ListError> {
+    let each = |job| ListJob::of(job, options, context.vocabulary);
+    jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each).map_err(|error| match error {
+        ApiError::PayloadTooLarge => ListError::TooManyJobs,
+        _ => "jobs must be an array of texts and mapping jobs.".into(),
+    })
+}
+
+/// Reads lines of JSON: a text or a mapping job on each. Blank lines are left out.
+pub(super) fn lines<'a>(
+    body: &'a str,
+    options: Options,
+    context: Context<'_>,
+) -> Result<List<'a>, ListError> {
+    let mut all = Vec::new();
+    let lines = body.split('\n').enumerate();
+    for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
+        if all.len() == context.jobs_max {
+            return Err(ListError::TooManyJobs);
+        }
+        let job = job(line.trim(), Version::V3).map_err(|error| {
+            let number = number + 1;
+            format!("Line {number} must be a text in quotes or a mapping job in JSON: {error}.")
+        })?;
+        all.push(ListJob::of(job, &options, context.vocabulary));
+    }
+    Ok(List { options, jobs: Some(all), columns: None })
+}
+
+/// The types of columns of texts.
+fn columns(raw: Raw<'_>, headings: Option<Raw<'_>>) -> Result<Vec<Option<Recognised>>, Fault> {
+    const COLUMNS: &str = "columns must be an array of at most 64 arrays of texts.";
+    let headings = match headings {
+        Some(raw) => elements(raw, COLUMNS_MAX).ok_or("headings must be an array of texts.")?,
+        None => Vec::new(),
+    };
+    let mut recognised = Vec::new();
+    let mut texts_left = COLUMN_TEXTS_MAX;
+    for (place, raw) in elements(raw, COLUMNS_MAX).ok_or(COLUMNS)?.into_iter().enumerate() {
+        let Some(texts) = elements(raw, texts_left) else {
+            return Err(if raw.get().starts_with('[') {
+                format!("columns may hold {COLUMN_TEXTS_MAX} texts together.").into()
+            } else {
+                COLUMNS.into()
+            });
+        };
+        texts_left -= texts.len();
+        let mut column = Column::default();
+        for raw in texts {
+            column.add(&text(raw).ok_or(COLUMNS)?);
+        }
+        let heading = headings.get(place).copied().and_then(text).unwrap_or_default();
+        recognised.push(column.recognise(&heading));
+    }
+    Ok(recognised)
+}
+
+/// The members of an object, in their order.
+struct Members;
+
+struct Read<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Read<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        read_members(map, |name, raw| members.push((name, raw)))?;
+        Ok(Read(members))
+    }
+}

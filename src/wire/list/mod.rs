@@ -1,0 +1,160 @@
+//! Lists: the bodies and the answers of `POST /resolve` (contract 17), in JSON, CSV and NDJSON.
+//!
+//! | file | shape |
+//! |---|---|
+//! | `options` | `prefer`, `fields`, `many`, `includeUnlistedEquities`: members or parameters |
+//! | `body` | JSON and NDJSON bodies |
+//! | `table` | CSV bodies |
+//! | `fields` | the members of a row that are asked for |
+//! | `answer` | the answer in each form |
+
+mod answer;
+mod body;
+mod fields;
+mod options;
+mod table;
+
+use std::borrow::Cow;
+
+use figdex_index::{ID_VALUE_BYTES_MAX, Question, Vocabulary};
+
+pub(crate) use self::answer::{Writer, heading};
+use self::options::Options;
+use super::Fault;
+use super::job::Job;
+use crate::version::Version;
+
+/// The form of a body or of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Json,
+    Csv,
+    /// JSON, a result on each line.
+    Ndjson,
+}
+
+/// A list that was read and checked.
+pub(crate) struct List<'a> {
+    pub(crate) options: Options,
+    /// The jobs; `None` when a JSON body has no `jobs`.
+    pub(crate) jobs: Option<Vec<ListJob<'a>>>,
+    /// The types of the columns that a JSON body asks about.
+    pub(crate) columns: Option<Vec<Option<figdex_index::Recognised>>>,
+}
+
+/// One job of a list.
+pub(crate) struct ListJob<'a> {
+    /// The identifier as it was sent, for the column `input`.
+    pub(crate) input: Cow<'a, str>,
+    pub(crate) question: Question<'a>,
+}
+
+/// A list that cannot be answered.
+#[derive(Debug)]
+pub(crate) enum ListError {
+    /// The body or an option is wrong, for this reason.
+    Invalid(Fault),
+    /// There are more jobs than allowed.
+    TooManyJobs,
+}
+
+impl From<Fault> for ListError {
+    fn from(fault: Fault) -> Self {
+        Self::Invalid(fault)
+    }
+}
+
+impl From<&'static str> for ListError {
+    fn from(fault: &'static str) -> Self {
+        Self::Invalid(fault.into())
+    }
+}
+
+impl From<String> for ListError {
+    fn from(fault: String) -> Self {
+        Self::Invalid(fault.into())
+    }
+}
+
+/// The most columns whose types are asked for in one request, and the most texts in all of them.
+const COLUMNS_MAX: usize = 64;
+const COLUMN_TEXTS_MAX: usize = 10_000;
+
+/// What the reading of a list depends on.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'c> {
+    pub(crate) vocabulary: &'c Vocabulary,
+    /// The most jobs.
+    pub(crate) jobs_max: usize,
+}
+
+impl<'a> List<'a> {
+    /// Reads a list. `parameters` is the query of the URL.
+    ///
+    /// # Errors
+    /// [`ListError`].
+    pub(crate) fn read(
+        body: &'a [u8],
+        form: Form,
+        parameters: &str,
+        context: Context<'_>,
+    ) -> Result<Self, ListError> {
+        let body = str::from_utf8(body).map_err(|_| "The body is not UTF-8.")?;
+        let options = Options::of_parameters(parameters, context.vocabulary)?;
+        match form {
+            Form::Json => body::json(body, options, context),
+            Form::Ndjson => body::lines(body, options, context),
+            Form::Csv => table::read(body, options, context),
+        }
+    }
+
+    /// The number of jobs, or of texts in columns, that the request counts.
+    pub(crate) fn len(&self) -> usize {
+        self.jobs.as_ref().map_or(0, Vec::len)
+    }
+}
+
+impl<'a> ListJob<'a> {
+    /// The job of an element of `jobs`. A fault is the result of that job.
+    fn of(job: Job<'a>, options: &Options, vocabulary: &Vocabulary) -> Self {
+        let filters = options.filters();
+        match job {
+            Job::Text(Cow::Borrowed(text)) => Self::text(text, options, vocabulary),
+            Job::Text(Cow::Owned(text)) => Self {
+                question: Question::text(&text, vocabulary, filters).into_owned(),
+                input: shortened(&text).into_owned().into(),
+            },
+            Job::Object(fields) => {
+                let input = fields.input().unwrap_or_default();
+                let question = fields.question(Version::V3, vocabulary, options.includes_unlisted);
+                Self { input: shortened_owned(input), question }
+            }
+            Job::Other => Self {
+                input: Cow::Borrowed(""),
+                question: Question::invalid("a job must be a text or an object".to_owned()),
+            },
+        }
+    }
+
+    fn text(text: &'a str, options: &Options, vocabulary: &Vocabulary) -> Self {
+        let question = Question::text(text, vocabulary, options.filters());
+        Self { input: shortened(text), question }
+    }
+}
+
+/// The text for the column `input`: one that is too long for an identifier is cut, so that a client
+/// cannot make the server send it back in full.
+fn shortened(text: &str) -> Cow<'_, str> {
+    const CHARS_MAX: usize = 2 * ID_VALUE_BYTES_MAX;
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => Cow::Borrowed(text),
+    }
+}
+
+fn shortened_owned(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => shortened(text),
+        Cow::Owned(text) => Cow::Owned(shortened(&text).into_owned()),
+    }
+}
