@@ -7,7 +7,7 @@ import { el, fill, say, count, counted, duration, icon } from "./dom.js";
 import { run } from "./batch.js";
 import { download } from "./csv.js";
 import { linesOf } from "./download.js";
-import { FIELDS, jobOf, matchesOf, STATUSES, statusOf } from "./list.js";
+import { FIELDS, jobOf, matchesOf, nextJob, STATUSES, statusOf } from "./list.js";
 import { countdown } from "./notice.js";
 import { COLUMNS, renderRow } from "./result-row.js";
 import { virtual, VIRTUAL_ROWS_MAX } from "./virtual.js";
@@ -27,13 +27,20 @@ export function outcome({ rows, entries }, question) {
   // Leaving the page during the run would lose the results.
   const guard = (event) => event.preventDefault();
 
+  const queue = entries.map((entry) => ({ entry, job: entry.job }));
   const take = (entry, answer, generation) => {
-    entry.answer = answer;
+    const isFound = Boolean(answer.data);
+    if (isFound || !entry.answer) entry.answer = answer;
     generations.add(generation);
+    return isFound;
   };
-  const work = run(entries, options, question.limits, {
+  const work = run(queue, options, question.limits, {
     onResults(from, { results, generation }) {
-      results.forEach((answer, at) => take(entries[from + at], answer, generation));
+      results.forEach((answer, at) => {
+        const { entry, job } = queue[from + at];
+        const next = take(entry, answer, generation) || answer.correction ? null : nextJob(job);
+        if (next) queue.push({ entry, job: next });
+      });
       redraw ??= setTimeout(drawRows, REDRAW_MS);
     },
     onState(state) {
@@ -86,7 +93,7 @@ export function outcome({ rows, entries }, question) {
 
   function show(place) {
     view = {
-      bar: el("progress", { max: String(Math.max(1, entries.length)), "aria-label": "Identifiers sent" }),
+      bar: el("progress", { max: String(Math.max(1, queue.length)), "aria-label": "Identifiers sent" }),
       line: el("p", { class: "run-line" }), wait: el("div", {}), buttons: el("div", { class: "run-buttons" }),
       tabs: el("div", { role: "tablist", "aria-label": "Statuses", class: "tabs", on: { keydown: arrows } }, Object.keys(TABS).map((kind) => el("button", {
         type: "button", role: "tab", id: `tab-${kind}`, "aria-controls": "outcome", on: { click: () => { tab = kind; drawRows(); } },
@@ -107,6 +114,7 @@ export function outcome({ rows, entries }, question) {
 
   function drawState(state) {
     if (!view) return;
+    view.bar.max = Math.max(1, queue.length);
     view.bar.value = state.done;
     fill(view.line, summary(state));
     const button = (words, act, kind = "") => el("button", { type: "button", class: kind, on: { click: act } }, words);
@@ -128,11 +136,11 @@ export function outcome({ rows, entries }, question) {
   }
 
   function summary(state) {
-    const parts = [`${count(state.done)} of ${counted(entries.length, "different identifier")} sent`];
+    const parts = [`${count(state.done)} of ${counted(queue.length, "different identifier")} sent`];
     if (state.phase === "done") parts[0] = `Done: ${counted(rows.length, "row")}`;
     if (state.phase === "cancelled") parts.push("cancelled");
     const isBusy = state.phase === "running" || state.phase === "waiting";
-    if (isBusy && state.remaining !== null && state.done < entries.length) parts.push(`about ${duration(Math.max(1, state.remaining))} left`);
+    if (isBusy && state.remaining !== null && state.done < queue.length) parts.push(`about ${duration(Math.max(1, state.remaining))} left`);
     if (state.phase === "done") for (const [kind, name] of Object.entries(STATUSES)) if (tally()[kind]) parts.push(`${count(tally()[kind])} ${name.toLowerCase()}`);
     return parts.join(" · ");
   }

@@ -35,6 +35,12 @@ export function listOf(table, heading, column, idType) {
 /** A text is sent as it is, to be recognised, or as an identifier of a kind. */
 export const jobOf = (text, idType) => (idType ? { idType, idValue: text } : text);
 
+/** What a column of a kind may hold besides: an identifier that is not found is asked about again. */
+const ALSO = { ID_BB_GLOBAL: "COMPOSITE_ID_BB_GLOBAL", COMPOSITE_ID_BB_GLOBAL: "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", ID_CUSIP: "ID_CINS" };
+
+/** The job that may find an identifier after `job` has not; null when there is none. */
+export const nextJob = (job) => (ALSO[job.idType] ? { ...job, idType: ALSO[job.idType] } : null);
+
 /** The status of an entry, as a person may have decided it; "" before its answer. */
 export const statusOf = ({ answer, chosen }) => (!answer ? "" : chosen ? "resolved" : answer.status);
 
