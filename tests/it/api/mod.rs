@@ -16,6 +16,7 @@ mod page;
 mod paging;
 mod properties;
 mod requests;
+mod resolve;
 mod rows;
 mod schema;
 mod search;
