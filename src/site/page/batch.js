@@ -4,8 +4,10 @@
 import * as api from "./api.js";
 import { count, counted, duration } from "./dom.js";
 
-/** Most jobs of one request, and the jobs of a first request, before the server's limits are known. */
+/** Most jobs of one request, and of one whose answer has all matches. */
 const JOBS_MAX = 1000;
+const JOBS_MAX_MANY = 100;
+/** The jobs of a first request, before the server's limits are known. */
 const FIRST_JOBS = 100;
 const TRIES_MAX = 10;
 
@@ -52,7 +54,7 @@ export function estimate(jobs, limits) {
 export function run(jobs, options, limits, { onResults, onState }) {
   const state = { phase: "ready", done: 0, words: "", until: 0, remaining: null };
   let rate = limits ? rateOf(limits) : undefined; // undefined: not known yet
-  let abort, wake, size = JOBS_MAX, tries = 0, busyMs = 0;
+  let abort, wake, size = options.isMany ? JOBS_MAX_MANY : JOBS_MAX, tries = 0, busyMs = 0;
   const setState = (phase, words = "", until = 0) => {
     Object.assign(state, { phase, words, until, remaining: remaining() });
     onState(state);
@@ -91,14 +93,13 @@ export function run(jobs, options, limits, { onResults, onState }) {
   async function recover(failure, sent, signal) {
     switch (failure.kind) {
       case "limit":
-        rate = null; // the wait is that of the refusal
+        rate = undefined; // the wait is that of the refusal
         await pause(failure.wait, `${failure.message} Continuing`, signal);
         return true;
       case "large":
         if (sent > 1) {
-          // The server may say how many fit.
-          const fits = (failure.own.match(/\d[\d,]*/g) ?? []).map((text) => Number(text.replaceAll(",", "")));
-          size = Math.max(1, ...fits.filter((number) => number < sent)) > 1 ? Math.max(...fits.filter((number) => number < sent)) : Math.floor(sent / 2);
+          const allowed = Number(/at most (\d+)/.exec(failure.own)?.[1]);
+          size = Math.max(1, allowed < sent ? allowed : Math.floor(sent / 2));
           setState("running", `The server allows fewer identifiers in one request: continuing with ${count(size)}.`);
           return true;
         }
@@ -128,14 +129,14 @@ export function run(jobs, options, limits, { onResults, onState }) {
         resolve();
       };
       const timer = setTimeout(end, seconds * 1000);
-      wake = () => { rate = null; end(); };
+      wake = () => { rate = undefined; end(); };
       signal.addEventListener("abort", end);
     });
   }
 
   function batchSize() {
     const fits = rate === undefined ? FIRST_JOBS : rate === null ? JOBS_MAX : now(rate).left * jobsPerRequest();
-    return Math.max(1, Math.min(size, JOBS_MAX, fits));
+    return Math.max(1, Math.min(size, fits));
   }
 
   /** The estimated seconds for the rest, from the server's headers and its speed so far. */

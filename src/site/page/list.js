@@ -54,10 +54,11 @@ export const idTypesOf = ({ answer }) => answer?.idTypes ?? (answer?.idType ? [a
 export const byOf = ({ answer, chosen }) => (chosen ? "chosen by you" : answer?.by ?? "");
 
 /** The reason of an entry without a row, and what a person corrected. */
-export function reasonOf({ answer, text, correction }) {
+export function reasonOf({ answer, chosen, text, correction }) {
   const corrected = correction ? `corrected by you from ${text} to ${correction}` : "";
   if (!answer) return corrected || "not asked";
-  const reason = answer.error ?? (answer.status === "unknown" ? "not found" : "");
+  const open = answer.idTypes ? `different securities as ${answer.idTypes.join(" and ")}` : `${answer.matches} rows may be meant`;
+  const reason = { unknown: "not found", invalid: answer.error, ambiguous: chosen ? "" : open }[answer.status] ?? "";
   const slip = answer.correction && reason ? `${reason}; did you mean ${answer.correction}?` : reason;
   return [corrected, slip].filter(Boolean).join("; ");
 }

@@ -294,7 +294,7 @@ def next_steps(browser, options):
     assert (table[1]["figi"], table[1]["by"]) == (second, "chosen by you") and int(table[1]["matches"]) > 1
     for row in (table[0], table[3]):
         assert (row["input"], row["figi"]) == (WRONG_DIGIT, ""), row
-        assert row["reason"] == f"corrected by you from {WRONG_DIGIT} to {ISIN}", row
+        assert row["reason"].startswith(f"corrected by you from {WRONG_DIGIT} to {ISIN}; "), row
     assert table[2]["reason"] == "it is blank"
     # All matches on request: a line each, and the same number of rows.
     tab.get_by_label("Show all matches").check()
