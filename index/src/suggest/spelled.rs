@@ -34,7 +34,7 @@ pub(super) fn spelled(text: &str, filters: &Filters, vocabulary: &Vocabulary) ->
     spelled.collect()
 }
 
-/// What is wrong with a text that looks like an identifier.
+/// The fault of a text that looks like an identifier, and its correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misspelling {
     /// The fault, as a sentence without a full stop.

@@ -148,7 +148,7 @@ export async function resolve({ jobs, prefer, fields, unlisted, isMany }, signal
   return { results: data.results, generation: String(data.generation), limits: { headers: limits, at: Date.now() } };
 }
 
-/** What the columns of a table hold: `{idType, share}` for each, or `{}`. */
+/** The types of the columns of a table: `{idType, share}` for each, or `{}`. */
 export async function recogniseColumns(columns, headings, signal) {
   const { data, limits } = await ask("POST", "resolve", { body: { columns, headings }, signal });
   if (data.columns?.length !== columns.length) throw new Failure("request", "The server’s answer could not be read.");

@@ -35,7 +35,7 @@ function waiting(jobs, rate) {
   return over <= 0 ? 0 : reset + (Math.ceil(over / rate.most) - 1) * rate.window;
 }
 
-/** What this many jobs cost, as a sentence. `limits` are the headers of an answer, or null. */
+/** The cost of this many jobs, as a sentence. `limits` are the headers of an answer, or null. */
 export function estimate(jobs, limits) {
   if (!limits || !jobs) return jobs ? "" : "There is nothing to send.";
   const rate = rateOf(limits);

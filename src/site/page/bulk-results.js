@@ -52,7 +52,7 @@ export function outcome({ rows, entries }, question) {
     },
   });
 
-  /** What a person may decide about a row; it holds for all rows with the same identifier. */
+  /** The decisions of a person about a row, which hold for all rows with the same identifier. */
   const acts = {
     choose({ entry, number }, match) {
       entry.chosen = match;

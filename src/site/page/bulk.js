@@ -145,7 +145,7 @@ export function show(view) {
     draw();
   }
 
-  // A key has another limit, which the next answer tells.
+  // A key has another limit, which the next answer names.
   function keyChanged() {
     work.limits = null;
     clearTimeout(typing);

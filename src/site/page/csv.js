@@ -1,6 +1,6 @@
 // Results as CSV: RFC 4180, UTF-8, every cell in quotes. A spreadsheet would run a cell that starts
 // with = + - or @ as a formula: also after blanks or hidden characters, and some also with the wide
-// forms of these signs. An apostrophe in front of such a cell makes it text. A number is no formula.
+// forms of these signs. An apostrophe in front of such a cell makes it text. A number is not a formula.
 
 const GUARDED = /^[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/;
 const NUMBER = /^[+-]\d[\d.,]*%?$/;

@@ -35,7 +35,7 @@ export function listOf(table, heading, column, idType) {
 /** A text is sent as it is, to be recognised, or as an identifier of a kind. */
 export const jobOf = (text, idType) => (idType ? { idType, idValue: text } : text);
 
-/** What a column of a kind may hold besides: an identifier that is not found is asked about again. */
+/** The kinds that a column of a kind may hold besides. An unknown identifier is asked about again. */
 const ALSO = { ID_BB_GLOBAL: "COMPOSITE_ID_BB_GLOBAL", COMPOSITE_ID_BB_GLOBAL: "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", ID_CUSIP: "ID_CINS" };
 
 /** The job that may find an identifier after `job` has not; null when there is none. */
@@ -50,7 +50,7 @@ export const matchesOf = ({ answer, chosen }) => (chosen ? [chosen] : answer?.da
 /** The idTypes as which an entry was read. */
 export const idTypesOf = ({ answer }) => answer?.idTypes ?? (answer?.idType ? [answer.idType] : []);
 
-/** How the row was found: `only`, a step, or a person's choice. */
+/** The way in which the row was found: `only`, a step, or a person's choice. */
 export const byOf = ({ answer, chosen }) => (chosen ? "chosen by you" : answer?.by ?? "");
 
 /** The reason of an entry without a row, and what a person corrected. */

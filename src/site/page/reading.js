@@ -59,7 +59,7 @@ export function preview(place, { table, heading, column }) {
     ), left > 0 ? el("p", { class: "dim small" }, `and ${counted(left, "more row")}`) : null));
 }
 
-/** What is recognised, for a person who has no list yet. */
+/** The forms that are recognised, for a person who has no list yet. */
 export function lesson() {
   const kind = (name, form) => [el("dt", {}, name), el("dd", {}, form)];
   return [el("dl", { class: "pairs lesson" },

@@ -171,7 +171,7 @@ function row(one) {
 /** Grey rows in the place of the results, of the same height. */
 const skeleton = () => el("div", { class: "skeleton", "aria-hidden": "true" }, Array.from({ length: 8 }, () => el("span")));
 
-/** What the typed text may have meant: a right check digit, or a suggestion. */
+/** Shows the right check digit of the typed text, or suggestions. */
 async function suggestFor(question, place, signal) {
   let found;
   try {

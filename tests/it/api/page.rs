@@ -84,8 +84,8 @@ fn every_named_file_exists() {
     }
 }
 
-/// contract 16.10: the page asks `/resolve` what an identifier is and which row is meant, and has no
-/// rules of its own: only the file of the endpoints names one, and none maps by the contract.
+/// contract 16.10: the page asks `/resolve` what an identifier is and which row is meant. It neither
+/// recognises identifiers nor maps them by the contract.
 #[test]
 fn one_recognition() {
     for entry in fs::read_dir(folder()).unwrap() {

@@ -120,6 +120,13 @@ fn tickers_as_lists_have_them() {
         let expected: Vec<String> = expected.iter().copied().map(figi).collect();
         assert_eq!(found.iter().take(1).cloned().collect::<Vec<_>>(), expected, "{query}");
     }
+    // A suffix of data vendors, for an exchange code that the dump of this test has.
+    let london = Server::of_dump(&format!(
+        "{}{{\"figi\":\"{}\",\"ticker\":\"AAPL\",\"exchCode\":\"LN\",\"name\":\"APPLE INC\",\"securityType2\":\"Common Stock\"}}\n",
+        dump(),
+        figi(950)
+    ));
+    assert_eq!(figis(&suggest(&london, "?query=AAPL.L"))[0], figi(950));
     let found = &suggest(&server, "?query=AAPL+UW+Equity")["data"][0];
     assert_eq!(found["matched"].to_string(), r#"["ticker"]"#);
 }

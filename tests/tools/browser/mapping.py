@@ -475,4 +475,10 @@ def true_estimate(browser, options):
     expect(tab.locator(".run-line")).to_contain_text(re.compile("about (3|4) min"))
     assert len(sizes) == 1 and 200 <= sizes[0] <= 250 and sizes[0] % 10 == 0, sizes  # all that fits, in one request
     tab.get_by_role("button", name="Cancel").click()
+    if options.key:
+        # With a key a request has ten times as many, and another window.
+        tab.get_by_label("API key").fill(options.key)
+        expect(tab.locator(".begin p")).to_contain_text("They count as 10 requests; the server allows 25 requests in 6 s: nothing has to wait.")
+        run(tab, 1000)
+        assert sizes[1:] == [1000], sizes
     page.close()
