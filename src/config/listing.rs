@@ -82,7 +82,10 @@ impl Display for Listing {
         let live = SETTINGS.iter().filter(|setting| setting.is_live).map(|setting| setting.name);
         writeln!(f, "# The settings of figdex in force, each with its origin.")?;
         writeln!(f, "# A running server applies changes of these on SIGHUP: [limits],")?;
-        writeln!(f, "# {}.", live.collect::<Vec<_>>().join(", "))?;
+        // A few names on each line keep it within 80 columns.
+        for names in live.collect::<Vec<_>>().chunks(3) {
+            writeln!(f, "# {}", names.join(", "))?;
+        }
         writeln!(f, "# Changes of all others need a restart.")?;
         let mut table = "";
         for Listed { name, value, provenance, note, .. } in &self.0 {

@@ -357,8 +357,9 @@ fn changes_that_a_reload_applies() {
     let applied = ["no_limits"].into_iter().chain(of_a_request);
     let applied = applied.chain(["limits.v3.search.with_key"]).map(str::to_owned).collect();
     assert_eq!(changes, Changes { applied, waiting: Vec::new() });
-    let live = "on SIGHUP: [limits],\n# keys, no_limits, jobs_per_request, \
-                jobs_per_request_with_key, body_bytes_max.\n";
+    let live = "on SIGHUP: [limits],\n# keys, no_limits, jobs_per_request\n\
+                # jobs_per_request_with_key, jobs_per_list, jobs_per_list_with_key\n\
+                # body_bytes_max\n";
     assert!(in_force.to_string().contains(live), "{in_force}");
 }
 

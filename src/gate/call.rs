@@ -63,7 +63,7 @@ impl Admitted {
 }
 
 impl Admitted {
-    /// Counts a list of so many jobs, which counts as one request for every `jobs_max` jobs; the
+    /// Counts a list of `jobs` jobs, which counts as one request for every `jobs_max` jobs; the
     /// first of them was counted when the request was admitted (contract 17.8). Returns the state
     /// of the window when there are more.
     ///

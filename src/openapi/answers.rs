@@ -2,9 +2,12 @@
 
 #![expect(dead_code, reason = "these types are described, never built: `wire` writes JSON itself")]
 
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::Schemas;
+use crate::wire::list::field_names;
 
 /// An instrument. All fields are present, null where unknown.
 #[derive(ToSchema)]
@@ -98,6 +101,82 @@ struct FilterResponse {
     total: u64,
 }
 
+/// The answer to a list.
+#[derive(ToSchema)]
+struct ResolveResponse {
+    /// The number of the generation of the index that answered.
+    generation: u64,
+    /// The results of the jobs, in their order. Present when the request has jobs.
+    #[schema(required = false)]
+    results: Vec<ResolveResult>,
+    /// The types of the columns that were asked for.
+    #[schema(required = false)]
+    columns: Vec<ResolveColumn>,
+}
+
+/// The result of one job of a list.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ResolveResult {
+    /// `resolved`, `ambiguous`, `unknown` or `invalid`.
+    status: String,
+    /// The type of identifier that the text was read as.
+    #[schema(required = false, example = "ID_ISIN")]
+    id_type: String,
+    /// The types as which the text finds different securities.
+    #[schema(required = false)]
+    id_types: Vec<String>,
+    /// The step that left one row, or `only`.
+    #[schema(required = false, example = "composite")]
+    by: String,
+    /// The number of rows that the last step left.
+    #[schema(required = false)]
+    matches: u64,
+    /// The reason why the job is invalid.
+    #[schema(required = false)]
+    error: String,
+    /// The identifier that may be meant: one check digit or one transposition away.
+    #[schema(required = false)]
+    correction: String,
+    /// The row that is meant, or candidates, with the fields that were asked for.
+    #[schema(required = false)]
+    data: Vec<ResolveRow>,
+}
+
+struct ResolveRow;
+
+impl PartialSchema for ResolveRow {
+    fn schema() -> RefOr<Schema> {
+        let mut row =
+            ObjectBuilder::new().description(Some("The members of a row that were asked for."));
+        for name in field_names() {
+            let text = SchemaType::from_iter([Type::String, Type::Null]);
+            row = row.property(name, ObjectBuilder::new().schema_type(text));
+        }
+        row.into()
+    }
+}
+
+impl ToSchema for ResolveRow {}
+
+/// The type of a column; without members when it is not recognised.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ResolveColumn {
+    #[schema(required = false, example = "ID_ISIN")]
+    id_type: String,
+    /// The share of the texts that have the form of this type.
+    #[schema(required = false, minimum = 0, maximum = 1)]
+    share: f64,
+}
+
+/// The fault of a whole list.
+#[derive(ToSchema)]
+struct ResolveFault {
+    #[schema(example = "jobs is required: an array of texts and mapping jobs.")]
+    error: String,
+}
+
 /// The values that a property may have.
 #[derive(ToSchema)]
 struct ValuesResponse {
@@ -111,4 +190,6 @@ pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<SearchResponse>();
     schemas.add::<FilterResponse>();
     schemas.add::<ValuesResponse>();
+    schemas.add::<ResolveResponse>();
+    schemas.add::<ResolveFault>();
 }

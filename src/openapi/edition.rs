@@ -28,6 +28,16 @@ pub(super) fn apply(
     schemas["BulkMappingJob"]["maxItems"] = with_key.into();
     schemas["BulkMappingJob"]["description"] =
         format!("The jobs of one request: at most {jobs}, or {with_key} with an API key.").into();
+    let request = &mut schemas["ResolveRequest"];
+    request["additionalProperties"] = json!(false);
+    request["properties"]["many"]["enum"] = json!(["none", "all", null]);
+    let jobs = &mut request["properties"]["jobs"];
+    jobs["maxItems"] = per_request.list_jobs_max_with_key.into();
+    jobs["description"] = format!(
+        "Texts, each read by its form, and mapping jobs: at most {}, or {} with an API key.",
+        per_request.list_jobs_max, per_request.list_jobs_max_with_key
+    )
+    .into();
     if version.has_required_properties() {
         schemas["MappingJob"]["description"] = REQUIRED.into();
     }
@@ -60,7 +70,13 @@ pub(super) fn apply(
         wrap(schemas, "SearchResponse");
         wrap(schemas, "FilterResponse");
     }
-    let endpoints = [(version.has_search(), "Search"), (version.has_filter(), "Filter")];
+    // A list asks as v3 does.
+    let has_lists = version == Version::V3;
+    let endpoints = [
+        (version.has_search(), "Search"),
+        (version.has_filter(), "Filter"),
+        (has_lists, "Resolve"),
+    ];
     for (_, name) in endpoints.into_iter().filter(|(has, _)| !has) {
         schemas.retain(|component, _| !component.starts_with(name));
     }

@@ -12,6 +12,7 @@ use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{ComponentsBuilder, Object, Ref, Type};
 use utoipa::openapi::{
     Content, ContentBuilder, HttpMethod, ObjectBuilder, Paths, Required, Response, ResponseBuilder,
+    Server,
 };
 
 use crate::config::Settings;
@@ -32,6 +33,9 @@ pub(super) fn paths(version: Version, settings: &Settings) -> Paths {
     }
     if version.has_filter() {
         add("/filter", HttpMethod::Post, filter(settings));
+    }
+    if version == Version::V3 {
+        add("/resolve", HttpMethod::Post, resolve(settings));
     }
     paths
 }
@@ -100,6 +104,38 @@ fn filter(settings: &Settings) -> Operation {
     let operation = posting("FilterRequest", &examples)
         .description(Some("Finds the same FIGIs as search, in FIGI order, and counts them."));
     answering(operation, "FilterResponse", "A page of results, and the number of all.").build()
+}
+
+/// Lists have no version: their operation has its own address.
+fn resolve(settings: &Settings) -> Operation {
+    let examples = [
+        (
+            "simpleListRequest",
+            "Texts",
+            json!({"jobs": ["US0378331005", "IBM US Equity"], "prefer": ["composite", "exchCode=US"]}),
+        ),
+        (
+            "narrowedListRequest",
+            "Mapping jobs, with some fields of the rows",
+            json!({
+                "jobs": [{"idType": "ID_ISIN", "idValue": "US4592001014", "currency": "EUR"}],
+                "prefer": ["composite"], "fields": ["figi", "ticker", "exchCode"],
+            }),
+        ),
+    ];
+    let operation = posting("ResolveRequest", &examples).description(Some(
+        "Says which row each identifier of a list means, by the steps that the request states. \
+         Bodies and answers may also be text/csv or application/x-ndjson; then the options are \
+         parameters of the URL.",
+    ));
+    let base = settings.public_url.clone().unwrap_or_else(|| "/".to_owned());
+    let fault = |description| counted(json_response("ResolveFault", description));
+    let operation = operation
+        .servers(Some([Server::new(base)]))
+        .response("200", counted(json_response("ResolveResponse", "The results of the jobs.")))
+        .response("400", fault("The body or an option is wrong."))
+        .response("413", fault("The list is too long for one request."));
+    refused(operation, &["401", "405", "406", "415", "429", "500", "503"]).build()
 }
 
 fn values(version: Version) -> Operation {

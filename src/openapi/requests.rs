@@ -4,7 +4,7 @@
 
 use utoipa::openapi::schema::{ArrayBuilder, Object, SchemaType, Type};
 use utoipa::openapi::schema::{KnownFormat, OneOfBuilder, SchemaFormat};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Schemas;
@@ -84,10 +84,45 @@ struct FilterRequest {
     search: SearchRequest,
 }
 
+/// A list: identifiers, each with the question which row it means.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+struct ResolveRequest {
+    /// Texts, each read by its form, and mapping jobs.
+    jobs: Option<Vec<ResolveJob>>,
+    /// Steps that choose one of several rows: composite, or a property with values in the order of
+    /// preference.
+    #[schema(max_items = 16)]
+    prefer: Option<Vec<String>>,
+    /// Members of a row. Without it, those of a row of v3.
+    fields: Option<Vec<String>>,
+    /// With all, an ambiguous job is answered with all of its rows.
+    many: Option<String>,
+    /// Whether to include equities that are not listed on an exchange, for all jobs.
+    include_unlisted_equities: Option<bool>,
+    /// Columns of texts whose types are asked for; 10,000 texts together.
+    #[schema(max_items = 64)]
+    columns: Option<Vec<Vec<String>>>,
+    /// The headings of the columns.
+    #[schema(max_items = 64)]
+    headings: Option<Vec<String>>,
+}
+
+struct ResolveJob;
 struct IdValue;
 struct NullableNumberInterval;
 struct NullableDateInterval;
 struct StateCode;
+
+impl PartialSchema for ResolveJob {
+    fn schema() -> RefOr<Schema> {
+        OneOfBuilder::new()
+            .item(Object::with_type(Type::String))
+            .item(Ref::from_schema_name("MappingJob"))
+            .description(Some("An identifier as a text, or a mapping job."))
+            .into()
+    }
+}
 
 impl PartialSchema for IdValue {
     fn schema() -> RefOr<Schema> {
@@ -130,6 +165,7 @@ impl PartialSchema for StateCode {
     }
 }
 
+impl ToSchema for ResolveJob {}
 impl ToSchema for IdValue {}
 impl ToSchema for NullableNumberInterval {}
 impl ToSchema for NullableDateInterval {}
@@ -154,4 +190,5 @@ pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<BulkMappingJob>();
     schemas.add::<SearchRequest>();
     schemas.add::<FilterRequest>();
+    schemas.add::<ResolveRequest>();
 }

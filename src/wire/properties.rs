@@ -128,7 +128,7 @@ impl<'a> Properties<'a> {
             let is_known = vocabulary.admit(property, &value).is_some();
             (!is_known).then(|| {
                 let value: String = value.chars().take(64).collect();
-                format!("{}: {value:?} is no value of it in this index", property.name())
+                format!("{}: {value:?} is not one of its values in this index", property.name())
             })
         });
         unknown.next()

@@ -134,7 +134,7 @@ impl Limiter {
         self.charge(caller, version, [span, Span::Total], 1, now)
     }
 
-    /// Counts so many requests at once, or none.
+    /// Counts several requests at once, or none of them.
     ///
     /// # Errors
     /// As [`Limiter::admit`].

@@ -11,7 +11,7 @@ use super::{COLUMN_TEXTS_MAX, COLUMNS_MAX, Context, List, ListError, ListJob};
 use crate::error::ApiError;
 use crate::version::Version;
 use crate::wire::job::{job, jobs};
-use crate::wire::json::{Raw, elements, read_members, text};
+use crate::wire::json::{Raw, elements, is_null, read_members, text};
 use crate::wire::{Fault, invalid_key};
 
 /// Reads a JSON object with `jobs`, `columns` and the options.
@@ -29,7 +29,7 @@ pub(super) fn json<'a>(
         format!("The body must be a JSON object with jobs, such as {{\"jobs\": [\"US0378331005\"]}}: {error}.")
     })?;
     let (mut raw_jobs, mut raw_columns, mut raw_headings) = (None, None, None);
-    for (name, raw) in members.0 {
+    for (name, raw) in members.0.into_iter().filter(|(_, raw)| !is_null(raw)) {
         let place = match &*name {
             "jobs" => &mut raw_jobs,
             "columns" => &mut raw_columns,

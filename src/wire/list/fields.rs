@@ -44,6 +44,11 @@ fields! {
     Metadata = "metadata";
 }
 
+/// The names of all fields.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    Field::ALL.iter().map(|field| field.name())
+}
+
 /// The value of a field.
 enum Value<'a> {
     Figi(Figi),
@@ -74,7 +79,7 @@ impl Field {
         for name in names.map(str::trim) {
             let field = Self::ALL.iter().copied().find(|field| field.name() == name);
             let field = field.ok_or_else(|| {
-                let names: Vec<_> = Self::ALL.iter().map(|field| field.name()).collect();
+                let names: Vec<_> = self::names().collect();
                 let name: String = name.chars().take(64).collect();
                 format!("fields: {name:?} is not a field; the fields are {}.", names.join(", "))
             })?;

@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use figdex_index::{ID_VALUE_BYTES_MAX, Question, Vocabulary};
 
 pub(crate) use self::answer::{Writer, heading};
+pub(crate) use self::fields::names as field_names;
 use self::options::Options;
 use super::Fault;
 use super::job::Job;
@@ -80,7 +81,7 @@ impl From<String> for ListError {
 const COLUMNS_MAX: usize = 64;
 const COLUMN_TEXTS_MAX: usize = 10_000;
 
-/// What the reading of a list depends on.
+/// Everything, besides body and parameters, on which the reading of a list depends.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) vocabulary: &'c Vocabulary,

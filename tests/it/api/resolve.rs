@@ -155,7 +155,7 @@ fn statuses() {
         (
             json!({"idType": "TICKER", "idValue": "IBM", "exchCode": "XX"}),
             "invalid",
-            "exchCode: \"XX\" is no value",
+            "exchCode: \"XX\" is not one of its values",
             None,
         ),
         (

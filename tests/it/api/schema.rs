@@ -18,6 +18,9 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 
+/// The path of lists, which have no version (contract 17).
+const LISTS: &str = "/resolve";
+
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// Rows with everything, with nothing, and without attributes.
@@ -40,10 +43,15 @@ fn document(server: &Server, path: &str) -> Document {
     Document(serde_json::from_str(&answer.body).unwrap())
 }
 
+/// The path under its server: lists have no version.
+fn url(version: &str, path: &str) -> String {
+    if path == LISTS { path.to_owned() } else { format!("/{version}{path}") }
+}
+
 /// A request as the document describes it.
 fn request(server: &Server, version: &str, method: &str, path: &str, body: &str) -> Answer {
-    let path = format!("/{version}{}", path.replace("{key}", "exchCode"));
-    server.request(method, &path, &[JSON], body)
+    let path = path.replace("{key}", "exchCode");
+    server.request(method, &url(version, &path), &[JSON], body)
 }
 
 /// contract 1.9, 8.3: with `--search-envelope array` the answers are as that server's document
@@ -128,7 +136,7 @@ fn the_paths_are_the_routes() {
         assert_eq!(document.0["servers"], json!([{"url": format!("/{version}")}]));
         let operations = document.operations();
         for (path, method, _) in newest.operations() {
-            let documented = operations.iter().any(|(own, ..)| *own == path);
+            let documented = path == LISTS || operations.iter().any(|(own, ..)| *own == path);
             for other in METHODS {
                 let answer = request(&server, version, other, path, "null");
                 match (documented, other == method) {
@@ -140,7 +148,8 @@ fn the_paths_are_the_routes() {
         }
     }
     let paths = |version: &str| document(&server, &format!("/{version}/schema")).operations().len();
-    assert_eq!(VERSIONS.map(paths), [2, 3, 4]);
+    assert_eq!(VERSIONS.map(paths), [2, 3, 5], "lists are in the document of v3");
+    assert_eq!(newest.0["paths"][LISTS]["post"]["servers"], json!([{"url": "/"}]));
 }
 
 /// All words in the code that reads requests: each could be a property.
@@ -149,6 +158,7 @@ fn words_of_the_wire() -> BTreeSet<String> {
     let mut sources = vec![folder.join("index/src/instrument/vocabulary.rs")];
     sources
         .extend(fs::read_dir(folder.join("src/wire")).unwrap().map(|entry| entry.unwrap().path()));
+    sources.retain(|source| source.is_file());
     let texts: String = sources.iter().map(|source| fs::read_to_string(source).unwrap()).collect();
     let is_word = |text: &&str| !text.is_empty() && text.chars().all(char::is_alphanumeric);
     texts.split('"').filter(is_word).map(String::from).collect()
@@ -211,6 +221,11 @@ fn the_answers_are_as_documented() {
         {"idType": "TICKER", "idValue": "IBM"}, {"idType": "TICKER", "idValue": "NONE"},
         {"idType": "TICKER"}, {"idType": "NONSENSE", "idValue": 1}, 7, null,
     ]);
+    let lists = [
+        json!({"jobs": ["IBM", "NONE", "US4592001015", 7, jobs[0], jobs[3]], "prefer": null}),
+        json!({"jobs": ["IBM"], "prefer": ["exchCode=US"], "fields": ["figi", "metadata"]}),
+        json!({"columns": [["US4592001014"], ["x"]], "headings": ["ISIN"]}),
+    ];
     let questions = [
         json!({"query": "ibm"}),
         json!({"query": "nonesuch"}),
@@ -225,6 +240,7 @@ fn the_answers_are_as_documented() {
         for (path, method, operation) in document.operations() {
             let bodies = match path {
                 "/mapping" => std::slice::from_ref(&jobs),
+                LISTS => &lists,
                 _ => &questions,
             };
             for body in bodies {
@@ -249,7 +265,7 @@ fn the_refusals_are_as_documented() {
     for version in VERSIONS {
         let document = document(&server, &format!("/{version}/schema"));
         for (path, method, operation) in document.operations() {
-            let url = format!("/{version}{}", path.replace("{key}", "nonsense"));
+            let url = url(version, &path.replace("{key}", "nonsense"));
             let mut refused = vec![
                 (400, server.request(&method, &url, &[JSON], "7")),
                 (405, server.request("PATCH", &url, &[JSON], "")),
@@ -264,11 +280,19 @@ fn the_refusals_are_as_documented() {
                 };
                 refused.push((400, server.request(&method, &url, &[JSON], body)));
                 refused.push((413, server.request(&method, &url, &[JSON], &too_much)));
+                if path == LISTS {
+                    // These statuses are for its own faults too, which are JSON.
+                    let fault = document.component("ResolveFault");
+                    let (_, answer) = refused.remove(0);
+                    document.assert_valid(fault, &serde_json::from_str(&answer.body).unwrap());
+                    refused.retain(|(status, _)| !matches!(status, 400 | 413));
+                }
                 refused.push((415, server.request(&method, &url, &[], "[]")));
             } else {
                 refused.push((404, server.request(&method, &format!("{url}/x"), &[], "")));
             }
-            let ask = || limited.request(&method, &url, &[JSON], "[]");
+            let body = if path == LISTS { r#"{"jobs":[]}"# } else { "[]" };
+            let ask = || limited.request(&method, &url, &[JSON], body);
             let used_up = (0..30).map(|_| ask()).find(|answer| answer.status == 429);
             refused.push((429, used_up.expect("no rate allows thirty requests")));
             for (status, answer) in refused {
@@ -301,6 +325,7 @@ fn the_examples_find_something() {
                 let answer: Value = serde_json::from_str(&answer.body).unwrap();
                 let answers = match &answer {
                     Value::Array(answers) => answers.as_slice(),
+                    list if path == LISTS => list["results"].as_array().unwrap().as_slice(),
                     one => std::slice::from_ref(one),
                 };
                 let found =

@@ -117,7 +117,7 @@ fn a_ticker_of_two_companies() {
     ambiguous(&resolve(&server, "TXT", &["composite"]), &[8, 9]);
     resolved(&resolve(&server, "TXT PW", &[]), 9, "only");
     resolved(&resolve(&server, "TXT", &["exchCode=PW"]), 9, "exchCode=PW");
-    // A suffix that nobody has checked means nothing: it is no reason for another company.
+    // A suffix that the table does not have means nothing, and leads to no other company.
     assert_eq!(resolve(&server, "TXT.PL", &[])["status"], "unknown");
 }
 

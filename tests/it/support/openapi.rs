@@ -88,9 +88,11 @@ impl Document {
             "format" => match rule.as_str().unwrap() {
                 "date" => value.as_str().is_some_and(|date| Date::parse(date).is_ok()),
                 "int64" => value.is_i64(),
+                "double" => value.is_number(),
                 other => panic!("unknown format {other}"),
             },
             "minimum" => value.as_f64() >= rule.as_f64(),
+            "maximum" => value.as_f64() <= rule.as_f64(),
             "minItems" => items >= count,
             "maxItems" => items <= count,
             "minLength" => chars >= count,
