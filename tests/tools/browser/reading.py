@@ -11,8 +11,8 @@ def reference(browser, options):
     """Rendered from the schema; its examples run and can be copied."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
     tab = page.go("#/reference", ".runner")
-    expect(tab.locator(".operation")).to_have_count(4)
-    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}"):
+    expect(tab.locator(".operation")).to_have_count(5)
+    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve"):
         tab.locator(f"[data-run='{path}']").click()
         output = tab.locator(f".runner:has([data-run='{path}']) .output")
         expect(output.locator(".status-line")).to_contain_text("200 OK")
