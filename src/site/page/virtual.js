@@ -26,7 +26,7 @@ export function virtual({ label, kind, columns, render }) {
   const element = el("div", { class: `v-table ${kind}`, role: "table", "aria-label": label, tabindex: "0", on: { scroll: () => requestAnimationFrame(draw) } },
     el("div", { role: "rowgroup", class: "v-head" }, el("div", { role: "row", class: "v-row", "aria-rowindex": "1" },
       columns.map((name) => el("div", { role: "columnheader" }, name)))), space);
-  let rows = 0, from = -1, to = -1, pixels = 32;
+  let rows = 0, from = -1, to = -1, pixels = 32, drawn = new Map();
   new ResizeObserver(() => {
     if (pixelsOf(element) === pixels) draw();
     else update(rows);
@@ -38,6 +38,9 @@ export function virtual({ label, kind, columns, render }) {
     element.setAttribute("aria-rowcount", String(rows + 1));
     space.style.height = `${rows * pixels}px`;
     from = to = -1;
+    // Every row is drawn again, except for the one that has the focus, which would lose it.
+    const focused = space.contains(document.activeElement) ? document.activeElement.closest("[role=row]") : null;
+    drawn = new Map([...drawn].filter(([place, row]) => row === focused && place < rows));
     draw();
   }
 
@@ -46,22 +49,22 @@ export function virtual({ label, kind, columns, render }) {
     const last = Math.min(rows, Math.ceil((element.scrollTop + element.clientHeight) / pixels) + BEYOND);
     if (first === from && last === to) return;
     [from, to] = [first, last];
-    const out = [];
-    for (let place = first; place < last; place += 1) {
-      const row = el("div", { role: "row", class: "v-row", "aria-rowindex": String(place + 2) }, render(place).map(cellOf));
-      row.style.top = `${place * pixels}px`;
-      out.push(row);
+    const visible = new Map();
+    for (let place = first; place < last; place += 1) visible.set(place, drawn.get(place) ?? rowOf(place));
+    drawn = visible;
+    const kept = new Set(visible.values());
+    for (const row of [...space.children]) if (!kept.has(row)) row.remove();
+    let at = space.firstChild;
+    for (const row of kept) {
+      if (row === at) at = at.nextSibling;
+      else space.insertBefore(row, at);
     }
-    // The row that has the focus is kept, so that it does not lose it.
-    if (space.contains(document.activeElement) && out.length) {
-      const focused = document.activeElement.closest("[role=row]").getAttribute("aria-rowindex");
-      const place = out.findIndex((row) => row.getAttribute("aria-rowindex") === focused);
-      if (place >= 0) out[place] = document.activeElement.closest("[role=row]");
-      for (const old of [...space.children]) if (!out.includes(old)) old.remove();
-      const kept = out[place];
-      if (place >= 0) { kept.before(...out.slice(0, place)); kept.after(...out.slice(place + 1)); return; }
-    }
-    space.replaceChildren(...out);
+  }
+
+  function rowOf(place) {
+    const row = el("div", { role: "row", class: "v-row", "aria-rowindex": String(place + 2) }, render(place).map(cellOf));
+    row.style.top = `${place * pixels}px`;
+    return row;
   }
   return { element, update };
 }
