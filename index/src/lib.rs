@@ -40,7 +40,7 @@
 //! instrument/   the type of an instrument and of its fields
 //! words/        cutting texts into folded words
 //!
-//! lib → catalogue → {suggest → search, generation} → part → query → instrument → words
+//! lib → catalogue → {suggest → {resolve, search}, generation} → part → query → instrument → words
 //! lib → build → generation → part
 //! ```
 //!
@@ -116,5 +116,5 @@ pub use crate::resolve::policy::{Policy, PolicyError, STEP_VALUES_MAX, STEPS_MAX
 pub use crate::resolve::question::Question;
 pub use crate::resolve::recognise::{Finding, NoIdentifier, Reading, Recognition, recognise};
 pub use crate::search::{Hit, Page, TooManyHits};
-pub use crate::suggest::{Matched, Suggest, Suggestion};
+pub use crate::suggest::{Matched, Misspelling, Suggest, Suggestion, misspelling};
 pub use instrument::check_digit;

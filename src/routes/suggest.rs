@@ -60,7 +60,7 @@ fn suggestions(
     Ok(found.map(|found| {
         request::add_rows(found.len());
         let mut out = Vec::new();
-        wire::suggestions(&mut out, catalogue, &found);
+        wire::suggestions(&mut out, catalogue, request.suggest.keywords.text(), &found);
         out
     }))
 }

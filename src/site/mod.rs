@@ -67,12 +67,13 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 34] = files! {
-    "api.js" "batch.js" "bulk-results.js" "bulk.css" "bulk.js" "csv.js" "dom.js" "example.js"
-    "family.js" "filters.js" "home.js" "icon.svg" "identify.js" "index.html" "instrument.css"
-    "instrument.js" "key.js" "level.js" "lines.js" "main.js" "notice.js" "page.css" "picker.js"
-    "plan.js" "query.js" "reference.css" "reference.js" "results.js" "router.js" "schema.js"
-    "search.css" "suggest.js" "theme.js" "virtual.js"
+static FILES: [File; 40] = files! {
+    "api.js" "batch.js" "bulk-results.css" "bulk-results.js" "bulk.css" "bulk.js" "columns.js"
+    "csv.js" "dom.js" "download.js" "example.js" "family.js" "filters.js" "home.js" "icon.svg"
+    "index.html" "instrument.css" "instrument.js" "key.js" "kinds.js" "level.js" "list.js" "main.js"
+    "notice.js" "page.css" "picker.js" "query.js" "reading.js" "reference.css" "reference.js"
+    "result-row.js" "results.js" "router.js" "schema.js" "search.css" "steps.js" "suggest.js"
+    "table.js" "theme.js" "virtual.js"
 };
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use figdex_index::{
-    Catalogue, Filters, Keywords, Matched, Property, Suggest, Suggestion, Vocabulary,
+    Catalogue, Filters, Keywords, Matched, Property, Suggest, Suggestion, Vocabulary, misspelling,
 };
 
 use super::json::{array, reopen, string};
@@ -82,8 +82,14 @@ impl SuggestRequest {
     }
 }
 
-/// Writes the answer of `GET /suggest`.
-pub(crate) fn suggestions(out: &mut Vec<u8>, catalogue: &Catalogue, found: &[Suggestion]) {
+/// Writes the answer of `GET /suggest`. The fault of a text with a wrong check digit is said
+/// unless a row carries the text as an identifier.
+pub(crate) fn suggestions(
+    out: &mut Vec<u8>,
+    catalogue: &Catalogue,
+    text: &str,
+    found: &[Suggestion],
+) {
     out.reserve((row::ROW_BYTES + 64) * found.len());
     out.extend_from_slice(b"{\"data\":");
     array(out, found, |out, suggestion| {
@@ -95,6 +101,13 @@ pub(crate) fn suggestions(out: &mut Vec<u8>, catalogue: &Catalogue, found: &[Sug
         array(out, &matched, |out, name| string(out, name));
         out.push(b'}');
     });
+    let is_found = found.iter().any(|suggestion| suggestion.matched.identifier);
+    if !is_found && let Some(misspelling) = misspelling(text, catalogue.vocabulary()) {
+        out.extend_from_slice(b",\"finding\":");
+        string(out, &misspelling.finding);
+        out.extend_from_slice(b",\"correction\":");
+        string(out, &misspelling.correction);
+    }
     out.push(b'}');
 }
 

@@ -7,7 +7,7 @@ A document's fenced blocks, in order, in one folder for each document:
 * ```text            is what the command before it prints on standard output;
 * ```text stderr     is what the command before it prints on standard error.
 
-A command's `figdex-data` is the index of the server, and its `http://localhost:8080` the server.
+A command's `data/index` is the index of the server, and its `http://localhost:8080` the server.
 Seconds and rates differ from run to run: a number before " s" or "rows/s" counts as equal.
 """
 
@@ -22,7 +22,7 @@ CHANGING = re.compile(r"[\d.,]+(?= (?:s|rows/s)\b)")
 
 
 def main():
-    base, index, *rest = sys.argv[1:]
+    base, data, *rest = sys.argv[1:]
     split = rest.index("--")
     writes = "--write" in rest[:split]
     failures = 0
@@ -30,7 +30,7 @@ def main():
         text = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            (folder / "figdex-data").symlink_to(index)
+            (folder / "data").symlink_to(data)
             written, ran, failed = run(text, folder, base)
         failures += failed
         if writes and written != text:

@@ -63,6 +63,13 @@ pub(crate) fn identified<'a>(
     Ok(found)
 }
 
+/// The list of rows that have this ticker, in this spelling.
+pub(crate) fn with_ticker<'a>(part: &'a Part, ticker: &str) -> Vec<Postings<'a>> {
+    let ticker = IdType::Ticker.admit(ticker).ok();
+    let rows = ticker.and_then(|ticker| find(part, KeyKind::Id(IdType::Ticker), ticker.as_str()));
+    rows.into_iter().collect()
+}
+
 /// The rows of a key; `None` when there are none. The directory is asked only when a key of that
 /// kind has the length of the text.
 fn find<'a>(part: &'a Part, kind: KeyKind, text: &str) -> Option<Postings<'a>> {

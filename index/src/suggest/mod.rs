@@ -1,7 +1,7 @@
 //! Suggestions: the securities that a person may mean who is still typing (contract 16.1).
 //!
 //! A search never guesses, because programs take its first row (contract 9.8). Suggestions do:
-//! beginnings of words, abbreviations, words joined and split, one typo. The work has four steps:
+//! beginnings of words, abbreviations, words joined and split, one typo. The work has five steps:
 //!
 //! 1. [`interpretations`] lists the ways in which the typed words may be meant, and finds up to
 //!    [`READ_MAX`] rows for each, in the order of ranks.
@@ -9,12 +9,14 @@
 //!    differ from it by one typo; [`abbreviations`] knows which words stand for each other.
 //! 3. [`reading`] compares each row with the typed words: which words it holds, how surely, and how
 //!    much of its name they are. That gives the row its points.
-//! 4. The row of each security with the most points is suggested.
+//! 4. [`spelled`] knows the forms in which lists say a ticker, such as `IBM US Equity`.
+//! 5. The row of each security with the most points is suggested.
 
 mod abbreviations;
 mod interpretations;
 mod prefix;
 mod reading;
+mod spelled;
 mod typo;
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +24,8 @@ use std::collections::{BTreeSet, HashMap};
 use self::interpretations::{Interpretation, rows};
 pub use self::reading::Matched;
 use self::reading::{Fit, QueryWord, Reading, cost};
+pub use self::spelled::{Misspelling, misspelling};
+use self::spelled::{SPELLED_UNITS, Spelled, spelled};
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
@@ -36,6 +40,7 @@ use crate::search::positions::POSITION_UNITS;
 use crate::search::row_set::RowSet;
 use crate::search::{Hit, whole_text};
 use crate::words::names::common_name;
+use crate::words::squeeze;
 
 /// The largest number of rows that are read for each interpretation.
 const READ_MAX: usize = 32;
@@ -59,6 +64,10 @@ const ENOUGH: usize = 3;
 /// ISIN, and when the whole text is its ticker, its name or a symbol of it.
 const NUMBER: i32 = 5_000;
 const WHOLE: i32 = 190;
+
+/// The points that a row gains when the text says its ticker with an exchange or a market sector,
+/// or in another spelling.
+const SPELLED: i32 = 190;
 
 /// A question for suggestions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -159,7 +168,8 @@ impl Suggester<'_> {
         Ok(())
     }
 
-    /// Adds the rows of which the whole text is an identifier, the ticker or the name.
+    /// Adds the rows of which the whole text is an identifier, the ticker or the name, also with an
+    /// exchange and a market sector, or in another spelling of a ticker.
     fn add_whole(
         &self,
         words: &[QueryWord],
@@ -168,10 +178,15 @@ impl Suggester<'_> {
     ) -> Result<()> {
         let Suggest { keywords, filters } = self.question;
         let before = keywords.before_last().map(|(before, _)| before);
-        let texts: Vec<(String, String)> = [Some(keywords.text()), before]
+        meter.charge(SPELLED_UNITS)?;
+        let spelled = spelled(keywords.text(), filters, self.vocabulary);
+        let names: Vec<String> =
+            [Some(keywords.text()), before].into_iter().flatten().map(common_name).collect();
+        let tickers: Vec<String> = [Some(keywords.text()), before]
             .into_iter()
             .flatten()
-            .map(|text| (crate::words::squeeze(text), common_name(text)))
+            .chain(spelled.iter().map(|spelled| &*spelled.ticker))
+            .map(squeeze)
             .collect();
         for (number, part) in (0..).zip(self.parts) {
             meter.charge(filters.units())?;
@@ -183,13 +198,20 @@ impl Suggester<'_> {
             let by_number = whole_text::rows_of(part, &by_number, &conditions, meter)?;
             let by_symbol = whole_text::rows_of(part, &by_symbol, &conditions, meter)?;
             let exact = whole_text::exact(part, keywords, self.vocabulary, meter)?;
-            for (docs, points) in [(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)] {
+            let mut found = vec![(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)];
+            for Spelled { ticker, filters } in &spelled {
+                meter.charge(filters.units())?;
+                let conditions = Conditions::new(part, filters);
+                let rows = whole_text::with_ticker(part, ticker);
+                found.push((whole_text::rows_of(part, &rows, &conditions, meter)?, SPELLED));
+            }
+            for (docs, points) in found {
                 for position in first_positions(part, &docs, &conditions, meter)? {
                     let hit = Hit { part: number, doc: part.ranks.doc(position) };
                     let (fit, is_ticker, is_name) =
                         candidates.read(self.parts, hit, meter, |reading| {
-                            let is_ticker = texts.iter().any(|(text, _)| reading.has_ticker(text));
-                            let is_name = texts.iter().any(|(_, said)| reading.has_name(said));
+                            let is_ticker = tickers.iter().any(|text| reading.has_ticker(text));
+                            let is_name = names.iter().any(|said| reading.has_name(said));
                             (reading.fit(words), is_ticker, is_name)
                         })?;
                     let mut fit = fit.unwrap_or_default();

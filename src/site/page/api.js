@@ -12,11 +12,12 @@ export const hasKey = () => key !== "";
 
 /** A failure with a message for people; `kind` is for the code. */
 export class Failure extends Error {
-  constructor(kind, message, { status = 0, wait = null } = {}) {
+  constructor(kind, message, { status = 0, wait = null, own = "" } = {}) {
     super(message);
     this.kind = kind;
     this.status = status;
     this.wait = wait;
+    this.own = own; // the server's text
   }
 
   /** The message with the seconds to wait, for places without a countdown. */
@@ -79,7 +80,7 @@ function failureOf(answer) {
   const status = answer.status;
   const wait = secondsToWait(answer.limits);
   const own = errorText(answer);
-  const failure = (kind, message, seconds = wait) => new Failure(kind, message, { status, wait: seconds });
+  const failure = (kind, message, seconds = wait) => new Failure(kind, message, { status, wait: seconds, own });
   switch (status) {
     case 400:
       return own === "Invalid enum field."
@@ -114,10 +115,11 @@ async function ask(method, path, options) {
   return answer;
 }
 
+/** Suggestions, and the `finding` and the `correction` of a text with a wrong check digit. */
 export async function suggest(query, filters, signal) {
   const parameters = new URLSearchParams([["query", query], ["limit", "10"], ...filters]);
   const { data } = await ask("GET", `suggest?${parameters}`, { signal });
-  return data.data ?? [];
+  return { rows: data.data ?? [], finding: data.finding ?? "", correction: data.correction ?? "" };
 }
 
 /** A page of `search` or `filter`; a proxy may have wrapped it in an array of one. */
@@ -132,13 +134,25 @@ export async function instrument(figi, signal) {
   return (await ask("GET", `instruments/${encodeURIComponent(figi)}`, { signal })).data;
 }
 
-/** The results of a batch of jobs, in the order of the jobs, and the rate-limit headers. */
-export async function map(jobs, signal) {
-  const { data, limits } = await ask("POST", "v3/mapping", { body: jobs, signal });
-  if (!Array.isArray(data) || data.length !== jobs.length) {
+/**
+ * Resolves a batch of identifiers. `jobs` are texts or mapping jobs.
+ * @returns {Promise<{results: object[], generation: string, limits: object}>} the results in the
+ * order of the jobs; `limits` are the rate-limit headers and when they came, `{headers, at}`
+ */
+export async function resolve({ jobs, prefer, fields, unlisted, isMany }, signal) {
+  const body = { jobs, prefer, fields, ...(unlisted ? { includeUnlistedEquities: true } : {}) };
+  const { data, limits } = await ask("POST", isMany ? "resolve?many=all" : "resolve", { body, signal });
+  if (data.results?.length !== jobs.length) {
     throw new Failure("request", "The server returned a different number of results than identifiers were sent.");
   }
-  return { results: data, limits };
+  return { results: data.results, generation: String(data.generation), limits: { headers: limits, at: Date.now() } };
+}
+
+/** The types of the columns of a table: `{idType, share}` for each, or `{}`. */
+export async function recogniseColumns(columns, headings, signal) {
+  const { data, limits } = await ask("POST", "resolve", { body: { columns, headings }, signal });
+  if (data.columns?.length !== columns.length) throw new Failure("request", "The server’s answer could not be read.");
+  return { columns: data.columns, limits: { headers: limits, at: Date.now() } };
 }
 
 const lists = new Map();

@@ -2,20 +2,59 @@
 // again when it is unavailable, and can be stopped and continued.
 
 import * as api from "./api.js";
-import { duration } from "./dom.js";
+import { count, counted, duration } from "./dom.js";
 
-const WITHOUT_KEY = 10;
-const WITH_KEY = 100;
+/** Most jobs of one request, and of one whose answer has all matches. */
+const JOBS_MAX = 1000;
+const JOBS_MAX_MANY = 100;
+/** The jobs of a first request, before the server's limits are known. */
+const FIRST_JOBS = 100;
 const TRIES_MAX = 10;
+
+/** The jobs that count as one request. */
+const jobsPerRequest = () => (api.hasKey() ? 100 : 10);
+
+/** The rate-limit headers of an answer as numbers; null from a server without limits. */
+function rateOf({ headers, at }) {
+  const most = Number(headers["ratelimit-limit"]);
+  if (!most) return null;
+  const window = Number(/w=(\d+)/.exec(headers["ratelimit-policy"] ?? "")?.[1] ?? 60);
+  return { most, window, left: Number(headers["ratelimit-remaining"] ?? 0), reset: at + 1000 * Number(headers["ratelimit-reset"] ?? window) };
+}
+
+/** The requests that are left now, and the seconds until there are more. */
+const now = (rate) => (Date.now() < rate.reset
+  ? { left: rate.left, reset: (rate.reset - Date.now()) / 1000 }
+  : { left: rate.most, reset: rate.window });
+
+/** The seconds that the server's limit makes this many jobs wait. */
+function waiting(jobs, rate) {
+  if (!rate) return 0;
+  const { left, reset } = now(rate);
+  const over = Math.ceil(jobs / jobsPerRequest()) - left;
+  return over <= 0 ? 0 : reset + (Math.ceil(over / rate.most) - 1) * rate.window;
+}
+
+/** The cost of this many jobs, as a sentence. `limits` are the headers of an answer, or null. */
+export function estimate(jobs, limits) {
+  if (!limits || !jobs) return jobs ? "" : "There is nothing to send.";
+  const rate = rateOf(limits);
+  if (!rate) return "This server sets no limit: nothing has to wait.";
+  const cost = `They count as ${counted(Math.ceil(jobs / jobsPerRequest()), "request")}; the server allows ${api.policy(limits.headers)}`;
+  const seconds = waiting(jobs, rate);
+  return seconds ? `${cost}: about ${duration(seconds)}.${api.hasKey() ? "" : " An API key makes it much faster."}` : `${cost}: nothing has to wait.`;
+}
 
 /**
  * @param {{job: object}[]} jobs
- * @param {{onResults: (from: number, results: object[]) => void, onState: (state: object) => void}} listeners
+ * @param {object} options what every request has besides its jobs
+ * @param {{onResults: (from: number, answer: object) => void, onState: (state: object) => void}} listeners
  * @returns a run with `state`, `start()`, `cancel()` and `hurry()`, which ends a wait
  */
-export function run(jobs, { onResults, onState }) {
+export function run(jobs, options, limits, { onResults, onState }) {
   const state = { phase: "ready", done: 0, words: "", until: 0, remaining: null };
-  let abort, wake, size = Infinity, tries = 0, limits = {}, busyMs = 0, requests = 0;
+  let rate = limits ? rateOf(limits) : undefined; // undefined: not known yet
+  let abort, wake, size = options.isMany ? JOBS_MAX_MANY : JOBS_MAX, tries = 0, busyMs = 0;
   const setState = (phase, words = "", until = 0) => {
     Object.assign(state, { phase, words, until, remaining: remaining() });
     onState(state);
@@ -26,42 +65,42 @@ export function run(jobs, { onResults, onState }) {
     const { signal } = abort;
     setState("running");
     while (state.done < jobs.length && !signal.aborted) {
+      if (rate && now(rate).left < 1) {
+        // Waiting for the next window spares the server a refusal, and is not slower.
+        await pause(now(rate).reset, `The server allows ${count(rate.most)} requests in ${rate.window} s${api.hasKey() ? "" : " without a key"}. Continuing`, signal);
+        continue;
+      }
       const batch = jobs.slice(state.done, state.done + batchSize());
       const began = performance.now();
       try {
-        const answer = await api.map(batch.map(({ job }) => job), signal);
+        const answer = await api.resolve({ ...options, jobs: batch.map(({ job }) => job) }, signal);
         busyMs += performance.now() - began;
-        requests += 1;
         tries = 0;
-        limits = answer.limits;
-        onResults(state.done, answer.results);
+        rate = rateOf(answer.limits);
+        onResults(state.done, answer);
         state.done += batch.length;
         setState("running");
-        // Waiting for the next window spares the server a refusal, and is not slower.
-        if (limits["ratelimit-remaining"] === "0" && state.done < jobs.length) {
-          await pause(Number(limits["ratelimit-reset"]) || 1,
-            `The server allows ${api.policy(limits)}${api.hasKey() ? "" : " without a key"}. Continuing`, signal);
-        }
       } catch (failure) {
         if (signal.aborted || failure.name === "AbortError") break;
         if (!(failure instanceof api.Failure)) throw failure;
-        if (!await recover(failure, signal)) return;
+        if (!await recover(failure, batch.length, signal)) return;
       }
     }
-    if (signal.aborted) setState("cancelled");
-    else setState("done");
+    setState(signal.aborted ? "cancelled" : "done");
   }
 
   /** Whether to go on after a failure. */
-  async function recover(failure, signal) {
+  async function recover(failure, sent, signal) {
     switch (failure.kind) {
       case "limit":
+        rate = undefined; // the wait is that of the refusal
         await pause(failure.wait, `${failure.message} Continuing`, signal);
         return true;
       case "large":
-        if (batchSize() > 1) {
-          size = batchSize() > WITHOUT_KEY ? WITHOUT_KEY : Math.floor(batchSize() / 2);
-          setState("running", `The server allows fewer identifiers in one request: continuing with ${size}.`);
+        if (sent > 1) {
+          const allowed = Number(/at most (\d+)/.exec(failure.own)?.[1]);
+          size = Math.max(1, allowed < sent ? allowed : Math.floor(sent / 2));
+          setState("running", `The server allows fewer identifiers in one request: continuing with ${count(size)}.`);
           return true;
         }
         break;
@@ -90,34 +129,22 @@ export function run(jobs, { onResults, onState }) {
         resolve();
       };
       const timer = setTimeout(end, seconds * 1000);
-      wake = end;
+      wake = () => { rate = undefined; end(); };
       signal.addEventListener("abort", end);
     });
   }
 
-  const batchSize = () => Math.min(size, api.hasKey() ? WITH_KEY : WITHOUT_KEY);
+  function batchSize() {
+    const fits = rate === undefined ? FIRST_JOBS : rate === null ? JOBS_MAX : now(rate).left * jobsPerRequest();
+    return Math.max(1, Math.min(size, fits));
+  }
 
   /** The estimated seconds for the rest, from the server's headers and its speed so far. */
   function remaining() {
-    if (!requests) return null;
-    const left = Math.ceil((jobs.length - state.done) / batchSize());
-    const atPace = (left * busyMs) / requests / 1000;
-    const allowed = Number(limits["ratelimit-limit"]);
-    const window = Number(/w=(\d+)/.exec(limits["ratelimit-policy"] ?? "")?.[1] ?? 60);
-    if (!allowed) return atPace;
-    const over = left - Number(limits["ratelimit-remaining"] ?? 0);
-    const windows = Math.ceil(over / allowed);
-    return over <= 0 ? atPace : Math.max(atPace, Number(limits["ratelimit-reset"] ?? window) + (windows - 1) * window);
+    if (!state.done) return null;
+    const left = jobs.length - state.done;
+    return Math.max((left * busyMs) / state.done / 1000, waiting(left, rate));
   }
 
   return { state, start, cancel: () => abort?.abort(), hurry: () => wake?.() };
-}
-
-/** The number of requests for this many jobs, and their time at the usual limits as a text. */
-export function estimate(jobs) {
-  const perRequest = api.hasKey() ? WITH_KEY : WITHOUT_KEY;
-  const window = api.hasKey() ? 6 : 60;
-  const requests = Math.ceil(jobs / perRequest);
-  const seconds = (Math.ceil(requests / 25) - 1) * window;
-  return { requests, words: seconds <= 0 ? "a few seconds" : `about ${duration(Math.max(seconds, 6))}` };
 }

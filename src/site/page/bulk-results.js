@@ -1,105 +1,121 @@
-// The results of a list: progress, waits with their seconds, a tab for each of the four outcomes,
-// and the download. All results are kept here; the page has only the visible ones.
+// The results of a list: progress, waits with their seconds, a tab for all rows and for each status,
+// what a person decides, and the download. All results are kept here; the page has only the visible
+// ones.
 
-import { el, fill, say, count, counted, duration, copyable, icon } from "./dom.js";
+import * as api from "./api.js";
+import { el, fill, say, count, counted, duration, icon } from "./dom.js";
 import { run } from "./batch.js";
-import { line, download } from "./csv.js";
-import { KINDS } from "./identify.js";
-import { level, levelMark } from "./level.js";
+import { download } from "./csv.js";
+import { linesOf } from "./download.js";
+import { FIELDS, jobOf, matchesOf, nextJob, STATUSES, statusOf } from "./list.js";
 import { countdown } from "./notice.js";
-import { kindOf } from "./plan.js";
-import { href } from "./router.js";
+import { COLUMNS, renderRow } from "./result-row.js";
 import { virtual, VIRTUAL_ROWS_MAX } from "./virtual.js";
 
-const TABS = { match: "One match", several: "Several matches", miss: "No match", fault: "Faults" };
-const FIELDS = ["figi", "name", "ticker", "exchCode", "compositeFIGI", "securityType", "marketSector", "shareClassFIGI", "securityType2", "securityDescription"];
-const SHARE_CLASS = "ID_BB_GLOBAL_SHARE_CLASS_LEVEL";
+const TABS = { all: "All rows", ...STATUSES };
 const REDRAW_MS = 250;
 
-/** The outcome of `rows`: their jobs are `distinct`, and the rows in `faulty` are not sent. */
-export function outcome(rows, distinct, faulty) {
-  // The answer for each row, and the outcome that follows from it: `{kind, data?, words?}`.
-  const answers = new Array(rows.length);
-  const ends = new Array(rows.length);
-  let lists, tally, onlyComposites = false;
-  let tab = "", view = null, clock = null, redraw = null;
+/**
+ * The outcome of a list. `question` is what is asked: `{table, heading, idType, prefer, unlisted,
+ * isMany, limits}`; `rows` and `entries` are those of `listOf`.
+ */
+export function outcome({ rows, entries }, question) {
+  const options = { prefer: question.prefer, fields: FIELDS, unlisted: question.unlisted, isMany: question.isMany };
+  const generations = new Set();
+  let lists = {}, tab = "all", view = null, clock = null, redraw = null, table = null;
 
   // Leaving the page during the run would lose the results.
   const guard = (event) => event.preventDefault();
 
-  const end = (row, answer) => {
-    answers[row.place] = answer;
-    const one = onlyComposites ? composites(answer) : answer;
-    ends[row.place] = one;
-    tally[one.kind] += 1;
-    if (one.kind === "several") one.data.forEach((_, at) => lists.several.push([row, one, at]));
-    else lists[one.kind].push([row, one, 0]);
+  const queue = entries.map((entry) => ({ entry, job: entry.job }));
+  const take = (entry, answer, generation) => {
+    const isFound = Boolean(answer.data);
+    if (isFound || !entry.answer) entry.answer = answer;
+    generations.add(generation);
+    return isFound;
   };
-  const clear = () => {
-    lists = { match: [], several: [], miss: [], fault: [] };
-    tally = { match: 0, several: 0, miss: 0, fault: 0 };
-  };
-  clear();
-  for (const { row, fault } of faulty) end(row, { kind: "fault", words: fault });
-
-  const work = run(distinct, {
-    onResults(from, results) {
-      results.forEach((result, at) => {
-        const { job, rows: asking } = distinct[from + at];
-        // The FIGI of a share class looks like that of a listing: a FIGI that is not found as a
-        // listing is sent again as a share class.
-        const isMiss = !result.error && !result.data?.length;
-        if (isMiss && job.idType === "ID_BB_GLOBAL") {
-          distinct.push({ job: { ...job, idType: SHARE_CLASS }, rows: asking });
-          return;
-        }
-        const wasAskedAgain = job.idType === SHARE_CLASS && asking.some((row) => kindOf(row) === "ID_BB_GLOBAL");
-        const one = result.data?.length > 1 ? { kind: "several", data: result.data }
-          : result.data?.length === 1 ? { kind: "match", data: result.data }
-            : result.warning !== undefined || result.data ? { kind: "miss", words: result.warning ?? "No identifier found." }
-              : { kind: "fault", words: plain(result.error) };
-        if (wasAskedAgain && one.data) one.readAs = SHARE_CLASS;
-        for (const row of asking) end(row, one);
+  const work = run(queue, options, question.limits, {
+    onResults(from, { results, generation }) {
+      results.forEach((answer, at) => {
+        const { entry, job } = queue[from + at];
+        const next = take(entry, answer, generation) || answer.correction ? null : nextJob(job);
+        if (next) queue.push({ entry, job: next });
       });
-      drawLater();
+      redraw ??= setTimeout(drawRows, REDRAW_MS);
     },
     onState(state) {
       const isBusy = state.phase === "running" || state.phase === "waiting";
       if (isBusy) addEventListener("beforeunload", guard);
       else removeEventListener("beforeunload", guard);
       drawState(state);
-      if (["done", "cancelled", "stopped"].includes(state.phase)) { drawNow(); say(summary(state)); }
+      if (["done", "cancelled", "stopped"].includes(state.phase)) { drawRows(); say(summary(state)); }
     },
   });
 
+  /** The decisions of a person about a row, which hold for all rows with the same identifier. */
+  const acts = {
+    choose({ entry, number }, match) {
+      entry.chosen = match;
+      decided(entry, "Chosen", number);
+    },
+    undo({ entry, number }) {
+      if (entry.chosen) entry.chosen = null;
+      else Object.assign(entry, { answer: entry.before, correction: "" });
+      decided(entry, "Undone", number);
+    },
+    async correct({ entry, number }, text) {
+      const before = entry.answer;
+      Object.assign(entry, { correction: text, before, answer: null });
+      drawRows();
+      try {
+        const { results, generation } = await api.resolve({ ...options, jobs: [jobOf(text, question.idType)] });
+        take(entry, results[0], generation);
+        decided(entry, `Corrected to ${text}`, number);
+      } catch (failure) {
+        if (!(failure instanceof api.Failure)) throw failure;
+        Object.assign(entry, { answer: before, correction: "" });
+        drawRows();
+        drawNote(`${text} could not be asked about. ${failure.text}`);
+        say(failure.text);
+      }
+    },
+  };
+
+  function decided({ rows: same }, words, number) {
+    // A row that has the focus is not drawn again. Afterwards its control may be in another tab.
+    if (view?.panel.contains(document.activeElement)) document.activeElement.blur();
+    drawRows();
+    const control = view?.panel.querySelector(`[data-row="${number}"]`);
+    if (control) control.focus({ preventScroll: true });
+    else view?.panel.querySelector(".v-table")?.focus({ preventScroll: true });
+    say(same.length > 1 ? `${words} for ${counted(same.length, "row")} with this identifier` : words);
+  }
+
   function show(place) {
     view = {
-      bar: el("progress", { max: String(Math.max(1, distinct.length)), "aria-label": "Identifiers sent" }),
+      bar: el("progress", { max: String(Math.max(1, queue.length)), "aria-label": "Identifiers sent" }),
       line: el("p", { class: "run-line" }), wait: el("div", {}), buttons: el("div", { class: "run-buttons" }),
-      tabs: el("div", { role: "tablist", "aria-label": "Outcomes", class: "tabs", on: { keydown: arrows } }),
-      panel: el("div", { role: "tabpanel", id: "outcome", tabindex: "-1" }), note: el("p", { class: "dim small" }),
+      tabs: el("div", { role: "tablist", "aria-label": "Statuses", class: "tabs", on: { keydown: arrows } }, Object.keys(TABS).map((kind) => el("button", {
+        type: "button", role: "tab", id: `tab-${kind}`, "aria-controls": "outcome", on: { click: () => { tab = kind; drawRows(); } },
+      }))),
+      panel: el("div", { role: "tabpanel", id: "outcome", tabindex: "-1" }), note: el("div", { class: "notes small" }),
     };
-    const save = el("button", { type: "button", on: { click: () => save_() } }, icon("save"), "Download CSV");
-    const check = el("input", { type: "checkbox", checked: onlyComposites, on: { change: () => {
-      onlyComposites = check.checked;
-      clear();
-      for (const row of rows) if (answers[row.place]) end(row, answers[row.place]);
-      drawState(work.state);
-      drawNow();
-      say(summary(work.state));
-    } } });
+    table = null;
+    const save = el("button", { type: "button", on: { click: () => {
+      download(linesOf(question.table, question.heading, rows, question.isMany), "figis.csv");
+      say("The download has started");
+    } } }, icon("save"), "Download CSV");
     fill(place, el("div", { class: "run" }, el("div", { class: "run-head" }, el("h2", {}, "Results"), view.buttons, save), view.bar, view.line, view.wait),
-      el("label", { class: "check" }, check, el("span", {}, "Of several matches keep the composites, if there are any")),
       view.tabs, view.panel, view.note,
-      el("p", { class: "dim small" }, "The download has all rows, including those that are not shown here. It is UTF-8 with all cells in quotes. A cell that begins with = + - or @ gets an apostrophe in front, so that a spreadsheet does not treat it as a formula."));
+      el("p", { class: "dim small" }, "The download has all rows and columns of the list in their order, and the results in new columns after them. It is UTF-8 with all cells in quotes. A cell that a spreadsheet would run as a formula gets an apostrophe in front."));
     drawState(work.state);
-    drawNow();
+    drawRows();
   }
 
   function drawState(state) {
     if (!view) return;
+    view.bar.max = Math.max(1, queue.length);
     view.bar.value = state.done;
-    view.bar.max = Math.max(1, distinct.length);
     fill(view.line, summary(state));
     const button = (words, act, kind = "") => el("button", { type: "button", class: kind, on: { click: act } }, words);
     const isBusy = state.phase === "running" || state.phase === "waiting";
@@ -120,75 +136,64 @@ export function outcome(rows, distinct, faulty) {
   }
 
   function summary(state) {
-    const parts = [`${count(state.done)} of ${counted(distinct.length, "identifier")} sent`];
-    if (state.phase === "done") parts[0] = distinct.length ? `Done: ${counted(distinct.length, "identifier")} sent` : "Done: nothing had to be sent";
+    const parts = [`${count(state.done)} of ${counted(queue.length, "different identifier")} sent`];
+    if (state.phase === "done") parts[0] = `Done: ${counted(rows.length, "row")}`;
     if (state.phase === "cancelled") parts.push("cancelled");
-    if (state.phase === "running" && state.remaining !== null && state.done < distinct.length) parts.push(`about ${duration(state.remaining)} left`);
-    if (state.phase === "waiting" && state.remaining !== null) parts.push(`about ${duration(Math.max(state.remaining, (state.until - Date.now()) / 1000))} left`);
-    if (state.phase === "done") for (const [kind, name] of Object.entries(TABS)) if (tally[kind]) parts.push(`${name.toLowerCase()}: ${count(tally[kind])}`);
+    const isBusy = state.phase === "running" || state.phase === "waiting";
+    if (isBusy && state.remaining !== null && state.done < queue.length) parts.push(`about ${duration(Math.max(1, state.remaining))} left`);
+    if (state.phase === "done") for (const [kind, name] of Object.entries(STATUSES)) if (tally()[kind]) parts.push(`${count(tally()[kind])} ${name.toLowerCase()}`);
     return parts.join(" · ");
   }
 
-  function drawLater() {
-    redraw ??= setTimeout(drawNow, REDRAW_MS);
+  function tally() {
+    const sums = { all: rows.length, resolved: 0, ambiguous: 0, unknown: 0, invalid: 0 };
+    for (const { entry } of rows) sums[statusOf(entry)] += 1;
+    return sums;
   }
 
-  let table, tableOf = "";
-  function drawNow() {
+  function drawRows() {
     clearTimeout(redraw);
     redraw = null;
     if (!view) return;
-    const isFirst = !view.tabs.children.length;
-    if (isFirst) {
-      fill(view.tabs, Object.keys(TABS).map((kind) => el("button", {
-        type: "button", role: "tab", id: `tab-${kind}`, "aria-controls": "outcome", on: { click: () => { tab = kind; drawNow(); } },
-      })));
+    lists = { all: [], resolved: [], ambiguous: [], unknown: [], invalid: [] };
+    for (const row of rows) {
+      const status = statusOf(row.entry);
+      const lines = question.isMany && status === "ambiguous" ? matchesOf(row.entry).length : 1;
+      for (let at = 0; at < lines; at += 1) {
+        lists.all.push([row, at]);
+        if (status) lists[status].push([row, at]);
+      }
     }
-    const shown = tab || Object.keys(TABS).find((kind) => tally[kind]) || "match";
+    const sums = tally();
     Object.entries(TABS).forEach(([kind, name], place) => {
       const button = view.tabs.children[place];
-      fill(button, name, " ", el("span", { class: "tally" }, count(tally[kind])));
-      button.setAttribute("aria-selected", String(kind === shown));
-      button.tabIndex = kind === shown ? 0 : -1;
+      fill(button, name, " ", el("span", { class: "tally" }, count(sums[kind])));
+      button.setAttribute("aria-selected", String(kind === tab));
+      button.tabIndex = kind === tab ? 0 : -1;
     });
-    view.panel.setAttribute("aria-labelledby", `tab-${shown}`);
-    const list = lists[shown];
+    view.panel.setAttribute("aria-labelledby", `tab-${tab}`);
+    const list = lists[tab];
     if (!list.length) {
-      tableOf = "";
-      fill(view.panel, el("p", { class: "empty-line dim" }, EMPTY[shown]));
+      table = null;
+      fill(view.panel, el("p", { class: "empty-line dim" }, EMPTY[tab]));
     } else {
-      if (tableOf !== shown || !view.panel.contains(table.element)) {
-        table = shown === "miss" || shown === "fault" ? failures(shown) : found(shown);
-        tableOf = shown;
+      if (table?.kind !== tab) {
+        const kind = tab;
+        table = { kind, ...virtual({ label: TABS[kind], kind: "v-results", columns: COLUMNS, render: (place) => renderRow(...lists[kind][place], question, acts) }) };
         fill(view.panel, table.element);
       }
       table.update(list.length);
     }
-    fill(view.note, list.length > VIRTUAL_ROWS_MAX ? `The first ${count(VIRTUAL_ROWS_MAX)} of ${count(list.length)} lines are shown.` : "");
+    drawNote();
   }
 
-  function found(kind) {
-    return virtual({
-      label: TABS[kind], kind: "v-found", columns: ["Row", "Identifier", "Kind", "Ticker", "Name", "Level", "Exch.", "FIGI"],
-      render: (place) => {
-        const [row, one, at] = lists[kind][place];
-        const match = one.data[at];
-        const again = at > 0;
-        return [again ? "" : count(row.place + 1), again ? "" : el("span", { class: "mono" }, row.value),
-          again ? "" : el("span", { class: "dim" }, KINDS[one.readAs ?? kindOf(row)], kind === "several" ? ` · ${counted(one.data.length, "match", "matches")}` : ""),
-          el("a", { href: href.instrument(match.figi) }, match.ticker ?? "–"), match.name ?? "", levelMark(match), match.exchCode ?? "", copyable(match.figi, "FIGI")];
-      },
-    });
-  }
-
-  function failures(kind) {
-    return virtual({
-      label: TABS[kind], kind: "v-failures", columns: ["Row", "Identifier", "Read as", kind === "miss" ? "Answer" : "What is wrong"],
-      render: (place) => {
-        const [row, one] = lists[kind][place];
-        return [count(row.place + 1), el("span", { class: "mono" }, row.value), KINDS[kindOf(row)], el("span", { title: one.words }, one.words)];
-      },
-    });
+  function drawNote(words = "") {
+    const shown = lists[tab].length;
+    fill(view.note, [
+      words,
+      generations.size > 1 ? `The server changed to newer data during this run: the answers are of the generations ${[...generations].join(" and ")}. Map the list again for answers of one.` : "",
+      shown > VIRTUAL_ROWS_MAX ? `The first ${count(VIRTUAL_ROWS_MAX)} of ${count(shown)} lines are shown.` : "",
+    ].filter(Boolean).map((text) => el("p", { class: "dim" }, text)));
   }
 
   function arrows(event) {
@@ -198,43 +203,17 @@ export function outcome(rows, distinct, faulty) {
     if (to === undefined || at < 0) return;
     event.preventDefault();
     tab = kinds[to];
-    drawNow();
+    drawRows();
     view.tabs.children[to].focus();
-  }
-
-  function save_() {
-    const pieces = [line(["row", "identifier", "idType", "outcome", "message", "matches", "level", ...FIELDS])];
-    for (const row of rows) {
-      const one = ends[row.place];
-      const head = [row.place + 1, row.value, one?.readAs ?? kindOf(row), one?.kind ?? "not asked", one?.words ?? "", one?.data?.length ?? 0];
-      if (!one?.data) pieces.push(line([...head, "", ...FIELDS.map(() => "")]));
-      else for (const match of one.data) pieces.push(line([...head, level(match), ...FIELDS.map((name) => match[name])]));
-    }
-    download(pieces, "figis.csv");
-    say("The download has started");
   }
 
   return { show, start: () => work.start(), cancel: () => work.cancel() };
 }
 
-/** An answer of several matches reduced to its composites, if there are any. */
-function composites(answer) {
-  if (answer.kind !== "several") return answer;
-  const data = answer.data.filter((match) => match.figi === match.compositeFIGI);
-  return data.length ? { ...answer, kind: data.length === 1 ? "match" : "several", data } : answer;
-}
-
 const EMPTY = {
-  match: "No identifier has exactly one match so far.",
-  several: "No identifier has several matches. With an exchange code for all rows, an ISIN usually has one.",
-  miss: "Every identifier sent so far was found.",
-  fault: "No faults: every identifier has a valid form.",
+  all: "The list has no rows.",
+  resolved: "No identifier is resolved so far.",
+  ambiguous: "No identifier is ambiguous.",
+  unknown: "Every identifier asked about so far was found.",
+  invalid: "Every identifier has a valid form.",
 };
-
-/** A clearer text for the server's error of one job. */
-function plain(words = "") {
-  return {
-    "Invalid idValue format.": "The identifier is not valid for its kind: wrong length, characters or check digit.",
-    "Invalid value for idType.": "This server does not know this kind of identifier.",
-  }[words] ?? words;
-}

@@ -1,13 +1,14 @@
 // Results as CSV: RFC 4180, UTF-8, every cell in quotes. A spreadsheet would run a cell that starts
-// with = + - or @ (also after a tab or line break) as a formula. An apostrophe in front of such a
-// cell makes it text.
+// with = + - or @ as a formula: also after blanks or hidden characters, and some also with the wide
+// forms of these signs. An apostrophe in front of such a cell makes it text. A number is not a formula.
 
-const GUARDED = /^\s*[=+\-@]|^[\t\r\n]/;
+const GUARDED = /^[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/;
+const NUMBER = /^[+-]\d[\d.,]*%?$/;
 
 export function cell(value) {
   if (value === null || value === undefined) return '""';
   const text = String(value);
-  return `"${(GUARDED.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  return `"${(GUARDED.test(text) && !NUMBER.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 }
 
 export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;

@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { href } from "./router.js";
 
 const EXAMPLES = [
-  ["Ticker", "IBM", "optionally with an exchange code: IBM US"],
+  ["Ticker", "IBM", "also with an exchange code: IBM US, IBM US Equity"],
   ["Name", "apple inc", "the suggestions complete words"],
   ["ISIN", "US0378331005", "12 characters, the last a check digit"],
   ["CUSIP", "459200101", "9 characters; also CINS and SEDOL"],

@@ -4,7 +4,7 @@
 import { el, fillView, say, copyable } from "./dom.js";
 import * as api from "./api.js";
 import { family } from "./family.js";
-import { faultAs, KINDS } from "./identify.js";
+import { inWords, KINDS } from "./kinds.js";
 import { level, levelMark } from "./level.js";
 import { notice } from "./notice.js";
 import { href } from "./router.js";
@@ -22,25 +22,33 @@ const NAMES = { ...KINDS, ID_EXCH_SYMBOL: "Exchange symbol", BASE_TICKER: "Base 
 /** Fills `view` with the instrument of the route, unless `signal` is aborted before it is loaded. */
 export async function show(view, route, signal) {
   const figi = (route.rest[0] ?? "").trim().toUpperCase();
+  if (!figi) return fillView(view, missing("", "The address names no FIGI.", "Search instead", "."));
   fillView(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
-  const fault = faultAs("ID_BB_GLOBAL", figi);
-  if (fault) return fillView(view, missing(figi, fault, "Search for it instead", "."));
   try {
     const { instrument, family: kin } = await api.instrument(figi, signal);
     render(view, instrument, kin);
   } catch (failure) {
     if (failure.name === "AbortError") return;
+    if (failure.status === 400) return notFigi(view, figi, failure.own, signal);
     fillView(view, failure.kind === "missing"
       ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
       : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route, signal))));
   }
 }
 
-function missing(figi, words, link = "Search for it instead", more = ": a search also finds all members of a share class or composite by its FIGI.") {
+/** A text that is not a FIGI: what is wrong with it, and the FIGI with the right check digit. */
+async function notFigi(view, figi, words, signal) {
+  const { finding, correction } = await api.suggest(figi, [], signal).catch(() => ({}));
+  if (signal.aborted) return;
+  fillView(view, missing(figi, finding ? `${inWords(finding)}.` : words, "Search for it instead", ".",
+    correction ? el("p", {}, "Did you mean ", el("a", { href: href.instrument(correction), class: "mono" }, correction), "?") : null));
+}
+
+function missing(figi, words, link = "Search for it instead", more = ": a search also finds all members of a share class or composite by its FIGI.", also = null) {
   say(words);
   return el("div", { class: "instrument" },
     el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi || "No FIGI"),
-    el("div", { class: "empty" }, el("h2", {}, "No such instrument"), el("p", {}, words),
+    el("div", { class: "empty" }, el("h2", {}, "No such instrument"), el("p", {}, words), also,
       el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, link), more)));
 }
 

@@ -31,6 +31,10 @@ const finder = startSuggest({
     const question = read(route.name === "search" ? route.parameters : new URLSearchParams());
     go(write({ ...question, query: text }));
   },
+  mapList(text) {
+    bulk.open(text);
+    go("#/bulk");
+  },
   // The filters that suggestions must pass: `[[name, value], …]`.
   filters() {
     const { lists } = read(current().name === "search" ? current().parameters : new URLSearchParams());

@@ -10,9 +10,9 @@ let number = 0;
 
 /**
  * @param {{field?: string, label: string, values: () => Promise<string[]>, chosen: string[], several?: boolean,
- *   meaning?: (value: string) => string, disabled?: string, onChange: (chosen: string[]) => void}} options
+ *   empty?: string, meaning?: (value: string) => string, disabled?: string, onChange: (chosen: string[]) => void}} options
  */
-export function picker({ field: name = "", label, values, chosen, several = true, meaning = () => "", disabled = "", onChange }) {
+export function picker({ field: name = "", label, values, chosen, several = true, empty = "Any", meaning = () => "", disabled = "", onChange }) {
   const id = `picker-${++number}`;
   let all = [], shown = [], active = -1, open = false, picked = [...chosen];
 
@@ -38,7 +38,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
   return root;
 
   function describe() {
-    fill(summary, picked.length === 0 ? "Any" : picked.length <= 3 ? picked.join(", ") : `${picked.slice(0, 2).join(", ")} and ${picked.length - 2} more`);
+    fill(summary, picked.length === 0 ? empty : picked.length <= 3 ? picked.join(", ") : `${picked.slice(0, 2).join(", ")} and ${picked.length - 2} more`);
     button.classList.toggle("set", picked.length > 0);
   }
 

@@ -70,11 +70,19 @@ function serverBase(document_) {
   return { run: own, shown: /^https?:/.test(url) ? url.replace(/\/+$/, "") : own };
 }
 
-function operation(document_, one, base) {
+/** The address of the endpoints without a version, at the root of this server. */
+function rootBase() {
+  const own = api.address("").replace(/\/+$/, "");
+  return { run: own, shown: own };
+}
+
+function operation(document_, one, versioned) {
   const { method, path, request, parameters, answer } = one;
+  const base = one.operation.servers ? rootBase() : versioned;
   return el("section", { class: "operation", id: `ref-${nameOf(one)}` },
     el("h2", { tabindex: "-1" }, el("span", { class: "method" }, method), el("code", {}, path)),
     one.operation.summary ? el("p", {}, prose(one.operation.summary)) : null,
+    one.operation.servers ? el("p", { class: "dim" }, "It has no version: its address is ", el("code", {}, `${base.shown}${path}`), ".") : null,
     el("p", {}, prose(one.operation.description)),
     parameters.length ? [el("h3", {}, "Parameters"), table(document_, `Parameters of ${method} ${path}`, parameters.map((parameter) => ({
       name: parameter.name, schema: parameter.schema, isRequired: parameter.required, description: `${parameter.description ?? ""} (${parameter.in})`,
@@ -87,11 +95,10 @@ function operation(document_, one, base) {
 
 /** `GET /instruments/{figi}`, which is not part of the contract and not in the document. */
 function further(document_) {
-  const own = api.address("").replace(/\/+$/, "");
   const figi = { name: "figi", in: "path", schema: { type: "string" }, example: "BBG000BLNNH6" };
   return el("section", { id: "ref-further" }, el("h2", { tabindex: "-1" }, el("span", { class: "method" }, "GET"), el("code", {}, "/instruments/{figi}")),
     el("p", {}, "One instrument with all that this server knows about it, and its family, from the share class to the venues. This endpoint is not part of the public service's interface; it has no version and counts against no limit."),
-    runner(document_, { method: "GET", path: "/instruments/{figi}", examples: [], parameters: [figi], request: null, isFree: true }, { run: own, shown: own }));
+    runner(document_, { method: "GET", path: "/instruments/{figi}", examples: [], parameters: [figi], request: null, isFree: true }, rootBase()));
 }
 
 const fold = (words, content) => (content ? el("details", { class: "fold" }, el("summary", {}, words), content) : null);

@@ -4,7 +4,7 @@
 import { el, fill, say, copyable, count, counted } from "./dom.js";
 import * as api from "./api.js";
 import { filters } from "./filters.js";
-import { identify } from "./identify.js";
+import { inWords } from "./kinds.js";
 import { levelMark } from "./level.js";
 import { notice } from "./notice.js";
 import { read, write, body, chips, endpoint, faultOf, filterCount, isEmpty } from "./query.js";
@@ -98,7 +98,9 @@ function render(found, question, status, place, signal) {
   if (!found.rows.length) {
     fill(status, "No results");
     say("No results");
-    return fill(place, nothing(question));
+    fill(place, nothing(question));
+    if (question.query) suggestFor(question, place.querySelector(".did-you-mean"), signal);
+    return;
   }
   fill(place, el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" },
     el("table", { class: "rows" },
@@ -169,17 +171,30 @@ function row(one) {
 /** Grey rows in the place of the results, of the same height. */
 const skeleton = () => el("div", { class: "skeleton", "aria-hidden": "true" }, Array.from({ length: 8 }, () => el("span")));
 
+/** Shows the right check digit of the typed text, or suggestions. */
+async function suggestFor(question, place, signal) {
+  let found;
+  try {
+    found = await api.suggest(question.query, [], signal);
+  } catch {
+    return; // the tips are enough
+  }
+  if (signal.aborted) return;
+  const meant = found.rows.slice(0, 3);
+  fill(place, found.finding ? el("p", {}, `${inWords(found.finding)}. Did you mean `,
+    el("a", { href: write({ ...question, query: found.correction }) }, found.correction), "?")
+    : meant.length ? el("p", {}, "Did you mean ", meant.map((one, at) => [at ? ", " : "", el("a", { href: href.instrument(one.figi) }, one.ticker ?? one.figi), one.name ? ` (${one.name})` : ""]), "?") : null);
+}
+
 function nothing(question) {
-  const { fault, form } = identify(question.query);
   const tips = [];
-  if (fault && /check digit/.test(form)) tips.push(`${question.query} looks like an identifier with a typo. ${fault}`);
   if (filterCount(question)) tips.push("Filters are exact: exchange code US is the composite of all United States venues, not each of them. Remove a filter to see more.");
   if (question.query) {
     tips.push("Every word must match a whole word of the ticker, the name or the description: “appl” does not find Apple. Only the suggestions under the search box complete words.");
     tips.push("An identifier (ISIN, CUSIP, SEDOL, FIGI, …) must be typed in full.");
   }
   if (!question.unlisted) tips.push("Equities that no exchange lists are hidden unless the filter “Include unlisted equities” is set.");
-  return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), el("ul", {}, tips.map((tip) => el("li", {}, tip))));
+  return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), el("div", { class: "did-you-mean", "aria-live": "polite" }), el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
 function teaching(ask) {

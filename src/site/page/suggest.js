@@ -1,17 +1,24 @@
 // The search box: suggestions while typing, chosen by keyboard or pointer (the ARIA combobox pattern
-// with a listbox). Without a choice, Enter shows all results.
+// with a listbox). Without a choice, Enter shows all results. Several pasted lines are a list, which
+// can be mapped.
 
-import { el, fill, say, counted } from "./dom.js";
+import { el, fill, say, count, counted } from "./dom.js";
 import * as api from "./api.js";
-import { identify, KINDS } from "./identify.js";
+import { inWords } from "./kinds.js";
 import { levelMark } from "./level.js";
 import { go, href } from "./router.js";
+import { rowsIn } from "./table.js";
 
 const PAUSE_MS = 110;
 const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", description: "description", guess: "a guess" };
 
-/** Starts the box. `searchFor(text)` shows all results; `filters()` returns the filters that are set. */
-export function start({ searchFor, filters }) {
+const NOTHING = { rows: [], finding: "", correction: "" };
+
+/**
+ * Starts the box. `searchFor(text)` shows all results, `mapList(text)` maps a list, and `filters()`
+ * returns the filters that are set.
+ */
+export function start({ searchFor, mapList, filters }) {
   const form = document.getElementById("finder");
   const input = document.getElementById("query");
   const list = document.getElementById("suggestions");
@@ -22,12 +29,13 @@ export function start({ searchFor, filters }) {
 
   input.addEventListener("input", () => {
     clear.hidden = !input.value;
-    teach(input.value);
+    fill(hint);
     clearTimeout(timer);
     request?.abort();
     if (!input.value.trim()) return close();
     timer = setTimeout(ask, PAUSE_MS);
   });
+  input.addEventListener("paste", pasted);
   input.addEventListener("keydown", keydown);
   input.addEventListener("blur", () => setTimeout(() => { if (document.activeElement !== input) close(); }, 120));
   form.addEventListener("submit", (event) => { event.preventDefault(); choose(); });
@@ -46,7 +54,7 @@ export function start({ searchFor, filters }) {
     const question = JSON.stringify([text, set]);
     request = new AbortController();
     try {
-      const found = known.get(question) ?? (Date.now() < quietUntil ? [] : await api.suggest(text, set, request.signal));
+      const found = known.get(question) ?? (Date.now() < quietUntil ? NOTHING : await api.suggest(text, set, request.signal));
       if (Date.now() >= quietUntil) remember(question, found);
       if (input.value.trim() === text && document.activeElement === input) show(found, text);
     } catch (failure) {
@@ -54,7 +62,7 @@ export function start({ searchFor, filters }) {
       // Without suggestions, Enter still searches, and shows what is wrong.
       if (failure.kind === "limit") quietUntil = Date.now() + failure.wait * 1000;
       if (failure.kind === "missing") quietUntil = Infinity;
-      show([], text, failure);
+      show(NOTHING, text, failure);
     }
   }
 
@@ -63,19 +71,51 @@ export function start({ searchFor, filters }) {
     if (known.size > 200) known.delete(known.keys().next().value);
   }
 
-  function show(found, text, failure) {
+  function show({ rows: found, finding, correction }, text, failure) {
     rows = [...found.map((row) => ({ row })), { all: text }];
-    active = -1;
-    fill(list, rows.map((entry, place) => el("div", {
-      id: `suggestion-${place}`, role: "option", "aria-selected": "false", class: entry.all === undefined ? "suggestion" : "suggestion all",
-      on: { mousedown: (event) => event.preventDefault(), mousemove: () => activate(place), click: () => { activate(place); choose(); } },
-    }, entry.all === undefined ? parts(entry.row, text) : [
+    draw((entry) => (entry.row ? parts(entry.row, text) : [
       el("span", {}, "All results for ", el("strong", {}, text)),
       failure ? el("span", { class: "dim" }, failure.kind === "limit" ? `No suggestions for ${failure.wait} s: the request limit is reached` : failure.kind === "away" ? "The server cannot be reached" : "")
         : found.length ? el("kbd", {}, "Enter") : el("span", { class: "dim" }, "No suggestion"),
-    ])));
+    ]));
+    // A wrong check digit is said while typing: no request would find the identifier.
+    fill(hint, finding ? [`${inWords(finding)}. `, el("button", { type: "button", class: "link", on: { click: () => correct(correction) } }, `Use ${correction}`)] : null);
+    say(failure ? "No suggestions now" : inWords(finding) || counted(found.length, "suggestion"));
+  }
+
+  function draw(content) {
+    active = -1;
+    fill(list, rows.map((entry, place) => el("div", {
+      id: `suggestion-${place}`, role: "option", "aria-selected": "false", class: entry.row ? "suggestion" : "suggestion all",
+      on: { mousedown: (event) => event.preventDefault(), mousemove: () => activate(place), click: () => { activate(place); choose(); } },
+    }, content(entry))));
     open();
-    say(failure ? "No suggestions now" : counted(found.length, "suggestion"));
+  }
+
+  // A text field has one line: several are offered as a list.
+  function pasted(event) {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const lines = rowsIn(text);
+    if (lines < 2) return;
+    event.preventDefault();
+    clearTimeout(timer);
+    request?.abort();
+    fill(hint);
+    input.value = text.trim().replace(/\s+/g, " ").slice(0, input.maxLength);
+    clear.hidden = false;
+    rows = [{ list: text }, { all: input.value }];
+    draw((entry) => (entry.list
+      ? [el("span", {}, el("strong", {}, `Map these ${count(lines)}`), " as a list"), el("kbd", {}, "Enter")]
+      : [el("span", {}, "Search for all of it as one text")]));
+    activate(0);
+    say(`Map these ${count(lines)} as a list`);
+  }
+
+  function correct(text) {
+    setText(text);
+    clear.hidden = false;
+    input.focus();
+    ask();
   }
 
   function parts(row, text) {
@@ -121,6 +161,7 @@ export function start({ searchFor, filters }) {
     const isOpen = !list.hidden;
     close();
     if (isOpen && entry?.row) go(href.instrument(entry.row.figi));
+    else if (isOpen && entry?.list) mapList(entry.list);
     else searchFor(text);
   }
 
@@ -147,13 +188,6 @@ export function start({ searchFor, filters }) {
       default: return;
     }
     event.preventDefault();
-  }
-
-  // A wrong check digit is reported while typing: no request would find the identifier.
-  function teach(text) {
-    const { fault, form, kinds } = identify(text);
-    const isTypo = fault && /check digit/.test(form);
-    fill(hint, isTypo ? `This looks like ${kinds[0] === "ID_ISIN" ? "an" : "a"} ${KINDS[kinds[0]]}. ${fault}` : "");
   }
 
   function setText(text) {

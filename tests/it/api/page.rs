@@ -84,6 +84,21 @@ fn every_named_file_exists() {
     }
 }
 
+/// contract 16.10: the page asks `/resolve` what an identifier is and which row is meant. It neither
+/// recognises identifiers nor maps them by the contract.
+#[test]
+fn one_recognition() {
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let is_named = ["v3/mapping\"", "v3/mapping`"].iter().any(|end| text.contains(end));
+        assert!(!is_named, "{}", path.display());
+        let is_api = path.ends_with("api.js");
+        assert_eq!(text.contains("ask(\"POST\", \"resolve\""), is_api, "{}", path.display());
+    }
+    assert_eq!(server().request("GET", "/page/identify.js", &[], "").status, 404);
+}
+
 /// contract 16.10: a strict policy and the usual headers, on every answer of the page.
 #[test]
 fn the_headers() {

@@ -102,6 +102,50 @@ fn the_suggested_securities() {
     }
 }
 
+/// contract 16.1: the forms in which lists say a ticker: with an exchange and a market sector, with
+/// a MIC, and with another sign before a class letter.
+#[test]
+fn tickers_as_lists_have_them() {
+    let server = server();
+    for (query, expected) in [
+        ("?query=AAPL+US+Equity", &[1][..]),
+        ("?query=aapl+uw+equity", &[2]),
+        ("?query=AAPL:UW", &[2]),
+        ("?query=DBK+GR+Equity", &[6]),
+        ("?query=BRK-B", &[5]),
+        ("?query=BRK.B+US+Equity", &[5]),
+        ("?query=AAPL+UW+Equity&exchCode=US", &[]),
+    ] {
+        let found = figis(&suggest(&server, query));
+        let expected: Vec<String> = expected.iter().copied().map(figi).collect();
+        assert_eq!(found.iter().take(1).cloned().collect::<Vec<_>>(), expected, "{query}");
+    }
+    // A suffix of data vendors, for an exchange code that the dump of this test has.
+    let london = Server::of_dump(&format!(
+        "{}{{\"figi\":\"{}\",\"ticker\":\"AAPL\",\"exchCode\":\"LN\",\"name\":\"APPLE INC\",\"securityType2\":\"Common Stock\"}}\n",
+        dump(),
+        figi(950)
+    ));
+    assert_eq!(figis(&suggest(&london, "?query=AAPL.L"))[0], figi(950));
+    let found = &suggest(&server, "?query=AAPL+UW+Equity")["data"][0];
+    assert_eq!(found["matched"].to_string(), r#"["ticker"]"#);
+}
+
+/// contract 16.1: a text with a wrong check digit is answered with the right one.
+#[test]
+fn a_wrong_check_digit() {
+    let server = server();
+    let body = get(&server, "?query=+us0378331004").body;
+    assert_eq!(
+        body,
+        r#"{"data":[],"finding":"ID_ISIN: the check digit should be 5","correction":"US0378331005"}"#
+    );
+    for query in ["?query=US0378331005", "?query=apple", "?query=AAPL", "?query=037833"] {
+        let found = suggest(&server, query);
+        assert!(found.get("finding").is_none() && found.get("correction").is_none(), "{query}");
+    }
+}
+
 /// contract 16.2, 16.3: properties by their names, with several values; and the number of rows.
 #[test]
 fn parameters_narrow_the_suggestions() {

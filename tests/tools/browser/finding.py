@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Error, expect
 
-from tab import IBM, WRONG_DIGIT, Page
+from tab import IBM, ISIN, WRONG_DIGIT, Page
 
 
 def type_ahead(browser, options):
@@ -53,6 +53,9 @@ def type_ahead(browser, options):
     # A typing error is reported at once.
     box.fill(WRONG_DIGIT)
     expect(tab.locator("#query-hint")).to_contain_text("check digit should be 4")
+    tab.get_by_role("button", name=f"Use {ISIN}").click()
+    expect(box).to_have_value(ISIN)
+    expect(options.first).to_contain_text("IBM")
     page.close()
 
 
@@ -141,9 +144,9 @@ def instrument(browser, options):
     venue.click()
     tab.wait_for_url(re.compile(re.escape(to)))
     tab.wait_for_selector(".family")
-    page.go("#/instrument/BBG000BLNNH7")
-    expect(tab.locator("main")).to_contain_text("check digit should be 6")
     page.allowed = 1
+    page.go("#/instrument/BBG000BLNNH8", None)
+    expect(tab.locator("main")).to_contain_text("check digit should be 6")
     page.go("#/instrument/BBG000000000", None)
     expect(tab.locator("main")).to_contain_text("No such instrument")
     page.close()

@@ -57,7 +57,7 @@ def escaped(browser, options):
     tab.locator(".begin .primary").click()
     expect(tab.locator(".run-line")).to_contain_text("Done")
     expect(tab.locator("#outcome")).to_contain_text(row["name"])
-    tab.locator("#tab-miss").click()
+    tab.locator("#tab-unknown").click()
     expect(tab.locator("#outcome")).to_contain_text("<b onclick=hit=1>none</b>")
     harmless("bulk")
     # In the URL, and in an answer that is shown.

@@ -4,140 +4,307 @@ import csv
 import io
 import json
 import re
-from string import ascii_uppercase
+from random import Random
 
 from playwright.sync_api import expect
 
 from tab import IBM, ISIN, SHARE_CLASS, WRONG_DIGIT, Page, ask, download
 
-# A line for each recognised kind, with the expected reading.
-MIXED = [
-    (ISIN, "ISIN"),
-    ("037833100", "CUSIP"),
-    ("G0177J108", "CINS"),
-    ("2005973", "SEDOL"),
-    (IBM, "FIGI"),
-    (SHARE_CLASS, "FIGI"),
-    ("BMG022411000", "ISIN"),
-    ("AAPL  240119C00150000", "OCC option symbol"),
-    ("AAPL240119C00150000", "OCC option symbol"),
-    ("45920010", "CUSIP, 8 characters"),
-    ("018893517", "Common code"),
-    ("851399", "WKN"),
-    ("12345", "Italian code"),
-    ("IBM", "Ticker"),
-    ("IBM US Equity", "Ticker"),
-    ("IBM {unknown} Equity", "Ticker"),
-    ("=NONESUCH", "Ticker"),
-]
+# A line for each form that is recognised.
+MIXED = [ISIN, "037833100", "G0177J108", "2005973", IBM, SHARE_CLASS, "45920010", "IBM", "IBM US Equity", "NO-NE-SUCH"]
 
 
-def bulk(browser, options):
-    """A mixed list is recognised, mapped, sorted by outcome and downloaded whole."""
-    page = Page(browser, options.base)
-    tab = page.go("#/bulk", "#identifiers")
-    known = tab.request.get(f"{options.base}/v3/mapping/values/exchCode").json()["values"]
-    unknown = next(a + b for a in ascii_uppercase for b in ascii_uppercase if a + b not in known)
-    mixed = [(value.format(unknown=unknown), kind) for value, kind in MIXED]
-    lines = ["Identifier"] + [value for value, _ in mixed] + [WRONG_DIGIT, ISIN]
-    tab.locator("#identifiers").fill("\n".join(lines))
-    expect(tab.locator(".drop")).to_contain_text("taken for a heading")
-    rows = tab.locator(".v-plan .v-space .v-row")
-    expect(rows).to_have_count(len(lines) - 1)
-    for place, (value, kind) in enumerate(mixed):
-        row = rows.nth(place)
-        chosen = row.locator("select").evaluate("select => select.selectedOptions[0].textContent")
-        assert chosen == kind, (value, chosen)
-    expect(tab.locator(".v-plan")).to_contain_text("check digit should be 4")
-    # A choice for all rows of one form, and one for a single row.
-    tab.locator("[data-field='group 6 digits']").select_option("TICKER")
-    tab.locator("[data-field='group 6 digits']").select_option("ID_WERTPAPIER")
-    tab.get_by_label("Row 14, IBM, is").select_option("ID_BB")
-    expect(rows.nth(13)).to_contain_text("set by you")
-    tab.get_by_label("Row 14, IBM, is").select_option("TICKER")
-    jobs = []
-    tab.on("request", lambda request: jobs.append(json.loads(request.post_data)) if request.url.endswith("/v3/mapping") else None)
+def fill(tab, text):
+    """Writes a list, and waits until its columns are recognised."""
+    tab.locator("#identifiers").fill(text)
+    expect(tab.locator(".recognition")).not_to_contain_text("Recognising", timeout=15_000)
+    expect(tab.locator(".recognition")).to_contain_text(re.compile("recognised|own form"))
+
+
+def run(tab, rows=None):
+    """Maps the list, and waits for its end."""
     tab.locator(".begin .primary").click()
-    expect(tab.locator(".run-line")).to_contain_text("Done", timeout=120_000)
-    assert all(len(batch) <= 10 for batch in jobs)
-    asked = [job["idValue"] for batch in jobs for job in batch]
-    assert asked.count(ISIN) == 1 and WRONG_DIGIT not in asked, "each once, and no slip"
-    narrowed = [job for batch in jobs for job in batch if job.get("exchCode")]
-    assert narrowed == [{"idType": "TICKER", "idValue": "IBM", "exchCode": "US", "marketSecDes": "Equity"}], narrowed
-    expect(tab.locator("#tab-fault .tally")).not_to_have_text("0")
-    tab.locator("#tab-several").click()
-    expect(tab.locator("#outcome .v-space .v-row").first).to_contain_text(ISIN)
-    tab.keyboard.press("ArrowRight")
-    expect(tab.locator("#tab-miss")).to_be_focused()
-    expect(tab.locator("#outcome")).to_contain_text("NONESUCH")
-    text = download(tab)
-    table = list(csv.DictReader(io.StringIO(text, newline="")))
-    assert text.count("\r\n") == len(table) + 1 and table[0]["identifier"] == ISIN
-    assert {row["identifier"].lstrip("'") for row in table} == {value.replace("AAPL2401", "AAPL  2401") for value, _ in mixed} | {WRONG_DIGIT}
-    assert any(row["identifier"] == "'=NONESUCH" for row in table), "formulas are guarded"
-    assert {row["outcome"] for row in table} >= {"several", "miss", "fault"}
-    assert [int(row["row"]) for row in table] == sorted(int(row["row"]) for row in table)
-    assert sum(row["row"] == str(len(mixed) + 2) for row in table) == sum(row["row"] == "1" for row in table), "rows of the same identifier end alike"
-    assert {row["idType"] for row in table if row["identifier"] == SHARE_CLASS} == {"ID_BB_GLOBAL_SHARE_CLASS_LEVEL"}, "asked again"
-    # A person may want only the composites among the listings of an ISIN.
-    before = len(table)
-    tab.get_by_label("Of several matches keep the composites").check()
-    table = list(csv.DictReader(io.StringIO(download(tab), newline="")))
-    assert 1 < len(table) < before and {row["level"] for row in table if row["identifier"] == ISIN} == {"composite"}
-    # All of it is still there after a visit to another view.
-    page.go("#/search")
-    tab.go_back()
-    expect(tab.locator(".run-line")).to_contain_text("Done")
+    expect(tab.locator(".run-line")).to_contain_text("Done" if rows is None else f"Done: {rows:,} row", timeout=120_000)
+
+
+def table_of(text, heading=0):
+    """The rows of a downloaded file as dictionaries, after the heading."""
+    lines = list(csv.reader(io.StringIO(text, newline="")))
+    return [dict(zip(lines[heading], line, strict=True)) for line in lines[heading + 1 :]]
+
+
+def tallies(tab):
+    return {kind: int(tab.locator(f"#tab-{kind} .tally").inner_text().replace(",", "")) for kind in ("all", "resolved", "ambiguous", "unknown", "invalid")}
+
+
+def answered(route, result):
+    """Answers a request to /resolve without the server: `result(job)` for each job."""
+    body = json.loads(route.request.post_data)
+    if "columns" in body:
+        return route.fulfill(json={"columns": [{} for _ in body["columns"]]})
+    route.fulfill(json={"generation": 1, "results": [result(job) for job in body["jobs"]]})
+
+
+def unknown(_):
+    return {"status": "unknown"}
+
+
+def with_isins(base, count):
+    """ISINs of the server's data, and what `/v3/mapping` finds for each."""
+    found = {}
+    for question in ({"securityType2": "Common Stock"}, {"marketSecDes": ["Corp", "Govt", "Muni"]}, {"securityType2": "Mutual Fund"}):
+        for row in ask(base, "v3/filter", question)["data"]:
+            identifiers = ask(base, f"instruments/{row['figi']}")["instrument"]["identifiers"]
+            for isin in identifiers.get("ID_ISIN", [])[:1]:
+                found.setdefault(isin, None)
+    isins = list(found)[:count]
+    for at in range(0, len(isins), 10):
+        batch = isins[at : at + 10]
+        answers = ask(base, "v3/mapping", [{"idType": "ID_ISIN", "idValue": isin} for isin in batch])
+        found.update({isin: answer.get("data", []) for isin, answer in zip(batch, answers, strict=True)})
+    return {isin: found[isin] for isin in isins}
+
+
+def meant(rows):
+    """The one row that the step `composite` chooses; None when it leaves more, or none."""
+    composites = [row for row in rows if row["figi"] == row["compositeFIGI"]]
+    left = composites or rows if len(rows) > 1 else rows
+    return left[0] if len(left) == 1 else None
+
+
+def quoted(cell):
+    """A cell as a spreadsheet copies it."""
+    return '"' + cell.replace('"', '""') + '"' if re.search('["\t\n]', cell) else cell
+
+
+def spreadsheet(browser, options):
+    """5,000 rows of a spreadsheet, pasted: each keeps its number and cells, and gets its FIGI."""
+    mapped = with_isins(options.base, 120)
+    isins = list(mapped)
+    assert len(isins) > 60, isins
+    heading = 3
+    pasted = [["Holdings of the fund", "", "", "", ""], [""] * 5, ["as of yesterday", "", "", "", ""], ["Account", "ISIN", "Name", "Held", "Note"]]
+    while len(pasted) < 5000:
+        number = len(pasted)
+        if number % 97 == 0:
+            pasted.append([""] * 5)
+            continue
+        isin = isins[number % len(isins)]
+        if number % 41 == 0:
+            isin = "XS0000000009" if number % 2 else WRONG_DIGIT
+        note = 'two lines:\nhe said "no"\n' if number % 13 == 0 else "=1+1" if number % 17 == 0 else "＠wide" if number % 19 == 0 else ""
+        pasted.append([f"A{number:05}", f" {isin}" if number % 5 == 0 else isin, f"Name, {number}", str(number - 2500), note])
+    text = "\r\n".join("\t".join(quoted(cell) for cell in row) for row in pasted) + "\r\n"
+
+    page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
+    tab = page.go("#/bulk", "#identifiers")
+    tab.evaluate("text => navigator.clipboard.writeText(text)", text)
+    tab.locator("#identifiers").focus()
+    tab.keyboard.press("Control+V")
+    expect(tab.locator(".recognition")).to_contain_text("“ISIN” is recognised: ISIN (", timeout=15_000)
+    expect(tab.locator("[data-field=heading]")).to_have_value(str(heading))
+    expect(tab.locator(".begin .primary")).to_have_text("Map 4,996 rows")
+    # The server has no limits, and the page announces no wait.
+    expect(tab.locator(".begin p")).to_contain_text("no limit")
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+    run(tab, 4996)
+    assert asked and all("/resolve" in url for url in asked), asked
+    sums = tallies(tab)
+    assert sums["all"] == 4996 == sums["resolved"] + sums["ambiguous"] + sums["unknown"] + sums["invalid"], sums
+
+    # What is on the page: any row by its number.
+    table = tab.locator("#outcome .v-table")
+    for number in (5, 1000, 4321, 5000):
+        table.evaluate("(table, top) => table.scrollTo(0, top)", (number - heading - 2) * 32)
+        row = tab.locator(f"#outcome .v-space .v-row[aria-rowindex='{number - heading}']")
+        expect(row).to_contain_text(f"{number:,}")
+        expect(row).to_contain_text(pasted[number - 1][1].strip() or "blank")
+    assert tab.locator("#outcome .v-row").count() < 100, "only the visible rows are drawn"
+
+    # The file: line for line what was pasted.
+    lines = list(csv.reader(io.StringIO(download(tab), newline="")))
+    assert len(lines) == len(pasted)
+    own, names = lines[heading][:5], lines[heading][5:]
+    assert own == pasted[heading] and names[:7] == ["row", "input", "match", "idType", "matches", "by", "reason"], lines[heading]
+    for number, (line, row) in enumerate(zip(lines, pasted, strict=True), 1):
+        guarded = ["'" + cell if cell.startswith(("=", "＠")) else cell for cell in row]
+        assert line[:5] == guarded, (number, line, row)
+        if number <= heading + 1:
+            continue
+        got = dict(zip(names, line[5:], strict=True))
+        isin = row[1].strip()
+        assert (got["row"], got["input"]) == (str(number), isin), (number, got)
+        rows = mapped.get(isin, [])
+        one = meant(rows)
+        wanted = "invalid" if isin in ("", WRONG_DIGIT) else "unknown" if not rows else "resolved" if one else "ambiguous"
+        assert got["match"] == wanted, (number, got, rows)
+        assert got["figi"] == (one["figi"] if one else ""), (number, got, rows)
+        assert got["figdex_name"] == (one["name"] if one else ""), (number, got)
+        assert got["by"] == ("" if not one else "only" if len(rows) == 1 else "composite"), (number, got)
+        if isin == WRONG_DIGIT:
+            assert "the check digit should be 4; did you mean " + ISIN in got["reason"], got
     page.close()
 
 
-def a_hundred(browser, options):
-    """A hundred identifiers of many kinds, pasted: each finds its instrument, and the file has them all."""
-    kinds = ["ID_ISIN", "ID_CUSIP", "ID_SEDOL", "OCC_SYMBOL"]
-    wanted = {}
-    questions = [
-        ({"securityType2": "Common Stock", "exchCode": "US"}, 30),
-        ({"marketSecDes": ["Corp", "Govt", "Muni"]}, 60),
-        ({"securityType2": ["Option"]}, 70),
-        ({"securityType2": ["Mutual Fund"]}, 100),
-    ]
-    for question, enough in questions:
-        for row in ask(options.base, "v3/filter", question)["data"]:
-            if len(wanted) == enough:
-                break
-            identifiers = ask(options.base, f"instruments/{row['figi']}")["instrument"]["identifiers"]
-            turn = len(wanted) % len(kinds)
-            kind = next((kind for kind in kinds[turn:] + kinds[:turn] if kind in identifiers), None)
-            value = identifiers[kind][0] if kind else row["figi"]
-            wanted.setdefault(value, (value, kind or "ID_BB_GLOBAL", row["figi"]))
-    wanted = list(wanted.values())
-    assert len(wanted) == 100 and {kind for _, kind, _ in wanted} == {*kinds, "ID_BB_GLOBAL"}, wanted
-    page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
+def tables(browser, options):
+    """Any table is read as it was copied: every cell, in its row."""
+    page = Page(browser, options.base)
+    tab = page.go("")
+    read = "async (texts) => { const { readTable } = await import('/page/table.js'); return texts.map((text) => readTable(text).rows); }"
+    pieces = ["", "a", "IBM US Equity", '"', '""', 'say "no"', "\n", "two\nlines", "\t", "a\tb", ",", ";", " ", "=1", "é", "0123"]
+    random = Random(7)
+    tables = []
+    for _ in range(300):
+        columns = random.randint(2, 5)
+        rows = [[random.choice(pieces) for _ in range(columns)] for _ in range(random.randint(2, 12))]
+        rows[-1][0] = "end"  # blank rows at the end are not rows
+        tables.append(rows)
+    texts = ["\r\n".join("\t".join(map(quoted, row)) for row in rows) + random.choice(["", "\r\n", "\r\n\r\n"]) for rows in tables]
+    for rows, got in zip(tables, tab.evaluate(read, texts), strict=True):
+        assert got == rows, (rows, got)
+    for text, rows in [
+        ("", []),
+        ("\n \n", []),
+        ("a\n\nb\n", [["a"], [""], ["b"]]),
+        ("a\rb", [["a"], ["b"]]),
+        ("IBM, AAPL", [["IBM"], [" AAPL"]]),
+        ('a\n"b\nc', [["a"], ['"b'], ["c"]]),
+        ("a;b,c\nd;e", [["a", "b,c"], ["d", "e"]]),
+        ("Smith, J\nIBM\nAAPL", [["Smith, J"], ["IBM"], ["AAPL"]]),
+    ]:
+        assert tab.evaluate(read, [text]) == [rows], text
+    page.close()
+
+
+def columns(browser, options):
+    """The column of identifiers is recognised and shown, and can be changed, as its kind and the heading."""
+    page = Page(browser, options.base)
     tab = page.go("#/bulk", "#identifiers")
-    batches = []
-    tab.on("request", lambda request: batches.append(json.loads(request.post_data)) if request.url.endswith("/v3/mapping") else None)
-    tab.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(value for value, _, _ in wanted))
-    tab.locator("#identifiers").focus()
-    tab.keyboard.press("Control+V")
-    expect(tab.locator(".recognised")).to_contain_text("100 rows")
-    tab.locator(".begin .primary").click()
-    expect(tab.locator(".run-line")).to_contain_text("Done", timeout=60_000)
-    expect(tab.locator("#tab-miss .tally")).to_have_text("0")
-    expect(tab.locator("#tab-fault .tally")).to_have_text("0")
-    assert [len(batch) for batch in batches] == [10] * 10, batches
-    table = list(csv.DictReader(io.StringIO(download(tab), newline="")))
-    for place, (value, kind, figi) in enumerate(wanted):
-        found = [row for row in table if row["row"] == str(place + 1)]
-        assert found and all(row["identifier"] == value and row["matches"] == str(len(found)) for row in found), (value, found)
-        assert figi in {row["figi"] for row in found}, (value, kind, figi, found)
-        assert {row["idType"] for row in found} == {kind}, (value, kind, found)
-    if options.key:
-        # With a key it is one request.
-        batches.clear()
-        tab.get_by_label("API key").fill(options.key)
-        tab.locator(".begin .primary").click()
-        expect(tab.locator(".run-line")).to_contain_text("Done", timeout=60_000)
-        assert [len(batch) for batch in batches] == [100]
+    fill(tab, f"Name;Ticker;ISIN\nIBM;IBM;{ISIN}\nApple;AAPL;US0378331005\n")
+    expect(tab.locator("[data-field=column] option:checked")).to_have_text("ISIN (ISIN)")
+    expect(tab.locator("[data-field=kind]")).to_have_value("ID_ISIN")
+    expect(tab.locator("[data-field=heading] option:checked")).to_have_text("Row 1")
+    expect(tab.locator(".recognition")).to_contain_text("100 % of its first 2 values")
+    expect(tab.locator(".preview th.chosen")).to_contain_text("ISIN")
+    tab.locator("[data-field=column]").focus()
+    tab.locator("[data-field=column]").select_option("1")
+    expect(tab.locator("[data-field=kind]")).to_have_value("TICKER")
+    expect(tab.locator("[data-field=column]")).to_be_focused()
+    jobs = []
+    tab.on("request", lambda request: jobs.extend(json.loads(request.post_data).get("jobs", [])) if request.url.endswith("/resolve") else None)
+    run(tab, 2)
+    assert {(job["idType"], job["idValue"]) for job in jobs} == {("TICKER", "IBM"), ("TICKER", "AAPL")}, jobs
+    table = table_of(download(tab))
+    assert [row["Ticker"] for row in table] == ["IBM", "AAPL"] and [row["row"] for row in table] == ["2", "3"], table
+    assert "figdex_name" in table[0] and table[0]["Name"] == "IBM", "a name of the list is not taken over"
+    # Without a kind each text is read by its own form; without a heading the first row counts.
+    jobs.clear()
+    tab.locator("[data-field=kind]").select_option("")
+    tab.locator("[data-field=heading]").select_option("-1")
+    run(tab, 3)
+    assert jobs == ["Ticker", "IBM", "AAPL"], jobs
+    assert list(table_of(download(tab))[0])[:3] == ["Column 1", "Column 2", "Column 3"]
+    # A column of FIGIs of all levels.
+    fill(tab, f"FIGI\n{IBM}\n{SHARE_CLASS}\n{IBM}")
+    expect(tab.locator("[data-field=kind]")).to_have_value("ID_BB_GLOBAL")
+    run(tab, 3)
+    assert [row["idType"] for row in table_of(download(tab))] == ["ID_BB_GLOBAL", "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", "ID_BB_GLOBAL"]
+    # A list in one row, and one of mixed forms.
+    fill(tab, f"{ISIN}, IBM, AAPL")
+    expect(tab.locator(".begin .primary")).to_have_text("Map 3 rows")
+    fill(tab, "\n".join(MIXED))
+    expect(tab.locator(".recognition")).to_contain_text("each text is read by its own form")
+    run(tab, len(MIXED))
+    table = table_of(download(tab))
+    read = {row["input"]: (row["match"], row["idType"]) for row in table}
+    assert read[ISIN][1] == "ID_ISIN" and read["NO-NE-SUCH"][0] == "unknown", read
+    assert read[IBM] == ("resolved", "ID_BB_GLOBAL") and read[SHARE_CLASS][1] == "ID_BB_GLOBAL_SHARE_CLASS_LEVEL", read
+    assert read["IBM US Equity"] == ("resolved", "TICKER"), read
+    page.close()
+
+
+def steps(browser, options):
+    """The steps are shown, can be ordered, and choose; without one nothing is chosen."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    asked = []
+    tab.on("request", lambda request: asked.append(json.loads(request.post_data).get("prefer")) if request.url.endswith("/resolve") else None)
+    fill(tab, ISIN)
+    asked.clear()
+    expect(tab.locator(".steps > li")).to_have_count(1)
+    expect(tab.locator(".steps")).to_contain_text("Composites")
+    run(tab, 1)
+    tab.get_by_role("button", name="Remove: step 1, Composites").click()
+    expect(tab.locator(".steps")).to_contain_text("stays ambiguous")
+    run(tab, 1)
+    expect(tab.locator("#tab-ambiguous .tally")).to_have_text("1")
+    tab.get_by_label("Add a step").select_option("exchCode")
+    expect(tab.locator("[data-field='step 0']")).to_be_focused()
+    tab.locator("[data-field='step 0']").click()
+    field = tab.locator(".picker-panel:not([hidden]) input")
+    for code in ("LN", "US"):
+        field.fill(code)
+        field.press("ArrowDown")
+        field.press("Enter")
+    field.press("Escape")
+    expect(tab.locator("[data-field='step 0']")).to_contain_text("LN, US")
+    tab.get_by_label("Add a step").select_option("composite")
+    run(tab, 1)
+    tab.get_by_role("button", name="Move up: step 2, Composites").click()
+    expect(tab.get_by_role("button", name="Move down: step 1, Composites")).to_be_focused()
+    run(tab, 1)
+    assert asked == [["composite"], [], ["exchCode=LN|US", "composite"], ["composite", "exchCode=LN|US"]], asked
+    [row] = table_of(download(tab))
+    assert row["match"] == "resolved" and row["by"] in ("composite", "exchCode=LN|US"), row
+    page.close()
+
+
+def next_steps(browser, options):
+    """A wrong identifier is corrected by one click, and a person chooses among several."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    fill(tab, f"{WRONG_DIGIT}\n{ISIN}\n\n{WRONG_DIGIT}\nNO-NE-SUCH")
+    tab.get_by_role("button", name="Remove: step 1, Composites").click()
+    run(tab, 5)
+    sums = tallies(tab)
+    assert sums == {"all": 5, "resolved": 0, "ambiguous": 1, "unknown": 1, "invalid": 3}, sums
+    rows = tab.locator("#outcome .v-space .v-row")
+    expect(rows.nth(0)).to_contain_text("check digit should be 4")
+    expect(rows.nth(2)).to_contain_text("blank row")
+    search = rows.nth(4).get_by_role("link", name="Search for it")
+    assert search.get_attribute("href") == "#/search?query=NO-NE-SUCH"
+    # One click corrects both rows with this identifier.
+    tab.get_by_role("button", name=f"Row 1: use {ISIN} instead").click()
+    expect(tab.locator("#tab-ambiguous .tally")).to_have_text("3")
+    expect(tab.locator("#said")).to_contain_text("for 2 rows")
+    # A choice, its undoing, and another one.
+    choice = tab.get_by_label(re.compile(f"^Row 2, {ISIN}: choose one of"))
+    choice.select_option("0")
+    expect(tab.locator("#tab-resolved .tally")).to_have_text("1")
+    expect(rows.nth(1)).to_contain_text("chosen by you")
+    first = rows.nth(1).locator(".copyable .mono").inner_text()
+    tab.get_by_role("button", name="Row 2: undo").click()
+    choice.select_option("1")
+    second = rows.nth(1).locator(".copyable .mono").inner_text()
+    assert first != second
+    table = table_of(download(tab))
+    assert [row["row"] for row in table] == ["1", "2", "3", "4", "5"]
+    assert [row["match"] for row in table] == ["ambiguous", "resolved", "invalid", "ambiguous", "unknown"], table
+    assert (table[1]["figi"], table[1]["by"]) == (second, "chosen by you") and int(table[1]["matches"]) > 1
+    for row in (table[0], table[3]):
+        assert (row["input"], row["figi"]) == (WRONG_DIGIT, ""), row
+        assert row["reason"].startswith(f"corrected by you from {WRONG_DIGIT} to {ISIN}; "), row
+    assert table[2]["reason"] == "it is blank"
+    # All matches on request: a line each, and the same number of rows.
+    tab.get_by_label("Show all matches").check()
+    run(tab, 5)
+    table = table_of(download(tab))
+    many = [row for row in table if row["row"] == "2"]
+    assert len(many) == int(many[0]["matches"]) > 1 and len({row["figi"] for row in many}) == len(many), many
+    tab.get_by_role("button", name=f"Row 2: choose {many[1]['figi']}").click()
+    [row] = [row for row in table_of(download(tab)) if row["row"] == "2"]
+    assert (row["figi"], row["by"]) == (many[1]["figi"], "chosen by you"), row
     page.close()
 
 
@@ -152,8 +319,8 @@ def dropped(browser, options):
     }"""
     tab.evaluate(drop, ["list.csv", f'\ufeffISIN;Name\r\n{ISIN};"IBM; Inc"\r\n"US0378331005";Apple\r\n'])
     expect(tab.locator(".recognised")).to_contain_text("2 rows, 2 different identifiers")
-    expect(tab.locator(".drop")).to_contain_text("“ISIN”, was taken for a heading")
-    expect(tab.locator(".begin .primary")).to_have_text("Map 2 identifiers")
+    expect(tab.locator("[data-field=heading]")).to_have_value("0")
+    expect(tab.locator(".begin .primary")).to_have_text("Map 2 rows")
     tab.evaluate(drop, ["list.xlsx", "PK\x03\x04"])
     expect(tab.locator(".drop")).to_contain_text("Save the sheet as CSV first")
     page.close()
@@ -173,16 +340,17 @@ def bulk_troubles(browser, options):
     sizes = []
 
     def answer(route):
-        batch = json.loads(route.request.post_data)
-        sizes.append(len(batch))
-        if answers:
-            return route.fulfill(**answers.pop(0))
-        if len(sizes) == 7:
-            return route.abort()
-        route.fulfill(json=[{"warning": "No identifier found."} for _ in batch])
+        body = json.loads(route.request.post_data)
+        if "jobs" in body:
+            sizes.append(len(body["jobs"]))
+            if answers:
+                return route.fulfill(**answers.pop(0))
+            if len(sizes) == 6:
+                return route.abort()
+        answered(route, unknown)
 
-    tab.route("**/v3/mapping", answer)
-    tab.locator("#identifiers").fill("\n".join(f"NO-{number:03}" for number in range(40)))
+    tab.route("**/resolve", answer)
+    fill(tab, "\n".join(f"NO-{number:03}" for number in range(40)))
     tab.locator(".begin .primary").click()
     notice = tab.locator(".bulk-results .notice")
     expect(notice).to_contain_text("request limit is reached")
@@ -193,16 +361,41 @@ def bulk_troubles(browser, options):
     expect(notice).to_contain_text("cannot be reached")
     tab.get_by_role("button", name="Try now").click()
     expect(tab.locator(".run-line")).to_contain_text("Done", timeout=30_000)
-    expect(tab.locator("#tab-miss .tally")).to_have_text("40")
-    assert sizes[0] == 10 and sizes[-1] == 5, sizes
+    expect(tab.locator("#tab-unknown .tally")).to_have_text("40")
+    assert sizes[0] == 40 and sizes[-1] == 20, sizes
     # Cancelled in the middle: found rows are kept, and the rest can be mapped later.
-    tab.unroute("**/v3/mapping")
-    tab.route("**/v3/mapping", lambda route: route.fulfill(status=429, headers={"retry-after": "50"}, body=""))
+    tab.unroute("**/resolve")
+    tab.route("**/resolve", lambda route: route.fulfill(status=429, headers={"retry-after": "50"}, body=""))
     tab.locator(".begin .primary").click()
     expect(notice).to_contain_text("request limit")
     tab.get_by_role("button", name="Cancel").click()
     expect(tab.locator(".run-line")).to_contain_text("cancelled")
     assert "not asked" in download(tab)
+    # The columns cannot be recognised, and the list can be mapped all the same.
+    tab.locator("#identifiers").fill("IBM")
+    expect(tab.locator(".recognition")).to_contain_text("could not be recognised: The server’s request limit")
+    expect(tab.locator(".begin .primary")).to_be_enabled()
+    page.close()
+
+
+def two_generations(browser, options):
+    """Answers of two generations are said to be so."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    generation = iter((7, 8))
+
+    def answer(route):
+        body = json.loads(route.request.post_data)
+        if "columns" in body:
+            return answered(route, unknown)
+        limits = {"ratelimit-limit": "25", "ratelimit-remaining": "2", "ratelimit-reset": "60", "ratelimit-policy": "25;w=60"}
+        route.fulfill(headers=limits, json={"generation": next(generation), "results": [unknown(job) for job in body["jobs"]]})
+
+    tab.route("**/resolve", answer)
+    fill(tab, "\n".join(f"NO-{number:03}" for number in range(1010)))
+    tab.locator(".begin .primary").click()
+    expect(tab.locator(".run-line")).to_contain_text("Done", timeout=30_000)
+    expect(tab.locator(".bulk-results")).to_contain_text("generations 7 and 8")
     page.close()
 
 
@@ -211,15 +404,81 @@ def many_rows(browser, options):
     page = Page(browser, options.base)
     tab = page.go("#/bulk", "#identifiers")
     rows = 30_000
-    tab.route("**/v3/mapping", lambda route: route.fulfill(json=[{"warning": "No identifier found."} for _ in json.loads(route.request.post_data)]))
+    tab.route("**/resolve", lambda route: answered(route, unknown))
     content = "isin;name\n" + "".join(f"NO-{number % 500:05};x\n" for number in range(rows))
     tab.locator("#file").set_input_files({"name": "many.csv", "mimeType": "text/csv", "buffer": content.encode()})
-    expect(tab.locator(".drop")).to_contain_text(f"{rows:,} rows")
+    expect(tab.locator(".drop")).to_contain_text(f"{rows + 1:,} rows")
+    tab.locator("[data-field=heading]").select_option("0")
     tab.locator(".begin .primary").click()
     expect(tab.locator(".run-line")).to_contain_text("Done", timeout=60_000)
-    expect(tab.locator("#tab-miss .tally")).to_have_text(f"{rows:,}")
+    expect(tab.locator("#tab-unknown .tally")).to_have_text(f"{rows:,}")
     assert tab.locator("#outcome .v-row").count() < 100
     tab.locator("#outcome .v-table").evaluate("table => table.scrollTo(0, table.scrollHeight)")
     expect(tab.locator("#outcome .v-row").last).to_contain_text("00499")
     assert download(tab).count("\r\n") == rows + 1
+    page.close()
+
+
+def pasted_lines(browser, options):
+    """Several lines, pasted into the search box, are offered as a list; one line is a search."""
+    page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
+    tab = page.go("")
+    tab.evaluate("text => navigator.clipboard.writeText(text)", f"{ISIN}\r\n\r\nIBM US Equity\r\nAAPL\r\n")
+    tab.locator("#query").focus()
+    tab.keyboard.press("Control+V")
+    first = tab.locator("#suggestions [role=option]").first
+    expect(first).to_contain_text("Map these 3")
+    expect(first).to_have_attribute("aria-selected", "true")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(re.compile("#/bulk"))
+    expect(tab.locator("#identifiers")).to_have_value(f"{ISIN}\n\nIBM US Equity\nAAPL\n")
+    expect(tab.locator(".begin .primary")).to_have_text("Map 4 rows")
+    run(tab, 4)
+    assert [row["row"] for row in table_of(download(tab))] == ["1", "2", "3", "4"]
+    tab.evaluate("text => navigator.clipboard.writeText(text)", "ibm\n")
+    tab.locator("#query").fill("")
+    tab.locator("#query").focus()
+    tab.keyboard.press("Control+V")
+    expect(tab.locator("#suggestions")).not_to_contain_text("Map these")
+    expect(first).to_contain_text("IBM")
+    page.close()
+
+
+def guarded(browser, options):
+    """No cell of the download is a formula for a spreadsheet; numbers stay as they are."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    tab.route("**/resolve", lambda route: answered(route, unknown))
+    formulas = ["=1+1", "+cmd", "-cmd", "@sum", "＝1", "＋1", "－1", "＠x", " =1", "\u200b=1", "-1+1"]
+    fill(tab, "\n".join(f"NO-NE\t{text}" for text in [*formulas, "-5", "+1.50", "-1,000.5", "plain"]))
+    run(tab, len(formulas) + 4)
+    cells = [row["Column 2"] for row in table_of(download(tab))]
+    assert cells == [f"'{text}" for text in formulas] + ["-5", "+1.50", "-1,000.5", "plain"], cells
+    page.close()
+
+
+def true_estimate(browser, options):
+    """A server with limits: the estimate is what its headers say."""
+    if not options.limited:
+        return "no server is named"
+    page = Page(browser, options.limited)
+    tab = page.go("#/bulk", "#identifiers")
+    fill(tab, "\n".join(f"NO-{number:04}" for number in range(200)))
+    expect(tab.locator(".begin p")).to_contain_text("They count as 20 requests; the server allows 25 requests in 60 s: nothing has to wait.")
+    tab.locator("#identifiers").fill("\n".join(f"NO-{number:04}" for number in range(1000)))
+    # 100 requests: 23 or so now, and four windows of 60 s.
+    expect(tab.locator(".begin p")).to_contain_text(re.compile(r"They count as 100 requests; the server allows 25 requests in 60 s: about (3 min|4 min)"))
+    sizes = []
+    tab.on("request", lambda request: sizes.extend(len(jobs) for jobs in [json.loads(request.post_data).get("jobs")] if jobs))
+    tab.locator(".begin .primary").click()
+    expect(tab.locator(".bulk-results .notice")).to_contain_text("The server allows 25 requests in 60 s without a key")
+    expect(tab.locator(".run-line")).to_contain_text(re.compile("about (3|4) min"))
+    assert len(sizes) == 1 and 200 <= sizes[0] <= 250 and sizes[0] % 10 == 0, sizes  # all that fits, in one request
+    tab.get_by_role("button", name="Cancel").click()
+    if options.key:
+        # With a key a request has ten times as many, and another window.
+        tab.get_by_label("API key").fill(options.key)
+        expect(tab.locator(".begin p")).to_contain_text("They count as 10 requests; the server allows 25 requests in 6 s: nothing has to wait.")
+        run(tab, 1000)
+        assert sizes[1:] == [1000], sizes
     page.close()

@@ -4,15 +4,15 @@ import json
 
 from playwright.sync_api import expect
 
-from tab import ISIN, VIEWS, Page, text_of, view
+from tab import ISIN, VIEWS, WRONG_DIGIT, Page, text_of, view
 
 
 def reference(browser, options):
     """Rendered from the schema; its examples run and can be copied."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
     tab = page.go("#/reference", ".runner")
-    expect(tab.locator(".operation")).to_have_count(4)
-    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}"):
+    expect(tab.locator(".operation")).to_have_count(5)
+    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve"):
         tab.locator(f"[data-run='{path}']").click()
         output = tab.locator(f".runner:has([data-run='{path}']) .output")
         expect(output.locator(".status-line")).to_contain_text("200 OK")
@@ -85,25 +85,35 @@ def keyboard_mapping(browser, options):
         raise AssertionError(f"{selector} cannot be reached")
 
     to("#identifiers")
-    tab.keyboard.insert_text(f"{ISIN}\nNONESUCH\n037833100")
-    expect(tab.locator(".begin .primary")).to_contain_text("Map 3")
-    # After a reading is chosen, the focus stays.
-    to(".groups select")
-    before = tab.evaluate("document.activeElement.dataset.field")
+    tab.keyboard.insert_text(f"{ISIN}\nNO-NE-SUCH\n{WRONG_DIGIT}")
+    expect(tab.locator(".begin .primary")).to_contain_text("Map 3 rows")
+    expect(tab.locator(".recognition")).to_contain_text("own form")
+    # After a kind is chosen, the focus stays.
+    to("[data-field=kind]")
     tab.keyboard.press("ArrowDown")
-    assert tab.evaluate("document.activeElement.dataset.field") == before
+    expect(tab.locator("[data-field=kind]")).to_be_focused()
     tab.keyboard.press("ArrowUp")
+    to("[data-field='remove 0']")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("[data-field='add step']")).to_be_focused()
     to(".begin .primary")
     tab.keyboard.press("Enter")
     expect(tab.locator(".run-line")).to_contain_text("Done")
     to("[role=tab][aria-selected=true]")
     tab.keyboard.press("End")
-    expect(tab.locator("#tab-fault")).to_be_focused()
+    expect(tab.locator("#tab-invalid")).to_be_focused()
+    to("#outcome .v-table")
+    # The correction, whose row is then in another tab.
+    to("#outcome button[data-row]")
+    tab.keyboard.press("Enter")
+    expect(tab.locator("#tab-invalid .tally")).to_have_text("0")
+    tab.locator("#tab-invalid").focus()
     for _ in range(2):
         tab.keyboard.press("ArrowLeft")
-    expect(tab.locator("#tab-several")).to_have_attribute("aria-selected", "true")
-    to("#outcome .v-table")
-    to("#outcome a")
+    expect(tab.locator("#tab-ambiguous")).to_have_attribute("aria-selected", "true")
+    to("#outcome select[data-row]")
+    tab.keyboard.press("ArrowDown")
+    expect(tab.locator("#tab-resolved .tally")).to_have_text("1")
     for _ in range(60):
         tab.keyboard.press("Shift+Tab")
         if tab.evaluate("document.activeElement.textContent === 'Download CSV'"):

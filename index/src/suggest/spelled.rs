@@ -1,0 +1,54 @@
+//! Texts that say a ticker and more, or spell a ticker differently: `IBM US Equity`, `VOD:XLON`,
+//! `VOD.L`, `BRK.B`. Their readings are those of lists ([`recognise`]); so are the faults that are
+//! reported while somebody types.
+
+use crate::instrument::id_type::IdType;
+use crate::instrument::vocabulary::Vocabulary;
+use crate::query::{Filters, KnownValues};
+use crate::resolve::correction::{form_fault, right_check_digit};
+use crate::resolve::recognise::{Finding, recognise};
+
+/// Units of work of finding the readings of a text. The values of two properties are compared.
+pub(super) const SPELLED_UNITS: u64 = 100;
+
+/// A ticker, and the filters of the question with what the text says besides.
+pub(super) struct Spelled {
+    pub(super) ticker: String,
+    pub(super) filters: Filters,
+}
+
+/// The tickers that a text may mean, other than the text itself.
+pub(super) fn spelled(text: &str, filters: &Filters, vocabulary: &Vocabulary) -> Vec<Spelled> {
+    let Ok(recognition) = recognise(text, vocabulary) else { return Vec::new() };
+    let readings = recognition.readings.into_iter();
+    let tickers = readings.filter(|reading| reading.id_value.id_type() == IdType::Ticker);
+    let others = tickers.filter(|reading| {
+        let is_narrowed = reading.narrowing != KnownValues::default();
+        is_narrowed || !reading.id_value.as_str().eq_ignore_ascii_case(text.trim())
+    });
+    let spelled = others.filter_map(|reading| {
+        let known = filters.known.and(&reading.narrowing)?;
+        let ticker = reading.id_value.as_str().to_owned();
+        Some(Spelled { ticker, filters: Filters { known, ..filters.clone() } })
+    });
+    spelled.collect()
+}
+
+/// The fault of a text that looks like an identifier, and its correction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misspelling {
+    /// The fault, as a sentence without a full stop.
+    pub finding: String,
+    /// The identifier with its right check digit.
+    pub correction: String,
+}
+
+/// The fault of a text that looks like an identifier with a wrong check digit.
+pub fn misspelling(text: &str, vocabulary: &Vocabulary) -> Option<Misspelling> {
+    let text = text.trim();
+    let Finding::CheckDigit(id_type, _) = recognise(text, vocabulary).ok()?.finding? else {
+        return None;
+    };
+    let correction = right_check_digit(id_type, text)?;
+    Some(Misspelling { finding: form_fault(id_type, text), correction })
+}

@@ -1,0 +1,68 @@
+// One line of the results of a list: what was found, or the next step for what was not.
+
+import { el, copyable, count, counted, icon } from "./dom.js";
+import { byOf, idTypesOf, matchesOf, reasonOf, STATUSES, statusOf } from "./list.js";
+import { inWords, kindName } from "./kinds.js";
+import { level, levelMark } from "./level.js";
+import { href } from "./router.js";
+
+export const COLUMNS = ["Row", "Identifier", "Read as", "Status", "Result", "FIGI", "How"];
+
+const BY = { only: "the only row" };
+
+/**
+ * The cells of line `at` of a row. `acts` has `choose(row, match)`, `correct(row, text)` and
+ * `undo(row)`.
+ */
+export function renderRow(row, at, { isMany }, acts) {
+  const { entry, number, text } = row;
+  const status = statusOf(entry);
+  const isFirst = at === 0;
+  const head = [
+    isFirst ? count(number) : "",
+    isFirst ? el("span", { class: "mono", title: text }, text || (row.isBlank ? "blank row" : "blank cell")) : "",
+    isFirst ? el("span", { class: "dim" }, idTypesOf(entry).map(kindName).join(" or ")) : "",
+    isFirst && status ? el("span", { class: "outcome", data: { status } }, STATUSES[status]) : "",
+  ];
+  if (status === "resolved") {
+    const [match] = matchesOf(entry);
+    const by = byOf(entry);
+    const undo = entry.chosen || entry.correction
+      ? el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: undo`, on: { click: () => acts.undo(row) } }, "undo") : null;
+    return [...head, security(match), copyable(match.figi, "FIGI"),
+      el("span", { class: "how", title: entry.correction ? reasonOf(entry) : by }, entry.correction && !entry.chosen ? "corrected by you" : BY[by] ?? by, undo ? " · " : null, undo)];
+  }
+  if (status === "ambiguous" && isMany) {
+    const match = matchesOf(entry)[at];
+    return [...head, security(match), copyable(match.figi, "FIGI"),
+      el("button", { type: "button", class: "link", data: { row: number }, "aria-label": `Row ${number}: choose ${match.figi}`, on: { click: () => acts.choose(row, match) } }, `Choose (${at + 1} of ${count(entry.answer.matches)})`)];
+  }
+  if (status === "ambiguous") return [...head, { columns: 2, content: choice(row, acts) }, search(entry)];
+  if (!status) return [...head, { columns: 2, content: el("span", { class: "dim" }, entry.correction ? `asking about ${entry.correction}…` : "not asked yet") }, ""];
+  const slip = entry.answer.correction;
+  const words = (entry.correction ? `${entry.correction}: ` : "") + inWords(entry.answer.error ?? "not found");
+  return [...head, { columns: 2, content: el("span", { class: "next", title: words },
+    slip ? el("button", {
+      type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },
+    }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: "wrong" }, words)) }, text ? search(entry) : ""];
+}
+
+function security(match) {
+  return el("span", { class: "security" },
+    el("a", { href: href.instrument(match.figi) }, match.ticker ?? match.figi), match.exchCode ? el("span", { class: "dim" }, match.exchCode) : null,
+    levelMark(match), el("span", { class: "security-name", title: match.name ?? "" }, match.name ?? ""));
+}
+
+function choice(row, acts) {
+  const { entry, number, text } = row;
+  const { data, matches } = entry.answer;
+  const words = (match) => [match.ticker, match.exchCode, level(match), match.name, match.figi].filter(Boolean).join(" · ");
+  const more = matches > data.length ? `; the first ${data.length} are here` : "";
+  const select = el("select", {
+    "aria-label": `Row ${number}, ${text}: choose one of ${counted(matches, "match", "matches")}`, data: { row: number },
+    on: { change: () => acts.choose(row, data[Number(select.value)]) },
+  }, el("option", { value: "" }, `${counted(matches, "match", "matches")}: choose one${more}`), data.map((match, place) => el("option", { value: String(place) }, words(match))));
+  return select;
+}
+
+const search = ({ text, correction }) => el("a", { href: href.search(new URLSearchParams({ query: correction || text })) }, "Search for it");

@@ -1,0 +1,72 @@
+// The steps by which one of several rows is chosen, as a list that a person orders. Without a step,
+// nothing is chosen.
+
+import { el, fill, say } from "./dom.js";
+import { values } from "./api.js";
+import { meaningOf } from "./filters.js";
+import { picker } from "./picker.js";
+import { LISTS } from "./query.js";
+
+const STEPS_MAX = 16;
+
+/** The steps of a new list, which are shown. */
+export const DEFAULT_STEPS = () => [{ property: "composite", values: [] }];
+
+/** The steps as the server reads them; a step without values is left out. */
+export const preferOf = (steps) => steps
+  .filter(({ property, values: chosen }) => property === "composite" || chosen.length)
+  .map(({ property, values: chosen }) => (property === "composite" ? property : `${property}=${chosen.join("|")}`));
+
+/** The editor of `steps`, which it changes in place; `onChange()` is called after each change. */
+export function stepsEditor(steps, onChange) {
+  const list = el("ol", { class: "steps" });
+  const add = el("select", { "aria-label": "Add a step", data: { field: "add step" }, on: { change: added } });
+  const box = el("fieldset", { class: "prefer" }, el("legend", {}, "When an identifier has several listings"),
+    el("p", { class: "dim small" }, "Each step keeps the listings that fit, if any do. What no step decides stays ambiguous: nothing is guessed."),
+    list, add);
+  const acts = {
+    up: (place) => moved(place, place - 1),
+    down: (place) => moved(place, place + 1),
+    remove: (place) => { steps.splice(place, 1); draw("add step"); say("Removed"); onChange(); },
+  };
+  draw();
+  return box;
+
+  function draw(focus) {
+    const hasComposite = steps.some(({ property }) => property === "composite");
+    const options = [["", "Add a step…"], ...(hasComposite ? [] : [["composite", "Composites"]]), ...Object.entries(LISTS)];
+    fill(add, options.map(([value, name]) => el("option", { value }, name)));
+    add.value = "";
+    add.disabled = steps.length === STEPS_MAX;
+    fill(list, steps.length ? steps.map(item) : el("li", { class: "dim small" }, "No step: an identifier with several listings stays ambiguous."));
+    if (focus) box.querySelector(`[data-field="${focus}"]`)?.focus({ preventScroll: true });
+  }
+
+  function item(step, place) {
+    const name = step.property === "composite" ? "Composites" : LISTS[step.property];
+    const button = (act, label, sign, disabled) => el("button", {
+      type: "button", class: "quiet icon", "aria-label": `${label}: step ${place + 1}, ${name}`, title: label, disabled, data: { field: `${act} ${place}` }, on: { click: () => acts[act](place) },
+    }, sign);
+    return el("li", {},
+      step.property === "composite" ? el("span", { class: "step-name" }, name)
+        : picker({
+          field: `step ${place}`, label: `${name}, the first that fits`, values: () => values(step.property), chosen: step.values, empty: "Choose values, the first one first", meaning: meaningOf(step.property),
+          onChange: (chosen) => { step.values = chosen; draw(`step ${place}`); onChange(); },
+        }),
+      el("span", { class: "step-buttons" }, button("up", "Move up", "↑", place === 0), button("down", "Move down", "↓", place === steps.length - 1), button("remove", "Remove", "✕", false)));
+  }
+
+  function moved(place, to) {
+    steps.splice(to, 0, ...steps.splice(place, 1));
+    draw(to === 0 ? `down ${to}` : to === steps.length - 1 ? `up ${to}` : `${to < place ? "up" : "down"} ${to}`);
+    say(`Now step ${to + 1} of ${steps.length}`);
+    onChange();
+  }
+
+  function added() {
+    if (!add.value) return;
+    steps.push({ property: add.value, values: [] });
+    draw(add.value === "composite" ? "add step" : `step ${steps.length - 1}`);
+    onChange();
+  }
+}
