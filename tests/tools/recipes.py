@@ -55,6 +55,8 @@ def run(text, folder, base):
         elif kind == "text" and printed:
             stream = argument or "stdout"
             now = printed[stream].replace(base, "http://localhost:8080")
+            if not now.endswith("\n"):
+                now += "\n"
             if CHANGING.sub("0", now) != CHANGING.sub("0", body):
                 failed += 1
                 print(f"expected on {stream}:\n{body}\nprinted:\n{now}")
