@@ -7,22 +7,27 @@ use crate::instrument::id_type::{IdType, IdValue};
 /// `text`, each of valid form; the corrected check digit first. There are none for a type without a
 /// check digit.
 pub(crate) fn corrections(id_type: IdType, text: &str) -> Vec<IdValue<'static>> {
+    let Some((length, digit_of)) = scheme(id_type) else { return Vec::new() };
     let text = text.trim().to_uppercase();
-    if scheme(id_type).is_none() || !text.is_ascii() {
+    if text.len() != length || !text.is_ascii() {
         return Vec::new();
     }
-    let admit = |bytes: Vec<u8>| {
-        let text = String::from_utf8(bytes).ok()?;
-        id_type.admit(&text).ok().map(IdValue::into_owned)
-    };
+    let admit = |text: &str| id_type.admit(text).ok().map(IdValue::into_owned);
     let mut corrected = Vec::new();
-    corrected.extend(right_check_digit(id_type, &text).and_then(|text| admit(text.into_bytes())));
-    for place in 1..text.len() {
-        let mut bytes = text.clone().into_bytes();
-        if bytes[place - 1] != bytes[place] {
-            bytes.swap(place - 1, place);
-            corrected.extend(admit(bytes));
+    corrected.extend(right_check_digit(id_type, &text).and_then(|text| admit(&text)));
+    let mut swapped = text.into_bytes();
+    for place in 1..length {
+        if swapped[place - 1] == swapped[place] {
+            continue;
         }
+        swapped.swap(place - 1, place);
+        // Nine swaps in ten have a wrong check digit.
+        if check_digit::holds(&swapped, digit_of)
+            && let Ok(text) = str::from_utf8(&swapped)
+        {
+            corrected.extend(admit(text));
+        }
+        swapped.swap(place - 1, place);
     }
     corrected
 }
