@@ -103,7 +103,7 @@ pub use crate::instrument::id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdVa
 pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, Stop, TakesMore};
-pub use crate::part::rows::{Row, Text};
+pub use crate::part::rows::{Field, FieldValue, Row, Text};
 pub use crate::printable::{Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain};
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use figdex_index::{IdType, Policy, Property, Vocabulary};
+use figdex_index::{Field, IdType, Policy, Property, Vocabulary};
 use figdex_ingest::Layout;
 
 use super::DEFAULT_INDEX;
@@ -55,6 +55,7 @@ pub struct MapFlags {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = field,
         default_value = "figi,ticker,name,exchCode",
         hide_default_value = true,
         verbatim_doc_comment
@@ -228,52 +229,11 @@ fn step(text: &str) -> Result<String, String> {
     }
 }
 
-macro_rules! fields {
-    ($($variant:ident = $name:literal, $doc:literal;)*) => {
-        /// A field of a result row.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Field {
-            $(#[doc = $doc] $variant,)*
-        }
-
-        impl Field {
-            /// All fields.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// Its name.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-fields! {
-    Figi = "figi", "The FIGI of the row itself.";
-    Name = "name", "The name of the security.";
-    Ticker = "ticker", "Its ticker.";
-    ExchCode = "exchCode", "The exchange code.";
-    CompositeFigi = "compositeFIGI", "The composite FIGI.";
-    SecurityType = "securityType", "The security type.";
-    MarketSector = "marketSector", "The market sector.";
-    ShareClassFigi = "shareClassFIGI", "The share class FIGI.";
-    SecurityType2 = "securityType2", "The alternative security type.";
-    SecurityDescription = "securityDescription", "The description of the security.";
-    UniqueId = "uniqueID", "The unique ID of v2 and v1.";
-    UniqueIdFutOpt = "uniqueIDFutOpt", "The unique ID of a future or option of v2 and v1.";
-    Metadata = "metadata", "The note on a row whose attributes are not available.";
-}
-
-impl FromStr for Field {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let field = Self::ALL.iter().find(|field| field.name() == text);
-        field.copied().ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|field| field.name()).collect();
-            format!("the fields are {}", names.join(", "))
-        })
-    }
+fn field(text: &str) -> Result<Field, String> {
+    Field::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = Field::ALL.iter().map(|field| field.name()).collect();
+        format!("the fields are {}", names.join(", "))
+    })
 }
 
 /// The rows to write for an ambiguous row (`--many`).

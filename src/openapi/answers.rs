@@ -2,12 +2,12 @@
 
 #![expect(dead_code, reason = "these types are described, never built: `wire` writes JSON itself")]
 
+use figdex_index::Field;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Schemas;
-use crate::wire::list::field_names;
 
 /// An instrument. All fields are present, null where unknown.
 #[derive(ToSchema)]
@@ -149,9 +149,9 @@ impl PartialSchema for ResolveRow {
     fn schema() -> RefOr<Schema> {
         let mut row =
             ObjectBuilder::new().description(Some("The members of a row that were asked for."));
-        for name in field_names() {
+        for field in Field::ALL {
             let text = SchemaType::from_iter([Type::String, Type::Null]);
-            row = row.property(name, ObjectBuilder::new().schema_type(text));
+            row = row.property(field.name(), ObjectBuilder::new().schema_type(text));
         }
         row.into()
     }

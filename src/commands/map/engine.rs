@@ -1,8 +1,6 @@
 //! The questions about identifiers, and the trait of an index or a server that answers them.
 
-use figdex_index::{IdType, Known, Property, Resolution, Vocabulary};
-
-use crate::config::map::Field;
+use figdex_index::{Field, IdType, Known, Property, Resolution, Vocabulary};
 
 /// The values of properties that a row must have.
 pub(super) type Narrowing = [Option<Known>; Property::COUNT];

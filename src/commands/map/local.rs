@@ -2,12 +2,12 @@
 
 use anyhow::Context as _;
 use figdex_index::{
-    Catalogue, Filters, Hit, Meter, Policy, Question, ResolveBounds, Status, Text, Vocabulary,
+    Catalogue, Field, Filters, Hit, Meter, Policy, Question, ResolveBounds, Status, Vocabulary,
     escaped_path,
 };
 
 use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
-use crate::config::map::{Field, Many, MapFlags};
+use crate::config::map::{Many, MapFlags};
 use crate::limits::JOB_ROWS_MAX;
 
 /// An index, with what is asked of every identifier.
@@ -93,30 +93,10 @@ impl Engine for Local {
     }
 
     fn field(&self, hit: &Hit, field: Field, out: &mut Vec<u8>) -> bool {
-        let row = self.catalogue.row(*hit);
-        let mut put = |text: Option<Text<'_>>| {
-            let Some(text) = text else { return false };
-            text.json_pieces().for_each(|piece| out.extend_from_slice(piece));
-            true
-        };
-        let figi = match field {
-            Field::Figi => Some(row.figi()),
-            Field::CompositeFigi => row.composite_figi(),
-            Field::ShareClassFigi => row.share_class_figi(),
-            Field::Name => return put(row.name()),
-            Field::Ticker => return put(row.ticker()),
-            Field::ExchCode => return put(row.exch_code()),
-            Field::SecurityType => return put(row.security_type()),
-            Field::MarketSector => return put(row.market_sector()),
-            Field::SecurityType2 => return put(row.security_type2()),
-            Field::SecurityDescription => return put(row.security_description()),
-            Field::UniqueId => return put(row.unique_id()),
-            Field::UniqueIdFutOpt => return put(row.unique_id_fut_opt()),
-            Field::Metadata => return put(row.metadata()),
-        };
-        if let Some(figi) = figi {
-            out.extend_from_slice(&figi.to_chars());
+        let value = self.catalogue.row(*hit).value(field);
+        if let Some(value) = value {
+            value.write_json(out);
         }
-        figi.is_some()
+        value.is_some()
     }
 }

@@ -1,9 +1,10 @@
 //! The names of the added columns.
 
 use anyhow::bail;
+use figdex_index::Field;
 
 use super::cells::push_json;
-use crate::config::map::{Field, Many};
+use crate::config::map::Many;
 
 /// The added columns, in order: `row` with `--many all`, then `match`, `matches`, `reason` and the
 /// fields.

@@ -3,14 +3,14 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{By, Policy, Status, escaped};
+use figdex_index::{By, Field, Policy, Status, escaped};
 use figdex_ingest::table::{Cell, Container, RowBytes, Table};
 
 use super::cells::{push_cell, push_guarded, push_json, unescaped};
 use super::columns::Columns;
 use super::engine::{Answer, Engine};
 use super::names::Names;
-use crate::config::map::{Field, Many};
+use crate::config::map::Many;
 
 /// The end of a cell of [`Layout::Screen`]. It is a control character, which no escaped text has.
 pub(super) const SCREEN_CELL_END: char = '\u{1f}';

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use figdex_index::{By, Catalogue, IdType, Recognised, Resolution, Status};
+use figdex_index::{By, Catalogue, Field, FieldValue, IdType, Recognised, Resolution, Status};
 
-use super::fields::Field;
+use super::fields;
 use super::options::Options;
 use super::{Form, ListJob};
 use crate::pieces::Pieces;
@@ -116,7 +116,7 @@ impl Writer<'_> {
         if !resolution.hits.is_empty() {
             buffer.extend_from_slice(b",\"data\":");
             crate::wire::array_in_pieces(out, &resolution.hits, |out, hit| {
-                Field::write_row(&self.options.fields, out.last(), self.catalogue.row(*hit));
+                fields::write_row(&self.options.fields, out.last(), self.catalogue.row(*hit));
             });
         }
         out.last().push(b'}');
@@ -146,10 +146,9 @@ impl Writer<'_> {
                 cell(buffer, place, text);
             }
             for (place, field) in (head.len()..).zip(&self.options.fields) {
-                match hit {
-                    Some(hit) => cell(buffer, place, &field.text(self.catalogue.row(*hit))),
-                    None => cell(buffer, place, ""),
-                }
+                let value = |field: Field| self.catalogue.row(*hit?).value(field);
+                let text = value(*field).as_ref().map(FieldValue::to_string);
+                cell(buffer, place, text.as_deref().unwrap_or_default());
             }
             buffer.push(b'\n');
             out.begin_if_full();

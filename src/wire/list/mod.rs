@@ -19,7 +19,6 @@ use std::borrow::Cow;
 use figdex_index::{ID_VALUE_BYTES_MAX, Question, Vocabulary};
 
 pub(crate) use self::answer::{Writer, heading};
-pub(crate) use self::fields::names as field_names;
 use self::options::Options;
 use super::Fault;
 use super::job::Job;

@@ -1,8 +1,8 @@
 //! The options of a list: parameters of the URL, or members of a JSON body (contract 17.5).
 
-use figdex_index::{Filters, Policy, STEPS_MAX, Vocabulary};
+use figdex_index::{Field, Filters, Policy, STEPS_MAX, Vocabulary};
 
-use super::fields::Field;
+use super::fields;
 use crate::wire::Fault;
 use crate::wire::json::{Raw, elements, text};
 
@@ -22,7 +22,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
-            fields: Field::OF_A_ROW.to_vec(),
+            fields: Field::of_every_row().to_vec(),
             is_many: false,
             includes_unlisted: false,
             filters: None,
@@ -41,7 +41,7 @@ impl Options {
                 "prefer" => steps.push(value.into_owned()),
                 "fields" => {
                     options.give("fields")?;
-                    options.fields = Field::parse(value.split(','))?;
+                    options.fields = fields::parse(value.split(','))?;
                 }
                 "many" => {
                     options.give("many")?;
@@ -80,8 +80,9 @@ impl Options {
             }
             "fields" => {
                 self.give("fields")?;
-                let names = texts(raw, Field::COUNT).ok_or("fields must be an array of texts.")?;
-                self.fields = Field::parse(names.iter().map(String::as_str))?;
+                let names =
+                    texts(raw, Field::ALL.len()).ok_or("fields must be an array of texts.")?;
+                self.fields = fields::parse(names.iter().map(String::as_str))?;
             }
             "many" => {
                 self.give("many")?;

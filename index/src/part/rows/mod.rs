@@ -8,6 +8,7 @@
 //! - `rows.texts`: the texts that records and lines point to, each once, escaped as in JSON
 //!   (`json_text`).
 
+mod field;
 mod heap;
 mod json_text;
 mod template;
@@ -18,6 +19,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::path::Path;
 
+pub use self::field::{Field, FieldValue};
 use self::heap::{TextRef, text_at};
 use self::json_text::unescape;
 use self::template::{RowFields, pieces};

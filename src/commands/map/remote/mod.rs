@@ -7,14 +7,14 @@ mod shapes;
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Property, Vocabulary};
+use figdex_index::{Field, Property, Vocabulary};
 use figdex_ingest::terminal;
 use parking_lot::Mutex;
 
 use self::client::{Client, Reply};
 use self::shapes::{Request, answers, values};
 use super::engine::{Answer, Asked, Engine};
-use crate::config::map::{Address, Field, Many, MapFlags};
+use crate::config::map::{Address, Many, MapFlags};
 
 /// The jobs of a request, until a server says how many it takes.
 const JOBS_FIRST: usize = 100;

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{By, IdType, Resolution, Status, Vocabulary};
+use figdex_index::{By, Field, IdType, Resolution, Status, Vocabulary};
 use serde::Deserialize;
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::value::RawValue;
 
 use super::RemoteRow;
 use crate::commands::map::engine::{Answer, Asked, AskedAs};
-use crate::config::map::Field;
 
 /// A request.
 pub(super) struct Request<'a> {
