@@ -131,6 +131,10 @@ impl IdType {
     /// # Errors
     /// [`FormError`] when the digits are not of the form of this idType.
     pub fn admit_integer(self, decimal: &str) -> Result<IdValue<'static>, FormError> {
+        // The digits may be as long as a body: they are not copied before they are judged.
+        if decimal.len() > ID_VALUE_BYTES_MAX {
+            return Err(FormError(self));
+        }
         let length = match self.form() {
             Form::Sedol => 7,
             Form::Cusip | Form::Digits { least: 9, .. } => 9,
@@ -342,6 +346,8 @@ mod tests {
             "ID_ITALY has two lengths, so that it is not padded"
         );
         assert!(Cusip.admit("37833100").is_err(), "a text is not padded");
+        assert!(Ticker.admit_integer(&"7".repeat(64)).is_ok());
+        assert!(Ticker.admit_integer(&"7".repeat(65)).is_err());
     }
 
     #[test]
