@@ -8,7 +8,8 @@ mod batch;
 mod cell;
 mod encoding;
 mod members;
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod parquet_tests;
 #[cfg(test)]
 mod tests;
