@@ -15,7 +15,11 @@ pub(super) fn numbers(name: &str, raw: Option<Raw<'_>>) -> Result<Option<NumberI
     };
     let entry = |raw: Raw<'_>| match is_null(raw) {
         true => Ok(None),
-        false => serde_json::from_str::<f64>(raw.get()).map(Some).map_err(|_| shape()),
+        // The reader of the standard library copies no digits, however many there are.
+        false => {
+            let number = raw.get().parse().ok().filter(|number: &f64| number.is_finite());
+            number.map(Some).ok_or_else(shape)
+        }
     };
     let [low, high] = entries(raw).ok_or_else(shape)?;
     NumberInterval::new(entry(low)?, entry(high)?).map(Some).map_err(|error| rule(name, error))

@@ -47,6 +47,22 @@ enum Reading {
     Exact,
 }
 
+/// The largest body that is read quickly, in bytes: a long value of it may be held three times. Of
+/// a larger one, which an operator has to allow, no value is copied.
+const QUICK_BYTES_MAX: usize = 1 << 20;
+
+impl Reading {
+    /// Reads a text of that length, quickly where that holds little and succeeds.
+    fn any<T>(bytes: usize, read: impl Fn(Self) -> serde_json::Result<T>) -> serde_json::Result<T> {
+        if bytes > QUICK_BYTES_MAX {
+            return read(Self::Exact);
+        }
+        // Some values are JSON but do not fit into a Rust type, such as 1e999. Then the text is
+        // read again, with each job kept raw.
+        read(Self::Quick).or_else(|_| read(Self::Exact))
+    }
+}
+
 /// The value of `idType` or `idValue`.
 enum Given<'a> {
     Text(Cow<'a, str>),
@@ -77,9 +93,7 @@ pub(crate) fn jobs<'a, T>(
         reader.end()?;
         Ok(jobs)
     };
-    // Some values are JSON but do not fit into a Rust type, such as 1e999. Then the body is read
-    // again, with each job kept raw.
-    let jobs = read(Reading::Quick).or_else(|_: serde_json::Error| read(Reading::Exact));
+    let jobs = Reading::any(body.len(), read);
     jobs.map_err(|_| ApiError::BadRequest)?.ok_or(ApiError::PayloadTooLarge)
 }
 
@@ -88,16 +102,22 @@ pub(crate) fn jobs<'a, T>(
 /// # Errors
 /// When the text is not JSON.
 pub(super) fn job(text: &str, version: Version) -> serde_json::Result<Job<'_>> {
-    let read = |reading| {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let job = reader.deserialize_any(OneJob(version, reading))?;
-        reader.end()?;
-        Ok(job)
+    let read = |reading| match reading {
+        Reading::Quick => {
+            let mut reader = serde_json::Deserializer::from_str(text);
+            let job = reader.deserialize_any(OneJob(version, reading))?;
+            reader.end()?;
+            Ok(job)
+        }
+        Reading::Exact => one_job(serde_json::from_str(text)?, version),
     };
-    read(Reading::Quick).or_else(|_: serde_json::Error| read(Reading::Exact))
+    Reading::any(text.len(), read)
 }
 
 fn one_job(raw: Raw<'_>, version: Version) -> serde_json::Result<Job<'_>> {
+    if let Some(text) = text(raw) {
+        return Ok(Job::Text(text));
+    }
     serde_json::Deserializer::from_str(raw.get()).deserialize_any(OneJob(version, Reading::Exact))
 }
 

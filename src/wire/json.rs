@@ -25,8 +25,13 @@ pub(super) fn read_members<'de, A: MapAccess<'de>>(
     Ok(())
 }
 
+/// The longest JSON string with escapes that is decoded whole, in bytes. It holds more characters
+/// than any valid value has, so that its beginning shows the same fault as the whole.
+const DECODED_BYTES_MAX: usize = 64 << 10;
+
 /// The text of a JSON string; `None` for any other value, and for a string with a lone surrogate,
-/// which is not valid Unicode.
+/// which is not valid Unicode. Of a string with escapes and more than [`DECODED_BYTES_MAX`] bytes
+/// only the beginning is decoded: a decoder would hold copies of a text that no value may have.
 pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     // Nearly all texts have no escape.
     if let Some(inside) = raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
@@ -37,7 +42,33 @@ pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     }
     // The first byte shows any other value: a parser's error would cost more than a text.
     raw.get().starts_with('"').then_some(())?;
+    if raw.get().len() > DECODED_BYTES_MAX {
+        let begin = format!("{}\"", &raw.get()[..end_of_character(raw.get(), DECODED_BYTES_MAX)]);
+        return serde_json::from_str(&begin).ok().map(Cow::Owned);
+    }
     serde_json::Deserializer::from_str(raw.get()).deserialize_str(Decoded).ok()
+}
+
+/// The first place from `least` on at which no character of a JSON string is split: neither its
+/// bytes, nor an escape, nor a pair of surrogates.
+fn end_of_character(json: &str, least: usize) -> usize {
+    let bytes = json.as_bytes();
+    let mut place = 0;
+    while place < least {
+        let is_high_surrogate = |place| {
+            let digits = json.get(place + 2..place + 4).unwrap_or_default();
+            bytes[place..].starts_with(b"\\u") && ("d8".."dc").contains(&&*digits.to_lowercase())
+        };
+        place += match bytes[place] {
+            b'\\' if is_high_surrogate(place) => 12,
+            b'\\' if bytes[place + 1] == b'u' => 6,
+            b'\\' => 2,
+            _ => 1,
+        };
+    }
+    // The last byte is the quotation mark at the end.
+    let place = place.min(bytes.len() - 1);
+    json.ceil_char_boundary(place)
 }
 
 /// Decodes a text, and borrows it where it has no escape.
@@ -173,6 +204,24 @@ mod tests {
 
     fn raw(json: &str) -> Raw<'_> {
         serde_json::from_str(json).unwrap()
+    }
+
+    /// A long text is cut between two characters, wherever the limit falls.
+    #[test]
+    fn the_beginning_of_a_long_text_is_decoded() {
+        for piece in ["\\n", "\\u00e9", "\\ud83d\\ude00", "\\uD83D\\uDE00", "\u{1f600}\\t", "\\\\"]
+        {
+            let decoded: String = serde_json::from_str(&format!("\"{piece}\"")).unwrap();
+            for shift in 0..13 {
+                let json = format!("\"{}{}\"", "a".repeat(shift), piece.repeat(40_000));
+                let whole = "a".repeat(shift) + &decoded.repeat(40_000);
+                let text = text(raw(&json)).unwrap();
+                assert!(whole.starts_with(&*text), "{piece} {shift}");
+                assert!((10_000..DECODED_BYTES_MAX).contains(&text.len()), "{}", text.len());
+            }
+        }
+        let lone = format!("\"\\ud83d{}\"", "a".repeat(DECODED_BYTES_MAX));
+        assert_eq!(text(raw(&lone)), None);
     }
 
     #[test]
