@@ -1,4 +1,7 @@
-//! The README's first example, over the bundled sample.
+//! The README: its first example, over the bundled sample, and its length.
+
+use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -17,4 +20,16 @@ fn the_sample_is_taken_whole_and_answers_the_readme() {
     assert!(rows.len() >= 8, "the IBM rows");
     assert_eq!(rows[0]["figi"], "BBG000BLNNH6", "the composite has the smallest FIGI");
     assert!(rows.iter().all(|row| row["shareClassFIGI"] == "BBG001S5S399"));
+}
+
+/// Somebody who never heard of Figdex reads the README in three minutes.
+#[test]
+fn the_readme_is_short() {
+    const WORDS_MAX: usize = 700;
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let text = fs::read_to_string(readme).unwrap();
+    // Every second piece is code.
+    let words: usize =
+        text.split("```").step_by(2).map(|prose| prose.split_whitespace().count()).sum();
+    assert!(words <= WORDS_MAX, "{words} words outside of code, at most {WORDS_MAX}");
 }
