@@ -107,6 +107,7 @@ impl Extras {
         part: &Path,
         mut each: impl FnMut(Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.blocks.read_in_order();
         for number in 0..self.starts.len() / 8 - 1 {
             let block = self.block(part, number)?;
             let mut rest = &block[..];

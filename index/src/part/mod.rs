@@ -119,6 +119,7 @@ impl Part {
         mut each: impl FnMut(u32, Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut doc = 0;
+        self.rows.read_in_order();
         self.extras.for_each(path, |mut instrument| {
             if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
                 let what = format!("extras: {} is not the FIGI of its row", instrument.figi);

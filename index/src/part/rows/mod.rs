@@ -221,6 +221,13 @@ impl Rows {
         Ok(rows)
     }
 
+    /// Tells the system that all rows are about to be read in their order.
+    pub(crate) fn read_in_order(&self) {
+        for file in [&self.figis, &self.records, &self.lines, &self.texts] {
+            file.read_in_order();
+        }
+    }
+
     /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.figis.len() / FIGI_BYTES
