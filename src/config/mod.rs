@@ -30,7 +30,7 @@ use crate::auth::KeyRing;
 use crate::cors::Cors;
 use crate::limits::{
     ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
-    LIST_JOBS_MAX, LIST_JOBS_MAX_WITH_KEY, POOL_TIMEOUT, PerRequest, Rate, Rates, Span,
+    LIST_JOBS_MAX, LIST_JOBS_MAX_WITH_KEY, POOL_TIMEOUT, PerRequest, Rate, Rates,
 };
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
@@ -119,6 +119,8 @@ pub struct Settings {
     /// afterwards which requests were refused or slow; and no request waits for its line to be
     /// written.
     pub access_log: bool,
+    /// Whether the page's requests without a key count in a window of their own (contract 14.22).
+    pub page_window: bool,
     /// The time in which a client must send the body of a request.
     pub body_timeout: Duration,
     /// The bytes that the bodies of all requests may hold together. This field and those below
@@ -166,6 +168,7 @@ impl Default for Settings {
             body_bytes_max: BODY_BYTES_MAX,
             connections: ConnectionBounds::default(),
             access_log: true,
+            page_window: true,
             body_timeout: BODY_TIMEOUT,
             bodies_bytes_max: BODIES_BYTES_MAX,
             answers_bytes_max: ANSWERS_BYTES_MAX,
@@ -303,8 +306,8 @@ impl KeysFlags {
 fn rates_by_key(rates: &mut Rates) -> Vec<(String, &mut Option<Rate>)> {
     let mut by_key = Vec::new();
     for line in rates.lines_mut() {
-        if line.span == Span::Suggest {
-            by_key.push(("limits.suggest.rate".to_owned(), &mut line.without_key));
+        if line.span.is_of_address() {
+            by_key.push((format!("limits.{}.rate", line.span.name()), &mut line.without_key));
         } else {
             let table = format!("limits.{}.{}", line.version.name(), line.span.name());
             by_key.push((format!("{table}.without_key"), &mut line.without_key));

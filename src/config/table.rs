@@ -124,6 +124,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..CALLERS
     },
     Setting {
+        name: "page_window",
+        help: "Count requests that the page for people sends without a key in a window of their \
+               own, 600 in 60 s for an address; without it they count as all others. Any program \
+               can pretend to be the page",
+        set: |config, text| put(&mut config.settings.page_window, values::truth(text)),
+        get: |config| Some(config.settings.page_window.into()),
+        ..CALLERS
+    },
+    Setting {
         name: "no_limits",
         help: "Lift the request rates, and the limit on mapping jobs a minute of v2 and v1. The \
                limits on the jobs and bytes of one request stay",

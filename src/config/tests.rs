@@ -9,6 +9,7 @@ use toml::Value;
 
 use super::table::Setting;
 use super::*;
+use crate::limits::Span;
 use crate::version::Version;
 
 const FILE: &str = include_str!("../../packaging/figdex.toml");

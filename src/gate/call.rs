@@ -42,7 +42,8 @@ pub(crate) struct Admitted {
     /// The jobs that a list may have.
     pub(crate) list_jobs_max: usize,
     pub(super) caller: Caller,
-    pub(super) version: Version,
+    /// The window that counts the request, and the version whose windows these are.
+    pub(super) counted_by: (Version, Span),
     pub(super) limiter: Option<Arc<Limiter>>,
 }
 
@@ -54,10 +55,13 @@ impl Admitted {
     /// [`ApiError::RateLimitReached`] when they are more than the window has left. The request
     /// itself stays counted.
     pub(crate) fn charge_jobs(&self, jobs: usize) -> Result<(), ApiError> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
+        let (version, span) = self.counted_by;
+        let Some(limiter) = self.limiter.as_ref().filter(|_| span != Span::Page) else {
+            return Ok(());
+        };
         let jobs = u32::try_from(jobs).unwrap_or(u32::MAX);
         limiter
-            .charge_jobs(self.caller, self.version, jobs, Instant::now().into_std())
+            .charge_jobs(self.caller, version, jobs, Instant::now().into_std())
             .map_err(ApiError::RateLimitReached)
     }
 }
@@ -72,8 +76,9 @@ impl Admitted {
     /// - [`ApiError::RateLimitReached`] when the window has no room for it now.
     pub(crate) fn charge_list(&self, jobs: usize) -> Result<Option<Standing>, OpenError> {
         let Some(limiter) = &self.limiter else { return Ok(None) };
+        let (version, span) = self.counted_by;
         let requests = jobs.div_ceil(self.jobs_max);
-        if let Some(whole) = limiter.whole_window(self.caller, self.version, Span::Mapping)
+        if let Some(whole) = limiter.whole_window(self.caller, version, span)
             && requests > whole as usize
         {
             let fitting = whole as usize * self.jobs_max;
@@ -82,7 +87,7 @@ impl Admitted {
         let others = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);
         let now = Instant::now().into_std();
         limiter
-            .admit_several(self.caller, self.version, Span::Mapping, others, now)
+            .admit_several(self.caller, version, span, others, now)
             .map_err(|standing| ApiError::RateLimitReached(standing).into())
     }
 }

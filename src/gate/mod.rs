@@ -15,7 +15,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
-use warp::http::{HeaderName, Method, StatusCode, header};
+use warp::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use warp::reply::Response;
 
 pub(crate) use self::body::Body;
@@ -225,18 +225,28 @@ fn admit(
     }
     let caller = key
         .map_or_else(|| Caller::without_key(head.peer, headers, settings.trust_proxy), Caller::Key);
-    let version = action.version();
     let Limits { limiter, per_request } = state.limits();
-    *counted = count(limiter.as_deref(), caller, version, action.span())?;
+    let counted_by = match key.is_none() && settings.page_window && is_of_page(headers) {
+        // The windows of an address are kept among those of v3.
+        true => (Version::V3, Span::Page),
+        false => (action.version(), action.span()),
+    };
+    *counted = count(limiter.as_deref(), caller, counted_by.0, counted_by.1)?;
     let body_bytes_max = per_request.body_bytes_max;
     let (jobs_max, list_jobs_max) = per_request.jobs(key.is_some());
     let (wait, share) = (settings.body_timeout, state.bodies().share(caller));
     let bytes_announced = headers.get(header::CONTENT_LENGTH);
     let bytes_announced = bytes_announced.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
     Ok(Call {
-        admitted: Admitted { jobs_max, list_jobs_max, caller, version, limiter },
+        admitted: Admitted { jobs_max, list_jobs_max, caller, counted_by, limiter },
         body: UnreadBody { stream: body, bytes_max: body_bytes_max, bytes_announced, wait, share },
     })
+}
+
+/// Whether a browser says that a page of this server sent the request (Fetch Metadata, W3C). No page
+/// of another origin can say so, but any other program can.
+fn is_of_page(headers: &HeaderMap) -> bool {
+    headers.get("sec-fetch-site").is_some_and(|site| site == "same-origin")
 }
 
 /// Counts a request in the windows of its caller.

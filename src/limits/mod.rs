@@ -107,12 +107,14 @@ pub enum Span {
     Jobs,
     /// Requests for suggestions, which have no version and are not part of the public contract.
     Suggest,
+    /// Requests of the page for people, without a key (contract 14.22).
+    Page,
 }
 
 impl Span {
     /// All spans; the place of a span is its place among a caller's windows.
-    pub const ALL: [Self; 5] =
-        [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest];
+    pub const ALL: [Self; 6] =
+        [Self::Total, Self::Mapping, Self::Search, Self::Jobs, Self::Suggest, Self::Page];
 
     /// Its name in the file of settings and in the metrics.
     pub fn name(self) -> &'static str {
@@ -122,7 +124,14 @@ impl Span {
             Self::Search => "search",
             Self::Jobs => "jobs",
             Self::Suggest => "suggest",
+            Self::Page => "page",
         }
+    }
+
+    /// Whether its window belongs to an address and to no version, with a key or without. The
+    /// window is kept among those of v3.
+    pub fn is_of_address(self) -> bool {
+        matches!(self, Self::Suggest | Self::Page)
     }
 }
 
@@ -167,6 +176,9 @@ impl Rates {
     /// among those of v3.
     pub const SUGGEST: Line = line(Version::V3, Span::Suggest, (600, 60), (600, 60));
 
+    /// The rate of the page's requests for an address: that of a person who clicks.
+    pub const PAGE: Line = line(Version::V3, Span::Page, (600, 60), (600, 60));
+
     /// The lines of the table.
     pub fn lines(&self) -> &[Line] {
         &self.0
@@ -180,7 +192,7 @@ impl Rates {
 
 impl Default for Rates {
     fn default() -> Self {
-        Self(Self::CONTRACT.into_iter().chain([Self::SUGGEST]).collect())
+        Self(Self::CONTRACT.into_iter().chain([Self::SUGGEST, Self::PAGE]).collect())
     }
 }
 

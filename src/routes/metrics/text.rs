@@ -16,7 +16,6 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::process;
 use crate::capacity::budget::Use;
-use crate::limits::Span;
 use crate::observe::metrics::Metrics;
 use crate::state::State;
 use crate::version::Version;
@@ -59,8 +58,7 @@ fn requests(page: &mut Registry, metrics: &Metrics) {
 fn limits(page: &mut Registry, state: &State) {
     let refusals = state.limiter().map(|limiter| limiter.refusals()).unwrap_or_default();
     let refusals = refusals.into_iter().map(|(version, span, count)| {
-        // The window of suggestions belongs to no version.
-        let version = if span == Span::Suggest { "" } else { Version::name(version) };
+        let version = if span.is_of_address() { "" } else { Version::name(version) };
         ([("version", version), ("window", span.name())], count)
     });
     page.register(

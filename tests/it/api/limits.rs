@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use figdex::State;
 use figdex::config::Settings;
-use figdex::limits::{Rate, Rates};
+use figdex::limits::{Rate, Rates, Span};
 use serde_json::json;
 
 use crate::support::one_key;
@@ -298,4 +298,61 @@ fn behind_a_proxy() {
             if trust_proxy { ["24", "24", "23", "24"] } else { ["24", "23", "22", "21"] };
         assert_eq!(remaining, expected);
     }
+}
+
+/// contract 14.22: the page's requests without a key count in one window of their own, whatever the
+/// endpoint; those of other pages, of no page, and those with a key do not.
+#[test]
+fn the_page_has_a_window() {
+    const PAGE: (&str, &str) = ("sec-fetch-site", "same-origin");
+    let mut settings = limited();
+    for line in settings.rates.as_mut().unwrap().lines_mut() {
+        if line.span == Span::Page {
+            line.without_key = Some(Rate::new(40, 60));
+        }
+    }
+    let (server, key) = server_with_key(settings.clone());
+    let ask = |path: &str, headers: &[(&str, &str)], body: &str| {
+        let headers = [&[JSON], headers].concat();
+        server.request_from("192.0.2.1", "POST", path, &headers, body)
+    };
+    let left = |answer: &Answer| {
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        format!("{} {}", answer.header("ratelimit-policy"), answer.header("ratelimit-remaining"))
+    };
+    let search = r#"{"query":"ibm"}"#;
+    for (path, body, remaining) in [
+        ("/v3/search", search, 39),
+        ("/v3/filter", search, 38),
+        ("/v2/search", search, 37),
+        ("/v3/mapping", &jobs(10), 36),
+        // Its jobs count in no window: this is more than v2 allows in one.
+        ("/v2/mapping", &jobs(10), 35),
+        ("/v2/mapping", &jobs(10), 34),
+        ("/v2/mapping", &jobs(10), 33),
+        ("/resolve", &json!({"jobs": vec!["IBM"; 25]}).to_string(), 30),
+    ] {
+        assert_eq!(left(&ask(path, &[PAGE], body)), format!("40;w=60 {remaining}"), "{path}");
+    }
+    let values =
+        server.request_from("192.0.2.1", "GET", "/v3/mapping/values/exchCode", &[PAGE], "");
+    assert_eq!(left(&values), "40;w=60 29");
+    for site in ["same-site", "cross-site", "none", "Same-Origin", ""] {
+        let other = ask("/v3/mapping", &[("sec-fetch-site", site)], &jobs(1));
+        assert!(left(&other).starts_with("25;w=60"), "{site}");
+    }
+    let with_key = ask("/v3/search", &[PAGE, ("x-openfigi-apikey", &key)], search);
+    assert_eq!(left(&with_key), "20;w=60 19");
+    for remaining in (0..29).rev() {
+        assert_eq!(left(&ask("/v3/search", &[PAGE], search)), format!("40;w=60 {remaining}"));
+    }
+    assert_eq!(ask("/v3/search", &[PAGE], search).status, 429);
+    let whole = json!({"jobs": vec!["IBM"; 401]}).to_string();
+    assert_eq!(ask("/resolve", &[PAGE], &whole).status, 429);
+    // The contract's windows are untouched.
+    assert_eq!(left(&ask("/v3/search", &[], search)), "5;w=60 4");
+
+    let server = self::server(Settings { page_window: false, ..settings });
+    let answer = server.request_from("192.0.2.1", "POST", "/v3/search", &[JSON, PAGE], search);
+    assert_eq!(left(&answer), "5;w=60 4");
 }

@@ -63,6 +63,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--key", default="")
     parser.add_argument("--hostile")
+    parser.add_argument("--default")
     parser.add_argument("--limited")
     parser.add_argument("--axe")
     parser.add_argument("--pictures")

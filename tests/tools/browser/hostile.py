@@ -93,6 +93,17 @@ def policy(browser, options):
     page.close()
 
 
+def own_window(browser, options):
+    """At default settings a person is not stopped after five searches."""
+    if not options.default:
+        return "no server is named"
+    page = Page(browser, options.default)
+    for number in range(12):
+        page.go(f"#/search?query=word{number}", ".empty, .rows, .notice")
+        expect(page.tab.locator(".notice.limit")).to_have_count(0)
+    page.close()
+
+
 def real_limits(browser, options):
     """The server's own limit: shown with its seconds and its figures."""
     if not options.limited:
