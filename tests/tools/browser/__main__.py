@@ -3,9 +3,9 @@
     python3 tests/tools/browser http://127.0.0.1:8080 [NAME…]
 
 Needs playwright and Debian's chromium (`CHROMIUM` names another one). The server has any data with
-IBM's and Apple's listings, such as the bundled sample, and no limits (`--no-limits`). `--hostile`
-and `--limited` are servers over data that look like code, without and with limits; `--axe` is the
-file of axe-core. Checks that lack one of these are skipped, and reported.
+IBM's and Apple's listings, such as the bundled sample, and no limits (`--no-limits`). `--hostile`,
+`--default` and `--limited` are servers over data that look like code: without limits, with the
+default ones, and with those that count the page as any program. `--axe` is the file of axe-core. Checks that lack one of these are skipped, and reported.
 """
 
 import argparse
@@ -52,6 +52,7 @@ CHECKS = [
     access.axe,
     hostile.escaped,
     hostile.policy,
+    hostile.own_window,
     hostile.real_limits,
     pictures.pictures,
 ]
