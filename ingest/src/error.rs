@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use figdex_index::{escaped, escaped_path};
 
 use crate::files::OutputError;
-use crate::report::Report;
 use crate::report::size::Size;
+use crate::report::{Report, Tally, grouped};
 
 /// Why a build failed. Nothing is published and an earlier index stays, except with
 /// [`Error::Unreported`] and some errors of [`Error::Index`], whose messages say so.
@@ -59,8 +59,9 @@ pub enum Error {
     },
     /// More rows were rejected than allowed.
     #[error(
-        "{} of {} rows were rejected, more than the limit of {limit}: nothing is published",
-        report.rejected_of_read().0, report.rejected_of_read().1
+        "{} of {} rows were rejected, more than --max-rejects {limit}: nothing is published{}",
+        grouped(report.rejected_of_read().0), grouped(report.rejected_of_read().1),
+        commonest(report)
     )]
     TooManyRejects {
         /// The report so far, with the reasons.
@@ -135,6 +136,18 @@ impl Error {
             Self::Index(error) => error.says_what_is_published(),
         }
     }
+}
+
+/// The commonest reasons, a line for each, and what to do.
+fn commonest(report: &Report) -> String {
+    let reasons = report.commonest_reasons().into_iter();
+    let lines: String = reasons
+        .map(|(reason, Tally { count, first })| {
+            format!("\n  {} × {reason}, first in {first}", grouped(*count))
+        })
+        .collect();
+    lines
+        + "\ncorrect the dumps, or allow more rejected rows with --max-rejects, as in --max-rejects 10%"
 }
 
 fn indented(faults: &[(usize, String)]) -> String {

@@ -250,6 +250,7 @@ impl Build {
             input.counts.instruments = merged.instruments;
             input.counts.merged = merged.merged;
         }
+        report.is_merged = true;
         report.from_exchanges = from_exchanges;
         report.conflicts = conflicts.finish();
         enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
@@ -310,6 +311,7 @@ impl Build {
             let input = enrichment.report();
             input.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
             input.unknown_columns = source.unknown_columns().to_vec();
+            input.format = source.format().to_owned();
         }
         reading.report.enrich = enrichment.reports().to_vec();
         let Reading { rejects, sources, .. } = reading;
@@ -331,6 +333,12 @@ impl Build {
         }
     }
 }
+
+/// Why the row of a vendor's dump is skipped that lists an instrument without a FIGI.
+const NO_FIGI: &str = "no FIGI: the vendor lists instruments that have none";
+
+/// Why a row is skipped that is no instrument by the rules of its format.
+const LEFT_OUT: &str = "left out by a rule of the format";
 
 /// For `map_err`: a file of the build could not be written after the index was published.
 fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
@@ -367,6 +375,10 @@ struct Reading<'a, 'b> {
 }
 
 impl Reading<'_, '_> {
+    fn skip(&mut self, reason: &'static str, input: &str, row: &Row) {
+        self.report.skips.entry(reason).or_default().add(input, row.line);
+    }
+
     /// Reads every row of an input. `take` adds a row to the build or rejects it, and appends its
     /// dropped cells.
     fn read(
@@ -392,6 +404,7 @@ impl Reading<'_, '_> {
                 Next::Skipped => {
                     counts.read += 1;
                     counts.skipped += 1;
+                    self.skip(LEFT_OUT, name, &row);
                     continue;
                 }
                 Next::End => break,
@@ -399,6 +412,12 @@ impl Reading<'_, '_> {
             counts.read += 1;
             self.rows += 1;
             self.clock.tick(self.rows, || progress(self.rows, source.meter().bytes()));
+            if matches!(taken, Err(Reject::NoFigi)) && source.may_lack_figis() {
+                counts.skipped += 1;
+                self.skip(NO_FIGI, name, &row);
+                dropped.clear();
+                continue;
+            }
             if let Err(reason) = taken {
                 counts.rejected += 1;
                 self.rejects.keep(name, &row, None, &reason.to_string())?;

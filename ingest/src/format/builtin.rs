@@ -1,6 +1,6 @@
 //! The formats that ship with the program. They are ordinary columns files, in `formats/`.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::columns_file::ColumnsFile;
 
@@ -58,6 +58,12 @@ pub(super) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
 /// The canonical format, in any container.
 pub(crate) fn canonical() -> &'static ColumnsFile {
     &FORMATS.canonical
+}
+
+/// Whether the name is that of a format of a vendor's dumps, and not of a columns file with the same
+/// name.
+pub(crate) fn is_of_vendor(name: &Arc<str>) -> bool {
+    FORMATS.others.iter().any(|format| Arc::ptr_eq(&format.name, name))
 }
 
 /// The formats that a dump may be recognised as, besides the canonical one.

@@ -17,7 +17,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-pub(crate) use self::builtin::{canonical, recognisable};
+pub(crate) use self::builtin::{canonical, is_of_vendor, recognisable};
 use self::columns_file::ColumnsFile;
 pub(crate) use self::description::Description;
 pub(crate) use self::transform::Transform;

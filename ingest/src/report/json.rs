@@ -25,6 +25,8 @@ struct Document<'a> {
     /// The `--enrich` inputs:
     /// read = enriched + unmatched + ambiguous + rejected + skipped.
     enrich: &'a [EnrichReport],
+    /// Skipped rows of all inputs, by reason.
+    skipped: Vec<Entry<'a, Tally>>,
     /// Rejected rows of all inputs, by reason.
     rejected: Vec<Entry<'a, Tally>>,
     /// Rows of `--enrich` inputs that are unmatched or ambiguous, by reason.
@@ -87,6 +89,7 @@ impl Report {
             inputs: &self.inputs,
             enrich_total: self.enrich_total(),
             enrich: &self.enrich,
+            skipped: reasons(&self.skips),
             rejected: reasons(&self.reasons),
             not_joined: reasons(&self.not_joined),
             dropped: dropped.collect(),

@@ -29,6 +29,8 @@ pub struct Report {
     pub inputs: Vec<InputReport>,
     /// Each `--enrich` input, in the order given.
     pub enrich: Vec<EnrichReport>,
+    /// Skipped rows, by reason.
+    pub skips: BTreeMap<&'static str, Tally>,
     /// Rejected rows, by reason.
     pub reasons: BTreeMap<&'static str, Tally>,
     /// Rows of `--enrich` inputs that enriched no instrument, by reason.
@@ -44,6 +46,8 @@ pub struct Report {
     /// The file with the rejected rows, the rows that enriched no instrument and the dropped
     /// cells, if there were any.
     pub rejects_file: Option<PathBuf>,
+    /// Whether the rows were merged, so that it is known which are instruments.
+    pub is_merged: bool,
     /// The published generation, if the build published one.
     pub published: Option<Published>,
     /// Duration of the build.
@@ -77,7 +81,8 @@ pub struct Counts {
     pub merged: u64,
     /// Rows that are not an instrument.
     pub rejected: u64,
-    /// Rows that the format leaves out: control lines, and rows to which a `skip` rule applies.
+    /// Rows that the format leaves out: control lines, rows to which a `skip` rule applies, and, in
+    /// the dumps of a vendor, rows without a FIGI.
     pub skipped: u64,
 }
 
@@ -89,6 +94,8 @@ pub struct EnrichReport {
     /// Its rows.
     #[serde(flatten)]
     pub counts: EnrichCounts,
+    /// The name of its format.
+    pub format: String,
     /// Columns that its format does not know, which were ignored.
     pub unknown_columns: Vec<String>,
 }
@@ -190,6 +197,14 @@ impl fmt::Display for RowPlace {
 }
 
 impl Report {
+    /// The commonest reasons for which rows were rejected, at most three.
+    pub fn commonest_reasons(&self) -> Vec<(&'static str, &Tally)> {
+        let mut reasons: Vec<_> = self.reasons.iter().map(|(&why, tally)| (why, tally)).collect();
+        reasons.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.count));
+        reasons.truncate(3);
+        reasons
+    }
+
     /// The sums over all inputs.
     pub fn total(&self) -> Counts {
         let mut total = Counts::default();

@@ -11,11 +11,12 @@ use super::{Counts, EnrichCounts, Published, Report, Tally};
 
 /// The longest name of an input in the text, in characters. Of a longer name only the end is
 /// shown, because the names of files in one folder differ there.
-const NAME_CHARS_MAX: usize = 48;
+const NAME_CHARS_MAX: usize = 32;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_rows(f)?;
+        self.write_formats(f)?;
         self.write_faults(f)?;
         self.write_conflicts(f)?;
         if !self.filled.is_empty() {
@@ -50,12 +51,20 @@ impl fmt::Display for Report {
 
 impl Report {
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.inputs.iter().map(|input| {
-            let Counts { read, instruments, merged, rejected, skipped } = input.counts;
-            (&*input.name, [read, instruments, merged, rejected, skipped])
-        });
-        let heads = ["read", "instruments", "merged", "rejected", "skipped"];
-        table(f, "input", heads, rows.collect())?;
+        if self.is_merged {
+            let rows = self.inputs.iter().map(|input| {
+                let Counts { read, instruments, merged, rejected, skipped } = input.counts;
+                (&*input.name, [read, instruments, merged, rejected, skipped])
+            });
+            let heads = ["read", "instruments", "merged", "rejected", "skipped"];
+            table(f, "input", heads, rows.collect())?;
+        } else {
+            let rows = self.inputs.iter().map(|input| {
+                let Counts { read, rejected, skipped, .. } = input.counts;
+                (&*input.name, [read, read - rejected - skipped, rejected, skipped])
+            });
+            table(f, "input", ["read", "accepted", "rejected", "skipped"], rows.collect())?;
+        }
         if self.enrich.is_empty() {
             return Ok(());
         }
@@ -69,6 +78,17 @@ impl Report {
         table(f, "enriched with", heads, rows.collect())
     }
 
+    /// What each input was read as.
+    fn write_formats(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inputs = self.inputs.iter().map(|input| (&input.name, &input.format));
+        let enrich = self.enrich.iter().map(|input| (&input.name, &input.format));
+        writeln!(f, "\nformats")?;
+        for (name, format) in inputs.chain(enrich) {
+            writeln!(f, "  {}: {}", end_of(name), escaped(format))?;
+        }
+        Ok(())
+    }
+
     fn write_faults(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reasons = |f: &mut fmt::Formatter<'_>, title: &str, lines: Vec<(String, &Tally)>| {
             if !lines.is_empty() {
@@ -80,6 +100,7 @@ impl Report {
             Ok(())
         };
         let whole = |(reason, tally): (&&str, _)| ((*reason).to_owned(), tally);
+        reasons(f, "skipped rows", self.skips.iter().map(whole).collect())?;
         reasons(f, "rejected rows", self.reasons.iter().map(whole).collect())?;
         reasons(f, "rows that enriched nothing", self.not_joined.iter().map(whole).collect())?;
         let dropped = self.dropped.iter();
@@ -175,8 +196,14 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// The names; of many only the first. The report in JSON has all of them.
 fn list(names: &[String]) -> String {
-    escaped(names.join(", ")).to_string()
+    const NAMES_MAX: usize = 10;
+    let shown = escaped(names[..names.len().min(NAMES_MAX)].join(", ")).to_string();
+    match names.len().checked_sub(NAMES_MAX) {
+        None | Some(0) => shown,
+        Some(others) => format!("{shown} and {others} more"),
+    }
 }
 
 fn end_of(name: &str) -> String {

@@ -30,7 +30,8 @@ use self::next::Next;
 use self::recognise::Head;
 use self::unpack::unpack;
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::format::{Format, is_of_vendor};
+
 use crate::format::columns_file::ColumnsFile;
 use crate::format::description::Container;
 use crate::format::plan::Plan;
@@ -178,6 +179,12 @@ impl DumpReader {
     /// The name of the dump's format.
     pub(crate) fn format(&self) -> &str {
         &self.format
+    }
+
+    /// Whether rows without a FIGI belong to the dump: a vendor lists all its instruments, also those
+    /// that have none. In a dump of the canonical columns, or of one's own format, they are a fault.
+    pub(crate) fn may_lack_figis(&self) -> bool {
+        is_of_vendor(&self.format)
     }
 
     /// The columns of the dump that its format does not know. Of JSON, those found so far.

@@ -308,7 +308,7 @@ fn bad_inputs() {
         ("cut.csv.gz", &packed[..packed.len() / 2], "cut.csv.gz"),
         ("cut.zst", &cut_zst[..cut_zst.len() - 3], "cut.zst"),
         ("header-only.csv", b"figi,ticker\n", "the inputs contain no instruments"),
-        ("array.jsonl", b"[1]\n", "1 of 1 rows were rejected, more than the limit of 5 %"),
+        ("array.jsonl", b"[1]\n", "1 of 1 rows were rejected, more than --max-rejects 5 %"),
         ("array.jsonl", b"[1]\n", "a JSON array, not an object (first: array.jsonl, line 1)"),
         ("bad.jsonl", b"{\"figi\":\"BBG000BLNNH6\"\n", "not JSON (first: bad.jsonl, line 1)"),
         ("bad.csv", b"figi\nBBG000BLNNH5\n", "wrong figi: check digit (first: bad.csv, line 2)"),
