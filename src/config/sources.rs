@@ -2,6 +2,7 @@
 //! and the TOML file.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 
 use figdex_index::escaped;
 use toml::{Table, Value};
@@ -28,9 +29,11 @@ impl<'a> Sources<'a> {
         let (mut faults, mut table, mut name) = (Vec::new(), Table::new(), String::new());
         if let Some(file) = &flags.config {
             name = file.to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(file).map_err(|error| error.to_string());
-            let parsed = text.and_then(|text| {
-                text.parse().map_err(|error: toml::de::Error| error.to_string().trim_end().into())
+            let parsed = std::fs::read_to_string(file).map_err(unreadable).and_then(|text| {
+                text.parse().map_err(|error: toml::de::Error| {
+                    let error = error.to_string();
+                    format!("{}\n{TOML_HELP}", error.trim_end())
+                })
             });
             match parsed {
                 Ok(parsed) => table = parsed,
@@ -77,10 +80,12 @@ impl<'a> Sources<'a> {
     }
 
     /// The origin of every value, or all errors, once every setting was asked for. A key of
-    /// the file that was not asked for is an error: it would have no effect.
+    /// the file that was not asked for is an error: it would have no effect. So is a variable whose
+    /// name is nearly that of a setting.
     pub(super) fn finish(mut self) -> Result<BTreeMap<String, Provenance>, Vec<String>> {
         let table = std::mem::take(&mut self.table);
         self.find_unknown("", table);
+        self.find_misspelt();
         if self.faults.is_empty() { Ok(self.provenance) } else { Err(self.faults) }
     }
 
@@ -92,9 +97,40 @@ impl<'a> Sources<'a> {
             match value {
                 Value::Table(table) if has_known => self.find_unknown(&inside, table),
                 _ => {
-                    let fault = if has_known { "expected a table" } else { "unknown setting" };
+                    // The known keys, as deep in their tables as this one.
+                    let depth = key.matches('.').count();
+                    let known = self.known.iter().map(|known| {
+                        known
+                            .match_indices('.')
+                            .nth(depth)
+                            .map_or(&**known, |(end, _)| &known[..end])
+                    });
+                    let meant = similar(&key, known);
+                    let fault = match meant {
+                        _ if has_known => "expected a table".to_owned(),
+                        None => "unknown setting".to_owned(),
+                        Some(meant) => format!("unknown setting; did you mean {meant}?"),
+                    };
                     self.faults.push(format!("{}: {fault}", self.place(&key)));
                 }
+            }
+        }
+    }
+
+    /// Finds variables that were meant to be settings. A variable of quite another name may be for
+    /// another program: Kubernetes sets some for a service that is called figdex.
+    fn find_misspelt(&mut self) {
+        let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        for name in given {
+            let Some(setting) = name.strip_prefix("FIGDEX_").map(str::to_lowercase) else {
+                continue;
+            };
+            let settings = self.known.iter().map(String::as_str).chain(["config"]);
+            let variables = settings.filter(|known| !known.contains('.'));
+            if let Some(meant) = similar(&setting, variables) {
+                let meant = meant.to_uppercase();
+                let fault = format!("unknown variable; did you mean FIGDEX_{meant}?");
+                self.faults.push(format!("{}: {fault}", escaped(&name)));
             }
         }
     }
@@ -102,6 +138,32 @@ impl<'a> Sources<'a> {
     fn place(&self, key: &str) -> Provenance {
         Provenance::File { file: self.file.clone(), key: key.to_owned() }
     }
+}
+
+/// What a file of settings that is not TOML needs most often.
+const TOML_HELP: &str = "expected TOML: a setting on each line, and texts such as addresses in \
+                         quotes, as in listen = \"127.0.0.1:8080\"";
+
+fn unreadable(error: std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::PermissionDenied => {
+            format!("{error}: the user that runs figdex must be able to read this file")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The known name that `given` may mean: one slip away, or two in a long name. `None` when it is
+/// one of them, and for a name so short that one slip makes another.
+fn similar<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let slips_max = match given.rsplit('.').next()?.len() {
+        0..4 => 0,
+        4..8 => 1,
+        _ => 2,
+    };
+    let slips = known.map(|name| (strsim::osa_distance(given, name), name));
+    let (slips, name) = slips.min()?;
+    (1..=slips_max).contains(&slips).then_some(name)
 }
 
 /// Takes the value of a dotted key out of a table.

@@ -172,11 +172,11 @@ fn all_errors_are_reported_together() {
         "FILE: jobs_per_request: invalid number `0`: expected a whole number of at least 1",
         "FILE: limits.v1: expected a table",
         "FILE: limits.v3.filter: unknown setting",
-        "FILE: limits.v3.search.with_keys: unknown setting",
+        "FILE: limits.v3.search.with_keys: unknown setting; did you mean limits.v3.search.with_key?",
         "FILE: limits.v3.search.without_key: invalid rate `5 a minute`: expected a number and a \
          window, such as `25/60s`, `500/1m` or `10000/24h` (at most 24h), or `none`",
         "FILE: limits.v4: unknown setting",
-        "FILE: lisen: unknown setting",
+        "FILE: lisen: unknown setting; did you mean listen?",
         "FILE: log_format: expected a single value",
         "FILE: search_envelope: invalid value `list`: expected `object` or `array`",
         "FILE: trust_proxy: invalid value `yes`: expected `true` or `false`",

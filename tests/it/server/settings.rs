@@ -79,10 +79,12 @@ fn settings_and_their_origins() {
 #[test]
 fn the_command_reports_all_faults() {
     let desk = tempfile::tempdir().unwrap();
-    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v4]\n").unwrap();
+    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v3.maping]\n[cache]\n").unwrap();
     let [config, serve] = ["config", "serve"].map(|name| {
         let mut command = figdex();
         command.current_dir(desk.path()).env("FIGDEX_ADMIN_LISTEN", "127.0.0.1:9");
+        // Kubernetes sets the second one for a service of this name.
+        command.env("FIGDEX_CONNECTONS", "9").env("FIGDEX_PORT", "tcp://192.0.2.1:80");
         let arguments = [name, "--config", "figdex.toml", "--listen", "127.0.0.1:9", "--cors", "x"];
         run(command.args(arguments))
     });
@@ -90,11 +92,13 @@ fn the_command_reports_all_faults() {
     assert_eq!((config.0, &*config.1), (Some(1), ""));
     assert_eq!(
         config.2,
-        "figdex: 4 errors in the settings\n  \
+        "figdex: 6 errors in the settings\n  \
          --cors: invalid origin `x`: expected one such as `https://app.example.com`, or `*`\n  \
          admin_listen: 127.0.0.1:9 is the address of listen\n  \
-         figdex.toml: limits.v4: unknown setting\n  \
-         figdex.toml: lisen: unknown setting\n"
+         figdex.toml: cache: unknown setting\n  \
+         figdex.toml: limits.v3.maping: unknown setting; did you mean limits.v3.mapping?\n  \
+         figdex.toml: lisen: unknown setting; did you mean listen?\n  \
+         FIGDEX_CONNECTONS: unknown variable; did you mean FIGDEX_CONNECTIONS?\n"
     );
 }
 
