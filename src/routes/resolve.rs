@@ -83,10 +83,16 @@ impl Resolver {
     fn list<'a>(&self, body: &'a [u8], admitted: &Admitted) -> Result<List<'a>, OpenError> {
         let jobs_max = admitted.list_jobs_max;
         let context = Context { vocabulary: self.catalogue.vocabulary(), jobs_max };
-        List::read(body, self.forms.body, &self.parameters, context).map_err(|error| match error {
+        let list = List::read(body, self.forms.body, &self.parameters, context);
+        let list = list.map_err(|error| match error {
             ListError::Invalid(fault) => OpenError::Invalid(fault),
-            ListError::TooManyJobs => too_many_jobs(jobs_max, jobs_max),
-        })
+            ListError::TooManyJobs => too_many_jobs(format_args!("more than {jobs_max}"), jobs_max),
+        })?;
+        if list.columns.is_some() && self.forms.answer != Form::Json {
+            let fault = "columns are answered in JSON only: accept application/json.";
+            return Err(OpenError::Invalid(fault.into()));
+        }
+        Ok(list)
     }
 
     /// The answer; `None` when it takes more work than the meter allows.

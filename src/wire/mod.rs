@@ -21,7 +21,7 @@ mod instrument;
 mod interval;
 mod job;
 pub(crate) mod job_result;
-mod json;
+pub(crate) mod json;
 pub(crate) mod list;
 mod properties;
 mod row;

@@ -44,6 +44,22 @@ impl<'a> Question<'a> {
         Self::recognised(text, Some(id_type), vocabulary, filters)
     }
 
+    /// A text by itself, or of a column of the type `column`. The question borrows from a text that
+    /// is borrowed.
+    pub fn of(
+        text: &Cow<'a, str>,
+        column: Option<IdType>,
+        vocabulary: &Vocabulary,
+        filters: Option<&Filters>,
+    ) -> Self {
+        match text {
+            Cow::Borrowed(text) => Self::recognised(text, column, vocabulary, filters),
+            Cow::Owned(text) => {
+                Question::recognised(text, column, vocabulary, filters).into_owned()
+            }
+        }
+    }
+
     fn recognised(
         text: &'a str,
         only: Option<IdType>,
