@@ -99,7 +99,7 @@ pub struct MapFlags {
     #[arg(long)]
     pub include_unlisted_equities: bool,
     /// Layout of the result [default: by the ending of --out, else that of
-    /// FILE; csv for Parquet]
+    /// FILE; csv for Parquet, which is not written]
     #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, verbatim_doc_comment)]
     pub format: Option<Layout>,
     /// Delimiter between the cells of FILE: a character, or tab

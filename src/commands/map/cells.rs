@@ -27,7 +27,7 @@ pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<
 /// Appends the cells of a row of delimited text. Without a formula among them it is copied.
 pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
     let cells = (0..row.cells()).map(|column| match row.cell(column) {
-        Cell::Text(text) => text,
+        Cell::Text(text) | Cell::Number(text) => text,
         Cell::Absent | Cell::Nested => b"",
     });
     if !cells.clone().any(is_formula) {

@@ -1,10 +1,13 @@
 //! The columns of a table: which of them identify its rows, and how the heading is read.
 
+use std::borrow::Cow;
+
 use anyhow::{bail, ensure};
 use figdex_index::{Column, IdType, Property, Recognised};
 use figdex_ingest::table::{Batch, Cell, Container};
 
 use crate::config::map::{Condition, IdColumn, MapFlags, TypeOf, Value};
+use crate::wire::json::integer_of;
 
 /// A column of identifiers and how its texts are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +74,10 @@ impl Head<'_> {
         let mut counted = Column::default();
         for batch in self.rows {
             for row in 0..batch.rows() {
-                if let Some(text) = text_of(batch.row(row).cell(column)) {
+                let cell = batch.row(row).cell(column);
+                if let Some(decimal) = integer_in(cell) {
+                    counted.add_integer(&decimal);
+                } else if let Some(text) = text_of(cell) {
                     counted.add(text);
                 }
             }
@@ -105,8 +111,16 @@ impl Head<'_> {
 /// The text of a cell; `None` without one.
 pub(super) fn text_of(cell: Cell<'_>) -> Option<&str> {
     match cell {
-        Cell::Text(text) => str::from_utf8(text).ok(),
+        Cell::Text(text) | Cell::Number(text) => str::from_utf8(text).ok(),
         Cell::Absent | Cell::Nested => None,
+    }
+}
+
+/// The decimal digits of a cell that is an integer, however it is written (contract 5.3).
+pub(super) fn integer_in(cell: Cell<'_>) -> Option<Cow<'_, str>> {
+    match cell {
+        Cell::Number(number) => integer_of(str::from_utf8(number).ok()?),
+        Cell::Absent | Cell::Text(_) | Cell::Nested => None,
     }
 }
 

@@ -178,7 +178,7 @@ impl RowWriter {
                         out.push(delimiter);
                     }
                     match row.cell(column) {
-                        Cell::Text(text) => self.cell(text, delimiter, out),
+                        Cell::Text(text) | Cell::Number(text) => self.cell(text, delimiter, out),
                         Cell::Nested => self.cell(NESTED, delimiter, out),
                         Cell::Absent => {}
                     }
@@ -201,7 +201,9 @@ impl RowWriter {
                     }
                     out.push(b':');
                     match row.cell(column) {
-                        Cell::Text(text) => push_json(&String::from_utf8_lossy(text), out),
+                        Cell::Text(text) | Cell::Number(text) => {
+                            push_json(&String::from_utf8_lossy(text), out);
+                        }
                         Cell::Absent | Cell::Nested => out.extend_from_slice(b"null"),
                     }
                     out.push(b',');
@@ -210,7 +212,9 @@ impl RowWriter {
             Layout::Screen => {
                 for column in &self.shown {
                     match row.cell(*column) {
-                        Cell::Text(text) => self.screen_cell(&String::from_utf8_lossy(text), out),
+                        Cell::Text(text) | Cell::Number(text) => {
+                            self.screen_cell(&String::from_utf8_lossy(text), out);
+                        }
                         Cell::Absent | Cell::Nested => self.screen_cell("", out),
                     }
                 }

@@ -52,7 +52,7 @@ impl Serialize for Jobs<'_> {
         for job in *jobs {
             let is_bare = job.narrowing.iter().all(Option::is_none);
             match job.reading {
-                AskedAs::Text if is_bare => list.serialize_element(job.text)?,
+                AskedAs::Text if is_bare => list.serialize_element(&job.text)?,
                 _ => list.serialize_element(&Job(job, vocabulary))?,
             }
         }
@@ -67,14 +67,14 @@ impl Serialize for Job<'_> {
         let Self(asked, vocabulary) = self;
         let mut job = serializer.serialize_map(None)?;
         match asked.reading {
-            AskedAs::Text => job.serialize_entry("text", asked.text)?,
+            AskedAs::Text => job.serialize_entry("text", &asked.text)?,
             AskedAs::OfColumn(id_type) => {
-                job.serialize_entry("text", asked.text)?;
+                job.serialize_entry("text", &asked.text)?;
                 job.serialize_entry("as", id_type.name())?;
             }
             AskedAs::Given(id_type) => {
                 job.serialize_entry("idType", id_type.name())?;
-                job.serialize_entry("idValue", asked.text)?;
+                job.serialize_entry("idValue", &asked.text)?;
             }
         }
         for known in asked.narrowing.iter().flatten() {

@@ -131,6 +131,27 @@ fn json_lines_keep_their_values() {
         json!({"id": 200_597_300, "match": 0, "row": 1, "figdex_match": "unknown", "matches": 0,
             "reason": "not found", "figi": null})
     );
+    // It has lost its leading zeros (contract 5.3), however the column gets its type.
+    let rows = "{\"cusip\":37833100,\"type\":\"ID_CUSIP\"}\n{\"cusip\":37833100.0,\"type\":\"ID_CUSIP\"}\n\
+                {\"cusip\":\"37833100\",\"type\":\"ID_CUSIP\"}\n{\"cusip\":37833101,\"type\":\"ID_CUSIP\"}\n";
+    for id in ["cusip", "cusip:ID_CUSIP", "cusip:@type"] {
+        let arguments =
+            ["--id", id, "--format", "csv", "--fields", "figi", "--prefer", "exchCode=US"];
+        let mapped = desk.map_file("n.jsonl", rows, &arguments);
+        let outcomes: Vec<&str> =
+            mapped.ok().lines().skip(1).map(|row| row.split_once("ID_CUSIP,").unwrap().1).collect();
+        assert_eq!(
+            outcomes,
+            [
+                "resolved,1,exchCode=US,BBG000B9XRY4",
+                "resolved,1,exchCode=US,BBG000B9XRY4",
+                "invalid,0,ID_CUSIP: expected eight characters and a check digit,",
+                "invalid,0,ID_CUSIP: the check digit should be 0; did you mean 037833100?,",
+            ],
+            "{id} {}",
+            mapped.said
+        );
+    }
     let mapped = desk.map_file("bad.jsonl", "{\"isin\":\"US0846701086\"}\n{\"isin\":}\n", FIELDS);
     assert_eq!(mapped.code, Some(1));
     assert!(
