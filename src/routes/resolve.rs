@@ -1,6 +1,5 @@
 //! `POST /resolve` says which row each identifier of a list means (contract 17).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::contained::{Panicked, contained};
 use super::with;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
@@ -99,6 +99,7 @@ impl Resolver {
     fn answer(&self, list: &List<'_>, meter: &Meter) -> Option<Pieces> {
         let jobs = list.jobs.as_deref().unwrap_or_default();
         let resolutions = self.resolve(list, jobs, meter)?;
+        request::add_rows(resolutions.iter().map(|resolution| resolution.hits.len()).sum());
         let mut out = Pieces::with_room(256 * jobs.len());
         let generation = self.catalogue.manifest().generation;
         let form = self.forms.answer;
@@ -146,7 +147,8 @@ impl Resolver {
         }
         let alone = questions.iter().map(|question| {
             let resolved = contained(|| resolve(slice::from_ref(question)));
-            resolved.unwrap_or_else(|()| resolve(&[&Question::invalid(UNEXPECTED.to_owned())]))
+            resolved
+                .unwrap_or_else(|Panicked| resolve(&[&Question::invalid(UNEXPECTED.to_owned())]))
         });
         let alone: Result<Vec<Vec<Resolution>>, TakesMore> = alone.collect();
         Some(alone.ok()?.concat())
@@ -155,10 +157,3 @@ impl Resolver {
 
 /// The most candidates of an ambiguous identifier, unless all rows are asked for.
 const CANDIDATES_MAX: usize = 10;
-
-/// Does a piece of work. A panic ends it and nothing else.
-fn contained<T>(work: impl FnOnce() -> T) -> Result<T, ()> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
-        tracing::error!(request_id = %request::id(), "a list made its handler panic");
-    })
-}
