@@ -82,6 +82,11 @@ fn check(flags: &MapFlags) -> anyhow::Result<()> {
     ] {
         let Some(path) = path else { continue };
         let named = || format!("{flag} {}", escaped_path(path));
+        ensure!(
+            path.as_os_str() != "-" || flag == "--out",
+            "{}: only --out may be standard output; name a file",
+            named()
+        );
         match ending(path) {
             Some("parquet") => {
                 bail!("{}: Parquet is read and not written; name a .csv or .jsonl file", named())

@@ -30,13 +30,13 @@ impl Questions {
     /// The outcome of each row of a batch, in order, handed to `each` in groups.
     ///
     /// # Errors
-    /// When the engine cannot answer.
+    /// When the engine cannot answer, or `each` fails.
     pub(super) fn answer<E: Engine>(
         &self,
         batch: &Batch,
         engine: &E,
         keeps_all: bool,
-        mut each: impl FnMut(RowBytes<'_>, &Answer<E::Row>),
+        mut each: impl FnMut(RowBytes<'_>, &Answer<E::Row>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let step = if keeps_all { ROWS_ASKED_WITH_ALL } else { ROWS_ASKED };
         let mut asked = Vec::with_capacity(step);
@@ -68,7 +68,7 @@ impl Questions {
             }
             for (place, answer) in rows.zip(answers) {
                 let answer = answer.unwrap_or_else(|| invalid("it is blank".to_owned()));
-                each(batch.row(place), &answer);
+                each(batch.row(place), &answer)?;
             }
         }
         Ok(())

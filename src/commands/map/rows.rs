@@ -102,45 +102,49 @@ impl RowWriter {
         }
     }
 
-    /// Writes a row with its outcome; with `--many all` a row for each match.
+    /// The number of rows to write for an answer: with `--many all` one for each match.
+    pub(super) fn lines<R>(&self, answer: &Answer<R>) -> usize {
+        self.shown_rows(answer).len().max(1)
+    }
+
+    fn shown_rows<'a, R>(&self, answer: &'a Answer<R>) -> &'a [R] {
+        match (&answer.resolution.status, self.many) {
+            (Status::Resolved(_), _) | (Status::Ambiguous(_), Many::All) => &answer.rows,
+            _ => &[],
+        }
+    }
+
+    /// Writes a row with its outcome, or one of its [`Self::lines`].
     pub(super) fn row<E: Engine>(
         &self,
         engine: &E,
         (number, row): (u64, RowBytes<'_>),
-        answer: &Answer<E::Row>,
+        (answer, line): (&Answer<E::Row>, usize),
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) {
         let status = &answer.resolution.status;
-        let rows: &[E::Row] = match (status, self.many) {
-            (Status::Resolved(_), _) | (Status::Ambiguous(_), Many::All) => &answer.rows,
-            _ => &[],
-        };
         let matches = match status {
             Status::Resolved(_) => 1,
             Status::Ambiguous(matches) => *matches as u64,
             Status::Unknown | Status::Invalid(_) => 0,
         };
-        let reason = self.reason(answer);
-        let lines = rows.len().max(1);
-        for line in 0..lines {
-            self.own(row, out);
-            let mut names = 0..;
-            let mut next = || names.next().unwrap_or(0);
-            if self.many == Many::All {
-                self.number(next(), number, out);
-            }
-            self.text(next(), status_name(status), out);
-            self.number(next(), matches, out);
-            self.text(next(), &reason, out);
-            for field in &self.fields {
-                scratch.0.clear();
-                let found = rows.get(line);
-                let is_there = found.is_some_and(|row| engine.field(row, *field, &mut scratch.0));
-                self.field(next(), is_there.then_some(&scratch.0), out);
-            }
-            self.end(row, line + 1 == lines, out);
+        self.own(row, out);
+        let mut names = 0..;
+        let mut next = || names.next().unwrap_or(0);
+        if self.many == Many::All {
+            self.number(next(), number, out);
         }
+        self.text(next(), status_name(status), out);
+        self.number(next(), matches, out);
+        self.text(next(), &self.reason(answer), out);
+        let found = self.shown_rows(answer).get(line);
+        for field in &self.fields {
+            scratch.0.clear();
+            let is_there = found.is_some_and(|row| engine.field(row, *field, &mut scratch.0));
+            self.field(next(), is_there.then_some(&scratch.0), out);
+        }
+        self.end(row, line + 1 == self.lines(answer), out);
     }
 
     /// The reason of an outcome. For a resolved row it is the step, as in `by` of the server.

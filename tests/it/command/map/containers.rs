@@ -54,6 +54,11 @@ fn encodings_come_out_as_utf_8() {
         assert_eq!(mapped.ok(), MAPPED, "{encoding}");
         assert!(mapped.said.starts_with(&format!("in.csv: {encoding}, written as UTF-8\n")));
     }
+    // Also without a byte order mark, as some programs write it.
+    for bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+        let content: Vec<u8> = CSV.encode_utf16().flat_map(bytes).collect();
+        assert_eq!(desk.map_file("in.csv", content, FIELDS).ok(), MAPPED);
+    }
     let mapped = desk.map_file("in.csv", latin, FIELDS);
     assert_eq!(mapped.ok(), MAPPED.replace('\u{20ac}', ""));
     let mapped = desk.map_file("in.csv", format!("\u{feff}{CSV}"), FIELDS);

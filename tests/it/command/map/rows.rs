@@ -269,6 +269,28 @@ fn many_rows_keep_their_order() {
     }
 }
 
+/// A batch whose matches fill several pieces comes out in order, each match once.
+#[test]
+fn many_matches_keep_their_order() {
+    let desk = Desk::new();
+    let note = "x".repeat(20_000);
+    let mut input = "n,isin,note\n".to_owned();
+    for number in 0..200 {
+        input += &format!("{number},US4592001014,{note}\n");
+    }
+    let mapped = desk.map_file("in.csv", &input, &["--many", "all", "--fields", "figi"]);
+    let mut rows = mapped.ok().lines().skip(1).zip(0..);
+    let first: Vec<String> =
+        rows.clone().take(11).map(|(row, _)| row.rsplit_once(',').unwrap().1.to_owned()).collect();
+    for (row, place) in rows.by_ref() {
+        let own = format!("{},US4592001014,{note},", place / 11);
+        let added = row.strip_prefix(&own).unwrap();
+        let figi = &first[place % 11];
+        assert_eq!(added, format!("{},ambiguous,11,several rows fit,{figi}", place / 11 + 1));
+    }
+    assert_eq!(mapped.ok().lines().count(), 1 + 200 * 11);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

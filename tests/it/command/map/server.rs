@@ -195,6 +195,30 @@ fn results_become_rows() {
     );
 }
 
+/// A row without a field that was asked for, or with another value than a text, is not written as
+/// an empty one.
+#[test]
+fn rows_of_another_shape_are_refused() {
+    for (result, what) in [
+        (json!({"status": "resolved", "by": "only", "data": [{}]}), "a row has no figi"),
+        (
+            json!({"status": "resolved", "by": "only", "data": [{"figi": 5}]}),
+            "figi is neither a text nor null",
+        ),
+        (
+            json!({"status": "resolved", "by": "best", "data": [{"figi": "x"}]}),
+            "`by` is \"best\", which is not a step",
+        ),
+    ] {
+        let body = json!({"generation": 1, "results": [result]}).to_string();
+        let server = Server::start(move |_, _| reply("200 OK", "", &body));
+        let (mapped, _) = server.map("isin\nUS0378331005\n", &["--fields", "figi"]);
+        assert_eq!(mapped.code, Some(1));
+        let shape = "does not have the shape of POST /resolve: ";
+        assert!(mapped.said.contains(&(shape.to_owned() + what)), "{}", mapped.said);
+    }
+}
+
 /// The list is cut into requests that fit the server's limits.
 #[test]
 fn requests_fit_the_limits() {
