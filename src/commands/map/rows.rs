@@ -124,19 +124,14 @@ impl RowWriter {
         out: &mut Vec<u8>,
     ) {
         let status = &answer.resolution.status;
-        let matches = match status {
-            Status::Resolved(_) => 1,
-            Status::Ambiguous(matches) => *matches as u64,
-            Status::Unknown | Status::Invalid(_) => 0,
-        };
         self.own(row, out);
         let mut names = 0..;
         let mut next = || names.next().unwrap_or(0);
         if self.many == Many::All {
             self.number(next(), number, out);
         }
-        self.text(next(), status_name(status), out);
-        self.number(next(), matches, out);
+        self.text(next(), status.name(), out);
+        self.number(next(), status.matches() as u64, out);
         self.text(next(), &self.reason(answer), out);
         let found = self.shown_rows(answer).get(line);
         for field in &self.fields {
@@ -149,21 +144,10 @@ impl RowWriter {
 
     /// The reason of an outcome. For a resolved row it is the step, as in `by` of the server.
     fn reason<'a, R>(&'a self, answer: &'a Answer<R>) -> Cow<'a, str> {
-        let resolution = &answer.resolution;
-        let text = match &resolution.status {
-            Status::Resolved(By::Only) => return Cow::Borrowed("only"),
-            Status::Resolved(By::Step(step)) => return Cow::Borrowed(self.policy.step(*step)),
-            Status::Ambiguous(_) if resolution.id_types.len() > 1 => {
-                let names: Vec<_> = resolution.id_types.iter().map(|id| id.name()).collect();
-                return Cow::Owned(format!("{} find different securities", names.join(" and ")));
-            }
-            Status::Ambiguous(_) => return Cow::Borrowed("several rows fit"),
-            Status::Unknown => "not found",
-            Status::Invalid(reason) => reason,
-        };
-        match &resolution.correction {
-            Some(correction) => Cow::Owned(format!("{text}; did you mean {correction}?")),
-            None => Cow::Borrowed(text),
+        match answer.resolution.status {
+            Status::Resolved(By::Only) => Cow::Borrowed("only"),
+            Status::Resolved(By::Step(step)) => Cow::Borrowed(self.policy.step(step)),
+            _ => answer.resolution.reason(),
         }
     }
 
@@ -333,15 +317,6 @@ impl RowWriter {
 
 /// The cell of an object or an array, which delimited text cannot hold.
 const NESTED: &[u8] = b"(an object or an array)";
-
-fn status_name(status: &Status) -> &'static str {
-    match status {
-        Status::Resolved(_) => "resolved",
-        Status::Ambiguous(_) => "ambiguous",
-        Status::Unknown => "unknown",
-        Status::Invalid(_) => "invalid",
-    }
-}
 
 /// The layout of the output.
 pub(super) fn layout_of(

@@ -11,7 +11,7 @@ use super::Desk;
 const CSV: &str = "isin,note\nUS0846701086,\u{e9}\u{20ac}\nUS0378331005,x\n";
 const MAPPED: &str = "isin,note,match,matches,reason,figi\n\
     US0846701086,\u{e9}\u{20ac},resolved,1,only,BBG000DWCFL4\n\
-    US0378331005,x,ambiguous,4,several rows fit,\n";
+    US0378331005,x,ambiguous,4,4 rows may be meant,\n";
 const FIELDS: &[&str] = &["--fields", "figi"];
 
 #[test]
@@ -111,7 +111,7 @@ fn json_lines_keep_their_values() {
     assert_eq!(
         mapped.ok(),
         "{\"isin\": \"US0846701086\", \"n\": 1.50 ,\"match\":\"resolved\",\"matches\":1,\"reason\":\"only\",\"figi\":\"BBG000DWCFL4\"}\n\
-         {\"isin\":\"US0378331005\",\"n\":{\"a\":[1]},\"match\":\"ambiguous\",\"matches\":4,\"reason\":\"several rows fit\",\"figi\":null}\r\n\
+         {\"isin\":\"US0378331005\",\"n\":{\"a\":[1]},\"match\":\"ambiguous\",\"matches\":4,\"reason\":\"4 rows may be meant\",\"figi\":null}\r\n\
          { \"match\":\"invalid\",\"matches\":0,\"reason\":\"it is blank\",\"figi\":null}\n\
          {\"n\":null,\"isin\":[\"US0378331005\"],\"match\":\"invalid\",\"matches\":0,\"reason\":\"it is an object or an array\",\"figi\":null}\n"
     );
@@ -120,7 +120,7 @@ fn json_lines_keep_their_values() {
         mapped.ok(),
         "isin,n,match,matches,reason,figi\n\
          US0846701086,1.50,resolved,1,only,BBG000DWCFL4\n\
-         US0378331005,(an object or an array),ambiguous,4,several rows fit,\n\
+         US0378331005,(an object or an array),ambiguous,4,4 rows may be meant,\n\
          ,,invalid,0,it is blank,\n\
          (an object or an array),,invalid,0,it is an object or an array,\n"
     );
@@ -252,7 +252,7 @@ fn parquet_files_are_read() {
         mapped.ok(),
         "isin,weight,match,matches,reason,figi\n\
          US0846701086,0.25,resolved,1,only,BBG000DWCFL4\n\
-         US0378331005,,ambiguous,4,several rows fit,\n"
+         US0378331005,,ambiguous,4,4 rows may be meant,\n"
     );
     assert_eq!(desk.read("many.jsonl"), "{\"isin\":\"US0378331005\",\"weight\":null}\n");
     let mapped = desk.map(&["in.parquet", "--fields", "figi", "--format", "jsonl"]);

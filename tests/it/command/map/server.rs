@@ -180,8 +180,8 @@ fn results_become_rows() {
         "wkn,match,matches,reason,name,figi\n\
          1,resolved,1,only,\"A \"\"quoted\"\", \u{e9}\",BBG000BLNNH6\n\
          2,resolved,1,composite,,BBG000BLNNH6\n\
-         3,ambiguous,2,several rows fit,,\n\
-         4,ambiguous,3,ID_WERTPAPIER and TICKER find different securities,,\n\
+         3,ambiguous,2,2 rows may be meant,,\n\
+         4,ambiguous,3,different securities as ID_WERTPAPIER and TICKER,,\n\
          5,unknown,0,not found; did you mean US4592001014?,,\n\
          6,invalid,0,it is wrong,,\n"
     );
