@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::column::is_of_column;
 use super::correction::{form_fault, right_check_digit};
-use super::recognise::{Finding, recognise, trimmed};
+use super::finding::Finding;
+use super::recognise::{recognise, trimmed};
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, Lookup};

@@ -157,7 +157,7 @@ impl Columns {
     }
 
     /// A table of several columns needs a heading: else its first row would be lost. No heading is
-    /// a FIGI or an ISIN, or has the type of its own column and a digit.
+    /// a FIGI or an ISIN, or has a digit and the type of the column under it.
     fn refuse_identifiers(&self) -> anyhow::Result<()> {
         if self.names.len() < 2 {
             return Ok(());

@@ -241,6 +241,7 @@ fn requests_fit_the_limits() {
     mapped.ok();
     assert_eq!(jobs(&bodies), [100, 40, 10, 250, 100]);
     assert!(start.elapsed().as_secs_f64() >= 1.0, "it waits for the next window");
+    assert!(mapped.said.contains(": waiting 1 s for its rate limit, "), "{}", mapped.said);
     // The number that a 413 names.
     let server = Server::start(|_, request| match request.body["jobs"].as_array().unwrap().len() {
         61.. => reply("413 Payload Too Large", "", r#"{"error":"At most 60 jobs fit."}"#),
@@ -286,7 +287,7 @@ fn patience_and_its_end() {
         ),
         (
             reply("301 Moved", "location: http://x\r\n", ""),
-            "answered 301:  (name the URL to which it redirects)",
+            "answered 301 (name the URL to which it redirects)",
         ),
         (reply("500 Internal Server Error", "", "{}"), "answered 500: {}"),
         (reply("200 OK", "", "{}"), "does not have the shape of POST /resolve"),
