@@ -112,9 +112,12 @@ pub use crate::query::{
 pub use crate::resolve::column::{COLUMN_VALUES_MAX, Column, Recognised, type_of_heading};
 pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::decide::By;
-pub use crate::resolve::policy::{Policy, PolicyError, STEP_VALUES_MAX, STEPS_MAX};
+pub use crate::resolve::finding::Finding;
+pub use crate::resolve::policy::{
+    Policy, PolicyError, STEP_VALUES_MAX, STEPS_BYTES_MAX, STEPS_MAX,
+};
 pub use crate::resolve::question::Question;
-pub use crate::resolve::recognise::{Finding, NoIdentifier, Reading, Recognition, recognise};
+pub use crate::resolve::recognise::{NoIdentifier, Reading, Recognition, recognise};
 pub use crate::search::{Hit, Page, TooManyHits};
 pub use crate::suggest::{Matched, Misspelling, Suggest, Suggestion, misspelling};
 pub use instrument::check_digit;

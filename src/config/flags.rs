@@ -41,7 +41,7 @@ pub enum Command {
     Config(SettingFlags),
     /// Print how an index would answer a question
     Explain(ExplainFlags),
-    /// Map a file of identifiers to FIGIs: every row comes out, with the FIGI that is meant
+    /// Map a file of identifiers to FIGIs; every row comes out, with its match
     Map(Box<MapFlags>),
     /// Add, list and revoke API keys; a running server applies changes within seconds
     #[command(subcommand)]

@@ -15,7 +15,8 @@ use super::DEFAULT_INDEX;
 #[command(after_help = AFTER_HELP, next_line_help = true)]
 pub struct MapFlags {
     /// File with a row for each identifier: delimited text, JSON lines or
-    /// Parquet, also compressed with gzip, zstd or bzip2; - for standard input
+    /// Parquet, also compressed with gzip, zstd or bzip2; - for standard
+    /// input
     #[arg(value_name = "FILE", verbatim_doc_comment)]
     pub file: PathBuf,
     /// Folder of the index [env: FIGDEX_INDEX] [default: data/index]
@@ -41,8 +42,8 @@ pub struct MapFlags {
     /// nothing
     #[arg(long = "where", value_name = "PROPERTY=VALUE", verbatim_doc_comment)]
     pub conditions: Vec<Condition>,
-    /// When an identifier has several rows, keep those that fit: composite, or
-    /// a property with values in order of preference, as in
+    /// When an identifier has several rows, keep those that fit: composite,
+    /// or a property with values in order of preference, as in
     /// 'exchCode=US|LN'. Repeat the flag for further steps. Nothing is chosen
     /// that no step asks for
     #[arg(long, value_name = "STEP", value_parser = step, verbatim_doc_comment)]
@@ -99,7 +100,7 @@ pub struct MapFlags {
     #[arg(long)]
     pub include_unlisted_equities: bool,
     /// Layout of the result [default: by the ending of --out, else that of
-    /// FILE; csv for Parquet]
+    /// FILE; csv for Parquet, which is not written]
     #[arg(long, value_name = "csv|jsonl", hide_possible_values = true, verbatim_doc_comment)]
     pub format: Option<Layout>,
     /// Delimiter between the cells of FILE: a character, or tab

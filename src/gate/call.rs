@@ -1,6 +1,7 @@
 //! A request on its way through the gate: as it comes from its route, and as its endpoint gets it.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -92,8 +93,8 @@ impl Admitted {
     }
 }
 
-/// The error of a list with more jobs than fit.
-pub(crate) fn too_many_jobs(jobs: usize, fitting: usize) -> OpenError {
+/// The error of a list with more jobs than fit. `jobs` says how many.
+pub(crate) fn too_many_jobs(jobs: impl Display, fitting: usize) -> OpenError {
     OpenError::TooLarge(format!(
         "This request has {jobs} jobs; at most {fitting} are allowed. Send the list in parts."
     ))

@@ -2,7 +2,6 @@
 //! (contract 4).
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::contained::{Panicked, contained};
 use super::with;
 use crate::config::UnknownEnum;
 use crate::error::ApiError;
@@ -124,7 +124,10 @@ impl Mapper {
         // Each job is checked as soon as it is read: a lookup is smaller than a job.
         let checked = wire::jobs(body, version, admitted.jobs_max, |job: Job<'a>| {
             let checked = contained(|| job.check(version, vocabulary));
-            checked.unwrap_or_else(|fault| wire::Checked { enums_hold: true, question: Err(fault) })
+            checked.unwrap_or_else(|Panicked| wire::Checked {
+                enums_hold: true,
+                question: Err(UNEXPECTED.into()),
+            })
         })?;
         admitted.charge_jobs(checked.len())?;
         // In all jobs, before any of them is answered (contract 6.4).
@@ -157,7 +160,7 @@ impl Mapper {
         let mut located = match contained(|| catalogue.locate(lookups, meter)) {
             Ok(Err(TakesMore)) => return None,
             Ok(Ok(located)) => Some(located),
-            Err(_fault) => None,
+            Err(Panicked) => None,
         };
         let mut hits = Vec::with_capacity(lookups.len());
         let mut ranges = Vec::with_capacity(lookups.len());
@@ -170,10 +173,11 @@ impl Mapper {
                     find(&mut alone, 0, &mut hits)
                 }
             });
+            let ended = ended.unwrap_or_else(|Panicked| Ok(Err(UNEXPECTED.into())));
             ranges.push(match ended {
-                Ok(Err(TakesMore)) => return None,
-                Ok(Ok(Ok(()))) => Ok(start..hits.len()),
-                Ok(Ok(Err(fault))) | Err(fault) => {
+                Err(TakesMore) => return None,
+                Ok(Ok(())) => Ok(start..hits.len()),
+                Ok(Err(fault)) => {
                     hits.truncate(start);
                     Err(fault)
                 }
@@ -227,15 +231,6 @@ struct Found {
 /// The error of a job whose processing panicked (contract 4.18).
 const UNEXPECTED: &str = "There was an error while processing this job.";
 
-/// Does a piece of one job's work. A panic is the error of that job, so that the others are
-/// answered (contract 4.18).
-fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
-        tracing::error!(request_id = %request::id(), "a mapping job made its handler panic");
-        UNEXPECTED.into()
-    })
-}
-
 /// Appends the hits of one lookup, unless they exceed a bound (contract 4.16, 4.17).
 fn find(
     located: &mut Located<'_>,
@@ -253,24 +248,4 @@ fn find(
         return Ok(Err(fault.into()));
     }
     Ok(Ok(()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// contract 4.18: a panic is the `error` of its job, and the others are answered.
-    #[test]
-    fn a_panic_stays_in_its_job() {
-        let done: Vec<_> = [1, 2, 3]
-            .map(|job| {
-                contained(|| {
-                    assert_ne!(job, 2, "a test's panic");
-                    job
-                })
-            })
-            .into_iter()
-            .collect();
-        assert_eq!(done, [Ok(1), Err(UNEXPECTED.into()), Ok(3)]);
-    }
 }

@@ -1,6 +1,7 @@
 //! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
 //! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
+mod contained;
 mod health;
 mod instruments;
 mod mapping;

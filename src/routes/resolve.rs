@@ -1,6 +1,5 @@
 //! `POST /resolve` says which row each identifier of a list means (contract 17).
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::contained::{Panicked, contained};
 use super::with;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
@@ -83,16 +83,23 @@ impl Resolver {
     fn list<'a>(&self, body: &'a [u8], admitted: &Admitted) -> Result<List<'a>, OpenError> {
         let jobs_max = admitted.list_jobs_max;
         let context = Context { vocabulary: self.catalogue.vocabulary(), jobs_max };
-        List::read(body, self.forms.body, &self.parameters, context).map_err(|error| match error {
+        let list = List::read(body, self.forms.body, &self.parameters, context);
+        let list = list.map_err(|error| match error {
             ListError::Invalid(fault) => OpenError::Invalid(fault),
-            ListError::TooManyJobs => too_many_jobs(jobs_max, jobs_max),
-        })
+            ListError::TooManyJobs => too_many_jobs(format_args!("more than {jobs_max}"), jobs_max),
+        })?;
+        if list.columns.is_some() && self.forms.answer != Form::Json {
+            let fault = "columns are answered in JSON only: accept application/json.";
+            return Err(OpenError::Invalid(fault.into()));
+        }
+        Ok(list)
     }
 
     /// The answer; `None` when it takes more work than the meter allows.
     fn answer(&self, list: &List<'_>, meter: &Meter) -> Option<Pieces> {
         let jobs = list.jobs.as_deref().unwrap_or_default();
         let resolutions = self.resolve(list, jobs, meter)?;
+        request::add_rows(resolutions.iter().map(|resolution| resolution.hits.len()).sum());
         let mut out = Pieces::with_room(256 * jobs.len());
         let generation = self.catalogue.manifest().generation;
         let form = self.forms.answer;
@@ -140,7 +147,8 @@ impl Resolver {
         }
         let alone = questions.iter().map(|question| {
             let resolved = contained(|| resolve(slice::from_ref(question)));
-            resolved.unwrap_or_else(|()| resolve(&[&Question::invalid(UNEXPECTED.to_owned())]))
+            resolved
+                .unwrap_or_else(|Panicked| resolve(&[&Question::invalid(UNEXPECTED.to_owned())]))
         });
         let alone: Result<Vec<Vec<Resolution>>, TakesMore> = alone.collect();
         Some(alone.ok()?.concat())
@@ -149,10 +157,3 @@ impl Resolver {
 
 /// The most candidates of an ambiguous identifier, unless all rows are asked for.
 const CANDIDATES_MAX: usize = 10;
-
-/// Does a piece of work. A panic ends it and nothing else.
-fn contained<T>(work: impl FnOnce() -> T) -> Result<T, ()> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|_panic| {
-        tracing::error!(request_id = %request::id(), "a list made its handler panic");
-    })
-}

@@ -355,6 +355,7 @@ impl<'a> Fields<'a> {
             Ok(None) => Question::unfound(),
             Err(fault) => match (self.id_type(version), self.input()) {
                 (Ok(id_type), Some(text)) if fault == INVALID_FORMAT => {
+                    let text = if self.is_text() { text } else { id_type.padded(text) };
                     Question::malformed(id_type, text)
                 }
                 _ => Question::invalid(fault.trim_end_matches('.').to_owned()),
@@ -384,18 +385,7 @@ impl<'a> Fields<'a> {
         let text = text(raw).ok_or("text must be a string.")?;
         let Some(filters) = filters? else { return Ok(Question::unfound()) };
         let filters = filters.as_ref();
-        let question = |text| match id_type {
-            Some(id_type) => Question::of_column(text, id_type, vocabulary, filters),
-            None => Question::text(text, vocabulary, filters),
-        };
-        Ok(match &text {
-            Cow::Borrowed(text) => question(text),
-            Cow::Owned(text) => match id_type {
-                Some(id_type) => Question::of_column(text, id_type, vocabulary, filters),
-                None => Question::text(text, vocabulary, filters),
-            }
-            .into_owned(),
-        })
+        Ok(Question::of(&text, id_type, vocabulary, filters))
     }
 
     /// The identifier as it was sent: a text, or the digits of an integer.
@@ -407,6 +397,14 @@ impl<'a> Fields<'a> {
             Given::Text(text) => Some(text.clone()),
             Given::Integer(number) => Some(number.to_string().into()),
             Given::Raw(raw) => text(raw).or_else(|| integer(raw)),
+        }
+    }
+
+    /// Whether `idValue` is a text.
+    fn is_text(&self) -> bool {
+        match &self.id_value {
+            Some(Given::Raw(raw)) => text(raw).is_some(),
+            value => matches!(value, Some(Given::Text(_))),
         }
     }
 

@@ -93,7 +93,11 @@ impl<'de> Visitor<'de> for Decoded {
 /// The decimal digits of a JSON number that is an integer, however it is written (contract 5.3):
 /// `459200101` and `459200101.0` are equal. `None` for any other value.
 pub(super) fn integer(raw: Raw<'_>) -> Option<Cow<'_, str>> {
-    let number = raw.get();
+    integer_of(raw.get())
+}
+
+/// As [`integer`], of the text of any JSON value.
+pub(crate) fn integer_of(number: &str) -> Option<Cow<'_, str>> {
     if !number.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
         return None;
     }

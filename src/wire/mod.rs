@@ -11,17 +11,18 @@
 //! | 16 Outside the contract | `suggest`, `instrument` |
 //! | 17 Lists | `list` |
 //!
-//! `json` reads and writes the parts that all shapes have in common.
+//! `json` reads and writes the parts that all shapes have in common, and `cell` the cells of CSV.
 //!
 //! A request is first read into a permissive shape. The check turns it into a question for
 //! `figdex_index`, whose types cannot hold an invalid question.
 
+pub(crate) mod cell;
 mod cursor;
 mod instrument;
 mod interval;
 mod job;
 pub(crate) mod job_result;
-mod json;
+pub(crate) mod json;
 pub(crate) mod list;
 mod properties;
 mod row;

@@ -63,7 +63,7 @@ impl<'a> Properties<'a> {
                 None => {
                     match name {
                         "text" => self.text = Some(raw),
-                        "as" => self.text_as = Some(raw),
+                        "as" => self.text_as = given(raw),
                         _ if self.unknown.is_none() => self.unknown = Some(name.into()),
                         _ => {}
                     }
@@ -71,7 +71,7 @@ impl<'a> Properties<'a> {
                 }
             },
         };
-        *place = (!is_null(raw)).then_some(raw);
+        *place = given(raw);
         true
     }
 
@@ -181,6 +181,11 @@ impl<'a> Properties<'a> {
 
 fn is_array(raw: Raw<'_>, several: Several) -> bool {
     several == Several::Yes && raw.get().starts_with('[')
+}
+
+/// The value, unless it is null: such a member is not given (contract 2.9).
+fn given(raw: Raw<'_>) -> Option<Raw<'_>> {
+    (!is_null(raw)).then_some(raw)
 }
 
 /// The values of an array of texts; `None` when it is empty, too long, or has another entry

@@ -1,6 +1,6 @@
 //! Resolves the identifiers of a list: looks up what `resolve/` asks for, and lets it decide.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 
 use super::Catalogue;
 use crate::instrument::figi::Figi;
@@ -52,6 +52,49 @@ pub enum Status {
     Unknown,
     /// It cannot be looked up, for this reason: a sentence without a full stop.
     Invalid(String),
+}
+
+impl Status {
+    /// Its name in answers (contract 17.11).
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Resolved(_) => "resolved",
+            Self::Ambiguous(_) => "ambiguous",
+            Self::Unknown => "unknown",
+            Self::Invalid(_) => "invalid",
+        }
+    }
+
+    /// The number of rows that may be meant.
+    pub fn matches(&self) -> usize {
+        match self {
+            Self::Resolved(_) => 1,
+            Self::Ambiguous(matches) => *matches,
+            Self::Unknown | Self::Invalid(_) => 0,
+        }
+    }
+}
+
+impl Resolution {
+    /// The reason why no row is chosen, with the correction, for people; empty when one is.
+    pub fn reason(&self) -> Cow<'_, str> {
+        let reason = match &self.status {
+            Status::Resolved(_) => "",
+            Status::Ambiguous(matches) if self.id_types.len() < 2 => {
+                return format!("{matches} rows may be meant").into();
+            }
+            Status::Ambiguous(_) => {
+                let names: Vec<_> = self.id_types.iter().map(|id_type| id_type.name()).collect();
+                return format!("different securities as {}", names.join(" and ")).into();
+            }
+            Status::Unknown => "not found",
+            Status::Invalid(reason) => reason,
+        };
+        match &self.correction {
+            Some(correction) => format!("{reason}; did you mean {correction}?").into(),
+            None => Cow::Borrowed(reason),
+        }
+    }
 }
 
 /// Units of work of comparing a row with one value, and of placing it.

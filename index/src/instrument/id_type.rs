@@ -125,8 +125,7 @@ impl IdType {
         Err(FormError(self))
     }
 
-    /// The value of an integer, given as its decimal digits. Zeros are put in front where this
-    /// idType has a fixed length and the digits are fewer (contract 5.3).
+    /// The value of an integer, given as its decimal digits (contract 5.3).
     ///
     /// # Errors
     /// [`FormError`] when the digits are not of the form of this idType.
@@ -135,6 +134,12 @@ impl IdType {
         if decimal.len() > ID_VALUE_BYTES_MAX {
             return Err(FormError(self));
         }
+        self.admit(&self.padded(Cow::Borrowed(decimal))).map(IdValue::into_owned)
+    }
+
+    /// The digits of an integer, with zeros in front where this idType has a fixed length and the
+    /// digits are fewer (contract 5.3).
+    pub fn padded(self, decimal: Cow<'_, str>) -> Cow<'_, str> {
         let length = match self.form() {
             Form::Sedol => 7,
             Form::Cusip | Form::Digits { least: 9, .. } => 9,
@@ -142,7 +147,10 @@ impl IdType {
             Form::Wertpapier => 6,
             _ => 0,
         };
-        self.admit(&format!("{decimal:0>length$}")).map(IdValue::into_owned)
+        match decimal.len() < length {
+            true => format!("{decimal:0>length$}").into(),
+            false => decimal,
+        }
     }
 
     /// The form of its values, for people.

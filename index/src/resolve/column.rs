@@ -55,6 +55,9 @@ pub struct Column {
     values: usize,
     /// The values of the form of each idType.
     of_form: [usize; IdType::ALL.len()],
+    /// The integers that have the form of an idType only with zeros in front. Small numbers have
+    /// that of a SEDOL by chance, so they count only where the heading names the type.
+    of_padded_form: [usize; IdType::ALL.len()],
 }
 
 /// The type of a column.
@@ -71,14 +74,25 @@ impl Column {
     /// Counts a value. Blank values, and values after the first [`COLUMN_VALUES_MAX`], do not
     /// count.
     pub fn add(&mut self, text: &str) {
+        self.count(text, false);
+    }
+
+    /// Counts an integer, given as its decimal digits: leading zeros may be missing (contract 5.3).
+    pub fn add_integer(&mut self, decimal: &str) {
+        self.count(decimal, true);
+    }
+
+    fn count(&mut self, text: &str, is_integer: bool) {
         let text = trimmed(text);
         if text.is_empty() || self.values == COLUMN_VALUES_MAX {
             return;
         }
         self.values += 1;
-        for id_type in IdType::ALL {
-            if shows_by_form(id_type) && has_form(text, id_type) {
+        for id_type in IdType::ALL.into_iter().filter(|id_type| shows_by_form(*id_type)) {
+            if has_form(text, id_type) {
                 self.of_form[id_type as usize] += 1;
+            } else if is_integer && id_type.admit_integer(text).is_ok() {
+                self.of_padded_form[id_type as usize] += 1;
             }
         }
     }
@@ -95,7 +109,10 @@ impl Column {
             return None;
         }
         if let Some(id_type) = type_of_heading(heading) {
-            let share = if shows_by_form(id_type) { self.share(id_type) } else { 1.0 };
+            let share = match shows_by_form(id_type) {
+                true => self.share(id_type) + self.share_of(self.of_padded_form[id_type as usize]),
+                false => 1.0,
+            };
             if share >= SHARE_MIN_NAMED {
                 return Some(Recognised { id_type, share });
             }
@@ -106,7 +123,11 @@ impl Column {
     }
 
     fn share(&self, id_type: IdType) -> f64 {
-        self.of_form[id_type as usize] as f64 / self.values as f64
+        self.share_of(self.of_form[id_type as usize])
+    }
+
+    fn share_of(&self, values: usize) -> f64 {
+        values as f64 / self.values as f64
     }
 }
 
@@ -184,6 +205,20 @@ mod tests {
         assert_eq!(recognised("isin", &["US4592001014", "?"]), Some(IdType::Isin));
         let names = ["IBM", "Apple", "US4592001014"];
         assert_eq!(recognised("ISIN", &names), None, "most values contradict it");
+    }
+
+    /// contract 5.3: a number has lost its leading zeros.
+    #[test]
+    fn integers_are_padded_only_where_the_heading_names_the_type() {
+        let recognised = |heading: &str, integers: &[&str]| {
+            let mut column = Column::default();
+            integers.iter().for_each(|integer| column.add_integer(integer));
+            column.recognise(heading).map(|found| (found.id_type, found.share))
+        };
+        assert_eq!(recognised("SEDOL", &["263494", "263494"]), Some((IdType::Sedol, 1.0)));
+        assert_eq!(recognised("CUSIP", &["37833100", "459200101"]), Some((IdType::Cusip, 1.0)));
+        assert_eq!(recognised("Quantity", &["263494", "0", "0"]), None);
+        assert_eq!(recognised("", &["459200101"]), Some((IdType::Cusip, 1.0)));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! asks "which one is mine?" (contract 17).
 //!
 //! 1. [`recognise`] finds the readings of a text: the identifiers that it may be, by its form.
-//!    [`column`] recognises a whole column.
+//!    [`finding`] names the fault of a text that nearly is one. [`column`] recognises a whole
+//!    column.
 //! 2. The caller looks up all readings. This folder does not: keys go out, rows come in, so that
 //!    it serves any engine.
 //! 3. [`policy`] holds the steps that the caller states, in order. Each keeps the rows that fit, if
@@ -15,6 +16,7 @@
 pub(crate) mod column;
 pub(crate) mod correction;
 pub(crate) mod decide;
+pub(crate) mod finding;
 pub(crate) mod policy;
 pub(crate) mod question;
 pub(crate) mod recognise;

@@ -8,6 +8,9 @@ use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub const STEPS_MAX: usize = 16;
 /// See [`STEPS_MAX`].
 pub const STEP_VALUES_MAX: usize = 100;
+/// The most bytes of all steps together. Each resolved identifier is answered with the text of its
+/// step.
+pub const STEPS_BYTES_MAX: usize = 4096;
 
 /// A row that an identifier found, as the policy sees it.
 pub(crate) trait Candidate: Copy {
@@ -57,8 +60,12 @@ pub enum PolicyError {
     /// A value is empty, as in `exchCode=US||LN`.
     #[error("prefer: the step {0:?} has an empty value; write PROPERTY=VALUE|VALUE")]
     EmptyValue(String),
-    /// There are more than [`STEPS_MAX`] steps or [`STEP_VALUES_MAX`] values.
-    #[error("prefer: at most {STEPS_MAX} steps with at most {STEP_VALUES_MAX} values are allowed")]
+    /// There are more than [`STEPS_MAX`] steps, [`STEP_VALUES_MAX`] values or [`STEPS_BYTES_MAX`]
+    /// bytes.
+    #[error(
+        "prefer: at most {STEPS_MAX} steps with at most {STEP_VALUES_MAX} values and \
+         {STEPS_BYTES_MAX} bytes are allowed"
+    )]
     TooMany,
 }
 
@@ -76,9 +83,13 @@ impl Policy {
         vocabulary: &Vocabulary,
     ) -> Result<Self, PolicyError> {
         let mut policy = Self::default();
-        let mut values_count = 0;
+        let (mut values_count, mut bytes) = (0, 0);
         for text in steps {
             let text = text.as_ref().trim();
+            bytes += text.len();
+            if bytes > STEPS_BYTES_MAX {
+                return Err(PolicyError::TooMany);
+            }
             let keep = match text.split_once('=') {
                 None if text == "composite" => Keep::Composites,
                 None => return Err(PolicyError::Unknown(text.to_owned())),
@@ -199,5 +210,10 @@ mod tests {
         assert!(Policy::parse([values(STEP_VALUES_MAX)], &vocabulary()).is_ok());
         let more = [values(STEP_VALUES_MAX), values(1)];
         assert_eq!(Policy::parse(more, &vocabulary()), Err(PolicyError::TooMany));
+        let long = |bytes: usize| format!("exchCode={}", "U".repeat(bytes - "exchCode=".len()));
+        assert!(Policy::parse([long(STEPS_BYTES_MAX)], &vocabulary()).is_ok());
+        for more in [vec![long(STEPS_BYTES_MAX + 1)], vec!["composite".into(), long(4090)]] {
+            assert_eq!(Policy::parse(more, &vocabulary()), Err(PolicyError::TooMany));
+        }
     }
 }

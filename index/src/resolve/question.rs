@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::column::is_of_column;
 use super::correction::{form_fault, right_check_digit};
-use super::recognise::{Finding, recognise, trimmed};
+use super::finding::Finding;
+use super::recognise::{recognise, trimmed};
 use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, Lookup};
@@ -42,6 +43,22 @@ impl<'a> Question<'a> {
         filters: Option<&Filters>,
     ) -> Self {
         Self::recognised(text, Some(id_type), vocabulary, filters)
+    }
+
+    /// A text by itself, or of a column of the type `column`. The question borrows from a text that
+    /// is borrowed.
+    pub fn of(
+        text: &Cow<'a, str>,
+        column: Option<IdType>,
+        vocabulary: &Vocabulary,
+        filters: Option<&Filters>,
+    ) -> Self {
+        match text {
+            Cow::Borrowed(text) => Self::recognised(text, column, vocabulary, filters),
+            Cow::Owned(text) => {
+                Question::recognised(text, column, vocabulary, filters).into_owned()
+            }
+        }
     }
 
     fn recognised(

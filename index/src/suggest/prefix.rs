@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 
 use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
+use tantivy::termdict::TermStreamer;
+use tantivy_fst::Automaton;
 
 use crate::error::Result;
 use crate::meter::Meter;
@@ -34,49 +36,37 @@ pub(crate) fn beginning_with(
         Some(end) => range.lt(end),
         None => range,
     };
-    let mut terms = range.into_stream().map_err(TantivyError::from)?;
-    let mut found = MostFrequent::new(words_max);
-    let mut read = 0;
-    while read < TERMS_READ_MAX && terms.advance() {
-        meter.charge(TERM_READ_UNITS)?;
-        read += 1;
-        found.add(terms.value());
-    }
-    Ok(found.finish())
+    most_frequent(range.into_stream().map_err(TantivyError::from)?, words_max, meter)
 }
 
-/// A selection of the most frequent words, `words_max` of them. Of equally frequent words, the
-/// first in the order of the dictionary are selected. It never holds more than twice as many.
-pub(crate) struct MostFrequent {
+/// The most frequent of the first [`TERMS_READ_MAX`] words of a stream, at most `words_max`. Of
+/// equally frequent words, the first in the order of the dictionary are selected. It never holds
+/// more than twice as many.
+pub(super) fn most_frequent<A: Automaton<State: Clone>>(
+    mut words: TermStreamer<'_, A>,
     words_max: usize,
-    found: Vec<TermInfo>,
-}
-
-impl MostFrequent {
-    pub(crate) fn new(words_max: usize) -> Self {
-        Self { words_max, found: Vec::new() }
-    }
-
-    pub(crate) fn add(&mut self, word: &TermInfo) {
-        if self.found.len() >= 2 * self.words_max {
-            self.cut();
-        }
-        self.found.push(word.clone());
-    }
-
-    pub(crate) fn finish(mut self) -> Vec<TermInfo> {
-        self.cut();
-        self.found
-    }
-
-    fn cut(&mut self) {
-        if self.found.len() > self.words_max {
+    meter: &Meter,
+) -> Result<Vec<TermInfo>> {
+    let cut = |found: &mut Vec<TermInfo>| {
+        if found.len() > words_max {
             // Posting lists are stored in the order of the dictionary.
             let key = |word: &TermInfo| (Reverse(word.doc_freq), word.postings_range.start);
-            self.found.select_nth_unstable_by_key(self.words_max, key);
-            self.found.truncate(self.words_max);
+            found.select_nth_unstable_by_key(words_max, key);
+            found.truncate(words_max);
         }
+    };
+    let mut found = Vec::new();
+    let mut read = 0;
+    while read < TERMS_READ_MAX && words.advance() {
+        meter.charge(TERM_READ_UNITS)?;
+        read += 1;
+        if found.len() >= 2 * words_max {
+            cut(&mut found);
+        }
+        found.push(words.value().clone());
     }
+    cut(&mut found);
+    Ok(found)
 }
 
 /// The end of the range of texts that begin with `beginning`: the first text after all of them;

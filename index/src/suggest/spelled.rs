@@ -6,7 +6,8 @@ use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, KnownValues};
 use crate::resolve::correction::{form_fault, right_check_digit};
-use crate::resolve::recognise::{Finding, recognise};
+use crate::resolve::finding::Finding;
+use crate::resolve::recognise::recognise;
 
 /// Units of work of finding the readings of a text. The values of two properties are compared.
 pub(super) const SPELLED_UNITS: u64 = 100;

@@ -8,7 +8,7 @@ use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
 use tantivy_fst::Automaton;
 
-use super::prefix::{MostFrequent, TERM_READ_UNITS, TERMS_READ_MAX};
+use super::prefix::most_frequent;
 use crate::error::Result;
 use crate::meter::{INLINE_UNITS_MAX, Meter};
 use crate::part::Part;
@@ -46,15 +46,7 @@ pub(crate) fn neighbours(
     meter.charge(WALK_UNITS)?;
     let inverted = part.segment.inverted_index(part.fields.words)?;
     let stream = inverted.terms().search(automaton).into_stream();
-    let mut terms = stream.map_err(TantivyError::from)?;
-    let mut found = MostFrequent::new(WORDS_MAX);
-    let mut read = 0;
-    while read < TERMS_READ_MAX && terms.advance() {
-        meter.charge(TERM_READ_UNITS)?;
-        read += 1;
-        found.add(terms.value());
-    }
-    Ok(found.finish())
+    most_frequent(stream.map_err(TantivyError::from)?, WORDS_MAX, meter)
 }
 
 /// An automaton that accepts words with at most one typo, or words with such a beginning.

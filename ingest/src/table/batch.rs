@@ -19,8 +19,15 @@ pub struct Batch {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     column: u32,
-    is_nested: bool,
+    kind: Kind,
     end: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+    Nested,
 }
 
 /// The ends of a row in each of the lists of its batch.
@@ -106,7 +113,7 @@ impl Batch {
         let cells = (0..).zip(ends);
         self.cells.extend(cells.map(|(column, end)| Place {
             column,
-            is_nested: false,
+            kind: Kind::Text,
             end: before + end,
         }));
         let content = start + content;
@@ -124,15 +131,14 @@ impl Batch {
         let own = &self.raw[start..content];
         let (texts, cells) = (&mut self.texts, &mut self.cells);
         let read = members.read(own, |column, value| {
-            let is_nested = match value {
+            let (kind, text) = match value {
                 Cell::Absent => return,
-                Cell::Nested => true,
-                Cell::Text(text) => {
-                    texts.extend_from_slice(text);
-                    false
-                }
+                Cell::Nested => (Kind::Nested, &b""[..]),
+                Cell::Text(text) => (Kind::Text, text),
+                Cell::Number(text) => (Kind::Number, text),
             };
-            cells.push(Place { column, is_nested, end: texts.len() });
+            texts.extend_from_slice(text);
+            cells.push(Place { column, kind, end: texts.len() });
         });
         read.map_err(|what| DumpError::new(line, what))?;
         self.rows.push(Ends { content, raw: self.raw.len(), cells: self.cells.len(), line });
@@ -190,13 +196,15 @@ impl<'a> RowBytes<'a> {
                 None => return Cell::Absent,
             },
         };
-        if own[place].is_nested {
-            return Cell::Nested;
-        }
         let start = match (self.before.cells + place).checked_sub(1) {
             Some(before) => self.batch.cells[before].end,
             None => 0,
         };
-        Cell::Text(&self.batch.texts[start..own[place].end])
+        let text = &self.batch.texts[start..own[place].end];
+        match own[place].kind {
+            Kind::Text => Cell::Text(text),
+            Kind::Number => Cell::Number(text),
+            Kind::Nested => Cell::Nested,
+        }
     }
 }

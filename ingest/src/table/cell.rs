@@ -5,8 +5,10 @@
 pub enum Cell<'a> {
     /// The row has no such cell, or it is null.
     Absent,
-    /// A text, or a number as it is spelled. It may not be UTF-8.
+    /// A text, which may not be UTF-8; of JSON also `true` and `false`.
     Text(&'a [u8]),
+    /// A number of JSON or Parquet, as it is spelled.
+    Number(&'a [u8]),
     /// An object or an array, or a text that is not a sequence of characters.
     Nested,
 }

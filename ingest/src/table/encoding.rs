@@ -8,11 +8,14 @@ use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE, WINDOWS_
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// The encoding of a text that is not UTF-8, by its first bytes, and the length of its byte order
-/// mark. A text without a mark that is not UTF-8 is Windows-1252, which all of Latin-1 fits.
+/// mark. Without a mark, a text that begins with two ASCII characters in UTF-16 is taken for UTF-16,
+/// and any other that is not UTF-8 for Windows-1252, which all of Latin-1 fits.
 pub(super) fn encoding_of(head: &[u8]) -> Option<(&'static Encoding, usize)> {
     match head {
         [0xff, 0xfe, ..] => Some((UTF_16LE, 2)),
         [0xfe, 0xff, ..] => Some((UTF_16BE, 2)),
+        [1..0x80, 0, 1..0x80, 0, ..] => Some((UTF_16LE, 0)),
+        [0, 1..0x80, 0, 1..0x80, ..] => Some((UTF_16BE, 0)),
         _ => match str::from_utf8(head) {
             // The last character may be cut off.
             Err(error) if error.error_len().is_some() => Some((WINDOWS_1252, 0)),

@@ -99,7 +99,8 @@ impl<'de, F: FnMut(u32, Cell<'_>)> Visitor<'de> for Object<'_, F> {
                     // A lone surrogate.
                     Err(_) => (self.put)(column, Cell::Nested),
                 },
-                number => (self.put)(column, Cell::Text(number)),
+                truth @ [b't' | b'f', ..] => (self.put)(column, Cell::Text(truth)),
+                number => (self.put)(column, Cell::Number(number)),
             }
         }
         Ok(())

@@ -183,7 +183,7 @@ impl Table {
         let row = heading.row(0);
         let cells = (0..row.cells()).map(|column| match row.cell(column) {
             Cell::Text(text) => String::from_utf8_lossy(text).trim().to_owned(),
-            Cell::Absent | Cell::Nested => String::new(),
+            Cell::Absent | Cell::Number(_) | Cell::Nested => String::new(),
         });
         self.columns = cells.collect();
         self.heading = heading;

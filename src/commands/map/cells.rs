@@ -4,30 +4,18 @@ use std::borrow::Cow;
 
 use figdex_ingest::table::{Cell, RowBytes};
 
+use crate::wire::cell;
+
 /// Appends a cell, in quotes if it needs them. With `guards`, a formula gets an apostrophe.
 pub(super) fn push_cell(text: &[u8], delimiter: u8, guards: bool, out: &mut Vec<u8>) {
     let guard: &[u8] = if guards && is_formula(text) { b"'" } else { b"" };
-    let special = |byte: &u8| matches!(byte, b'"' | b'\r' | b'\n') || *byte == delimiter;
-    if !text.iter().any(special) {
-        out.extend_from_slice(guard);
-        out.extend_from_slice(text);
-        return;
-    }
-    out.push(b'"');
-    out.extend_from_slice(guard);
-    for byte in text {
-        if *byte == b'"' {
-            out.push(b'"');
-        }
-        out.push(*byte);
-    }
-    out.push(b'"');
+    cell::push_cell(text, delimiter, guard, out);
 }
 
 /// Appends the cells of a row of delimited text. Without a formula among them it is copied.
 pub(super) fn push_guarded(row: RowBytes<'_>, delimiter: u8, out: &mut Vec<u8>) {
     let cells = (0..row.cells()).map(|column| match row.cell(column) {
-        Cell::Text(text) => text,
+        Cell::Text(text) | Cell::Number(text) => text,
         Cell::Absent | Cell::Nested => b"",
     });
     if !cells.clone().any(is_formula) {

@@ -1,10 +1,13 @@
 //! The columns of a table: which of them identify its rows, and how the heading is read.
 
+use std::borrow::Cow;
+
 use anyhow::{bail, ensure};
 use figdex_index::{Column, IdType, Property, Recognised};
 use figdex_ingest::table::{Batch, Cell, Container};
 
 use crate::config::map::{Condition, IdColumn, MapFlags, TypeOf, Value};
+use crate::wire::json::integer_of;
 
 /// A column of identifiers and how its texts are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +74,10 @@ impl Head<'_> {
         let mut counted = Column::default();
         for batch in self.rows {
             for row in 0..batch.rows() {
-                if let Some(text) = text_of(batch.row(row).cell(column)) {
+                let cell = batch.row(row).cell(column);
+                if let Some(decimal) = integer_in(cell) {
+                    counted.add_integer(&decimal);
+                } else if let Some(text) = text_of(cell) {
                     counted.add(text);
                 }
             }
@@ -105,8 +111,16 @@ impl Head<'_> {
 /// The text of a cell; `None` without one.
 pub(super) fn text_of(cell: Cell<'_>) -> Option<&str> {
     match cell {
-        Cell::Text(text) => str::from_utf8(text).ok(),
+        Cell::Text(text) | Cell::Number(text) => str::from_utf8(text).ok(),
         Cell::Absent | Cell::Nested => None,
+    }
+}
+
+/// The decimal digits of a cell that is an integer, however it is written (contract 5.3).
+pub(super) fn integer_in(cell: Cell<'_>) -> Option<Cow<'_, str>> {
+    match cell {
+        Cell::Number(number) => integer_of(str::from_utf8(number).ok()?),
+        Cell::Absent | Cell::Text(_) | Cell::Nested => None,
     }
 }
 
@@ -121,9 +135,6 @@ impl Columns {
             true => head.names.to_vec(),
             false => vec![ONLY_COLUMN.to_owned()],
         };
-        if has_heading && head.is_delimited() {
-            refuse_identifiers(&names)?;
-        }
         let (identifiers, conditions, found) = Default::default();
         let mut columns = Self { names, has_heading, identifiers, conditions, found };
         for Condition { property, value } in &flags.conditions {
@@ -139,7 +150,32 @@ impl Columns {
                 columns.take(head, id)?;
             }
         }
+        if has_heading && head.is_delimited() {
+            columns.refuse_identifiers()?;
+        }
         Ok(columns)
+    }
+
+    /// A table of several columns needs a heading: else its first row would be lost. No heading is
+    /// a FIGI or an ISIN, or has a digit and the type of the column under it.
+    fn refuse_identifiers(&self) -> anyhow::Result<()> {
+        if self.names.len() < 2 {
+            return Ok(());
+        }
+        for (column, name) in self.names.iter().enumerate() {
+            let mut first = Column::default();
+            first.add(name);
+            let Some(Recognised { id_type, .. }) = first.recognise("") else { continue };
+            let has_type = |found: &Found| found.column == column && found.id_type == Some(id_type);
+            let is_sure = matches!(id_type, IdType::BbGlobal | IdType::Isin | IdType::Occ)
+                || name.contains(|c: char| c.is_ascii_digit()) && self.found.iter().any(has_type);
+            ensure!(
+                !is_sure,
+                "the first row holds {name:?} where a heading is expected; a file of several \
+                 columns needs a heading: add a first row such as isin,name"
+            );
+        }
+        Ok(())
     }
 
     /// The place of a column that a flag names by its heading or its number.
@@ -260,23 +296,4 @@ const SUREST: [IdType; 8] = [
 fn rank(found: &Found) -> usize {
     let place = SUREST.iter().position(|id_type| Some(*id_type) == found.id_type);
     place.unwrap_or(SUREST.len())
-}
-
-/// A table of several columns needs a heading: else its first row would be lost.
-fn refuse_identifiers(names: &[String]) -> anyhow::Result<()> {
-    if names.len() < 2 {
-        return Ok(());
-    }
-    for name in names {
-        let mut column = Column::default();
-        column.add(name);
-        let id_type = column.recognise("").map(|found| found.id_type);
-        let is_sure = matches!(id_type, Some(IdType::BbGlobal | IdType::Isin | IdType::Occ));
-        ensure!(
-            !is_sure,
-            "the first row holds {name:?} where a heading is expected; a file of several columns \
-             needs a heading: add a first row such as isin,name"
-        );
-    }
-    Ok(())
 }

@@ -1,14 +1,16 @@
 //! The questions about identifiers, and the trait of an index or a server that answers them.
 
+use std::borrow::Cow;
+
 use figdex_index::{Field, IdType, Known, Property, Resolution, Vocabulary};
 
 /// The values of properties that a row must have.
 pub(super) type Narrowing = [Option<Known>; Property::COUNT];
 
 /// One identifier and the way to read it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asked<'a> {
-    pub(super) text: &'a str,
+    pub(super) text: Cow<'a, str>,
     pub(super) reading: AskedAs,
     pub(super) narrowing: Narrowing,
 }

@@ -23,7 +23,7 @@ mod screen;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -38,7 +38,7 @@ use self::columns::{Columns, Found, Head, Identifier, Reading};
 use self::engine::{Engine, Narrowing};
 use self::local::Local;
 use self::names::Names;
-use self::outputs::{Temporary, Writing};
+use self::outputs::{Destination, Temporary, Writing, is_broken_pipe};
 use self::pipeline::{Check, Rest, Work, Written};
 use self::progress::Progress;
 use self::question::Questions;
@@ -82,6 +82,11 @@ fn check(flags: &MapFlags) -> anyhow::Result<()> {
     ] {
         let Some(path) = path else { continue };
         let named = || format!("{flag} {}", escaped_path(path));
+        ensure!(
+            path.as_os_str() != "-" || flag == "--out",
+            "{}: only --out may be standard output; name a file",
+            named()
+        );
         match ending(path) {
             Some("parquet") => {
                 bail!("{}: Parquet is read and not written; name a .csv or .jsonl file", named())
@@ -264,13 +269,6 @@ struct Mapping<'a> {
     start: Instant,
 }
 
-/// Where the rows go.
-enum Destination {
-    File(Writing),
-    Stream,
-    Screen(Screen),
-}
-
 impl Mapping<'_> {
     fn run<E: Engine>(
         self,
@@ -389,34 +387,6 @@ impl Places {
         let Self { out, unmatched, ambiguous, report } = self;
         [out, unmatched, ambiguous, report].into_iter().all(Option::is_none)
     }
-}
-
-impl Destination {
-    fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self {
-            Self::File(file) => file.write(bytes),
-            Self::Stream => io::stdout().lock().write_all(bytes).context(STREAM),
-            Self::Screen(screen) => screen.print(bytes).context(STREAM),
-        }
-    }
-
-    fn end(&mut self) -> anyhow::Result<()> {
-        match self {
-            Self::File(_) => Ok(()),
-            Self::Stream => io::stdout().lock().flush().context(STREAM),
-            // The heading, if there were no rows.
-            Self::Screen(screen) => screen.print(b"").context(STREAM),
-        }
-    }
-}
-
-const STREAM: &str = "writing to standard output";
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let cause = |cause: &(dyn std::error::Error + 'static)| {
-        cause.downcast_ref::<io::Error>().map(io::Error::kind)
-    };
-    error.chain().any(|error| cause(error) == Some(io::ErrorKind::BrokenPipe))
 }
 
 /// The conditions that are the same for all rows.

@@ -1,5 +1,5 @@
-//! The files that the command writes: first all of them under temporary names, then all are
-//! renamed. A signal removes the temporary ones.
+//! The places where rows go: standard output, a table on a terminal, and files. First all files are
+//! written under temporary names, then all are renamed. A signal removes the temporary ones.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -13,6 +13,8 @@ use figdex_index::escaped_path;
 use figdex_ingest::files::{NewFile, Output};
 use parking_lot::Mutex;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::screen::Screen;
 
 /// A file that is being written.
 pub(super) struct Writing {
@@ -89,4 +91,42 @@ impl Temporary {
         files.clear();
         Ok(())
     }
+}
+
+/// Where the rows go.
+pub(super) enum Destination {
+    File(Writing),
+    Stream,
+    Screen(Screen),
+}
+
+impl Destination {
+    /// Appends rows.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self {
+            Self::File(file) => file.write(bytes),
+            Self::Stream => io::stdout().lock().write_all(bytes).context(STREAM),
+            Self::Screen(screen) => screen.print(bytes).context(STREAM),
+        }
+    }
+
+    /// Ends what is not a file.
+    pub(super) fn end(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::File(_) => Ok(()),
+            Self::Stream => io::stdout().lock().flush().context(STREAM),
+            // The heading, if there were no rows.
+            Self::Screen(screen) => screen.print(b"").context(STREAM),
+        }
+    }
+}
+
+const STREAM: &str = "writing to standard output";
+
+/// Whether the reader of a pipe has ended.
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().map(io::Error::kind)
+    };
+    error.chain().any(|error| cause(error) == Some(io::ErrorKind::BrokenPipe))
 }

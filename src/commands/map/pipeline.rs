@@ -1,6 +1,8 @@
 //! Reads, answers and writes at the same time: one thread reads batches of rows, two answer them
-//! and write their bytes, and the calling thread puts these bytes out in order. The number of
-//! batches on the way is bounded.
+//! and write their bytes, and the calling thread puts these bytes out in order.
+//!
+//! Memory is bounded: few batches are on the way, and one whose bytes are many (`--many all`) is put
+//! out in pieces, for which it waits until it is the next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +12,7 @@ use std::thread;
 use anyhow::{Context as _, anyhow};
 use figdex_index::Status;
 use figdex_ingest::table::{Batch, Table};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use super::engine::Engine;
 use super::question::Questions;
@@ -24,6 +26,12 @@ const WORKERS: usize = 2;
 /// The most batches that are read and not put out yet.
 const BATCHES_MAX: usize = 6;
 
+/// The bytes at which a piece of a batch is put out.
+const PIECE_BYTES: usize = 4 << 20;
+
+/// The most pieces that wait to be put out by the calling thread.
+const PIECES_MAX: usize = 2;
+
 /// A check of a table after each batch.
 pub(super) type Check = Box<dyn Fn(&Table) -> anyhow::Result<()> + Send>;
 
@@ -35,7 +43,7 @@ pub(super) struct Rest {
     pub(super) check: Check,
 }
 
-/// The bytes of the rows of a batch.
+/// The bytes of some rows of a batch.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) rows: Vec<u8>,
@@ -60,7 +68,37 @@ struct Job {
     batch: Batch,
 }
 
-type Done = anyhow::Result<(u64, Written, Counts)>;
+/// Bytes of the batch at a place. The last piece of a batch has its counts.
+struct Piece {
+    place: u64,
+    written: Written,
+    counts: Option<Counts>,
+}
+
+type Done = anyhow::Result<Piece>;
+
+/// The place of the batch that is put out next.
+#[derive(Default)]
+struct Turn {
+    next: Mutex<u64>,
+    changed: Condvar,
+}
+
+impl Turn {
+    /// Waits until the batch at this place is the next. Batches are answered in the order of their
+    /// places, so the next one does not wait for another.
+    fn wait(&self, place: u64) {
+        let mut next = self.next.lock();
+        while *next < place {
+            self.changed.wait(&mut next);
+        }
+    }
+
+    fn set(&self, next: u64) {
+        *self.next.lock() = next;
+        self.changed.notify_all();
+    }
+}
 
 impl<E: Engine> Work<'_, E> {
     /// Answers all rows, and hands their bytes to `put` in order.
@@ -73,7 +111,7 @@ impl<E: Engine> Work<'_, E> {
         mut put: impl FnMut(&Written, &Counts) -> anyhow::Result<()>,
     ) -> anyhow::Result<Counts> {
         let (jobs_sender, jobs) = channel();
-        let (done_sender, done) = channel::<Done>();
+        let (done_sender, done) = sync_channel::<Done>(PIECES_MAX);
         let (permits_sender, permits) = sync_channel(BATCHES_MAX);
         let reader =
             Reader { jobs: jobs_sender, done: done_sender.clone(), permits: permits_sender };
@@ -81,49 +119,31 @@ impl<E: Engine> Work<'_, E> {
         let name = thread::Builder::new().name("reader".to_owned());
         name.spawn(move || reader.run(rest)).context("starting a thread")?;
         let jobs = Mutex::new(jobs);
+        let turn = Turn::default();
         thread::scope(|scope| {
             for _ in 0..WORKERS {
-                let (jobs, done) = (&jobs, done_sender.clone());
-                scope.spawn(move || self.answer_all(jobs, &done));
+                let (jobs, turn, done) = (&jobs, &turn, done_sender.clone());
+                scope.spawn(move || self.answer_all(jobs, turn, &done));
             }
             drop(done_sender);
             let mut counts = Counts::new(self.steps);
-            let put_all = self.put_all(&done, &permits, |written, own| {
-                counts.add_all(own);
+            let put_all = put_all(&done, &permits, &turn, |written, own| {
+                own.iter().for_each(|own| counts.add_all(own));
                 put(written, &counts)
             });
-            // The threads end when nobody receives what they send.
+            // The threads end when nobody receives what they send, and none waits for its turn.
             drop((done, permits));
+            turn.set(u64::MAX);
             put_all.map(|()| counts)
         })
     }
 
-    fn put_all(
-        &self,
-        done: &Receiver<Done>,
-        permits: &Receiver<()>,
-        mut put: impl FnMut(&Written, &Counts) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        let mut waiting = BTreeMap::new();
-        let mut next = 0;
-        for done in done {
-            let (place, written, counts) = done?;
-            waiting.insert(place, (written, counts));
-            while let Some((written, counts)) = waiting.remove(&next) {
-                put(&written, &counts)?;
-                next += 1;
-                permits.recv().ok();
-            }
-        }
-        Ok(())
-    }
-
-    fn answer_all(&self, jobs: &Mutex<Receiver<Job>>, done: &Sender<Done>) {
+    fn answer_all(&self, jobs: &Mutex<Receiver<Job>>, turn: &Turn, done: &SyncSender<Done>) {
         loop {
             let job = jobs.lock().recv();
             let Ok(job) = job else { return };
             // Others would wait for this batch forever.
-            let answered = catch_unwind(AssertUnwindSafe(|| self.answer(&job)));
+            let answered = catch_unwind(AssertUnwindSafe(|| self.answer(&job, turn, done)));
             let answered = answered.unwrap_or_else(|_| Err(anyhow!("answering failed")));
             let is_over = answered.is_err();
             if done.send(answered).is_err() || is_over {
@@ -132,7 +152,8 @@ impl<E: Engine> Work<'_, E> {
         }
     }
 
-    fn answer(&self, job: &Job) -> Done {
+    /// Answers a batch. Returns its last piece, after the others were sent.
+    fn answer(&self, job: &Job, turn: &Turn, done: &SyncSender<Done>) -> Done {
         let Job { place, first_row, batch } = job;
         let mut written = Written::default();
         let mut counts = Counts::new(self.steps);
@@ -143,11 +164,20 @@ impl<E: Engine> Work<'_, E> {
         self.questions.answer(batch, self.engine, keeps_all, |row, answer| {
             let status = &answer.resolution.status;
             counts.add(status);
-            let numbered = (number, row);
-            self.writer.row(self.engine, numbered, answer, &mut scratch, &mut written.rows);
+            for line in 0..self.writer.lines(answer) {
+                let (numbered, answer) = ((number, row), (answer, line));
+                self.writer.row(self.engine, numbered, answer, &mut scratch, &mut written.rows);
+                if written.rows.len() >= PIECE_BYTES {
+                    turn.wait(*place);
+                    let written = std::mem::take(&mut written);
+                    let sent = done.send(Ok(Piece { place: *place, written, counts: None }));
+                    // The calling thread has failed, and knows why.
+                    sent.map_err(|_| anyhow!("nobody puts the rows out"))?;
+                }
+            }
             number += 1;
             let own = match status {
-                Status::Resolved(_) => return,
+                Status::Resolved(_) => return Ok(()),
                 Status::Ambiguous(_) => &mut written.ambiguous,
                 Status::Unknown | Status::Invalid(_) => &mut written.unmatched,
             };
@@ -156,15 +186,43 @@ impl<E: Engine> Work<'_, E> {
                 b"" => own.extend_from_slice(&self.writer.line_end),
                 line_end => own.extend_from_slice(line_end),
             }
+            Ok(())
         })?;
-        Ok((*place, written, counts))
+        Ok(Piece { place: *place, written, counts: Some(counts) })
     }
+}
+
+/// Puts out the pieces of all batches, in the order of the batches.
+fn put_all(
+    done: &Receiver<Done>,
+    permits: &Receiver<()>,
+    turn: &Turn,
+    mut put: impl FnMut(&Written, Option<&Counts>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    for done in done {
+        let Piece { place, written, counts } = done?;
+        // Only the next batch sends a piece that is not its last.
+        let Some(counts) = counts else {
+            put(&written, None)?;
+            continue;
+        };
+        waiting.insert(place, (written, counts));
+        while let Some((written, counts)) = waiting.remove(&next) {
+            put(&written, Some(&counts))?;
+            next += 1;
+            turn.set(next);
+            permits.recv().ok();
+        }
+    }
+    Ok(())
 }
 
 /// The thread that reads.
 struct Reader {
     jobs: Sender<Job>,
-    done: Sender<Done>,
+    done: SyncSender<Done>,
     permits: SyncSender<()>,
 }
 

@@ -1,9 +1,11 @@
 //! From the rows of a table to questions, and from the answers to one outcome for each row.
 
+use std::borrow::Cow;
+
 use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, is_hidden};
 use figdex_ingest::table::{Batch, Cell, RowBytes};
 
-use super::columns::{Columns, Identifier, Reading, text_of};
+use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
 use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
 
 /// The questions of a table: where a row's identifiers are, and its conditions.
@@ -28,13 +30,13 @@ impl Questions {
     /// The outcome of each row of a batch, in order, handed to `each` in groups.
     ///
     /// # Errors
-    /// When the engine cannot answer.
+    /// When the engine cannot answer, or `each` fails.
     pub(super) fn answer<E: Engine>(
         &self,
         batch: &Batch,
         engine: &E,
         keeps_all: bool,
-        mut each: impl FnMut(RowBytes<'_>, &Answer<E::Row>),
+        mut each: impl FnMut(RowBytes<'_>, &Answer<E::Row>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let step = if keeps_all { ROWS_ASKED_WITH_ALL } else { ROWS_ASKED };
         let mut asked = Vec::with_capacity(step);
@@ -66,7 +68,7 @@ impl Questions {
             }
             for (place, answer) in rows.zip(answers) {
                 let answer = answer.unwrap_or_else(|| invalid("it is blank".to_owned()));
-                each(batch.row(place), &answer);
+                each(batch.row(place), &answer)?;
             }
         }
         Ok(())
@@ -86,7 +88,8 @@ impl Questions {
                 row.cells()
             )));
         }
-        let text = checked(row.cell(identifier.column))?;
+        let cell = row.cell(identifier.column);
+        let text = checked(cell)?;
         let reading = match identifier.reading {
             Reading::Each => AskedAs::Text,
             Reading::OfColumn(id_type) => AskedAs::OfColumn(id_type),
@@ -110,7 +113,19 @@ impl Questions {
             let value = |known: Known| vocabulary.text(known);
             required(id_type, &narrowing, value).map_err(NoQuestion::Invalid)?;
         }
+        let text = match integer_in(cell) {
+            Some(decimal) => padded(decimal, reading),
+            None => Cow::Borrowed(text),
+        };
         Ok(Asked { text, reading, narrowing })
+    }
+}
+
+/// An integer as an identifier: a number has lost its leading zeros (contract 5.3).
+fn padded(decimal: Cow<'_, str>, reading: AskedAs) -> Cow<'_, str> {
+    match reading {
+        AskedAs::Text => decimal,
+        AskedAs::OfColumn(id_type) | AskedAs::Given(id_type) => id_type.padded(decimal),
     }
 }
 
@@ -142,7 +157,7 @@ fn checked(cell: Cell<'_>) -> Result<&str, NoQuestion> {
         Cell::Nested => {
             return Err(NoQuestion::Invalid("it is an object or an array".to_owned()));
         }
-        Cell::Text(_) => {}
+        Cell::Text(_) | Cell::Number(_) => {}
     }
     let text = text_of(cell).ok_or_else(|| NoQuestion::Invalid("it is not UTF-8".to_owned()))?;
     let is_visible = |c: char| !c.is_whitespace() && !is_hidden(c);

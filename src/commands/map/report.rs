@@ -68,9 +68,12 @@ impl Counts {
     /// The message when too few rows are resolved.
     pub(super) fn too_few(&self, min: Percent) -> Option<String> {
         let (resolved, rows) = (self.resolved(), self.rows());
-        let is_enough = resolved as f64 * 100.0 >= rows as f64 * min.0;
+        // In whole numbers: 33 of 3000 rows are 1.1 %.
+        let parts_min = u128::from(rows) * (min.0 * 10_000.0).round() as u128;
+        let is_enough = u128::from(resolved) * 1_000_000 >= parts_min;
         (!is_enough).then(|| {
-            let share = resolved as f64 * 100.0 / rows as f64;
+            // Rounded down, so that it is not shown as enough.
+            let share = (resolved as f64 * 1000.0 / rows as f64).floor() / 10.0;
             format!("{share:.1} % of the rows are resolved, fewer than --min-matched {}%", min.0)
         })
     }
@@ -154,5 +157,25 @@ impl Serialize for Steps<'_> {
             map.serialize_entry(step, count)?;
         }
         map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_compared_in_whole_numbers() {
+        let too_few = |resolved, rows: u64, min| {
+            let counts = Counts { only: resolved, unknown: rows - resolved, ..Counts::default() };
+            counts.too_few(Percent(min))
+        };
+        assert_eq!(too_few(33, 3000, 1.1), None);
+        assert_eq!(too_few(0, 0, 100.0), None);
+        assert_eq!(too_few(0, 1, 0.0), None);
+        let message = too_few(9996, 10_000, 100.0).unwrap();
+        assert!(message.starts_with("99.9 % of the rows"), "{message}");
+        assert!(too_few(2, 3, 66.67).unwrap().starts_with("66.6 % of the rows"));
+        assert_eq!(too_few(2, 3, 66.66), None);
     }
 }

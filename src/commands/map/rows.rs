@@ -102,64 +102,52 @@ impl RowWriter {
         }
     }
 
-    /// Writes a row with its outcome; with `--many all` a row for each match.
+    /// The number of rows to write for an answer: with `--many all` one for each match.
+    pub(super) fn lines<R>(&self, answer: &Answer<R>) -> usize {
+        self.shown_rows(answer).len().max(1)
+    }
+
+    fn shown_rows<'a, R>(&self, answer: &'a Answer<R>) -> &'a [R] {
+        match (&answer.resolution.status, self.many) {
+            (Status::Resolved(_), _) | (Status::Ambiguous(_), Many::All) => &answer.rows,
+            _ => &[],
+        }
+    }
+
+    /// Writes a row with its outcome, or one of its [`Self::lines`].
     pub(super) fn row<E: Engine>(
         &self,
         engine: &E,
         (number, row): (u64, RowBytes<'_>),
-        answer: &Answer<E::Row>,
+        (answer, line): (&Answer<E::Row>, usize),
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) {
         let status = &answer.resolution.status;
-        let rows: &[E::Row] = match (status, self.many) {
-            (Status::Resolved(_), _) | (Status::Ambiguous(_), Many::All) => &answer.rows,
-            _ => &[],
-        };
-        let matches = match status {
-            Status::Resolved(_) => 1,
-            Status::Ambiguous(matches) => *matches as u64,
-            Status::Unknown | Status::Invalid(_) => 0,
-        };
-        let reason = self.reason(answer);
-        let lines = rows.len().max(1);
-        for line in 0..lines {
-            self.own(row, out);
-            let mut names = 0..;
-            let mut next = || names.next().unwrap_or(0);
-            if self.many == Many::All {
-                self.number(next(), number, out);
-            }
-            self.text(next(), status_name(status), out);
-            self.number(next(), matches, out);
-            self.text(next(), &reason, out);
-            for field in &self.fields {
-                scratch.0.clear();
-                let found = rows.get(line);
-                let is_there = found.is_some_and(|row| engine.field(row, *field, &mut scratch.0));
-                self.field(next(), is_there.then_some(&scratch.0), out);
-            }
-            self.end(row, line + 1 == lines, out);
+        self.own(row, out);
+        let mut names = 0..;
+        let mut next = || names.next().unwrap_or(0);
+        if self.many == Many::All {
+            self.number(next(), number, out);
         }
+        self.text(next(), status.name(), out);
+        self.number(next(), status.matches() as u64, out);
+        self.text(next(), &self.reason(answer), out);
+        let found = self.shown_rows(answer).get(line);
+        for field in &self.fields {
+            scratch.0.clear();
+            let is_there = found.is_some_and(|row| engine.field(row, *field, &mut scratch.0));
+            self.field(next(), is_there.then_some(&scratch.0), out);
+        }
+        self.end(row, line + 1 == self.lines(answer), out);
     }
 
     /// The reason of an outcome. For a resolved row it is the step, as in `by` of the server.
     fn reason<'a, R>(&'a self, answer: &'a Answer<R>) -> Cow<'a, str> {
-        let resolution = &answer.resolution;
-        let text = match &resolution.status {
-            Status::Resolved(By::Only) => return Cow::Borrowed("only"),
-            Status::Resolved(By::Step(step)) => return Cow::Borrowed(self.policy.step(*step)),
-            Status::Ambiguous(_) if resolution.id_types.len() > 1 => {
-                let names: Vec<_> = resolution.id_types.iter().map(|id| id.name()).collect();
-                return Cow::Owned(format!("{} find different securities", names.join(" and ")));
-            }
-            Status::Ambiguous(_) => return Cow::Borrowed("several rows fit"),
-            Status::Unknown => "not found",
-            Status::Invalid(reason) => reason,
-        };
-        match &resolution.correction {
-            Some(correction) => Cow::Owned(format!("{text}; did you mean {correction}?")),
-            None => Cow::Borrowed(text),
+        match answer.resolution.status {
+            Status::Resolved(By::Only) => Cow::Borrowed("only"),
+            Status::Resolved(By::Step(step)) => Cow::Borrowed(self.policy.step(step)),
+            _ => answer.resolution.reason(),
         }
     }
 
@@ -178,7 +166,7 @@ impl RowWriter {
                         out.push(delimiter);
                     }
                     match row.cell(column) {
-                        Cell::Text(text) => self.cell(text, delimiter, out),
+                        Cell::Text(text) | Cell::Number(text) => self.cell(text, delimiter, out),
                         Cell::Nested => self.cell(NESTED, delimiter, out),
                         Cell::Absent => {}
                     }
@@ -201,7 +189,9 @@ impl RowWriter {
                     }
                     out.push(b':');
                     match row.cell(column) {
-                        Cell::Text(text) => push_json(&String::from_utf8_lossy(text), out),
+                        Cell::Text(text) | Cell::Number(text) => {
+                            push_json(&String::from_utf8_lossy(text), out);
+                        }
                         Cell::Absent | Cell::Nested => out.extend_from_slice(b"null"),
                     }
                     out.push(b',');
@@ -210,7 +200,9 @@ impl RowWriter {
             Layout::Screen => {
                 for column in &self.shown {
                     match row.cell(*column) {
-                        Cell::Text(text) => self.screen_cell(&String::from_utf8_lossy(text), out),
+                        Cell::Text(text) | Cell::Number(text) => {
+                            self.screen_cell(&String::from_utf8_lossy(text), out);
+                        }
                         Cell::Absent | Cell::Nested => self.screen_cell("", out),
                     }
                 }
@@ -325,15 +317,6 @@ impl RowWriter {
 
 /// The cell of an object or an array, which delimited text cannot hold.
 const NESTED: &[u8] = b"(an object or an array)";
-
-fn status_name(status: &Status) -> &'static str {
-    match status {
-        Status::Resolved(_) => "resolved",
-        Status::Ambiguous(_) => "ambiguous",
-        Status::Unknown => "unknown",
-        Status::Invalid(_) => "invalid",
-    }
-}
 
 /// The layout of the output.
 pub(super) fn layout_of(

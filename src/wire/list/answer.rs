@@ -1,14 +1,14 @@
 //! The answer to a list, in each form (contract 17.6, 17.7).
 
-use std::borrow::Cow;
 use std::io::Write as _;
 
-use figdex_index::{By, Catalogue, Field, FieldValue, IdType, Recognised, Resolution, Status};
+use figdex_index::{By, Catalogue, Field, FieldValue, Recognised, Resolution, Status};
 
 use super::fields;
 use super::options::Options;
 use super::{Form, ListJob};
 use crate::pieces::Pieces;
+use crate::wire::cell::push_cell;
 use crate::wire::json::string;
 
 /// Writes the results of a list.
@@ -83,7 +83,7 @@ impl Writer<'_> {
 
     fn json(&self, out: &mut Pieces, resolution: &Resolution) {
         let buffer = out.last();
-        let status = name(&resolution.status);
+        let status = resolution.status.name();
         let _ = write!(buffer, "{{\"status\":\"{status}\"");
         match &resolution.id_types[..] {
             [] => {}
@@ -124,20 +124,16 @@ impl Writer<'_> {
 
     fn csv(&self, out: &mut Pieces, row: usize, job: &ListJob<'_>, resolution: &Resolution) {
         let id_types: Vec<_> = resolution.id_types.iter().map(|id_type| id_type.name()).collect();
-        let matches = match resolution.status {
-            Status::Resolved(_) => "1".to_owned(),
-            Status::Ambiguous(matches) => matches.to_string(),
-            Status::Unknown | Status::Invalid(_) => "0".to_owned(),
-        };
+        let matches = resolution.status.matches().to_string();
         let by = match resolution.status {
             Status::Resolved(by) => self.by(by),
             _ => "",
         };
-        let reason = reason(resolution);
+        let reason = resolution.reason();
         let row = row.to_string();
         let input = &*job.input;
         let head =
-            [&row, input, name(&resolution.status), &id_types.join("|"), &matches, by, &reason];
+            [&row, input, resolution.status.name(), &id_types.join("|"), &matches, by, &reason];
         let is_shown = self.options.is_many || matches!(resolution.status, Status::Resolved(_));
         let hits = if is_shown { &resolution.hits[..] } else { &[] };
         for hit in hits.iter().map(Some).chain(hits.is_empty().then_some(None)) {
@@ -163,45 +159,12 @@ impl Writer<'_> {
     }
 }
 
-fn name(status: &Status) -> &'static str {
-    match status {
-        Status::Resolved(_) => "resolved",
-        Status::Ambiguous(_) => "ambiguous",
-        Status::Unknown => "unknown",
-        Status::Invalid(_) => "invalid",
-    }
-}
+/// The delimiter of an answer in CSV.
+const DELIMITER: u8 = b',';
 
-/// The reason why a row has no fields, for people.
-fn reason(resolution: &Resolution) -> Cow<'_, str> {
-    let reason = match &resolution.status {
-        Status::Resolved(_) => return Cow::Borrowed(""),
-        Status::Ambiguous(matches) => match &resolution.id_types[..] {
-            [] | [_] => return format!("{matches} rows may be meant").into(),
-            several => {
-                let names: Vec<_> = several.iter().copied().map(IdType::name).collect();
-                return format!("different securities as {}", names.join(" and ")).into();
-            }
-        },
-        Status::Unknown => "not found",
-        Status::Invalid(reason) => reason,
-    };
-    match &resolution.correction {
-        Some(correction) => format!("{reason}; did you mean {correction}?").into(),
-        None => Cow::Borrowed(reason),
-    }
-}
-
-/// Writes a cell (RFC 4180): in quotes where it must be.
 fn cell(out: &mut Vec<u8>, place: usize, text: &str) {
     if place > 0 {
-        out.push(b',');
+        out.push(DELIMITER);
     }
-    if text.contains(['"', ',', '\n', '\r']) {
-        out.push(b'"');
-        out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
-        out.push(b'"');
-    } else {
-        out.extend_from_slice(text.as_bytes());
-    }
+    push_cell(text.as_bytes(), DELIMITER, b"", out);
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use figdex_index::{Column, Recognised};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
-use super::options::Options;
+use super::options::{Options, texts};
 use super::{COLUMN_TEXTS_MAX, COLUMNS_MAX, Context, List, ListError, ListJob};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -41,12 +41,17 @@ pub(super) fn json<'a>(
                 continue;
             }
         };
-        *place = Some(raw);
+        if place.replace(raw).is_some() {
+            return Err(format!("{name} is given twice.").into());
+        }
     }
     if raw_jobs.is_none() && raw_columns.is_none() {
         return Err("jobs is required: an array of texts and mapping jobs.".into());
     }
     let jobs = raw_jobs.map(|raw| of_array(raw, &options, context)).transpose()?;
+    if raw_headings.is_some() && raw_columns.is_none() {
+        return Err("headings are those of columns, which are not given.".into());
+    }
     let columns = raw_columns.map(|raw| columns(raw, raw_headings)).transpose()?;
     Ok(List { options, jobs, columns })
 }
@@ -87,10 +92,8 @@ pub(super) fn lines<'a>(
 /// The types of columns of texts.
 fn columns(raw: Raw<'_>, headings: Option<Raw<'_>>) -> Result<Vec<Option<Recognised>>, Fault> {
     const COLUMNS: &str = "columns must be an array of at most 64 arrays of texts.";
-    let headings = match headings {
-        Some(raw) => elements(raw, COLUMNS_MAX).ok_or("headings must be an array of texts.")?,
-        None => Vec::new(),
-    };
+    let headings = headings.map_or(Some(Vec::new()), |raw| texts(raw, COLUMNS_MAX));
+    let headings = headings.ok_or("headings must be an array of at most 64 texts.")?;
     let mut recognised = Vec::new();
     let mut texts_left = COLUMN_TEXTS_MAX;
     for (place, raw) in elements(raw, COLUMNS_MAX).ok_or(COLUMNS)?.into_iter().enumerate() {
@@ -106,8 +109,7 @@ fn columns(raw: Raw<'_>, headings: Option<Raw<'_>>) -> Result<Vec<Option<Recogni
         for raw in texts {
             column.add(&text(raw).ok_or(COLUMNS)?);
         }
-        let heading = headings.get(place).copied().and_then(text).unwrap_or_default();
-        recognised.push(column.recognise(&heading));
+        recognised.push(column.recognise(headings.get(place).map_or("", String::as_str)));
     }
     Ok(recognised)
 }

@@ -16,7 +16,7 @@ mod table;
 
 use std::borrow::Cow;
 
-use figdex_index::{ID_VALUE_BYTES_MAX, Question, Vocabulary};
+use figdex_index::{ID_VALUE_BYTES_MAX, IdType, Question, Vocabulary};
 
 pub(crate) use self::answer::{Writer, heading};
 use self::options::Options;
@@ -99,7 +99,9 @@ impl<'a> List<'a> {
         parameters: &str,
         context: Context<'_>,
     ) -> Result<Self, ListError> {
-        let body = str::from_utf8(body).map_err(|_| "The body is not UTF-8.")?;
+        let body = str::from_utf8(body)
+            .map_err(|_| "The body is not UTF-8. It must not be compressed either.")?;
+        let body = body.strip_prefix('\u{feff}').unwrap_or(body);
         let options = Options::of_parameters(parameters, context.vocabulary)?;
         match form {
             Form::Json => body::json(body, options, context),
@@ -117,17 +119,12 @@ impl<'a> List<'a> {
 impl<'a> ListJob<'a> {
     /// The job of an element of `jobs`. A fault is the result of that job.
     fn of(job: Job<'a>, options: &Options, vocabulary: &Vocabulary) -> Self {
-        let filters = options.filters();
         match job {
-            Job::Text(Cow::Borrowed(text)) => Self::text(text, options, vocabulary),
-            Job::Text(Cow::Owned(text)) => Self {
-                question: Question::text(&text, vocabulary, filters).into_owned(),
-                input: shortened(&text).into_owned().into(),
-            },
+            Job::Text(text) => Self::text(text, None, options, vocabulary),
             Job::Object(fields) => {
                 let input = fields.input().unwrap_or_default();
                 let question = fields.question(Version::V3, vocabulary, options.includes_unlisted);
-                Self { input: shortened_owned(input), question }
+                Self { input: shortened(input), question }
             }
             Job::Other => Self {
                 input: Cow::Borrowed(""),
@@ -136,25 +133,24 @@ impl<'a> ListJob<'a> {
         }
     }
 
-    fn text(text: &'a str, options: &Options, vocabulary: &Vocabulary) -> Self {
-        let question = Question::text(text, vocabulary, options.filters());
+    /// The job of a text by itself, or of a column of the type `column`.
+    fn text(
+        text: Cow<'a, str>,
+        column: Option<IdType>,
+        options: &Options,
+        vocabulary: &Vocabulary,
+    ) -> Self {
+        let question = Question::of(&text, column, vocabulary, options.filters());
         Self { input: shortened(text), question }
     }
 }
 
 /// The text for the column `input`: one that is too long for an identifier is cut, so that a client
 /// cannot make the server send it back in full.
-fn shortened(text: &str) -> Cow<'_, str> {
+fn shortened(text: Cow<'_, str>) -> Cow<'_, str> {
     const CHARS_MAX: usize = 2 * ID_VALUE_BYTES_MAX;
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => Cow::Borrowed(text),
-    }
-}
-
-fn shortened_owned(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => shortened(text),
-        Cow::Owned(text) => Cow::Owned(shortened(&text).into_owned()),
+        None => text,
     }
 }

@@ -75,13 +75,17 @@ impl Options {
         match name {
             "prefer" => {
                 self.give("prefer")?;
-                let steps = texts(raw, STEPS_MAX + 1).ok_or("prefer must be an array of texts.")?;
+                let steps = texts(raw, STEPS_MAX).ok_or_else(|| {
+                    format!("prefer must be an array of at most {STEPS_MAX} texts.")
+                })?;
                 self.prefer(&steps, vocabulary)?;
             }
             "fields" => {
                 self.give("fields")?;
-                let names =
-                    texts(raw, Field::ALL.len()).ok_or("fields must be an array of texts.")?;
+                let fields_max = Field::ALL.len();
+                let names = texts(raw, fields_max).ok_or_else(|| {
+                    format!("fields must be an array of at most {fields_max} texts.")
+                })?;
                 self.fields = fields::parse(names.iter().map(String::as_str))?;
             }
             "many" => {
@@ -136,7 +140,7 @@ fn many(text: &str) -> Result<bool, Fault> {
 }
 
 /// The texts of an array of at most `count_max`.
-fn texts(raw: Raw<'_>, count_max: usize) -> Option<Vec<String>> {
+pub(super) fn texts(raw: Raw<'_>, count_max: usize) -> Option<Vec<String>> {
     let elements = elements(raw, count_max)?;
     elements.into_iter().map(|raw| text(raw).map(Into::into)).collect()
 }

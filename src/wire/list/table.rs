@@ -4,11 +4,11 @@
 use std::borrow::Cow;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use figdex_index::{COLUMN_VALUES_MAX, Column, IdType, Question, type_of_heading};
+use figdex_index::{COLUMN_VALUES_MAX, Column, Question, type_of_heading};
 use serde_json::{Map, Value};
 
 use super::options::Options;
-use super::{Context, List, ListError, ListJob, shortened_owned};
+use super::{Context, List, ListError, ListJob, shortened};
 use crate::version::Version;
 use crate::wire::job::job;
 
@@ -23,13 +23,15 @@ pub(super) fn read<'a>(
     options: Options,
     context: Context<'_>,
 ) -> Result<List<'a>, ListError> {
-    let body = body.strip_prefix('\u{feff}').unwrap_or(body);
-    let mut rows = rows(body).peekable();
-    let first = rows.peek().copied().unwrap_or_default();
-    let delimiter = DELIMITERS.into_iter().find(|delimiter| first.as_bytes().contains(delimiter));
-    let mut cells = Cells::new(delimiter.unwrap_or(b','));
+    let line = body.lines().next().unwrap_or_default();
+    let delimiter = DELIMITERS.into_iter().find(|delimiter| line.as_bytes().contains(delimiter));
+    let delimiter = delimiter.unwrap_or(b',');
+    let mut rows = Rows::new(body, delimiter);
+    let mut cells = Cells::new(delimiter);
+    let first = rows.clone().next().transpose()?.unwrap_or_default();
     let heading: Vec<String> = cells.of(first)?.iter().map(|cell| cell.trim().to_owned()).collect();
     let jobs = if heading.iter().any(|name| name == "idValue") {
+        refuse_same(&heading)?;
         rows.next();
         of_columns(&heading, rows, &mut cells, &options, context)?
     } else if heading.len() > 1 {
@@ -52,6 +54,15 @@ pub(super) fn read<'a>(
     Ok(List { options, jobs: Some(jobs), columns: None })
 }
 
+/// Two columns of one name would be two values of one member.
+fn refuse_same(heading: &[String]) -> Result<(), ListError> {
+    let mut names = heading.iter().enumerate().filter(|(_, name)| !name.is_empty());
+    match names.find(|(place, name)| heading[..*place].contains(name)) {
+        Some((_, name)) => Err(format!("The heading {name} is given twice.").into()),
+        None => Ok(()),
+    }
+}
+
 /// Whether the first text of a column names it.
 fn is_heading(text: &str) -> bool {
     type_of_heading(text).is_some()
@@ -61,7 +72,7 @@ fn is_heading(text: &str) -> bool {
 /// The jobs of a column of texts, whose type is recognised by the whole column.
 fn of_one_column<'a>(
     heading: &str,
-    rows: impl Iterator<Item = &'a str>,
+    rows: Rows<'a>,
     cells: &mut Cells,
     options: &Options,
     context: Context<'_>,
@@ -72,8 +83,9 @@ fn of_one_column<'a>(
         if texts.len() == context.jobs_max {
             return Err(ListError::TooManyJobs);
         }
-        let text = match row.contains('"') {
-            true => Cow::Owned(cells.of(row)?.concat()),
+        let row = row?;
+        let text = match row.starts_with('"') {
+            true => Cow::Owned(cells.of(row)?.join(",").trim_end_matches(',').to_owned()),
             false => Cow::Borrowed(row.trim_end_matches(',')),
         };
         if texts.len() < COLUMN_VALUES_MAX {
@@ -82,33 +94,15 @@ fn of_one_column<'a>(
         texts.push(text);
     }
     let id_type = column.recognise(heading).map(|recognised| recognised.id_type);
-    let job = |text: Cow<'a, str>| {
-        let question = match &text {
-            Cow::Borrowed(text) => ask(text, id_type, options, context),
-            Cow::Owned(text) => ask(text, id_type, options, context).into_owned(),
-        };
-        ListJob { input: shortened_owned(text), question }
-    };
+    let job = |text| ListJob::text(text, id_type, options, context.vocabulary);
     Ok(texts.into_iter().map(job).collect())
-}
-
-fn ask<'t>(
-    text: &'t str,
-    id_type: Option<IdType>,
-    options: &Options,
-    context: Context<'_>,
-) -> Question<'t> {
-    match id_type {
-        Some(id_type) => Question::of_column(text, id_type, context.vocabulary, options.filters()),
-        None => Question::text(text, context.vocabulary, options.filters()),
-    }
 }
 
 /// The jobs of a table with a column for each member of a mapping job. A blank cell is a member
 /// that is not given. Without `idType`, or with a blank one, the value is a text.
 fn of_columns<'a>(
     heading: &[String],
-    rows: impl Iterator<Item = &'a str>,
+    rows: Rows<'a>,
     cells: &mut Cells,
     options: &Options,
     context: Context<'_>,
@@ -118,7 +112,7 @@ fn of_columns<'a>(
         if jobs.len() == context.jobs_max {
             return Err(ListError::TooManyJobs);
         }
-        let values = cells.of(row)?;
+        let values = cells.of(row?)?;
         if values.len() > heading.len() {
             let reason = format!("it has {} cells under {} headings", values.len(), heading.len());
             let question = Question::invalid(reason);
@@ -131,29 +125,30 @@ fn of_columns<'a>(
                 members.insert(name.clone(), member(name, &value));
             }
         }
-        jobs.push(of_members(&members, options, context));
+        jobs.push(of_members(members, options, context));
     }
     Ok(jobs)
 }
 
-/// A job of these members. It is read as the same job in JSON.
+/// A job of these members, read as the same job in JSON. Without `idType` the value is a `text`
+/// (contract 17.13).
 fn of_members(
-    members: &Map<String, Value>,
+    mut members: Map<String, Value>,
     options: &Options,
     context: Context<'_>,
 ) -> ListJob<'static> {
-    let vocabulary = context.vocabulary;
     let value = members.get("idValue").and_then(Value::as_str).unwrap_or_default();
-    let question = if !members.contains_key("idType") && members.len() < 2 {
-        Question::text(value, vocabulary, options.filters()).into_owned()
-    } else {
-        let json = Value::Object(members.clone()).to_string();
-        match job(&json, Version::V3) {
-            Ok(job) => ListJob::of(job, options, vocabulary).question.into_owned(),
-            Err(error) => Question::invalid(error.to_string()),
-        }
+    let input = shortened(Cow::Borrowed(value)).into_owned().into();
+    if !members.contains_key("idType") {
+        let text = members.remove("idValue").unwrap_or_else(|| "".into());
+        members.insert("text".to_owned(), text);
+    }
+    let json = Value::Object(members).to_string();
+    let question = match job(&json, Version::V3) {
+        Ok(job) => ListJob::of(job, options, context.vocabulary).question.into_owned(),
+        Err(error) => Question::invalid(error.to_string()),
     };
-    ListJob { input: shortened_owned(Cow::Borrowed(value)).into_owned().into(), question }
+    ListJob { input, question }
 }
 
 /// A cell as the value of a member: intervals and truths are JSON, anything else is a text.
@@ -172,25 +167,72 @@ fn member(name: &str, cell: &str) -> Value {
     json.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// The rows of a text. A line end inside quotes does not end a row; blank lines are rows.
-fn rows(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
+/// The rows of a text. A line end inside a quoted cell does not end a row; blank lines are rows.
+#[derive(Clone)]
+struct Rows<'a> {
+    rest: &'a str,
+    delimiter: u8,
+    /// The line on which `rest` begins.
+    line: usize,
+}
+
+/// The place of a byte in a row. As the reader of its cells sees it, a quote opens a cell only at
+/// its beginning.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    CellStart,
+    Plain,
+    Quoted,
+    /// After a quote in a quoted cell: it ends the cell, or is the first of two.
+    AfterQuote,
+}
+
+impl<'a> Rows<'a> {
+    fn new(rest: &'a str, delimiter: u8) -> Self {
+        Self { rest, delimiter, line: 1 }
+    }
+
+    /// The length of the next row; `None` when a quoted cell in it never ends.
+    fn row_bytes(&self) -> Option<usize> {
+        let mut place = Place::CellStart;
+        let end = self.rest.bytes().position(|byte| {
+            place = match (place, byte) {
+                (Place::Quoted, b'"') => Place::AfterQuote,
+                (Place::Quoted, _) => Place::Quoted,
+                (Place::CellStart | Place::AfterQuote, b'"') => Place::Quoted,
+                (_, b'\n' | b'\r') => return true,
+                (_, byte) if byte == self.delimiter => Place::CellStart,
+                _ => Place::Plain,
+            };
+            false
+        });
+        match end {
+            None if place == Place::Quoted => None,
+            end => Some(end.unwrap_or(self.rest.len())),
+        }
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = Result<&'a str, ListError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
             return None;
         }
-        let mut is_quoted = false;
-        let end = rest.bytes().position(|byte| {
-            is_quoted ^= byte == b'"';
-            byte == b'\n' && !is_quoted
-        });
-        let (row, after) = match end {
-            Some(end) => (&rest[..end], &rest[end + 1..]),
-            None => (rest, ""),
+        let Some(bytes) = self.row_bytes() else {
+            let fault = format!(
+                "The row that begins on line {} has a quoted cell that never ends.",
+                self.line
+            );
+            return Some(Err(fault.into()));
         };
-        rest = after;
-        Some(row.strip_suffix('\r').unwrap_or(row))
-    })
+        let (row, rest) = self.rest.split_at(bytes);
+        let line_end = if rest.starts_with("\r\n") { 2 } else { rest.len().min(1) };
+        self.rest = &rest[line_end..];
+        self.line += 1 + row.bytes().filter(|byte| *byte == b'\n').count();
+        Some(Ok(row))
+    }
 }
 
 /// Reads the cells of one row at a time.

@@ -150,6 +150,12 @@ fn statuses() {
             "check digit should be 1",
             Some("459200101"),
         ),
+        (
+            json!({"idType": "ID_SEDOL", "idValue": 263_495}),
+            "invalid",
+            "check digit should be 4",
+            Some("0263494"),
+        ),
         (json!({"idType": "ID_NONE", "idValue": "x"}), "invalid", "Invalid value for idType", None),
         (json!({"idValue": "x"}), "invalid", "idType is required", None),
         (
@@ -234,7 +240,11 @@ fn faults_of_the_whole_request() {
         ("{}", "jobs is required"),
         (r#"{"jobs":{}}"#, "jobs must be an array"),
         (r#"{"jobs":[],"prefer":["nearest"]}"#, "\"nearest\" is not a step"),
-        (r#"{"jobs":[],"prefer":"composite"}"#, "prefer must be an array"),
+        (r#"{"jobs":[],"prefer":"composite"}"#, "prefer must be an array of at most 16 texts"),
+        (r#"{"jobs":[],"fields":"figi"}"#, "fields must be an array of at most 13 texts"),
+        (r#"{"jobs":[],"jobs":[]}"#, "jobs is given twice"),
+        (r#"{"jobs":[],"headings":["a"]}"#, "headings are those of columns"),
+        (r#"{"columns":[["a"]],"headings":[1]}"#, "headings must be an array of at most 64 texts"),
         (r#"{"jobs":[],"prefer":["colour=red"]}"#, "\"colour=red\" is not a step"),
         (r#"{"jobs":[],"prefer":["exchCode="]}"#, "empty value"),
         (r#"{"jobs":[],"fields":["price"]}"#, "\"price\" is not a field"),
@@ -252,9 +262,22 @@ fn faults_of_the_whole_request() {
     check("/resolve?colour=red", CSV, "", "Invalid key 'colour'");
     check("/resolve", NDJSON, "\"IBM\"\nIBM\n", "Line 2");
     check("/resolve", CSV, "a,b\n1,2\n", "2 cells");
+    check("/resolve", CSV, "idValue,idValue\n1,2\n", "idValue is given twice");
+    check("/resolve", CSV, "IBM\n\"a\n\nb\"\n\"c\nd", "on line 5 has a quoted cell that never");
     check("/resolve", JSON, "\u{1}", "JSON object");
+    for body in [r#"{"jobs":[],"prefer":["?"]}"#, r#"{"jobs":[],"prefer":["exchCode=?|"]}"#] {
+        // A step is answered with each resolved job, and named in faults.
+        check("/resolve", JSON, &body.replace('?', &"x".repeat(4097)), "4096 bytes are allowed");
+    }
+    let headers = [JSON, ("accept", "text/csv")];
+    let body = r#"{"columns":[["a"]]}"#;
+    let answer = server.request("POST", "/resolve", &headers, body);
+    assert_eq!((answer.status, answer.body.contains("in JSON only")), (400, true));
     let answer = server.request("POST", "/resolve", &[CSV], b"\xff\n");
-    assert_eq!((answer.status, &*answer.body), (400, r#"{"error":"The body is not UTF-8."}"#));
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (400, r#"{"error":"The body is not UTF-8. It must not be compressed either."}"#)
+    );
 }
 
 /// contract 17.1: the checks and types that a request passes.
@@ -344,6 +367,62 @@ fn columns_of_jobs() {
     assert_eq!(places, ["1", "1", "1", "1", "2", "3"]);
 }
 
+/// contract 17.4: every line of a column is a job, whatever its quotes are. A quote opens a cell
+/// only at its beginning.
+#[test]
+fn quotes_and_line_ends_in_a_column() {
+    let server = server();
+    let body =
+        "US\"4592001014\nAAPL\r\"I\"\"BM\"\r\n\"two\nlines\"\n\"a\",\"b\",,\n =x,\"y\"\n\"\"\n";
+    let rows = csv_rows(&server.request("POST", "/resolve?fields=figi", &[CSV], body));
+    let inputs: Vec<&str> = rows.iter().skip(1).map(|row| &*row[1]).collect();
+    assert_eq!(inputs, ["US\"4592001014", "AAPL", "I\"BM", "two\nlines", "a,b", " =x,\"y\"", ""]);
+    assert_eq!((&*rows[2][2], &*rows[7][6]), ("resolved", "it is blank"));
+}
+
+/// contract 17.4, 17.13: a text of a column of a type, in each form; conditions narrow a text.
+#[test]
+fn texts_of_a_column() {
+    let server = server();
+    let lines = "{\"text\":\"BRK.B\",\"as\":\"TICKER\"}\n{\"text\":\"BRK.B\",\"as\":\"ID_ISIN\"}\n\
+                 {\"text\":\"851399\",\"as\":\"TICKER\"}\n{\"text\":\"IBM\",\"as\":null,\"exchCode\":\"GY\"}\n\
+                 {\"text\":\"IBM\",\"as\":\"NONE\"}\n{\"text\":\"IBM\",\"as\":5}\n";
+    let table = "idValue,as,exchCode\nBRK.B,TICKER,\nBRK.B,ID_ISIN,\n851399,TICKER,\nIBM,,GY\nIBM,NONE,\n\
+                 IBM,5,\n";
+    let [berkshire, another, ibm] = [7, 6, 4].map(figi);
+    let expected = [
+        ("resolved", "TICKER", &*berkshire, ""),
+        ("invalid", "ID_ISIN", "", "ID_ISIN: expected two letters"),
+        ("resolved", "TICKER", &*another, ""),
+        ("resolved", "TICKER", &*ibm, ""),
+        ("invalid", "", "", "Invalid value for as"),
+        ("invalid", "", "", "Invalid value for as"),
+    ];
+    for (form, body) in [(NDJSON, lines), (CSV, table)] {
+        let headers = [form, ("accept", "text/csv")];
+        let rows = csv_rows(&server.request("POST", "/resolve?fields=figi", &headers, body));
+        assert_eq!(rows.len(), expected.len() + 1);
+        for (row, (status, id_type, figi, reason)) in rows[1..].iter().zip(expected) {
+            assert_eq!((&*row[2], &*row[3], &*row[7]), (status, id_type, figi), "{row:?}");
+            assert!(row[6].starts_with(reason), "{row:?}");
+        }
+    }
+}
+
+/// contract 17.1: a byte order mark is not part of a body.
+#[test]
+fn byte_order_marks() {
+    let server = server();
+    for (form, body) in [(JSON, r#"{"jobs":["AAPL"]}"#), (NDJSON, "\"AAPL\""), (CSV, "AAPL")] {
+        let headers = [form, ("accept", "application/x-ndjson")];
+        let [plain, marked] = ["", "\u{feff}"].map(|mark| {
+            let body = mark.to_owned() + body;
+            server.request("POST", "/resolve?fields=figi", &headers, body)
+        });
+        assert_eq!((marked.status, &marked.body), (200, &plain.body), "{form:?}");
+    }
+}
+
 /// contract 17.1, 17.6: the three forms hold the same results.
 #[test]
 fn forms_agree() {
@@ -421,7 +500,7 @@ fn limits() {
     assert_eq!(server.post("/resolve", &list(1_000)).status, 200);
     let answer = server.post("/resolve", &list(1_001));
     assert_eq!(answer.status, 413, "without rates the number of jobs is bounded all the same");
-    assert!(answer.body.contains("at most 1000"), "{}", answer.body);
+    assert!(answer.body.contains("more than 1000 jobs; at most 1000 are"), "{}", answer.body);
 }
 
 /// contract 17.8: mapping requests of v3 count in the same window.

@@ -45,6 +45,7 @@ pub(super) struct Client {
     /// The time before which no request passes the rate limit.
     blocked_until: Option<Instant>,
     has_answered: bool,
+    has_waited: bool,
 }
 
 /// The window of a rate limit (contract 14.12).
@@ -97,7 +98,14 @@ impl Client {
             .build();
         let agent = Agent::new_with_config(config);
         let address = address.clone();
-        Ok(Self { agent, address, key, blocked_until: None, has_answered: false })
+        Ok(Self {
+            agent,
+            address,
+            key,
+            blocked_until: None,
+            has_answered: false,
+            has_waited: false,
+        })
     }
 
     pub(super) fn get(&mut self, path: &str) -> anyhow::Result<Reply> {
@@ -112,7 +120,7 @@ impl Client {
         let (mut retries, mut waits) = (0, 0);
         loop {
             if let Some(until) = self.blocked_until.take() {
-                thread::sleep(until.saturating_duration_since(Instant::now()));
+                self.wait(until);
             }
             let answered = self.send(path, json).and_then(|mut response| {
                 let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX);
@@ -160,7 +168,7 @@ impl Client {
                     self.retry(&mut retries, &"503 Service Unavailable");
                 }
                 status => bail!(
-                    "{} answered {status}: {}{}",
+                    "{} answered {status}{}{}",
                     escaped(&*self.address),
                     escaped(message(&body)),
                     advice(status)
@@ -194,6 +202,19 @@ impl Client {
     fn block(&mut self, seconds: u64) {
         let seconds = seconds.min(WAIT_MAX.as_secs());
         self.blocked_until = Some(Instant::now() + Duration::from_secs(seconds));
+    }
+
+    /// Waits for the rate limit, and says so the first time.
+    fn wait(&mut self, until: Instant) {
+        let wait = until.saturating_duration_since(Instant::now());
+        if !std::mem::replace(&mut self.has_waited, true) {
+            terminal::note(&format_args!(
+                "{}: waiting {:.0} s for its rate limit, and again whenever it is reached",
+                escaped(&*self.address),
+                wait.as_secs_f64()
+            ));
+        }
+        thread::sleep(wait);
     }
 
     /// Waits before a request is sent again, longer each time.
@@ -236,7 +257,7 @@ fn number(text: &str) -> Option<usize> {
     numbers.filter_map(|number| number.parse().ok()).rfind(|number| *number > 0)
 }
 
-/// The error message of an answer.
+/// The error message of an answer, after a colon.
 fn message(body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
     struct Fault {
@@ -246,7 +267,8 @@ fn message(body: &[u8]) -> String {
         Ok(fault) => fault.error,
         Err(_) => String::from_utf8_lossy(body).trim().to_owned(),
     };
-    text.chars().take(MESSAGE_CHARS_MAX).collect()
+    let shown: String = text.chars().take(MESSAGE_CHARS_MAX).collect();
+    if shown.is_empty() { shown } else { format!(": {shown}") }
 }
 
 /// The advice for a status.
@@ -295,8 +317,8 @@ mod tests {
 
     #[test]
     fn an_error_is_shown_in_short() {
-        assert_eq!(message(br#"{"error":"Invalid key."}"#), "Invalid key.");
-        assert_eq!(message(b" Not here \n"), "Not here");
-        assert_eq!(message(&[b'x'; 1_000]).len(), MESSAGE_CHARS_MAX);
+        assert_eq!(message(br#"{"error":"Invalid key."}"#), ": Invalid key.");
+        assert_eq!(message(b" Not here \n"), ": Not here");
+        assert_eq!(message(&[b'x'; 1_000]).len(), ": ".len() + MESSAGE_CHARS_MAX);
     }
 }

@@ -52,7 +52,7 @@ impl Serialize for Jobs<'_> {
         for job in *jobs {
             let is_bare = job.narrowing.iter().all(Option::is_none);
             match job.reading {
-                AskedAs::Text if is_bare => list.serialize_element(job.text)?,
+                AskedAs::Text if is_bare => list.serialize_element(&job.text)?,
                 _ => list.serialize_element(&Job(job, vocabulary))?,
             }
         }
@@ -67,14 +67,14 @@ impl Serialize for Job<'_> {
         let Self(asked, vocabulary) = self;
         let mut job = serializer.serialize_map(None)?;
         match asked.reading {
-            AskedAs::Text => job.serialize_entry("text", asked.text)?,
+            AskedAs::Text => job.serialize_entry("text", &asked.text)?,
             AskedAs::OfColumn(id_type) => {
-                job.serialize_entry("text", asked.text)?;
+                job.serialize_entry("text", &asked.text)?;
                 job.serialize_entry("as", id_type.name())?;
             }
             AskedAs::Given(id_type) => {
                 job.serialize_entry("idType", id_type.name())?;
-                job.serialize_entry("idValue", asked.text)?;
+                job.serialize_entry("idValue", &asked.text)?;
             }
         }
         for known in asked.narrowing.iter().flatten() {
@@ -138,7 +138,8 @@ fn answer(
             Some("only") => By::Only,
             step => {
                 let place = prefer.iter().position(|known| Some(&**known) == step);
-                By::Step(place.ok_or_else(|| anyhow!("no step is called {step:?}"))?)
+                let step = step.unwrap_or_default();
+                By::Step(place.ok_or_else(|| anyhow!("`by` is {step:?}, which is not a step"))?)
             }
         }),
         "ambiguous" => Status::Ambiguous(matches.context("`matches` is missing")?),
@@ -162,14 +163,20 @@ fn answer(
     });
     let id_types = id_types.collect::<anyhow::Result<_>>()?;
     let rows = data.iter().map(|row| fields.iter().map(|field| text(row, *field)).collect());
-    let rows = rows.collect();
+    let rows = rows.collect::<anyhow::Result<_>>()?;
     Ok(Answer { resolution: Resolution { status, id_types, hits: Vec::new(), correction }, rows })
 }
 
-/// A field of a row, escaped as inside a JSON string; `None` when it is null or missing.
-fn text(row: &BTreeMap<&str, &RawValue>, field: Field) -> Option<Box<str>> {
-    let value = row.get(field.name())?.get();
-    Some(value.strip_prefix('"')?.strip_suffix('"')?.into())
+/// A field of a row, escaped as inside a JSON string; `None` when it is null.
+fn text(row: &BTreeMap<&str, &RawValue>, field: Field) -> anyhow::Result<Option<Box<str>>> {
+    let name = field.name();
+    let value = row.get(name).with_context(|| format!("a row has no {name}"))?.get();
+    if value == "null" {
+        return Ok(None);
+    }
+    let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+    let text = text.with_context(|| format!("{name} is neither a text nor null"))?;
+    Ok(Some(text.into()))
 }
 
 /// The values of a property (contract 7).

@@ -154,6 +154,7 @@ fn an_empty_file_has_no_rows() {
 fn mistakes_are_explained() {
     let desk = Desk::new();
     desk.write("in.csv", "a,b,b,with space\n1,2,3,4\n");
+    desk.write("cusips.csv", "459200101,IBM\n037833100,AAPL\n");
     desk.write("ids.csv", "US0846701086,x\nUS0378331005,y\n");
     for (arguments, code, what) in [
         (
@@ -201,7 +202,13 @@ fn mistakes_are_explained() {
             "two columns are named b: --format jsonl needs different headings",
         ),
         (&["ids.csv"], 1, "the first row holds \"US0846701086\" where a heading is expected"),
+        (&["cusips.csv"], 1, "the first row holds \"459200101\" where a heading is expected"),
         (&["none.csv"], 1, "none.csv: no such file or folder"),
+        (
+            &["in.csv", "--id", "a", "--report", "-"],
+            1,
+            "--report -: only --out may be standard output; name a file",
+        ),
         (&["."], 1, ".: this is a folder: name a file"),
         (
             &["in.csv", "--id", "a", "--out", "x.parquet"],

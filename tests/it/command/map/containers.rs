@@ -11,7 +11,7 @@ use super::Desk;
 const CSV: &str = "isin,note\nUS0846701086,\u{e9}\u{20ac}\nUS0378331005,x\n";
 const MAPPED: &str = "isin,note,match,matches,reason,figi\n\
     US0846701086,\u{e9}\u{20ac},resolved,1,only,BBG000DWCFL4\n\
-    US0378331005,x,ambiguous,4,several rows fit,\n";
+    US0378331005,x,ambiguous,4,4 rows may be meant,\n";
 const FIELDS: &[&str] = &["--fields", "figi"];
 
 #[test]
@@ -53,6 +53,11 @@ fn encodings_come_out_as_utf_8() {
         let mapped = desk.map_file("in.csv", content, FIELDS);
         assert_eq!(mapped.ok(), MAPPED, "{encoding}");
         assert!(mapped.said.starts_with(&format!("in.csv: {encoding}, written as UTF-8\n")));
+    }
+    // Also without a byte order mark, as some programs write it.
+    for bytes in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+        let content: Vec<u8> = CSV.encode_utf16().flat_map(bytes).collect();
+        assert_eq!(desk.map_file("in.csv", content, FIELDS).ok(), MAPPED);
     }
     let mapped = desk.map_file("in.csv", latin, FIELDS);
     assert_eq!(mapped.ok(), MAPPED.replace('\u{20ac}', ""));
@@ -106,7 +111,7 @@ fn json_lines_keep_their_values() {
     assert_eq!(
         mapped.ok(),
         "{\"isin\": \"US0846701086\", \"n\": 1.50 ,\"match\":\"resolved\",\"matches\":1,\"reason\":\"only\",\"figi\":\"BBG000DWCFL4\"}\n\
-         {\"isin\":\"US0378331005\",\"n\":{\"a\":[1]},\"match\":\"ambiguous\",\"matches\":4,\"reason\":\"several rows fit\",\"figi\":null}\r\n\
+         {\"isin\":\"US0378331005\",\"n\":{\"a\":[1]},\"match\":\"ambiguous\",\"matches\":4,\"reason\":\"4 rows may be meant\",\"figi\":null}\r\n\
          { \"match\":\"invalid\",\"matches\":0,\"reason\":\"it is blank\",\"figi\":null}\n\
          {\"n\":null,\"isin\":[\"US0378331005\"],\"match\":\"invalid\",\"matches\":0,\"reason\":\"it is an object or an array\",\"figi\":null}\n"
     );
@@ -115,7 +120,7 @@ fn json_lines_keep_their_values() {
         mapped.ok(),
         "isin,n,match,matches,reason,figi\n\
          US0846701086,1.50,resolved,1,only,BBG000DWCFL4\n\
-         US0378331005,(an object or an array),ambiguous,4,several rows fit,\n\
+         US0378331005,(an object or an array),ambiguous,4,4 rows may be meant,\n\
          ,,invalid,0,it is blank,\n\
          (an object or an array),,invalid,0,it is an object or an array,\n"
     );
@@ -131,6 +136,27 @@ fn json_lines_keep_their_values() {
         json!({"id": 200_597_300, "match": 0, "row": 1, "figdex_match": "unknown", "matches": 0,
             "reason": "not found", "figi": null})
     );
+    // It has lost its leading zeros (contract 5.3), however the column gets its type.
+    let rows = "{\"cusip\":37833100,\"type\":\"ID_CUSIP\"}\n{\"cusip\":37833100.0,\"type\":\"ID_CUSIP\"}\n\
+                {\"cusip\":\"37833100\",\"type\":\"ID_CUSIP\"}\n{\"cusip\":37833101,\"type\":\"ID_CUSIP\"}\n";
+    for id in ["cusip", "cusip:ID_CUSIP", "cusip:@type"] {
+        let arguments =
+            ["--id", id, "--format", "csv", "--fields", "figi", "--prefer", "exchCode=US"];
+        let mapped = desk.map_file("n.jsonl", rows, &arguments);
+        let outcomes: Vec<&str> =
+            mapped.ok().lines().skip(1).map(|row| row.split_once("ID_CUSIP,").unwrap().1).collect();
+        assert_eq!(
+            outcomes,
+            [
+                "resolved,1,exchCode=US,BBG000B9XRY4",
+                "resolved,1,exchCode=US,BBG000B9XRY4",
+                "invalid,0,ID_CUSIP: expected eight characters and a check digit,",
+                "invalid,0,ID_CUSIP: the check digit should be 0; did you mean 037833100?,",
+            ],
+            "{id} {}",
+            mapped.said
+        );
+    }
     let mapped = desk.map_file("bad.jsonl", "{\"isin\":\"US0846701086\"}\n{\"isin\":}\n", FIELDS);
     assert_eq!(mapped.code, Some(1));
     assert!(
@@ -226,7 +252,7 @@ fn parquet_files_are_read() {
         mapped.ok(),
         "isin,weight,match,matches,reason,figi\n\
          US0846701086,0.25,resolved,1,only,BBG000DWCFL4\n\
-         US0378331005,,ambiguous,4,several rows fit,\n"
+         US0378331005,,ambiguous,4,4 rows may be meant,\n"
     );
     assert_eq!(desk.read("many.jsonl"), "{\"isin\":\"US0378331005\",\"weight\":null}\n");
     let mapped = desk.map(&["in.parquet", "--fields", "figi", "--format", "jsonl"]);

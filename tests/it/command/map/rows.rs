@@ -57,7 +57,7 @@ fn every_row_has_a_status() {
         US0846701086,1,2,3,invalid,0,the row has 4 cells and the heading 3,\n\
         ,1,2,invalid,0,it is blank,\n\
         \u{a0},1,2,invalid,0,it is blank,\n\
-        US4592001014,1,2,ambiguous,11,several rows fit,\n\
+        US4592001014,1,2,ambiguous,11,11 rows may be meant,\n\
         US4592001015,1,2,invalid,0,ID_ISIN: the check digit should be 4; did you mean US4592001014?,\n\
         US4592000114,1,2,invalid,0,ID_ISIN: the check digit should be 5; did you mean US4592001014?,\n\
         US0846701086,1,2,resolved,1,only,BBG000DWCFL4\n";
@@ -75,10 +75,10 @@ fn all_matches() {
     let expected = "sedol,isin,row,match,matches,reason,figi,exchCode\n\
         x,US0846701086,1,resolved,1,only,BBG000DWCFL4,US\n\
         ,,2,invalid,0,it is blank,,\n\
-        y,US0378331005,3,ambiguous,4,several rows fit,BBG000B9XRY4,US\n\
-        y,US0378331005,3,ambiguous,4,several rows fit,BBG000DGZJ27,GR\n\
-        y,US0378331005,3,ambiguous,4,several rows fit,BBG000B9Y5X2,UW\n\
-        y,US0378331005,3,ambiguous,4,several rows fit,BBG000DH0LL7,GY";
+        y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000B9XRY4,US\n\
+        y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000DGZJ27,GR\n\
+        y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000B9Y5X2,UW\n\
+        y,US0378331005,3,ambiguous,4,4 rows may be meant,BBG000DH0LL7,GY";
     assert_eq!(mapped.ok(), expected);
     assert_eq!(mapped.sum(), "3 rows = 1 resolved + 1 ambiguous + 0 unknown + 1 invalid");
 }
@@ -96,8 +96,8 @@ fn steps_choose_and_nothing_else() {
     assert_eq!(
         reasons(&[]),
         [
-            "ambiguous,4,several rows fit,",
-            "ambiguous,11,several rows fit,",
+            "ambiguous,4,4 rows may be meant,",
+            "ambiguous,11,11 rows may be meant,",
             "resolved,1,only,BBG000DWCFL4"
         ]
     );
@@ -131,7 +131,7 @@ fn conditions_narrow() {
         "isin,ccy,match,matches,reason,figi\n\
          JP3633400001,JPY,resolved,1,only,BBG000BPHN57\n\
          JP3633400001,EUR,resolved,1,only,BBG000BK4828\n\
-         JP3633400001,,ambiguous,2,several rows fit,\n\
+         JP3633400001,,ambiguous,2,2 rows may be meant,\n\
          JP3633400001,eur,invalid,0,\"\"\"eur\"\" is not a value of currency\",\n"
     );
     let mapped = desk.map(&["in.csv", "--fields", "figi", "--where", "exchCode=LN"]);
@@ -267,6 +267,28 @@ fn many_rows_keep_their_order() {
     for (out, row) in rows {
         assert!(out.starts_with(row), "{out} {row}");
     }
+}
+
+/// A batch whose matches fill several pieces comes out in order, each match once.
+#[test]
+fn many_matches_keep_their_order() {
+    let desk = Desk::new();
+    let note = "x".repeat(20_000);
+    let mut input = "n,isin,note\n".to_owned();
+    for number in 0..200 {
+        input += &format!("{number},US4592001014,{note}\n");
+    }
+    let mapped = desk.map_file("in.csv", &input, &["--many", "all", "--fields", "figi"]);
+    let mut rows = mapped.ok().lines().skip(1).zip(0..);
+    let first: Vec<String> =
+        rows.clone().take(11).map(|(row, _)| row.rsplit_once(',').unwrap().1.to_owned()).collect();
+    for (row, place) in rows.by_ref() {
+        let own = format!("{},US4592001014,{note},", place / 11);
+        let added = row.strip_prefix(&own).unwrap();
+        let figi = &first[place % 11];
+        assert_eq!(added, format!("{},ambiguous,11,11 rows may be meant,{figi}", place / 11 + 1));
+    }
+    assert_eq!(mapped.ok().lines().count(), 1 + 200 * 11);
 }
 
 proptest! {

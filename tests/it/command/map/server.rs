@@ -180,8 +180,8 @@ fn results_become_rows() {
         "wkn,match,matches,reason,name,figi\n\
          1,resolved,1,only,\"A \"\"quoted\"\", \u{e9}\",BBG000BLNNH6\n\
          2,resolved,1,composite,,BBG000BLNNH6\n\
-         3,ambiguous,2,several rows fit,,\n\
-         4,ambiguous,3,ID_WERTPAPIER and TICKER find different securities,,\n\
+         3,ambiguous,2,2 rows may be meant,,\n\
+         4,ambiguous,3,different securities as ID_WERTPAPIER and TICKER,,\n\
          5,unknown,0,not found; did you mean US4592001014?,,\n\
          6,invalid,0,it is wrong,,\n"
     );
@@ -193,6 +193,30 @@ fn results_become_rows() {
         "{}",
         mapped.said
     );
+}
+
+/// A row without a field that was asked for, or with another value than a text, is not written as
+/// an empty one.
+#[test]
+fn rows_of_another_shape_are_refused() {
+    for (result, what) in [
+        (json!({"status": "resolved", "by": "only", "data": [{}]}), "a row has no figi"),
+        (
+            json!({"status": "resolved", "by": "only", "data": [{"figi": 5}]}),
+            "figi is neither a text nor null",
+        ),
+        (
+            json!({"status": "resolved", "by": "best", "data": [{"figi": "x"}]}),
+            "`by` is \"best\", which is not a step",
+        ),
+    ] {
+        let body = json!({"generation": 1, "results": [result]}).to_string();
+        let server = Server::start(move |_, _| reply("200 OK", "", &body));
+        let (mapped, _) = server.map("isin\nUS0378331005\n", &["--fields", "figi"]);
+        assert_eq!(mapped.code, Some(1));
+        let shape = "does not have the shape of POST /resolve: ";
+        assert!(mapped.said.contains(&(shape.to_owned() + what)), "{}", mapped.said);
+    }
 }
 
 /// The list is cut into requests that fit the server's limits.
@@ -217,6 +241,7 @@ fn requests_fit_the_limits() {
     mapped.ok();
     assert_eq!(jobs(&bodies), [100, 40, 10, 250, 100]);
     assert!(start.elapsed().as_secs_f64() >= 1.0, "it waits for the next window");
+    assert!(mapped.said.contains(": waiting 1 s for its rate limit, "), "{}", mapped.said);
     // The number that a 413 names.
     let server = Server::start(|_, request| match request.body["jobs"].as_array().unwrap().len() {
         61.. => reply("413 Payload Too Large", "", r#"{"error":"At most 60 jobs fit."}"#),
@@ -262,7 +287,7 @@ fn patience_and_its_end() {
         ),
         (
             reply("301 Moved", "location: http://x\r\n", ""),
-            "answered 301:  (name the URL to which it redirects)",
+            "answered 301 (name the URL to which it redirects)",
         ),
         (reply("500 Internal Server Error", "", "{}"), "answered 500: {}"),
         (reply("200 OK", "", "{}"), "does not have the shape of POST /resolve"),
