@@ -34,6 +34,7 @@ use crate::format::Format;
 use crate::format::columns_file::ColumnsFile;
 use crate::format::description::Container;
 use crate::format::plan::Plan;
+use crate::row::nearest::nearest;
 use crate::row::{Column, Row};
 
 /// The largest record (a CSV record, a JSON object), in bytes. A larger one ends the dump with an
@@ -83,7 +84,12 @@ impl DumpReader {
         }
         let names = source.plan.feeding(Column::Figi).join(" or ");
         let found = source.plan.header().join(",").chars().take(200).collect::<String>();
-        let what = format!("the header has no column {names}, only {found}");
+        let near = source.plan.header().iter().find(|name| nearest(name) == Some(Column::Figi));
+        let hint = near.map(|name| {
+            format!(" (did you mean {name}? `figdex-ingest inspect` proposes a columns file)")
+        });
+        let what =
+            format!("the header has no column {names}, only {found}{}", hint.unwrap_or_default());
         Err(Error::input(&source.name, Some(1), what))
     }
 
@@ -178,6 +184,21 @@ impl DumpReader {
     /// The name of the dump's format.
     pub(crate) fn format(&self) -> &str {
         &self.format
+    }
+
+    /// The columns of the dump that may feed that canonical column, in the order of the format.
+    pub(crate) fn feeding(&self, column: Column) -> Vec<&str> {
+        let mut names = self.plan.feeding(column);
+        let header = self.plan.header();
+        if !header.is_empty() {
+            let is_there = |name: &&str| {
+                let member_of = name.split('.').next().unwrap_or(name);
+                header.iter().any(|found| found == name || found == member_of)
+            };
+            names.retain(is_there);
+        }
+        names.dedup();
+        names
     }
 
     /// The columns of the dump that its format does not know. Of JSON, those found so far.
