@@ -153,15 +153,12 @@ impl Preview {
         let mut preview = Self { input: input.name(), ..Self::default() };
         match DumpReader::open(input, format) {
             Ok(source) => preview.read_rows(source, rows_max),
-            Err(error) => {
-                preview.problem = Some(what(error));
-                // The operator's own description is to be corrected, not replaced.
-                if format.is_none()
-                    && let Some(records) = Records::of(input)
-                {
-                    preview.proposal = propose::columns_file(&records);
-                }
-            }
+            Err(error) => preview.problem = Some(what(error)),
+        }
+        // The operator's own description is to be corrected, not replaced.
+        let is_unknown = preview.problem.is_some() || (preview.accepted == 0 && preview.read > 0);
+        if format.is_none() && is_unknown {
+            preview.proposal = propose::columns_file(&Records::readings(input));
         }
         preview
     }

@@ -17,12 +17,20 @@ const ACCEPTED_MIN: f64 = 0.5;
 /// Forms of dates that are tried when a column does not have dates as in the canonical dump.
 const DATES: [&str; 5] = ["%d.%m.%Y", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%SZ"];
 
-/// The columns file; `None` if no column of the dump has a meaning.
-pub(super) fn columns_file(records: &Records) -> Option<String> {
-    let mut proposed = chosen(records);
-    if proposed.is_empty() {
-        return None;
-    }
+/// The columns file of the first reading that has FIGIs or, without one, that has any column with
+/// a meaning.
+pub(super) fn columns_file(readings: &[Records]) -> Option<String> {
+    let proposals = || readings.iter().map(|records| (records, chosen(records)));
+    let has_figi = |(_, columns): &(&Records, BTreeMap<Column, usize>)| {
+        columns.keys().any(|column| matches!(column, Column::Figi | Column::CompositeFigi))
+    };
+    let found = proposals().find(has_figi);
+    let (records, proposed) =
+        found.or_else(|| proposals().find(|(_, columns)| !columns.is_empty()))?;
+    Some(written(records, proposed))
+}
+
+fn written(records: &Records, mut proposed: BTreeMap<Column, usize>) -> String {
     let mut text = "# Proposed by figdex-ingest inspect: check each line.\n".to_owned();
     text += &records.syntax;
     text += "\n[columns]\n";
@@ -50,7 +58,7 @@ pub(super) fn columns_file(records: &Records) -> Option<String> {
             _ = writeln!(text, "#   {name}");
         }
     }
-    Some(text)
+    text
 }
 
 /// The column of the dump that feeds each canonical column. Identifiers that their values prove

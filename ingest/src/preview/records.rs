@@ -30,15 +30,16 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// The first records of the dump; `None` if its container is not one that a build reads.
-    pub(super) fn of(input: &Input) -> Option<Self> {
+    /// The first records of the dump, in each way in which it may be read.
+    pub(super) fn readings(input: &Input) -> Vec<Self> {
         let table = Table::open(input, None);
-        match table.as_ref().map(Table::container) {
-            Ok(Container::Delimited { .. }) => delimited(table.ok()?)
-                .filter(|found| found.columns.len() > 1)
-                .or_else(|| json(input)),
-            Ok(Container::JsonLines | Container::Parquet) | Err(_) => json(input),
+        if let Ok(table) = table
+            && matches!(table.container(), Container::Delimited { .. })
+        {
+            let read = delimited(table).filter(|read| read.columns.len() > 1);
+            return read.into_iter().collect();
         }
+        json(input)
     }
 }
 
@@ -81,12 +82,12 @@ fn delimited(mut table: Table) -> Option<Records> {
     Some(Records { syntax, columns: names.into_iter().zip(values).collect() })
 }
 
-/// JSON lines, or a document whose records are at one of the usual places.
-fn json(input: &Input) -> Option<Records> {
+/// JSON lines, and a document with its records at each of the usual places.
+fn json(input: &Input) -> Vec<Records> {
     let places = ["*", "*.*", "*.*.*"];
     let documents = places.map(|path| format!("format = \"json\"\nrecords = \"{path}\"\n"));
     let syntaxes = ["format = \"json-lines\"\n".to_owned()].into_iter().chain(documents);
-    syntaxes.into_iter().find_map(|syntax| objects(input, syntax))
+    syntaxes.filter_map(|syntax| objects(input, syntax)).collect()
 }
 
 fn objects(input: &Input, syntax: String) -> Option<Records> {
