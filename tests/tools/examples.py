@@ -53,7 +53,7 @@ def commands(block):
 
 
 def ask(command, base, folder):
-    """What is wrong with the answer of a command, or nothing."""
+    """The fault of a command's answer, or None."""
     command = ADDRESS.sub(base, command)
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command.replace("curl ", "curl --silent --fail-with-body ", 1)],

@@ -10,7 +10,7 @@ use crate::row::Column;
 /// The syntax of a dump and the meaning of its columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
-    /// What it describes, for people; empty if the file does not say.
+    /// A description for people; empty if the file has none.
     pub(crate) about: String,
     /// The container of the records; `None` recognises it by the file's name and content.
     pub(crate) container: Option<Container>,

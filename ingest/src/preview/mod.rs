@@ -35,14 +35,16 @@ const STDIN_BYTES_MAX: u64 = 256 << 20;
 #[serde(transparent)]
 pub struct Previews(pub Vec<Preview>);
 
-/// How a build would read a dump.
+/// The dry run of a build over one dump.
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// The name of the dump as given.
     pub input: String,
-    /// The format it is recognised as; `None` if it is not.
+    /// The format it is read as; `None` if there is none.
     pub format: Option<String>,
+    /// Whether the format was recognised, not given.
+    pub is_recognised: bool,
     /// Why a build cannot read it, or not to its end.
     pub problem: Option<String>,
     /// Number of rows read.
@@ -151,6 +153,7 @@ fn kept() -> Result<Input> {
 impl Preview {
     fn of(input: &Input, format: Option<&Format>, rows_max: u64) -> Self {
         let mut preview = Self { input: input.name(), ..Self::default() };
+        preview.is_recognised = format.is_none_or(|format| format.one().is_none());
         match DumpReader::open(input, format) {
             Ok(source) => preview.read_rows(source, rows_max),
             Err(error) => preview.problem = Some(what(error)),

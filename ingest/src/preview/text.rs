@@ -31,7 +31,8 @@ impl fmt::Display for Preview {
         }
         if let Some(format) = &self.format {
             let more = if self.is_whole { "all" } else { "the first; --rows N reads more" };
-            writeln!(f, "  recognised as {}", escaped(format))?;
+            let how = if self.is_recognised { "recognised" } else { "read" };
+            writeln!(f, "  {how} as {}", escaped(format))?;
             writeln!(f, "  {} rows read ({more})", grouped(self.read))?;
             writeln!(f, "  {:>12}  accepted", grouped(self.accepted))?;
             writeln!(f, "  {:>12}  rejected", grouped(self.rejected))?;

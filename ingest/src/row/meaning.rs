@@ -1,5 +1,5 @@
-//! What each column of a dump means, the form of its values, and an example. Tests hold the forms
-//! and the examples to `normalize`.
+//! The meaning of each column of a dump, the form of its values, and an example. Tests hold the
+//! forms and the examples to `normalize`.
 
 use figdex_index::{IdType, Property};
 

@@ -31,8 +31,7 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
     }
 }
 
-/// Whether the path is the folder of an index, or a folder without any file, which a build has
-/// yet to fill. Every other folder holds dumps.
+/// Whether the path is the folder of an index. Any other folder holds dumps.
 fn is_index(flags: &InspectFlags) -> bool {
     flags.path.join("CURRENT").exists()
         || figdex_index::generations(&flags.path).is_ok_and(|found| !found.is_empty())
