@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use self::records::Records;
 use crate::error::{Error, Result};
-use crate::format::Format;
+use crate::format::{Format, builtin};
 use crate::row::nearest::nearest;
 use crate::row::normalize::{Dropped, normalize, set_cell};
 use crate::row::{Column, Row};
@@ -47,6 +47,8 @@ pub struct Preview {
     pub is_recognised: bool,
     /// Why a build cannot read it, or not to its end.
     pub problem: Option<String>,
+    /// The format of a dump without FIGIs, which can only enrich others.
+    pub enriches_as: Option<String>,
     /// Number of rows read.
     pub read: u64,
     /// Whether these are all its rows.
@@ -133,7 +135,8 @@ impl Previews {
     /// The number of dumps that a build cannot read and that have no proposal.
     pub fn unreadable(&self) -> usize {
         let previews = self.0.iter();
-        previews.filter(|one| one.problem.is_some() && one.proposal.is_none()).count()
+        let helpless = |one: &&Preview| one.proposal.is_none() && one.enriches_as.is_none();
+        previews.filter(|one| one.problem.is_some()).filter(helpless).count()
     }
 }
 
@@ -157,6 +160,14 @@ impl Preview {
         match DumpReader::open(input, format) {
             Ok(source) => preview.read_rows(source, rows_max),
             Err(error) => preview.problem = Some(what(error)),
+        }
+        // A dump of a known maker without FIGIs has a layout that needs no proposal.
+        if preview.problem.is_some()
+            && let Ok(source) = DumpReader::open_without_figi(input, format)
+            && builtin::recognisable().iter().any(|known| *known.name == *source.format())
+        {
+            preview.enriches_as = Some(source.format().to_owned());
+            return preview;
         }
         // The operator's own description is to be corrected, not replaced.
         let is_unknown = preview.problem.is_some() || (preview.accepted == 0 && preview.read > 0);
@@ -225,6 +236,8 @@ impl Preview {
         let ignored = source.unknown_columns().iter().map(|name| Ignored {
             name: name.clone(),
             did_you_mean: nearest(name)
+                // The shipped description of a maker's format leaves columns out on purpose.
+                .filter(|_| !builtin::recognisable().iter().any(|f| *f.name == *source.format()))
                 .filter(|column| source.feeding(*column).is_empty())
                 .map(Column::name),
         });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use figdex_index::{Figi, Instrument};
+use figdex_index::{Figi, Instrument, Property};
 use jiff::civil::Date;
 
 use super::records::Records;
@@ -111,7 +111,8 @@ fn write_line(text: &mut String, column: Column, name: &str, values: &[String]) 
         format!("{key} = {{ from = {from}, date = \"{form}\" }}")
     } else {
         let example = values.first().map_or_else(String::new, |value| quoted(&super::cut(value)));
-        format!("# {key} = {from}  # {example} is not of the form: {}", column.form())
+        let such = column.example();
+        format!("# {key} = {from}  # {example} does not look like {key}, such as {such}")
     };
     *text += &line;
     *text += "\n";
@@ -121,11 +122,22 @@ fn share(values: &[String], holds: impl Fn(&str) -> bool) -> f64 {
     values.iter().filter(|value| holds(value)).count() as f64 / values.len().max(1) as f64
 }
 
+/// Whether a value looks like one of that column.
 fn accepts(column: Column, value: &str) -> bool {
     let Ok(figi) = Figi::parse(if column == Column::Figi { value } else { Column::Figi.example() })
     else {
         return false;
     };
+    // Codes have a fixed length; the names of exchanges or currencies do not belong here.
+    let chars = match column {
+        Column::Property(Property::ExchCode) => Some(2),
+        Column::Property(Property::Currency) => Some(3),
+        Column::Property(Property::MicCode) => Some(4),
+        _ => None,
+    };
+    if chars.is_some_and(|chars| chars != value.chars().count()) {
+        return false;
+    }
     let cell = Cell { column, value, kind: CellKind::Text };
     set_cell(&mut Instrument::new(figi), &cell).is_ok()
 }

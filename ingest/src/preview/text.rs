@@ -29,6 +29,11 @@ impl fmt::Display for Preview {
         if let Some(problem) = &self.problem {
             wrap(f, "  ", &format!("a build cannot read it: {}", escaped(problem)))?;
         }
+        if let Some(format) = &self.enriches_as {
+            let format = escaped(format);
+            let what = format!("it is {format} without FIGIs, which only `build --enrich` takes");
+            wrap(f, "  ", &what)?;
+        }
         if let Some(format) = &self.format {
             let more = if self.is_whole { "all" } else { "the first; --rows N reads more" };
             let how = if self.is_recognised { "recognised" } else { "read" };

@@ -5,7 +5,7 @@ use figdex_index::{IdType, Property, type_of_heading};
 use super::Column;
 
 /// Headings of other makers, in lower case without blanks and signs.
-const HEADINGS: [(&str, Column); 28] = [
+const HEADINGS: [(&str, Column); 26] = [
     ("figicode", Column::Figi),
     ("bbgglobalid", Column::Figi),
     ("figicomposite", Column::CompositeFigi),
@@ -21,9 +21,7 @@ const HEADINGS: [(&str, Column); 28] = [
     ("mic", Column::Property(Property::MicCode)),
     ("ccy", Column::Property(Property::Currency)),
     ("currencycode", Column::Property(Property::Currency)),
-    ("sector", Column::Property(Property::MarketSecDes)),
     ("marketsecdes", Column::Property(Property::MarketSecDes)),
-    ("type", Column::Property(Property::SecurityType)),
     ("putcall", Column::Property(Property::OptionType)),
     ("state", Column::Property(Property::StateCode)),
     ("strikeprice", Column::Strike),
