@@ -31,6 +31,7 @@ fn built_as_proposed(folder: &Path, name: &str, dump: &[u8]) -> String {
     fs::write(folder.join(name), dump).unwrap();
     let previews = inspect(folder, &[name]);
     let proposal = previews[0]["proposal"].as_str().unwrap_or_else(|| panic!("{previews:#}"));
+    assert!(!proposal.contains("compositeFIGI"), "{name} has no composites: {proposal}");
     fs::write(folder.join("columns.toml"), proposal).unwrap();
     let flags = ["build", name, "--columns", "columns.toml", "--index", "index", "--strict"];
     let built = run(folder, &flags);
