@@ -28,8 +28,12 @@ pub enum Command {
     Generate(GenerateFlags),
     /// Publish the previous generation of an index again
     Rollback(RollbackFlags),
-    /// Show what an index contains: counts, sizes, sources, and how full each field is
+    /// Show what an index contains, or how a build would read a dump
     Inspect(InspectFlags),
+    /// List the formats of dumps that are recognised
+    Formats(ListFlags),
+    /// List the columns of a dump
+    Columns(ListFlags),
     /// Check that the files of an index are undamaged and agree with each other
     Verify(VerifyFlags),
     /// Write an index back as a canonical dump
@@ -139,10 +143,30 @@ pub struct RollbackFlags {
 /// Flags of `inspect`.
 #[derive(Args)]
 pub struct InspectFlags {
-    /// Folder of the index
-    #[arg(value_name = "DIR")]
-    pub index: PathBuf,
+    /// Folder of an index, or dumps as `build` takes them: a file, a folder, or - for
+    /// standard input. Of a dump nothing is built: it shows which columns are taken,
+    /// which rows would be rejected and why, and for an unknown layout it proposes a
+    /// columns file
+    #[arg(value_name = "DIR|INPUT")]
+    pub path: PathBuf,
+    /// Name of the format of the dump [default: recognised]
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<Format>,
+    /// Columns file that describes the format of the dump
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub columns: Vec<PathBuf>,
+    /// Number of rows to read of each dump
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub rows: u64,
     /// Print everything as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Flags of `formats` and `columns`.
+#[derive(Args)]
+pub struct ListFlags {
+    /// Print the list as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -8,7 +8,8 @@
 //! publish the index. `report` accounts for every row.
 //!
 //! `inspect` shows what an index contains and exports it as a dump. `instruments` reads a dump
-//! without building an index. `generate` makes synthetic dumps, `sample` the bundled sample.
+//! without building an index. `preview` is the dry run of a build over a dump, and `reference`
+//! lists the formats and the columns. `generate` makes synthetic dumps, `sample` the bundled sample.
 //! `flags` is the command line, `files` protects the files that a command reads from the files
 //! that it writes, and `terminal` prints text for people.
 
@@ -23,6 +24,8 @@ pub mod generate;
 pub mod inspect;
 mod instruments;
 mod layout;
+pub mod preview;
+pub mod reference;
 mod report;
 mod row;
 pub mod sample;

@@ -41,6 +41,11 @@ macro_rules! id_types {
             const fn form(self) -> Form {
                 match self { $(Self::$variant => $form,)* }
             }
+
+            /// The meaning in a few words.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)* }
+            }
         }
     };
 }

@@ -34,7 +34,7 @@ use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
 use crate::row::reject::Reject;
 use crate::source::next::Next;
-use crate::source::{DumpReader, Input};
+use crate::source::{DumpReader, Input, LEFT_OUT};
 
 /// The inputs, outputs and limits of a build.
 #[derive(Clone, Debug)]
@@ -334,12 +334,6 @@ impl Build {
     }
 }
 
-/// Why the row of a vendor's dump is skipped that lists an instrument without a FIGI.
-const NO_FIGI: &str = "no FIGI: the vendor lists instruments that have none";
-
-/// Why a row is skipped that is no instrument by the rules of its format.
-const LEFT_OUT: &str = "left out by a rule of the format";
-
 /// For `map_err`: a file of the build could not be written after the index was published.
 fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
     move |source| Error::Unreported { generation, source: Box::new(source) }
@@ -412,13 +406,13 @@ impl Reading<'_, '_> {
             counts.read += 1;
             self.rows += 1;
             self.clock.tick(self.rows, || progress(self.rows, source.meter().bytes()));
-            if matches!(taken, Err(Reject::NoFigi)) && source.may_lack_figis() {
-                counts.skipped += 1;
-                self.skip(NO_FIGI, name, &row);
-                dropped.clear();
-                continue;
-            }
             if let Err(reason) = taken {
+                if let Some(skipped) = source.skips(&reason) {
+                    counts.skipped += 1;
+                    self.skip(skipped, name, &row);
+                    dropped.clear();
+                    continue;
+                }
                 counts.rejected += 1;
                 self.rejects.keep(name, &row, None, &reason.to_string())?;
                 self.report.reasons.entry(reason.kind()).or_default().add(name, row.line);

@@ -51,7 +51,7 @@ fn shipped(name: &str, text: &str) -> ColumnsFile {
 }
 
 /// All formats that have a name for `--format`.
-pub(super) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
+pub(crate) fn all() -> impl Iterator<Item = &'static ColumnsFile> {
     FORMATS.containers.iter().chain(&FORMATS.others)
 }
 

@@ -10,6 +10,8 @@ use crate::row::Column;
 /// The syntax of a dump and the meaning of its columns.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
+    /// A description for people; empty if the file has none.
+    pub(crate) about: String,
     /// The container of the records; `None` recognises it by the file's name and content.
     pub(crate) container: Option<Container>,
     pub(crate) encoding: Encoding,

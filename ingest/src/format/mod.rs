@@ -4,7 +4,7 @@
 //!
 //! `plan` applies a description to the records of one dump.
 
-mod builtin;
+pub(crate) mod builtin;
 pub(crate) mod columns_file;
 pub(crate) mod description;
 mod parse;

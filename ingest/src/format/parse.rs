@@ -39,6 +39,7 @@ pub(crate) fn parse(text: &str) -> Result<Description, Vec<Fault>> {
 impl Walk<'_> {
     fn description(&mut self, table: &DeTable<'_>) -> Description {
         let mut description = Description {
+            about: String::new(),
             container: None,
             encoding: Encoding::default(),
             dialect: Dialect::default(),
@@ -53,7 +54,7 @@ impl Walk<'_> {
         let mut columns = None;
         for (key, value) in table {
             match &**key.get_ref() {
-                "about" => drop(self.text_of(value, "about")),
+                "about" => description.about = self.text_of(value, "about").unwrap_or_default(),
                 "format" => {
                     description.container = self.word_of(value, "format", &CONTAINERS);
                 }

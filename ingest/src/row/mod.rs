@@ -1,7 +1,10 @@
 //! One row of a dump, as text, and the canonical columns. `normalize` makes an instrument of a
 //! row, `cells` is the reverse, and `reject` has the reasons why a row is not an instrument.
+//! `meaning` describes each column, and `nearest` finds the column that a heading may mean.
 
 pub(crate) mod cells;
+pub(crate) mod meaning;
+pub(crate) mod nearest;
 pub(crate) mod normalize;
 pub(crate) mod reject;
 

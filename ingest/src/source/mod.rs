@@ -35,6 +35,8 @@ use crate::format::{Format, is_of_vendor};
 use crate::format::columns_file::ColumnsFile;
 use crate::format::description::Container;
 use crate::format::plan::Plan;
+use crate::row::nearest::nearest;
+use crate::row::reject::Reject;
 use crate::row::{Column, Row};
 
 /// The largest record (a CSV record, a JSON object), in bytes. A larger one ends the dump with an
@@ -43,6 +45,12 @@ pub const RECORD_BYTES_MAX: usize = 4 << 20;
 
 /// Number of bytes that are read to recognise a format.
 pub(crate) const SNIFF_BYTES: usize = 64 << 10;
+
+/// Why a row is skipped that a rule of the format leaves out.
+pub(crate) const LEFT_OUT: &str = "left out by a rule of the format";
+
+/// Why a row is skipped that lists an instrument without a FIGI.
+const NO_FIGI: &str = "no FIGI: the vendor lists instruments that have none";
 
 pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
 
@@ -84,7 +92,12 @@ impl DumpReader {
         }
         let names = source.plan.feeding(Column::Figi).join(" or ");
         let found = source.plan.header().join(",").chars().take(200).collect::<String>();
-        let what = format!("the header has no column {names}, only {found}");
+        let near = source.plan.header().iter().find(|name| nearest(name) == Some(Column::Figi));
+        let hint = near.map(|name| {
+            format!(" (did you mean {name}? `figdex-ingest inspect` proposes a columns file)")
+        });
+        let what =
+            format!("the header has no column {names}, only {found}{}", hint.unwrap_or_default());
         Err(Error::input(&source.name, Some(1), what))
     }
 
@@ -181,10 +194,26 @@ impl DumpReader {
         &self.format
     }
 
-    /// Whether rows without a FIGI belong to the dump: a vendor lists all its instruments, also those
-    /// that have none. In a dump of the canonical columns, or of one's own format, they are a fault.
-    pub(crate) fn may_lack_figis(&self) -> bool {
-        is_of_vendor(&self.format)
+    /// Why a row is skipped that was not taken, if it is no fault of the dump: a vendor lists all its
+    /// instruments, also those without a FIGI. In a dump of the canonical columns, or of one's own
+    /// format, they are a fault.
+    pub(crate) fn skips(&self, reason: &Reject) -> Option<&'static str> {
+        (*reason == Reject::NoFigi && is_of_vendor(&self.format)).then_some(NO_FIGI)
+    }
+
+    /// The columns of the dump that may feed that canonical column, in the order of the format.
+    pub(crate) fn feeding(&self, column: Column) -> Vec<&str> {
+        let mut names = self.plan.feeding(column);
+        let header = self.plan.header();
+        if !header.is_empty() {
+            let is_there = |name: &&str| {
+                let member_of = name.split('.').next().unwrap_or(name);
+                header.iter().any(|found| found == name || found == member_of)
+            };
+            names.retain(is_there);
+        }
+        names.dedup();
+        names
     }
 
     /// The columns of the dump that its format does not know. Of JSON, those found so far.

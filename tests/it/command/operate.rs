@@ -118,8 +118,12 @@ fn inspecting() {
     ] {
         assert!(printed.contains(line), "{line}\n{printed}");
     }
-    let (code, _, error) = ingest(desk.path(), &["inspect", "."]);
-    assert_eq!((code, &*error), (1, "figdex-ingest: . is not an index (it has no file CURRENT)\n"));
+    // A folder that is not an index holds dumps.
+    let (code, printed, _) = ingest(desk.path(), &["inspect", "."]);
+    assert!(code == 0 && printed.contains("recognised as canonical"), "{printed}");
+    fs::create_dir(desk.path().join("empty")).unwrap();
+    let (code, _, error) = ingest(desk.path(), &["inspect", "empty"]);
+    assert_eq!((code, &*error), (1, "figdex-ingest: empty: the folder contains no files\n"));
 }
 
 #[test]

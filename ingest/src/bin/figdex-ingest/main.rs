@@ -14,7 +14,7 @@ use figdex_ingest::flags::{Command, Flags};
 use figdex_ingest::terminal;
 use mimalloc::MiMalloc;
 
-use crate::commands::{build, export, generate, inspect, rollback, verify};
+use crate::commands::{build, export, generate, inspect, lists, rollback, verify};
 
 /// Builds allocate many small pieces of memory, which mimalloc serves faster
 /// (docs/dependencies.md).
@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         Command::Generate(flags) => generate::run(&flags),
         Command::Rollback(flags) => rollback::run(&flags),
         Command::Inspect(flags) => inspect::run(&flags),
+        Command::Formats(flags) => lists::formats(&flags),
+        Command::Columns(flags) => lists::columns(&flags),
         Command::Verify(flags) => verify::run(&flags),
         Command::Export(flags) => export::run(&flags),
     };

@@ -1,15 +1,38 @@
-//! `figdex-ingest inspect`: prints what an index contains, as text or as JSON.
+//! `figdex-ingest inspect`: prints what an index contains, or how a build would read a dump, as
+//! text or as JSON.
 
 use figdex_ingest::flags::InspectFlags;
 use figdex_ingest::inspect::Inspection;
-use figdex_ingest::terminal;
+use figdex_ingest::preview::Previews;
+use figdex_ingest::{Format, Input, terminal};
 
 pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
-    let inspection = Inspection::of(&flags.index)?;
-    match flags.json {
+    if is_index(flags) {
+        let inspection = Inspection::of(&flags.path)?;
         // Escaping hidden characters in strings of JSON leaves it the same JSON.
-        true => terminal::print(&(serde_json::to_string_pretty(&inspection)? + "\n"))?,
-        false => terminal::print(&inspection)?,
+        match flags.json {
+            true => terminal::print(&(serde_json::to_string_pretty(&inspection)? + "\n"))?,
+            false => terminal::print(&inspection)?,
+        }
+        return Ok(());
     }
-    Ok(())
+    let format = match &flags.columns[..] {
+        [] => flags.format.clone(),
+        files => Some(Format::read_all(files)?),
+    };
+    let previews = Previews::of(&Input::resolve(&flags.path)?, format.as_ref(), flags.rows)?;
+    match flags.json {
+        true => terminal::print(&(serde_json::to_string_pretty(&previews)? + "\n"))?,
+        false => terminal::print(&previews)?,
+    }
+    match previews.unreadable() {
+        0 => Ok(()),
+        number => anyhow::bail!("a build cannot read {number} of {} files", previews.0.len()),
+    }
+}
+
+/// Whether the path is the folder of an index. Any other folder holds dumps.
+fn is_index(flags: &InspectFlags) -> bool {
+    flags.path.join("CURRENT").exists()
+        || figdex_index::generations(&flags.path).is_ok_and(|found| !found.is_empty())
 }

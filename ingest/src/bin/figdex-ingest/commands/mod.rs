@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod inspect;
+pub(crate) mod lists;
 mod out;
 pub(crate) mod rollback;
 pub(crate) mod verify;

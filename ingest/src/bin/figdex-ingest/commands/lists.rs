@@ -1,0 +1,23 @@
+//! `figdex-ingest formats` and `figdex-ingest columns`: what a dump may look like.
+
+use std::fmt::Display;
+
+use figdex_ingest::flags::ListFlags;
+use figdex_ingest::{reference, terminal};
+use serde::Serialize;
+
+pub(crate) fn formats(flags: &ListFlags) -> anyhow::Result<()> {
+    print(flags, &reference::formats())
+}
+
+pub(crate) fn columns(flags: &ListFlags) -> anyhow::Result<()> {
+    print(flags, &reference::columns())
+}
+
+fn print(flags: &ListFlags, list: &(impl Display + Serialize)) -> anyhow::Result<()> {
+    match flags.json {
+        true => terminal::print(&(serde_json::to_string_pretty(list)? + "\n"))?,
+        false => terminal::print(list)?,
+    }
+    Ok(())
+}

@@ -1,0 +1,312 @@
+//! The dry run of a build over dumps: how each is recognised, which columns are taken and how its
+//! rows would fare. Nothing is built. `propose` makes a columns file for an unknown layout, and
+//! `text` prints a preview for people.
+
+mod propose;
+mod records;
+mod text;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use figdex_index::{Figi, Instrument};
+use serde::Serialize;
+
+use self::records::Records;
+use crate::error::{Error, Result};
+use crate::format::{Format, builtin};
+use crate::row::nearest::nearest;
+use crate::row::normalize::{Dropped, normalize, set_cell};
+use crate::row::{Column, Row};
+use crate::source::next::Next;
+use crate::source::{DumpReader, Input, LEFT_OUT};
+
+/// The most samples of a reason.
+const SAMPLES_MAX: usize = 3;
+
+/// The most characters of a value that are shown.
+const VALUE_CHARS_MAX: usize = 60;
+
+/// The most bytes of standard input: it is kept in memory, since it may have to be read twice.
+const STDIN_BYTES_MAX: u64 = 256 << 20;
+
+/// A preview of each dump.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Previews(pub Vec<Preview>);
+
+/// The dry run of a build over one dump.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// The name of the dump as given.
+    pub input: String,
+    /// The format it is read as; `None` if there is none.
+    pub format: Option<String>,
+    /// Whether the format was recognised, not given.
+    pub is_recognised: bool,
+    /// Why a build cannot read it, or not to its end.
+    pub problem: Option<String>,
+    /// The format of a dump without FIGIs, which can only enrich others.
+    pub enriches_as: Option<String>,
+    /// Number of rows read.
+    pub read: u64,
+    /// Whether these are all its rows.
+    pub is_whole: bool,
+    /// Rows that would be instruments, before those of one FIGI are merged.
+    pub accepted: u64,
+    /// Rows that would be rejected.
+    pub rejected: u64,
+    /// Rows that the format leaves out.
+    pub skipped: u64,
+    /// The columns that have a value in these rows.
+    pub taken: Vec<Taken>,
+    /// The columns that the format names and the dump does not have.
+    pub absent: Vec<String>,
+    /// The columns that the format does not take.
+    pub ignored: Vec<Ignored>,
+    /// Why rows would be skipped, the commonest reason first.
+    pub skips: Vec<Reason>,
+    /// Why rows would be rejected, the commonest reason first.
+    pub rejects: Vec<Reason>,
+    /// Why cells of accepted rows would be dropped, the commonest reason first.
+    pub dropped: Vec<Reason>,
+    /// A columns file for this dump, if its layout is unknown.
+    pub proposal: Option<String>,
+}
+
+/// A canonical column that the dump feeds.
+#[derive(Serialize)]
+pub struct Taken {
+    /// The canonical column.
+    pub column: &'static str,
+    /// The columns of the dump that feed it; without any it is a constant.
+    pub from: Vec<String>,
+    /// Number of rows with a value.
+    pub filled: u64,
+    /// Its first value.
+    pub example: String,
+}
+
+/// A column of the dump that is not taken.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ignored {
+    /// Its name in the dump.
+    pub name: String,
+    /// The canonical column that its name may mean.
+    pub did_you_mean: Option<&'static str>,
+}
+
+/// A reason, with the rows that it applies to.
+#[derive(Serialize)]
+pub struct Reason {
+    /// The column of a dropped cell.
+    pub column: Option<&'static str>,
+    /// The reason.
+    pub reason: &'static str,
+    /// Number of rows.
+    pub count: u64,
+    /// The first of them.
+    pub samples: Vec<Sample>,
+}
+
+/// A row to which a reason applies.
+#[derive(Serialize)]
+pub struct Sample {
+    /// Its line, from 1; in a Parquet file the number of the record.
+    pub line: u64,
+    /// The invalid value or, if it is not known, the beginning of the row.
+    pub value: String,
+}
+
+impl Previews {
+    /// Reads at most `rows_max` rows of each dump as a build would. With `None` the format is
+    /// recognised.
+    ///
+    /// # Errors
+    /// When standard input cannot be read. A dump that cannot be read has a problem instead.
+    pub fn of(inputs: &[Input], format: Option<&Format>, rows_max: u64) -> Result<Self> {
+        let previews = inputs.iter().map(|input| {
+            let input = if *input == Input::Stdin { kept()? } else { input.clone() };
+            Ok(Preview::of(&input, format, rows_max))
+        });
+        previews.collect::<Result<_>>().map(Self)
+    }
+
+    /// The number of dumps that a build cannot read and that have no proposal.
+    pub fn unreadable(&self) -> usize {
+        let previews = self.0.iter();
+        let helpless = |one: &&Preview| one.proposal.is_none() && one.enriches_as.is_none();
+        previews.filter(|one| one.problem.is_some()).filter(helpless).count()
+    }
+}
+
+/// Standard input, in memory.
+fn kept() -> Result<Input> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::open(&"-", error))?;
+    if bytes.len() as u64 > STDIN_BYTES_MAX {
+        let most = STDIN_BYTES_MAX >> 20;
+        let what = format!("longer than {most} MiB: save it as a file and name the file");
+        return Err(Error::input(&"-", None, what));
+    }
+    Ok(Input::Memory("-", bytes.into()))
+}
+
+impl Preview {
+    fn of(input: &Input, format: Option<&Format>, rows_max: u64) -> Self {
+        let mut preview = Self { input: input.name(), ..Self::default() };
+        preview.is_recognised = format.is_none_or(|format| format.one().is_none());
+        match DumpReader::open(input, format) {
+            Ok(source) => preview.read_rows(source, rows_max),
+            Err(error) => preview.problem = Some(what(error)),
+        }
+        // A dump of a known maker without FIGIs has a layout that needs no proposal.
+        if preview.problem.is_some()
+            && let Ok(source) = DumpReader::open_without_figi(input, format)
+            && builtin::recognisable().iter().any(|known| *known.name == *source.format())
+        {
+            preview.enriches_as = Some(source.format().to_owned());
+            return preview;
+        }
+        // The operator's own description is to be corrected, not replaced.
+        let is_unknown = preview.problem.is_some() || (preview.accepted == 0 && preview.read > 0);
+        if format.is_none() && is_unknown {
+            preview.proposal = propose::columns_file(&Records::readings(input));
+        }
+        preview
+    }
+
+    fn read_rows(&mut self, mut source: DumpReader, rows_max: u64) {
+        let mut row = Row::default();
+        let mut dropped: Vec<Dropped> = Vec::new();
+        let mut filled: BTreeMap<Column, (u64, String)> = BTreeMap::new();
+        let mut skips = BTreeMap::new();
+        let mut rejects = BTreeMap::new();
+        let mut drops = BTreeMap::new();
+        while self.read < rows_max {
+            let taken = match source.next(&mut row) {
+                Ok(Next::Row) => normalize(&row, &mut dropped).map(drop),
+                Ok(Next::Rejected(reason)) => Err(reason),
+                Ok(Next::Skipped) => {
+                    self.read += 1;
+                    self.skipped += 1;
+                    add(&mut skips, (None, LEFT_OUT), row.line, start_of(&row));
+                    continue;
+                }
+                Ok(Next::End) => {
+                    self.is_whole = true;
+                    break;
+                }
+                Err(error) => {
+                    self.problem = Some(what(error));
+                    break;
+                }
+            };
+            self.read += 1;
+            let mut last = None;
+            for cell in row.cells().filter(|cell| last.replace(cell.column) != Some(cell.column)) {
+                let (count, _) = filled.entry(cell.column).or_insert_with(|| (0, cut(cell.value)));
+                *count += 1;
+            }
+            match taken {
+                Ok(()) => self.accepted += 1,
+                Err(reason) => {
+                    if let Some(skipped) = source.skips(&reason) {
+                        self.skipped += 1;
+                        add(&mut skips, (None, skipped), row.line, start_of(&row));
+                        dropped.clear();
+                        continue;
+                    }
+                    self.rejected += 1;
+                    let value = row.cells().find(|cell| cell.column == Column::Figi);
+                    let value = value.map_or_else(|| start_of(&row), |cell| cut(cell.value));
+                    add(&mut rejects, (None, reason.kind()), row.line, value);
+                }
+            }
+            for Dropped { column, reason } in dropped.drain(..) {
+                add(&mut drops, (Some(column), reason), row.line, invalid_value(&row, column));
+            }
+        }
+        if self.read == rows_max {
+            self.is_whole = matches!(source.next(&mut row), Ok(Next::End));
+        }
+        let from = |column| source.feeding(column).into_iter().map(str::to_owned).collect();
+        let taken = filled.into_iter().map(|(column, (filled, example))| Taken {
+            column: column.name(),
+            from: from(column),
+            filled,
+            example,
+        });
+        self.taken = taken.collect();
+        self.format = Some(source.format().to_owned());
+        self.absent = source.absent_columns().to_vec();
+        let ignored = source.unknown_columns().iter().map(|name| Ignored {
+            name: name.clone(),
+            did_you_mean: nearest(name)
+                // The shipped description of a maker's format leaves columns out on purpose.
+                .filter(|_| !builtin::recognisable().iter().any(|f| *f.name == *source.format()))
+                .filter(|column| source.feeding(*column).is_empty())
+                .map(Column::name),
+        });
+        self.ignored = ignored.collect();
+        self.skips = reasons(skips);
+        self.rejects = reasons(rejects);
+        self.dropped = reasons(drops);
+    }
+}
+
+/// The message of an error, without the name of the dump, which is printed before it.
+fn what(error: Error) -> String {
+    match error {
+        Error::Input { line: Some(line), what, .. } => format!("line {line}: {what}"),
+        Error::Input { what, .. } => what,
+        other => other.to_string(),
+    }
+}
+
+type Tallies = BTreeMap<(Option<Column>, &'static str), (u64, Vec<Sample>)>;
+
+fn add(tallies: &mut Tallies, key: (Option<Column>, &'static str), line: u64, value: String) {
+    let (count, samples) = tallies.entry(key).or_default();
+    *count += 1;
+    if samples.len() < SAMPLES_MAX {
+        samples.push(Sample { line, value });
+    }
+}
+
+fn reasons(tallies: Tallies) -> Vec<Reason> {
+    let tallies = tallies.into_iter().map(|((column, reason), (count, samples))| Reason {
+        column: column.map(Column::name),
+        reason,
+        count,
+        samples,
+    });
+    let mut reasons: Vec<_> = tallies.collect();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
+    reasons
+}
+
+/// The first value of the row that the column does not accept, or its first value.
+fn invalid_value(row: &Row, column: Column) -> String {
+    let cells = || row.cells().filter(|cell| cell.column == column);
+    let figi = Figi::parse(Column::Figi.example());
+    let refused = figi.ok().and_then(|figi| {
+        let mut instrument = Instrument::new(figi);
+        cells().find(|cell| set_cell(&mut instrument, cell).is_err())
+    });
+    refused.or_else(|| cells().next()).map_or_else(String::new, |cell| cut(cell.value))
+}
+
+fn start_of(row: &Row) -> String {
+    cut(&String::from_utf8_lossy(&row.raw))
+}
+
+fn cut(value: &str) -> String {
+    match value.char_indices().nth(VALUE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
