@@ -119,7 +119,7 @@ pub struct Settings {
     /// afterwards which requests were refused or slow; and no request waits for its line to be
     /// written.
     pub access_log: bool,
-    /// Whether the page's requests without a key count in a window of their own (contract 14.22).
+    /// Whether the page's requests without a key count in a separate window (contract 14.22).
     pub page_window: bool,
     /// The time in which a client must send the body of a request.
     pub body_timeout: Duration,

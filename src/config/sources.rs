@@ -140,7 +140,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// What a file of settings that is not TOML needs most often.
+/// The advice for a file of settings that is not TOML.
 const TOML_HELP: &str = "expected TOML: a setting on each line, and texts such as addresses in \
                          quotes, as in listen = \"127.0.0.1:8080\"";
 

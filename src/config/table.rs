@@ -125,8 +125,8 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "page_window",
-        help: "Count requests that the page for people sends without a key in a window of their \
-               own, 600 in 60 s for an address; without it they count as all others. Any program \
+        help: "Count requests that the page for people sends without a key in a separate \
+               window, 600 in 60 s for an address; without it they count as all others. Any program \
                can pretend to be the page",
         set: |config, text| put(&mut config.settings.page_window, values::truth(text)),
         get: |config| Some(config.settings.page_window.into()),

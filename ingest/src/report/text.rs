@@ -78,7 +78,7 @@ impl Report {
         table(f, "enriched with", heads, rows.collect())
     }
 
-    /// What each input was read as.
+    /// Writes the format of each input.
     fn write_formats(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inputs = self.inputs.iter().map(|input| (&input.name, &input.format));
         let enrich = self.enrich.iter().map(|input| (&input.name, &input.format));

@@ -46,10 +46,10 @@ pub const RECORD_BYTES_MAX: usize = 4 << 20;
 /// Number of bytes that are read to recognise a format.
 pub(crate) const SNIFF_BYTES: usize = 64 << 10;
 
-/// Why a row is skipped that a rule of the format leaves out.
+/// The reason to skip a row that a rule of the format leaves out.
 pub(crate) const LEFT_OUT: &str = "left out by a rule of the format";
 
-/// Why a row is skipped that lists an instrument without a FIGI.
+/// The reason to skip a row of an instrument without a FIGI.
 const NO_FIGI: &str = "no FIGI: the vendor lists instruments that have none";
 
 pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
@@ -194,9 +194,9 @@ impl DumpReader {
         &self.format
     }
 
-    /// Why a row is skipped that was not taken, if it is no fault of the dump: a vendor lists all its
-    /// instruments, also those without a FIGI. In a dump of the canonical columns, or of one's own
-    /// format, they are a fault.
+    /// The reason to skip a row that was not taken, or `None` if it must be rejected. A vendor lists
+    /// all its instruments, also those without a FIGI, so such a row is skipped. In a dump of the
+    /// canonical columns, or of one's own format, it is rejected.
     pub(crate) fn skips(&self, reason: &Reject) -> Option<&'static str> {
         (*reason == Reject::NoFigi && is_of_vendor(&self.format)).then_some(NO_FIGI)
     }

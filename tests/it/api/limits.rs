@@ -300,7 +300,7 @@ fn behind_a_proxy() {
     }
 }
 
-/// contract 14.22: the page's requests without a key count in one window of their own, whatever the
+/// contract 14.22: the page's requests without a key count in one separate window, whatever the
 /// endpoint; those of other pages, of no page, and those with a key do not.
 #[test]
 fn the_page_has_a_window() {

@@ -269,8 +269,8 @@ fn free_ticker_and_iex() {
 }
 
 /// A columns file that uses most of its keys.
-/// A vendor lists instruments that have no FIGI: such rows are no fault of its dump. In a dump of the
-/// canonical columns, or of a columns file, they are. Nothing else is forgiven.
+/// A vendor lists instruments that have no FIGI: such rows are skipped. In a dump of the
+/// canonical columns, or of a columns file, they are rejected. Nothing else is forgiven.
 #[test]
 fn rows_without_a_figi() {
     let vendors = "symbol,name,mic,composite_figi,shareclass_figi,market_cap,figi\n\
