@@ -11,8 +11,8 @@ use crate::capacity::budget::Budget;
 use crate::capacity::pool::Pools;
 use crate::config::Settings;
 use crate::limits::{Limiter, PerRequest, Rates};
-use crate::observe::Observer;
 use crate::observe::metrics::Metrics;
+use crate::observe::{Logged, Observer};
 
 /// The state of a server: its catalogue, keys, limits and settings, and the resources that all
 /// requests share.
@@ -79,7 +79,8 @@ impl State {
 
     /// An observer of the requests and connections of this state's service.
     pub fn observer(&self) -> Observer {
-        Observer::new(self.metrics.clone(), self.settings.access_log)
+        let Settings { access_log: requests, access_log_page: page, .. } = *self.settings();
+        Observer::new(self.metrics.clone(), Logged { requests, page })
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

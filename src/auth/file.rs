@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use figdex_index::{escaped_path, hex, is_hidden, unhex};
@@ -85,6 +85,22 @@ pub enum KeysError {
     /// The system gave no random bytes.
     #[error("the system gave no random bytes for a key: {0}")]
     Random(getrandom::Error),
+}
+
+/// A warning when other users may read the keys file, or change it: its path, its mode, and what to
+/// do. `None` when they may not, or the file cannot be looked at.
+pub fn shared(file: &Path) -> Option<String> {
+    let mode = fs::metadata(file).ok()?.permissions().mode() & 0o777;
+    let may = match mode {
+        _ if mode & 0o022 != 0 => "change",
+        _ if mode & 0o004 != 0 => "read",
+        _ => return None,
+    };
+    let path = escaped_path(file);
+    Some(format!(
+        "the keys file {path} has the mode {mode:03o}: other users can {may} it; make it private \
+         with: chmod 600 {path}"
+    ))
 }
 
 /// The entries of a keys file, in its order.

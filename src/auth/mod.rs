@@ -8,7 +8,8 @@ pub mod file;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::RwLock;
 use sha2::{Digest as _, Sha256};
@@ -37,10 +38,51 @@ pub struct KeyRing {
 struct Held {
     /// The keys file; without one there are no keys.
     file: Option<PathBuf>,
-    digests: HashMap<KeyId, Digest>,
+    keys: HashMap<KeyId, Arc<ValidKey>>,
     /// The stamp of the file at the last look, whether it was valid or not; `None` if it was
     /// gone.
     stamp: Option<Stamp>,
+}
+
+/// A valid key, and its use since the server started.
+#[derive(Debug)]
+pub struct ValidKey {
+    pub(crate) id: KeyId,
+    /// The name that the operator gave it.
+    pub(crate) name: String,
+    digest: Digest,
+    requests: AtomicU64,
+    /// The time of the last request, in seconds since 1970; 0 before the first.
+    last_used: AtomicU64,
+}
+
+/// The use of a key, for the metrics.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct KeyUse {
+    pub(crate) name: String,
+    pub(crate) requests: u64,
+    /// In seconds since 1970; `None` before the first request.
+    pub(crate) last_used: Option<u64>,
+}
+
+impl ValidKey {
+    fn of(key: file::Key) -> Arc<Self> {
+        let file::Key { name, digest, .. } = key;
+        let id = KeyId::of_digest(&digest);
+        Arc::new(Self {
+            id,
+            name,
+            digest,
+            requests: AtomicU64::new(0),
+            last_used: AtomicU64::new(0),
+        })
+    }
+
+    fn count(&self) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.last_used.store(now.as_secs(), Ordering::Relaxed);
+    }
 }
 
 impl KeyRing {
@@ -50,8 +92,8 @@ impl KeyRing {
     /// When the file does not exist, cannot be read, or is not a keys file.
     pub fn open(file: &Path) -> Result<Self, KeysError> {
         let stamp = Stamp::of(file);
-        let digests = digests(file)?;
-        Ok(Self { held: RwLock::new(Held { file: Some(file.to_owned()), digests, stamp }) })
+        let keys = valid_keys(file)?;
+        Ok(Self { held: RwLock::new(Held { file: Some(file.to_owned()), keys, stamp }) })
     }
 
     /// The file, if the keys come from one.
@@ -61,8 +103,35 @@ impl KeyRing {
 
     /// Replaces the keys and their file by those of another ring, which is left empty.
     pub fn replace(&self, other: &Self) {
-        let held = std::mem::take(&mut *other.held.write());
-        *self.held.write() = held;
+        let mut held = std::mem::take(&mut *other.held.write());
+        let mut before = self.held.write();
+        held.keep_uses(&before);
+        *before = held;
+        drop(before);
+        self.warn_if_shared();
+    }
+
+    /// Warns when others than the owner of the keys file may read it. It is not refused: secrets that
+    /// an orchestrator mounts may have such a mode.
+    pub(crate) fn warn_if_shared(&self) {
+        let Some(warning) = self.file().and_then(|file| file::shared(&file)) else { return };
+        tracing::warn!("{warning}");
+    }
+
+    /// The use of each key, by name.
+    pub(crate) fn uses(&self) -> Vec<KeyUse> {
+        let held = self.held.read();
+        let uses = held.keys.values().map(|key| {
+            let last_used = key.last_used.load(Ordering::Relaxed);
+            KeyUse {
+                name: key.name.clone(),
+                requests: key.requests.load(Ordering::Relaxed),
+                last_used: (last_used > 0).then_some(last_used),
+            }
+        });
+        let mut uses: Vec<_> = uses.collect();
+        uses.sort_by(|one, other| one.name.cmp(&other.name));
+        uses
     }
 
     /// Reloads the file if it changed. An invalid or missing file leaves the keys as they were: a
@@ -73,16 +142,20 @@ impl KeyRing {
         if self.held.read().stamp == stamp {
             return;
         }
-        let digests = digests(&file);
+        let keys = valid_keys(&file);
         let mut held = self.held.write();
         if held.file.as_ref() != Some(&file) {
             // The ring was given another file in the meantime.
             return;
         }
-        match digests {
-            Ok(digests) => {
-                tracing::info!(keys = digests.len(), "keys file reloaded");
-                *held = Held { file: Some(file), digests, stamp };
+        match keys {
+            Ok(keys) => {
+                tracing::info!(keys = keys.len(), "keys file reloaded");
+                let mut reloaded = Held { file: Some(file), keys, stamp };
+                reloaded.keep_uses(&held);
+                *held = reloaded;
+                drop(held);
+                self.warn_if_shared();
             }
             Err(error) => {
                 tracing::warn!(%error, "keys file not reloaded: the previous keys stay valid");
@@ -106,11 +179,12 @@ impl KeyRing {
     }
 
     /// The key in the headers of a request; `None` when there is none. An empty value is not a
-    /// key, and the same key in several headers is one key (contract 3.2 to 3.5).
+    /// key, and the same key in several headers is one key (contract 3.2 to 3.5). The request
+    /// counts as a use of the key.
     ///
     /// # Errors
     /// [`ApiError::InvalidApiKey`] for an unknown key, and for two different ones.
-    pub fn admit(&self, headers: &HeaderMap) -> Result<Option<KeyId>, ApiError> {
+    pub fn admit(&self, headers: &HeaderMap) -> Result<Option<Arc<ValidKey>>, ApiError> {
         let values = HEADERS.iter().flat_map(|name| headers.get_all(*name));
         let mut keys =
             values.map(|value| value.as_bytes().trim_ascii()).filter(|key| !key.is_empty());
@@ -124,12 +198,14 @@ impl KeyRing {
         // can compute anyway, and nothing of a key. The hashes are compared in constant time,
         // also when the key is unknown.
         let held = self.held.read();
-        let known = held.digests.get(&id);
-        let same = known.unwrap_or(&[0; 32]).ct_eq(&digest);
-        if bool::from(same) && known.is_some() {
-            Ok(Some(id))
-        } else {
-            Err(ApiError::InvalidApiKey)
+        let known = held.keys.get(&id);
+        let same = known.map_or(&[0; 32], |key| &key.digest).ct_eq(&digest);
+        match known {
+            Some(key) if bool::from(same) => {
+                key.count();
+                Ok(Some(key.clone()))
+            }
+            _ => Err(ApiError::InvalidApiKey),
         }
     }
 }
@@ -138,9 +214,21 @@ pub(crate) fn digest_of(key: &[u8]) -> Digest {
     Sha256::digest(key).into()
 }
 
-fn digests(file: &Path) -> Result<HashMap<KeyId, Digest>, KeysError> {
-    let keys = file::list(file)?;
-    Ok(keys.iter().map(|key| (KeyId::of_digest(&key.digest), key.digest)).collect())
+fn valid_keys(file: &Path) -> Result<HashMap<KeyId, Arc<ValidKey>>, KeysError> {
+    let keys = file::list(file)?.into_iter().map(ValidKey::of);
+    Ok(keys.map(|key| (key.id, key)).collect())
+}
+
+impl Held {
+    /// Keeps the counts of the keys that were held before, under the same name.
+    fn keep_uses(&mut self, before: &Self) {
+        for (id, key) in &mut self.keys {
+            let same = |old: &&Arc<ValidKey>| old.digest == key.digest && old.name == key.name;
+            if let Some(old) = before.keys.get(id).filter(same) {
+                *key = old.clone();
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -188,6 +276,33 @@ mod tests {
             assert_eq!(admit(&ring, &headers), with_keys, "{headers:?}");
             assert_eq!(admit(&no_key, &headers), without_keys, "{headers:?}");
         }
+    }
+
+    /// A key's requests are counted under its name, also over a change of the file.
+    #[test]
+    fn the_use_of_a_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("keys.toml");
+        let key = file::add(&file, "desk").unwrap();
+        let ring = KeyRing::open(&file).unwrap();
+        let counts = || -> Vec<(String, u64, bool)> {
+            let uses = ring.uses().into_iter();
+            uses.map(|key| (key.name, key.requests, key.last_used.is_some())).collect()
+        };
+        assert_eq!(counts(), [("desk".to_owned(), 0, false)]);
+        for _ in 0..2 {
+            admit(&ring, &[(HEADERS[1], &key)]).unwrap();
+        }
+        admit(&ring, &[(HEADERS[1], "x")]).unwrap_err();
+        file::add(&file, "batch").unwrap();
+        ring.refresh();
+        assert_eq!(counts(), [("batch".to_owned(), 0, false), ("desk".to_owned(), 2, true)]);
+        admit(&ring, &[(HEADERS[0], &key)]).unwrap();
+        ring.replace(&KeyRing::open(&file).unwrap());
+        assert_eq!(counts()[1], ("desk".to_owned(), 3, true));
+        file::revoke(&file, "desk").unwrap();
+        ring.refresh();
+        assert_eq!(counts(), [("batch".to_owned(), 0, false)]);
     }
 
     /// contract 3.6: a changed file is loaded without a restart; a broken or removed one is not.

@@ -10,8 +10,16 @@ use figdex_ingest::terminal;
 use crate::auth::file;
 use crate::config::{KeysCommand, KeysFlags};
 
-/// Runs a command. Results go to standard output, where scripts read them.
+/// Runs a command. Results go to standard output, where scripts read them, and a warning about the
+/// file to standard error.
 pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
+    let (KeysCommand::Add { place, .. }
+    | KeysCommand::List { place }
+    | KeysCommand::Revoke { place, .. }) = command;
+    // A change makes the file private again, so the warning is about the file as it was.
+    if let Some(warning) = place.resolve().ok().and_then(|keys| file::shared(&keys)) {
+        terminal::note(&format_args!("warning: {warning}"));
+    }
     match command {
         KeysCommand::Add { name, place } => {
             let key = file::add(&changeable(place)?, name)?;

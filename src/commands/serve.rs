@@ -25,6 +25,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     if let Some(Provenance::Derived(reason)) = config.provenance.get("hide_identifiers") {
         tracing::info!(reason, "identifiers of instruments are hidden");
     }
+    config.keys.warn_if_shared();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let hangups = {
         // From here on SIGHUP does not end the program, not even while an index is opened.

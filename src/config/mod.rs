@@ -119,6 +119,11 @@ pub struct Settings {
     /// afterwards which requests were refused or slow; and no request waits for its line to be
     /// written.
     pub access_log: bool,
+    /// Whether requests for the files of the page are logged too.
+    pub access_log_page: bool,
+    /// Whether the metrics may name the keys: only operators can read them. It follows from the
+    /// addresses.
+    pub metrics_name_keys: bool,
     /// Whether the page's requests without a key count in a separate window (contract 14.22).
     pub page_window: bool,
     /// The time in which a client must send the body of a request.
@@ -168,6 +173,8 @@ impl Default for Settings {
             body_bytes_max: BODY_BYTES_MAX,
             connections: ConnectionBounds::default(),
             access_log: true,
+            access_log_page: false,
+            metrics_name_keys: false,
             page_window: true,
             body_timeout: BODY_TIMEOUT,
             bodies_bytes_max: BODIES_BYTES_MAX,
@@ -243,6 +250,7 @@ impl Config {
         } else {
             None
         };
+        settings.metrics_name_keys = self.admin_listen.is_some() || stranger.is_none();
         if let Some(reason) = stranger {
             let reason = format!("{reason}; --hide-identifiers=false shows them");
             settings.hide_identifiers |= derive("hide_identifiers", reason);

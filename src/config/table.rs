@@ -324,10 +324,18 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "access_log",
-        help: "Log a line for each request: its method, route, status, rows, time and id, never \
-               its key, its body or the values that it asks for",
+        help: "Log a line for each request: its method, route, status, rows, time, id and the \
+               name of its key, never its key, its body or the values that it asks for",
         set: |config, text| put(&mut config.settings.access_log, values::truth(text)),
         get: |config| Some(config.settings.access_log.into()),
+        ..LOG
+    },
+    Setting {
+        name: "access_log_page",
+        help: "Log requests for the files of the page for people too, which are a few dozen for \
+               each visitor. Those with an error are logged in any case",
+        set: |config, text| put(&mut config.settings.access_log_page, values::truth(text)),
+        get: |config| Some(config.settings.access_log_page.into()),
         ..LOG
     },
 ];

@@ -210,7 +210,11 @@ fn admit(
         let allow = if method == Method::GET { "GET" } else { "POST" };
         return Err(ApiError::InvalidMethod { allow });
     }
-    let key = state.keys().admit(headers)?;
+    let key = state.keys().admit(headers)?.map(|key| {
+        let id = key.id;
+        request::set_key(key);
+        id
+    });
     let (is_accepted, is_readable) = match action {
         Action::List => {
             (form_of_answer(headers, Form::Json).is_some(), form_of_body(headers).is_some())

@@ -1,7 +1,7 @@
 //! Observes requests and connections. Each answer gets the request's id as a header, a line in
 //! the log and a count in the metrics; a panic becomes a 500. The log and the metrics have a
-//! request's method, route template, status, rows, time and id, and never its path, key, query
-//! or body.
+//! request's method, route template, status, rows, time, id and the name of its key, and never its
+//! path, its key, its query or its body.
 
 mod labels;
 pub(crate) mod log;
@@ -19,7 +19,7 @@ use self::log::ACCESS;
 use self::metrics::{ConnectionMetrics, Metrics};
 use crate::error::ApiError;
 use crate::request;
-use crate::request::{Ids, REQUEST_ID, Request};
+use crate::request::{Ids, REQUEST_ID, Request, Route};
 
 /// The status logged when the client disconnects before the answer. 499 is not an HTTP status;
 /// nginx uses it the same way.
@@ -32,14 +32,23 @@ pub struct Observer {
     connections: Arc<ConnectionMetrics>,
     /// The source of request ids. `None` when requests are not observed.
     ids: Option<Arc<Ids>>,
-    has_log: bool,
+    log: Logged,
+}
+
+/// The requests that have a line in the log.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Logged {
+    /// All but those for the files of the page.
+    pub(crate) requests: bool,
+    /// Also those for the files of the page.
+    pub(crate) page: bool,
 }
 
 impl Observer {
-    /// Counts in `metrics`; with `has_log`, each request has a line in the log.
-    pub(crate) fn new(metrics: Arc<Metrics>, has_log: bool) -> Self {
+    /// Counts in `metrics`.
+    pub(crate) fn new(metrics: Arc<Metrics>, log: Logged) -> Self {
         let connections = metrics.connections.clone();
-        Self { metrics, connections, ids: Some(Arc::default()), has_log }
+        Self { metrics, connections, ids: Some(Arc::default()), log }
     }
 
     /// The observer of the operators' listener. Its connections are not in the metrics, which
@@ -51,7 +60,12 @@ impl Observer {
 
     /// The observer of a service other than Figdex's: requests get no id and are not counted.
     pub fn none() -> Self {
-        Self { metrics: Arc::default(), connections: Arc::default(), ids: None, has_log: false }
+        Self {
+            metrics: Arc::default(),
+            connections: Arc::default(),
+            ids: None,
+            log: Logged::default(),
+        }
     }
 
     pub(crate) fn connections(&self) -> &Arc<ConnectionMetrics> {
@@ -68,7 +82,7 @@ impl Observer {
                 status: None,
                 began: Instant::now(),
                 metrics: self.metrics.clone(),
-                has_log: self.has_log,
+                log: self.log,
             }
         }))
     }
@@ -110,7 +124,7 @@ struct Facts {
     status: Option<StatusCode>,
     began: Instant,
     metrics: Arc<Metrics>,
-    has_log: bool,
+    log: Logged,
 }
 
 impl Drop for Facts {
@@ -120,7 +134,10 @@ impl Drop for Facts {
         let status = self.status.map_or(CLIENT_CLOSED_REQUEST, |status| status.as_u16());
         self.metrics.requests_in_flight.dec();
         self.metrics.count_request(route, status, rows, elapsed);
-        if self.has_log {
+        // The files of the page are asked for by the dozen and say little about the server.
+        let is_logged =
+            self.log.requests && (self.log.page || route != Route::Page || status >= 400);
+        if is_logged {
             tracing::info!(
                 target: ACCESS,
                 message = "answered",
@@ -129,6 +146,7 @@ impl Drop for Facts {
                 status,
                 rows,
                 elapsed_us = elapsed.as_micros() as u64,
+                key = self.request.key(),
                 request_id = self.request.id().as_str(),
             );
         }
@@ -162,7 +180,7 @@ mod tests {
     #[tokio::test]
     async fn every_request_is_counted_once() {
         let metrics = Arc::<Metrics>::default();
-        let observer = Observer::new(metrics.clone(), false);
+        let observer = Observer::new(metrics.clone(), Logged::default());
         let begin = || observer.begin(&Method::GET, &HeaderMap::new());
         let answered = begin().answering(async { Reply::default() }).await;
         assert!(answered.headers().contains_key(REQUEST_ID));

@@ -1,4 +1,4 @@
-//! The request that is being answered: its id, its route and the number of rows in its answer, for
+//! The request that is being answered: its id, route and key, and the number of rows in its answer, for
 //! the log and the metrics. `observe` begins and ends it.
 //!
 //! It is task-local, like the fields of a span: the code that counts rows or logs a failure is far
@@ -12,6 +12,8 @@ mod route;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use crate::auth::ValidKey;
+
 pub(crate) use self::id::{Ids, REQUEST_ID, RequestId};
 pub(crate) use self::route::Route;
 
@@ -24,12 +26,13 @@ tokio::task_local! {
 pub(crate) struct Request {
     id: RequestId,
     route: OnceLock<Route>,
+    key: OnceLock<Arc<ValidKey>>,
     rows: AtomicU64,
 }
 
 impl Request {
     pub(crate) fn new(id: RequestId) -> Arc<Self> {
-        Arc::new(Self { id, route: OnceLock::new(), rows: AtomicU64::new(0) })
+        Arc::new(Self { id, route: OnceLock::new(), key: OnceLock::new(), rows: AtomicU64::new(0) })
     }
 
     pub(crate) fn id(&self) -> &RequestId {
@@ -39,6 +42,11 @@ impl Request {
     /// The route of the request; [`Route::Other`] when no route has its path.
     pub(crate) fn route(&self) -> Route {
         self.route.get().copied().unwrap_or(Route::Other)
+    }
+
+    /// The name of the key that came with the request.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.get().map(|key| &*key.name)
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -64,6 +72,12 @@ pub(crate) fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
 pub(crate) fn set_route(route: Route) {
     let is_first = CURRENT.try_with(|request| request.route.set(route).is_ok());
     debug_assert_ne!(is_first, Ok(false), "a request has two routes: {route}");
+}
+
+/// Sets the key of the current request.
+pub(crate) fn set_key(key: Arc<ValidKey>) {
+    // Outside of a request nobody asks for it.
+    CURRENT.try_with(|request| request.key.set(key).ok()).ok();
 }
 
 /// Counts rows of the current request's answer.

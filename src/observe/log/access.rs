@@ -80,8 +80,9 @@ where
 /// The size of a usual line, rounded up.
 const LINE_BYTES: usize = 256;
 
-/// Writes the fields of a line. Their texts are written as they are, because none needs escapes:
-/// the name of a known method, a route's template, and an id of letters, digits and signs.
+/// Writes the fields of a line. Their texts but the name of a key are written as they are, because
+/// none needs escapes: the name of a known method, a route's template, and an id of letters, digits
+/// and signs.
 /// Formatting each of them would cost more than the rest of the line.
 struct Fields {
     shape: &'static Shape,
@@ -106,6 +107,12 @@ impl Visit for Fields {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         self.name(field);
+        if field.name() == "key" {
+            // The only text that an operator has written: any printable characters.
+            write!(self.line, "{}", serde_json::Value::from(value))
+                .expect("writing into memory does not fail");
+            return;
+        }
         self.line.push_str(self.shape.quote);
         self.line.push_str(value);
         self.line.push_str(self.shape.quote);

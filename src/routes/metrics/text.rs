@@ -3,11 +3,14 @@
 //! Each scrape renders the page from the current counts of the other modules, a few times a
 //! minute, so that no count is kept twice. `docs/metrics.md` describes the same metrics.
 
+use std::fmt::Debug;
+use std::hash::Hash;
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use figdex_build_info::{COMMIT, VERSION};
 use jiff::Timestamp;
+use prometheus_client::encoding::EncodeLabelValue;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -27,6 +30,7 @@ pub(crate) fn render(state: &State) -> String {
     page.register("build_info", "Version of the program; the value is 1", info(build));
     requests(&mut page, state.metrics());
     limits(&mut page, state);
+    keys(&mut page, state);
     pools(&mut page, state);
     budgets(&mut page, state);
     index(&mut page, state);
@@ -65,6 +69,23 @@ fn limits(page: &mut Registry, state: &State) {
         "rate_limit_refusals",
         "Number of requests refused with 429, by the window that was full",
         counters(refusals),
+    );
+}
+
+/// The use of each key, by its name, where only operators read the metrics.
+fn keys(page: &mut Registry, state: &State) {
+    if !state.settings().metrics_name_keys {
+        return;
+    }
+    let uses = state.keys().uses();
+    let requests = uses.iter().map(|key| ([("key", key.name.clone())], key.requests));
+    page.register("key_requests", "Number of requests with a key, by its name", counters(requests));
+    let last_used =
+        uses.iter().filter_map(|key| Some(([("key", key.name.clone())], key.last_used?)));
+    page.register(
+        "key_last_used_timestamp_seconds",
+        "Time of the last request with a key since the server started, by its name",
+        gauges(last_used),
     );
 }
 
@@ -161,31 +182,35 @@ fn connections(page: &mut Registry, state: &State) {
 
 /// A metric with the value 1, whose labels are the information. It is a gauge, because readers
 /// of the older Prometheus format reject a page with the kind `info`.
-fn info<const N: usize>(
-    labels: [(&'static str, String); N],
-) -> Family<[(&'static str, String); N], Gauge> {
-    let family = Family::<[(&'static str, String); N], Gauge>::default();
+fn info<const N: usize>(labels: Labels<String, N>) -> Family<Labels<String, N>, Gauge> {
+    let family = Family::<Labels<String, N>, Gauge>::default();
     family.get_or_create(&labels).set(1);
     family
 }
 
-/// Names and values of labels, which are fixed in the program.
-type Labels<const N: usize> = [(&'static str, &'static str); N];
+/// The value of a label: fixed in the program, or the name of a key.
+trait LabelValue: EncodeLabelValue + Clone + Eq + Hash + Debug + Send + Sync + 'static {}
 
-fn counters<const N: usize>(
-    counts: impl IntoIterator<Item = (Labels<N>, u64)>,
-) -> Family<Labels<N>, Counter> {
-    let family = Family::<Labels<N>, Counter>::default();
+impl LabelValue for &'static str {}
+impl LabelValue for String {}
+
+/// The names and values of labels.
+type Labels<V, const N: usize> = [(&'static str, V); N];
+
+fn counters<V: LabelValue, const N: usize>(
+    counts: impl IntoIterator<Item = (Labels<V, N>, u64)>,
+) -> Family<Labels<V, N>, Counter> {
+    let family = Family::<Labels<V, N>, Counter>::default();
     for (labels, count) in counts {
         family.get_or_create(&labels).inc_by(count);
     }
     family
 }
 
-fn gauges<const N: usize>(
-    values: impl IntoIterator<Item = (Labels<N>, u64)>,
-) -> Family<Labels<N>, Gauge<u64, AtomicU64>> {
-    let family = Family::<Labels<N>, Gauge<u64, AtomicU64>>::default();
+fn gauges<V: LabelValue, const N: usize>(
+    values: impl IntoIterator<Item = (Labels<V, N>, u64)>,
+) -> Family<Labels<V, N>, Gauge<u64, AtomicU64>> {
+    let family = Family::<Labels<V, N>, Gauge<u64, AtomicU64>>::default();
     for (labels, value) in values {
         family.get_or_create(&labels).set(value);
     }

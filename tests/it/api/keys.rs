@@ -120,6 +120,7 @@ fn faults_of_the_command() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (file, none, broken) = (at("keys.toml"), at("none.toml"), at("broken.toml"));
     assert!(keys(&["add", "desk", "--keys", &file], &[]).status.success());
+    std::fs::copy(&file, &broken).unwrap();
     std::fs::write(&broken, "name = 1").unwrap();
     for (arguments, message) in [
         (&["add", "desk", "--keys", &file][..], "already has a key named \"desk\""),

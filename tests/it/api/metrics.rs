@@ -245,6 +245,8 @@ fn names_are_described_and_used() {
             .lines()
             .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
             .map(|(name, _)| name.to_owned())
+            // Those of keys need a key: `server::log` has a test of them.
+            .filter(|name| !name.starts_with("figdex_key_"))
             .collect();
         assert_eq!(page.names(), described);
 

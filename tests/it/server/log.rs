@@ -2,6 +2,8 @@
 //! JSON.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
@@ -17,6 +19,9 @@ fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
 /// A text that must never be in the log.
 const SECRET: &str = "SECRET4711";
 
+/// The name of a key, with signs that JSON escapes.
+const KEY_NAME: &str = r#"desk "one" \"#;
+
 /// contract 2.14: with `--log-format json` each line is JSON with the id of its request, and holds
 /// no key, body, query text or path.
 #[test]
@@ -25,7 +30,7 @@ fn a_line_for_each_request() {
     let index = folder.path().join("index");
     build_index(&index);
     let keys = folder.path().join("keys.toml");
-    let key = figdex::auth::file::add(&keys, "desk").unwrap();
+    let key = figdex::auth::file::add(&keys, KEY_NAME).unwrap();
     let mut command = figdex();
     command.args(["--listen", "127.0.0.1:0", "--log-format", "json"]);
     command.arg("--index").arg(&index).arg("--keys").arg(&keys);
@@ -89,7 +94,72 @@ fn a_line_for_each_request() {
         assert_eq!((line["method"].as_str(), line["route"].as_str()), (Some(method), Some(route)));
         assert_eq!((line["status"].as_u64(), line["rows"].as_u64()), (Some(status), Some(rows)));
         assert!(line["elapsed_us"].is_u64(), "{line}");
-        assert_eq!(line.as_object().unwrap().len(), 10, "{line}");
+        // The name of the key, and never the key.
+        let has_key = id == "trace-1";
+        assert_eq!(line.get("key"), has_key.then(|| Value::from(KEY_NAME)).as_ref(), "{line}");
+        assert_eq!(line.as_object().unwrap().len(), 10 + usize::from(has_key), "{line}");
+    }
+}
+
+/// A keys file that other users can read is warned of, with its mode and the remedy; and the name of
+/// a key is in the metrics only where operators alone read them.
+#[test]
+fn keys_that_others_can_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    build_index(&index);
+    let keys = folder.path().join("keys.toml");
+    let key = figdex::auth::file::add(&keys, "desk").unwrap();
+    let metrics = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    for (mode, warning, listen, proxy, is_named) in [
+        (0o600, None, "127.0.0.1:0", None, true),
+        (0o640, None, "127.0.0.1:0", Some("--trust-proxy"), false),
+        (0o644, Some("mode 644: other users can read it"), "0.0.0.0:0", None, false),
+        (0o660, Some("mode 660: other users can change it"), "127.0.0.1:0", None, true),
+    ] {
+        fs::set_permissions(&keys, fs::Permissions::from_mode(mode)).unwrap();
+        let mut command = figdex();
+        command.args(["--listen", listen]).arg("--index").arg(&index).arg("--keys").arg(&keys);
+        let process = Process::start(command.args(proxy));
+        process.map(&format!("X-OPENFIGI-APIKEY: {key}\r\n"), "[]");
+        let page = process.exchange(metrics);
+        assert_eq!(
+            page.contains("figdex_key_requests_total{key=\"desk\"} 1\n"),
+            is_named,
+            "{page}"
+        );
+        let named = page.contains("figdex_key_last_used_timestamp_seconds{key=\"desk\"} 1");
+        assert_eq!(named, is_named, "{page}");
+        assert_eq!(page.contains("desk"), is_named, "{page}");
+        let log = process.stop();
+        assert_eq!(log.contains("the keys file"), warning.is_some(), "{log}");
+        assert!(warning.is_none_or(|warning| log.contains(warning)), "{log}");
+
+        let listed = figdex().args(["keys", "list", "--keys"]).arg(&keys).output().unwrap();
+        let said = String::from_utf8(listed.stderr).unwrap();
+        assert_eq!(said.contains("chmod 600"), warning.is_some(), "{said}");
+        assert!(listed.status.success());
+    }
+}
+
+/// The files of the page have lines only when they are asked for; their errors always.
+#[test]
+fn the_files_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    build_index(&index);
+    for (flags, files) in [(None, 0), (Some("--access-log-page"), 2)] {
+        let mut command = figdex();
+        command.args(["--listen", "127.0.0.1:0"]).arg("--index").arg(&index).args(flags);
+        let process = Process::start(&mut command);
+        for (path, status) in [("/", 200), ("/page/main.js", 200), ("/page/nothing.js", 404)] {
+            let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+            let answer = process.exchange(request.as_bytes());
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{path}: {answer}");
+        }
+        let log = process.stop();
+        assert_eq!(log.matches("status=200").count(), files, "{flags:?}: {log}");
+        assert_eq!(log.matches("status=404").count(), 1, "{flags:?}: {log}");
     }
 }
 
