@@ -69,6 +69,12 @@ pub enum Error {
         /// The limit, such as `5 %`.
         limit: String,
     },
+    /// The new index differs more from the published one than the guard allows.
+    #[error("{refusal}")]
+    Guarded {
+        /// What differs, and what to do.
+        refusal: String,
+    },
     /// The inputs contain no instruments.
     #[error("the inputs contain no instruments: nothing is published")]
     Nothing {
@@ -118,6 +124,7 @@ impl Error {
             | Self::Columns { .. }
             | Self::File { .. }
             | Self::Space { .. }
+            | Self::Guarded { .. }
             | Self::Unreported { .. }
             | Self::Output(_)
             | Self::Index(_) => None,
@@ -128,6 +135,7 @@ impl Error {
     pub fn says_what_is_published(&self) -> bool {
         match self {
             Self::Space { .. }
+            | Self::Guarded { .. }
             | Self::TooManyRejects { .. }
             | Self::Nothing { .. }
             | Self::Unreported { .. }

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::generate::{Dirt, Mix};
 use crate::layout::Layout;
-use crate::{Format, MEMORY_BYTES_MIN, MaxRejects};
+use crate::{Format, MEMORY_BYTES_MIN, MaxRejects, Share};
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
@@ -96,6 +96,14 @@ pub struct BuildFlags {
     /// Publish nothing if more rows than this are rejected: a number or a percentage
     #[arg(long, value_name = "N|P%", default_value = "5%")]
     pub max_rejects: MaxRejects,
+    /// Publish nothing if more of the published instruments than this are missing in
+    /// the dumps, such as 2%. Those that have expired or matured do not count
+    #[arg(long, value_name = "P%")]
+    pub max_removed: Option<Share>,
+    /// Publish nothing if a result field or an identifier of more of the published
+    /// instruments than this is different, such as 20%
+    #[arg(long, value_name = "P%")]
+    pub max_changed: Option<Share>,
     /// Approximate memory limit of the build, such as 2GiB or 800MB. Rows that do not
     /// fit are sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]

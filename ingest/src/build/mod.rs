@@ -4,6 +4,7 @@
 mod derive;
 mod enrich;
 mod exchanges;
+mod guard;
 mod max_rejects;
 mod merge;
 mod progress;
@@ -20,6 +21,7 @@ use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chai
 use self::derive::derive;
 use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
+use self::guard::{Guard, shorter};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
 use self::progress::Clock;
@@ -28,6 +30,7 @@ use self::rejects::Rejects;
 use crate::error::{Error, Result};
 use crate::files::{Files, Output};
 use crate::format::Format;
+use crate::report::comparison::GuardLimits;
 use crate::report::conflicts::Conflicts;
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
@@ -64,6 +67,8 @@ pub struct Build {
     pub also_read: Vec<PathBuf>,
     /// The most rows that may be rejected.
     pub max_rejects: MaxRejects,
+    /// The shares of the published instruments that may be removed or changed.
+    pub guard: GuardLimits,
     /// Approximate memory limit of the build, in bytes; at least [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
     /// The most instruments in a part of the index; `None` derives it from the memory.
@@ -112,6 +117,7 @@ impl Build {
             report: None,
             also_read: Vec::new(),
             max_rejects: MaxRejects::default(),
+            guard: GuardLimits::default(),
             memory_bytes: MEMORY_BYTES,
             part_instruments_max: None,
             generations_kept: BuildOptions::default().generations_kept,
@@ -202,6 +208,7 @@ impl Build {
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
         let ReadInputs { sorted, mut enrichment, mut rejects, sources } =
             self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
+        report.warnings.extend(shorter(&self.index, &sources));
         let (rejected, read) = report.rejected_of_read();
         let total = report.total();
         let instruments_max = total.read - total.rejected - total.skipped;
@@ -230,6 +237,12 @@ impl Build {
             })?;
             enrichment.settle();
         }
+        let mut guard = Guard::begin(self.guard, &self.index)?;
+        if guard.is_none() && self.guard != GuardLimits::default() {
+            let nothing = "nothing is published in this format yet, so --max-removed and \
+                           --max-changed have nothing to compare with";
+            report.warnings.push(nothing.to_owned());
+        }
         let mut conflicts = Conflicts::new(names);
         let mut from_exchanges = BTreeMap::new();
         let mut indexed = 0;
@@ -241,6 +254,9 @@ impl Build {
             }
             enrichment.apply(&mut instrument, conflicts);
             derive(&mut instrument);
+            if let Some(guard) = &mut guard {
+                guard.observe(&instrument)?;
+            }
             Ok(builder.add(instrument)?)
         })?;
         merged.resize(report.inputs.len(), Merged::default());
@@ -258,6 +274,7 @@ impl Build {
         report.rejects_file = rejects.path();
         rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
+        report.comparison = guard.map(Guard::finish).transpose()?;
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
         rejects.finish().map_err(unreported(manifest.generation))?;
@@ -421,6 +438,10 @@ impl Reading<'_, '_> {
                 self.rejects.keep(name, &row, Some(column), reason)?;
                 self.report.dropped.entry((column, reason)).or_default().add(name, row.line);
             }
+        }
+        if source.lacks_line_end() {
+            let warning = format!("{name} ends without a line end: was it cut off?");
+            self.report.warnings.push(warning);
         }
         let (bytes, sha256) = (source.meter().bytes(), source.meter().sha256());
         (self.clock.progress)(progress(self.rows, bytes));

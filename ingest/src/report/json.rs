@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::comparison::Comparison;
 use super::conflicts::Conflict;
 use super::{Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, Tally};
 use crate::row::Column;
@@ -39,6 +40,10 @@ struct Document<'a> {
     filled: Vec<Filled>,
     /// Fields filled by the table of `--exchanges`, by column.
     filled_from_exchanges: Vec<Filled>,
+    /// The comparison with the generation that was published before; `null` without a limit.
+    comparison: Option<&'a Comparison>,
+    /// What an operator should look at, a sentence each.
+    warnings: &'a [String],
     /// The rejects file; `null` if nothing was rejected or dropped.
     rejects_file: Option<String>,
 }
@@ -96,6 +101,8 @@ impl Report {
             conflicts: conflicts.collect(),
             filled: filled(&self.filled),
             filled_from_exchanges: filled(&self.from_exchanges),
+            comparison: self.comparison.as_ref(),
+            warnings: &self.warnings,
             rejects_file: self.rejects_file.as_ref().map(|path| path.display().to_string()),
         };
         let text = serde_json::to_string_pretty(&document);

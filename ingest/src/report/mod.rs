@@ -5,6 +5,7 @@
 //!
 //! `text.rs` formats it for people, `json.rs` for programs.
 
+pub(crate) mod comparison;
 pub(crate) mod conflicts;
 mod json;
 pub(crate) mod size;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use figdex_index::escaped;
 use serde::Serialize;
 
+use self::comparison::Comparison;
 use self::conflicts::Conflict;
 pub use self::text::grouped;
 use crate::row::Column;
@@ -46,6 +48,10 @@ pub struct Report {
     /// The file with the rejected rows, the rows that enriched no instrument and the dropped
     /// cells, if there were any.
     pub rejects_file: Option<PathBuf>,
+    /// The comparison with the generation that was published before, if a limit asked for it.
+    pub comparison: Option<Comparison>,
+    /// What an operator should look at, a sentence each.
+    pub warnings: Vec<String>,
     /// Whether the rows were merged, so that it is known which are instruments.
     pub is_merged: bool,
     /// The published generation, if the build published one.

@@ -32,6 +32,13 @@ impl fmt::Display for Report {
             }
         }
         self.write_ignored(f)?;
+        if let Some(comparison) = &self.comparison {
+            write!(f, "\n{comparison}")?;
+        }
+        for (place, warning) in self.warnings.iter().enumerate() {
+            let line_end = if place == 0 { "\n" } else { "" };
+            writeln!(f, "{line_end}warning: {}", escaped(warning))?;
+        }
         if let Some(path) = &self.rejects_file {
             writeln!(f, "\nrejected rows and dropped cells are in {}", escaped_path(path))?;
         }

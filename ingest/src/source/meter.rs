@@ -12,6 +12,7 @@ pub(crate) struct Meter(Arc<Mutex<Measure>>);
 
 struct Measure {
     bytes: u64,
+    last: Option<u8>,
     /// `None` when nobody asks for the checksum.
     digest: Option<Sha256>,
 }
@@ -19,12 +20,12 @@ struct Measure {
 impl Meter {
     /// A meter that counts bytes and computes their checksum.
     pub(crate) fn with_checksum() -> Self {
-        Self(Arc::new(Mutex::new(Measure { bytes: 0, digest: Some(Sha256::new()) })))
+        Self(Arc::new(Mutex::new(Measure { bytes: 0, last: None, digest: Some(Sha256::new()) })))
     }
 
     /// A meter that counts bytes.
     pub(crate) fn of_bytes() -> Self {
-        Self(Arc::new(Mutex::new(Measure { bytes: 0, digest: None })))
+        Self(Arc::new(Mutex::new(Measure { bytes: 0, last: None, digest: None })))
     }
 
     /// A reader of the same bytes that counts them in this meter.
@@ -35,6 +36,11 @@ impl Meter {
     /// Number of bytes read.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
+    }
+
+    /// The last byte read.
+    pub(crate) fn last(&self) -> Option<u8> {
+        self.lock().last
     }
 
     /// SHA-256 of the bytes read, in hexadecimal; empty without a checksum.
@@ -65,6 +71,7 @@ impl Read for Measured {
         };
         let mut measure = self.meter.lock();
         measure.bytes += read as u64;
+        measure.last = buffer[..read].last().copied().or(measure.last);
         if let Some(digest) = &mut measure.digest {
             digest.update(&buffer[..read]);
         }

@@ -64,6 +64,8 @@ pub(crate) struct DumpReader {
     name: String,
     format: std::sync::Arc<str>,
     meter: Meter,
+    /// The bytes of the records; `None` where a record does not end with a line.
+    lines: Option<Meter>,
     plan: Plan,
     reader: RecordReader,
 }
@@ -125,6 +127,12 @@ impl DumpReader {
         let delimiter = head.delimiter(&description);
         let mut plan = Plan::new(description);
         let whole: Box<dyn Read + Send> = Box::new(io::Cursor::new(content).chain(unpacked));
+        let is_lines = matches!(container, Container::Delimited | Container::JsonLines);
+        let lines = is_lines.then(Meter::of_bytes);
+        let whole = match &lines {
+            Some(lines) => lines.measure(whole),
+            None => whole,
+        };
         let whole = BufReader::with_capacity(READ_BUFFER_BYTES, whole);
         let reader = match container {
             Container::Delimited => {
@@ -136,7 +144,7 @@ impl DumpReader {
                 RecordReader::Json(Box::new(JsonDocument::new(whole, &plan)))
             }
         };
-        Ok(Self { name, format, meter, plan, reader })
+        Ok(Self { name, format, meter, lines, plan, reader })
     }
 
     #[cfg(feature = "parquet")]
@@ -154,7 +162,7 @@ impl DumpReader {
         let mut plan = Plan::new(description);
         let reader = parquet::Parquet::new(file, &mut plan).map_err(invalid)?;
         let reader = RecordReader::Parquet(Box::new(reader));
-        Ok(Self { name, format, meter, plan, reader })
+        Ok(Self { name, format, meter, lines: None, plan, reader })
     }
 
     #[cfg(not(feature = "parquet"))]
@@ -192,6 +200,12 @@ impl DumpReader {
     /// The name of the dump's format.
     pub(crate) fn format(&self) -> &str {
         &self.format
+    }
+
+    /// Whether the last line that was read has no line end, as in a file that was cut off.
+    pub(crate) fn lacks_line_end(&self) -> bool {
+        let last = self.lines.as_ref().and_then(Meter::last);
+        last.is_some_and(|byte| !matches!(byte, b'\n' | b'\r'))
     }
 
     /// The reason to skip a row that was not taken, or `None` if it must be rejected. A vendor lists

@@ -4,6 +4,7 @@
 mod build;
 mod crash;
 mod formats;
+mod guard;
 mod map;
 mod operate;
 mod outputs;

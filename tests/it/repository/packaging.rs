@@ -38,7 +38,8 @@ fn value(unit: &str, key: &str) -> String {
 
 /// The words of the one command that a service runs.
 fn command(unit: &str) -> Vec<String> {
-    value(unit, "ExecStart").split(' ').map(str::to_owned).collect()
+    // In a unit `%%` is a per cent sign.
+    value(unit, "ExecStart").replace("%%", "%").split(' ').map(str::to_owned).collect()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use figdex_ingest::flags::BuildFlags;
-use figdex_ingest::{Build, Format, Input, MaxRejects, terminal};
+use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
 use crate::progress::ProgressDisplay;
 
@@ -33,6 +33,7 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
         report: flags.report,
         also_read,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
+        guard: GuardLimits { removed: flags.max_removed, changed: flags.max_changed },
         memory_bytes: flags.memory.0,
         part_instruments_max: None,
         generations_kept: flags.keep,

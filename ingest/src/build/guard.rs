@@ -1,0 +1,230 @@
+//! The guard against half a dump (`--max-removed`, `--max-changed`): compares what is about to be
+//! published with what is.
+//!
+//! Both generations come in FIGI order, so that each instrument is looked at once. The published one
+//! is read by a thread, a few batches ahead: the comparison holds nothing but these, and counts.
+//!
+//! Without a limit an operator is still warned of an input that is much shorter than before.
+
+use std::cmp::Ordering;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use figdex_index::{
+    Catalogue, Date, Error as IndexError, Figi, Instrument, Manifest, Property, SourceEntry,
+};
+use jiff::Zoned;
+
+use crate::error::{Error, Result};
+use crate::report::comparison::{Comparison, GuardLimits};
+use crate::report::grouped;
+
+/// The most FIGIs that are named as examples of removed or of changed instruments.
+const SAMPLES_MAX: usize = 10;
+
+/// Instruments of the published generation that are handed over together.
+const BATCH: usize = 1_024;
+
+/// Batches that are read ahead.
+const BATCHES_AHEAD: usize = 4;
+
+/// A comparison under way.
+pub(super) struct Guard {
+    limits: GuardLimits,
+    published: Published,
+    today: Date,
+    comparison: Comparison,
+}
+
+/// The instruments of the published generation, one after the other.
+struct Published {
+    batches: Receiver<Vec<Instrument>>,
+    reader: Option<JoinHandle<Result<(), Stopped>>>,
+    batch: std::vec::IntoIter<Instrument>,
+    next: Option<Instrument>,
+}
+
+/// The reason why the reader stopped.
+enum Stopped {
+    Failed(IndexError),
+    /// The build ended.
+    Unheard,
+}
+
+impl From<IndexError> for Stopped {
+    fn from(error: IndexError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Guard {
+    /// Begins the comparison. `None` when no limit is set, or nothing is published in this format.
+    ///
+    /// # Errors
+    /// When the published generation cannot be opened: without it the guard would be off.
+    pub(super) fn begin(limits: GuardLimits, index: &Path) -> Result<Option<Self>> {
+        if limits == GuardLimits::default() {
+            return Ok(None);
+        }
+        let catalogue = match Catalogue::open(index) {
+            Ok(catalogue) => catalogue,
+            Err(IndexError::NotAnIndex(_) | IndexError::ForeignFormat { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let manifest = catalogue.manifest();
+        let comparison = Comparison {
+            generation: manifest.generation,
+            instruments: manifest.instruments,
+            ..Comparison::default()
+        };
+        let (sender, batches) = sync_channel(BATCHES_AHEAD);
+        let reader = thread::spawn(move || read(&catalogue, &sender));
+        let batch = Vec::new().into_iter();
+        let mut published = Published { batches, reader: Some(reader), batch, next: None };
+        published.advance()?;
+        Ok(Some(Self { limits, published, today: today(), comparison }))
+    }
+
+    /// Compares the next instrument of the new generation, in FIGI order.
+    ///
+    /// # Errors
+    /// When the published generation cannot be read.
+    pub(super) fn observe(&mut self, new: &Instrument) -> Result<()> {
+        while let Some(old) = &self.published.next {
+            match old.figi.cmp(&new.figi) {
+                Ordering::Greater => return Ok(()),
+                Ordering::Less => self.remove()?,
+                Ordering::Equal => {
+                    if is_changed(old, new) {
+                        let Comparison { changed, changed_figis, .. } = &mut self.comparison;
+                        count(changed, changed_figis, new.figi);
+                    }
+                    return self.published.advance();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The comparison, once all instruments of the new generation were observed.
+    ///
+    /// # Errors
+    /// [`Error::Guarded`] when more were removed or changed than the limits allow.
+    pub(super) fn finish(mut self) -> Result<Comparison> {
+        while self.published.next.is_some() {
+            self.remove()?;
+        }
+        if self.limits.allow(&self.comparison) {
+            return Ok(self.comparison);
+        }
+        let refusal = self.limits.refusal(&self.comparison);
+        Err(Error::Guarded { refusal })
+    }
+
+    /// Counts the next published instrument as removed, unless it has expired.
+    fn remove(&mut self) -> Result<()> {
+        if let Some(old) = &self.published.next {
+            let Comparison { removed, expired, removed_figis, .. } = &mut self.comparison;
+            let end = old.filter_dates().0;
+            match end.is_some_and(|end| end < self.today) {
+                true => *expired += 1,
+                false => count(removed, removed_figis, old.figi),
+            }
+        }
+        self.published.advance()
+    }
+}
+
+impl Published {
+    fn advance(&mut self) -> Result<()> {
+        self.next = self.batch.next();
+        while self.next.is_none() {
+            let Ok(batch) = self.batches.recv() else {
+                let Some(reader) = self.reader.take() else { return Ok(()) };
+                return match reader.join() {
+                    Ok(Err(Stopped::Failed(error))) => Err(error.into()),
+                    Ok(_) => Ok(()),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                };
+            };
+            self.batch = batch.into_iter();
+            self.next = self.batch.next();
+        }
+        Ok(())
+    }
+}
+
+/// Reads the published generation until its end, or until nobody listens.
+fn read(catalogue: &Catalogue, batches: &SyncSender<Vec<Instrument>>) -> Result<(), Stopped> {
+    let mut batch = Vec::with_capacity(BATCH);
+    catalogue.instruments(|instrument| {
+        batch.push(instrument.clone());
+        if batch.len() == BATCH {
+            let full = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
+            batches.send(full).map_err(|_| Stopped::Unheard)?;
+        }
+        Ok::<_, Stopped>(())
+    })?;
+    batches.send(batch).map_err(|_| Stopped::Unheard)
+}
+
+fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
+    *number += 1;
+    if figis.len() < SAMPLES_MAX {
+        figis.push(figi.to_string());
+    }
+}
+
+/// Whether a field of a result row or an identifier is different.
+fn is_changed(old: &Instrument, new: &Instrument) -> bool {
+    const SHOWN: [Property; 4] = [
+        Property::ExchCode,
+        Property::MarketSecDes,
+        Property::SecurityType,
+        Property::SecurityType2,
+    ];
+    let identifiers = |instrument: &Instrument| {
+        let mut all: Vec<_> = instrument.identifiers.to_vec();
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    old.composite_figi != new.composite_figi
+        || old.share_class_figi != new.share_class_figi
+        || old.ticker != new.ticker
+        || old.name != new.name
+        || old.security_description != new.security_description
+        || old.metadata != new.metadata
+        || old.unique_id != new.unique_id
+        || old.unique_id_fut_opt != new.unique_id_fut_opt
+        || SHOWN.iter().any(|&property| old.property(property) != new.property(property))
+        || (old.identifiers != new.identifiers && identifiers(old) != identifiers(new))
+}
+
+fn today() -> Date {
+    let today = Zoned::now().date().to_string();
+    Date::parse(&today).expect("a day of this century is a date")
+}
+
+/// A warning for each input that has less than two thirds of the rows that it had when the published
+/// generation was built; for all of them together, when none of them has the name of one before.
+pub(super) fn shorter(index: &Path, sources: &[SourceEntry]) -> Vec<String> {
+    // With another format, or a broken one, there is nothing to compare with.
+    let Ok(published) = Manifest::published(index) else { return Vec::new() };
+    let before = |name: &str| published.sources.iter().find(|source| source.name == name);
+    let warning = |name: &str, rows: u64, rows_before: u64| {
+        let is_shorter = rows.saturating_mul(3) < rows_before.saturating_mul(2);
+        is_shorter.then(|| {
+            let (rows, before) = (grouped(rows), grouped(rows_before));
+            format!("{name} has {rows} rows, and had {before} in the published generation")
+        })
+    };
+    let known: Vec<_> =
+        sources.iter().filter_map(|now| Some((now, before(&now.name)?.rows))).collect();
+    if known.is_empty() {
+        let rows = |sources: &[SourceEntry]| sources.iter().map(|source| source.rows).sum();
+        return warning("the input", rows(sources), rows(&published.sources)).into_iter().collect();
+    }
+    known.into_iter().filter_map(|(now, before)| warning(&now.name, now.rows, before)).collect()
+}
