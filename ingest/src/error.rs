@@ -72,7 +72,7 @@ pub enum Error {
     /// The new index differs more from the published one than the guard allows.
     #[error("{refusal}")]
     Guarded {
-        /// What differs, and what to do.
+        /// The differences, and the advice.
         refusal: String,
     },
     /// The inputs contain no instruments.

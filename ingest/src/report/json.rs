@@ -42,7 +42,7 @@ struct Document<'a> {
     filled_from_exchanges: Vec<Filled>,
     /// The comparison with the generation that was published before; `null` without a limit.
     comparison: Option<&'a Comparison>,
-    /// What an operator should look at, a sentence each.
+    /// Findings that an operator should look at, a sentence each.
     warnings: &'a [String],
     /// The rejects file; `null` if nothing was rejected or dropped.
     rejects_file: Option<String>,

@@ -50,7 +50,7 @@ pub struct Report {
     pub rejects_file: Option<PathBuf>,
     /// The comparison with the generation that was published before, if a limit asked for it.
     pub comparison: Option<Comparison>,
-    /// What an operator should look at, a sentence each.
+    /// Findings that an operator should look at, a sentence each.
     pub warnings: Vec<String>,
     /// Whether the rows were merged, so that it is known which are instruments.
     pub is_merged: bool,
