@@ -29,7 +29,7 @@ const BATCH: usize = 1_024;
 /// Batches that are read ahead.
 const BATCHES_AHEAD: usize = 4;
 
-/// A comparison under way.
+/// A comparison in progress.
 pub(super) struct Guard {
     limits: GuardLimits,
     published: Published,

@@ -33,9 +33,9 @@ impl fmt::Display for Share {
 /// The shares of the published instruments beyond which nothing is published.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GuardLimits {
-    /// Of those that the new generation does not have.
+    /// The share of those that the new generation does not have.
     pub removed: Option<Share>,
-    /// Of those that are different in it.
+    /// The share of those that are different in it.
     pub changed: Option<Share>,
 }
 

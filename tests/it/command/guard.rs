@@ -102,7 +102,7 @@ fn beyond_a_limit_nothing_is_published() {
 }
 
 /// The report has the numbers. A changed attribute that is neither a result field nor an identifier,
-/// and the order of identifiers, are no change; what is new does not count.
+/// and the order of identifiers, do not count; what is new does not count.
 #[test]
 fn what_counts() {
     let folder = tempfile::tempdir().unwrap();
