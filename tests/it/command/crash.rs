@@ -1,6 +1,7 @@
 //! Builds that are killed, that fill the disk, or that run at the same time: they always leave an
 //! index that can be served, and no unfinished files for long.
 
+use std::ffi::CString;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use figdex_index::Catalogue;
 use figdex_ingest::Layout;
+use rustix::mount::{MountFlags, mount_remount};
 use rustix::process::Signal;
 
 use crate::support::process::{Process, REQUEST, figdex, run};
@@ -160,13 +162,19 @@ impl SmallDisk {
     }
 
     fn resize(&self, kilobytes: u64) {
-        self.remount(&format!("size={kilobytes}k"));
+        self.remount(MountFlags::empty(), &format!("size={kilobytes}k"));
     }
 
-    fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let remount = Command::new("mount").arg("-o").arg(options).arg(&self.0).status().unwrap();
-        assert!(remount.success());
+    /// Calls the kernel itself: `mount` would look its options up in a table that other tests change
+    /// at the same time. A size is refused until the kernel has counted what was just deleted.
+    fn remount(&self, flags: MountFlags, data: &str) {
+        let data = CString::new(data).unwrap();
+        let end = Instant::now() + Duration::from_secs(10);
+        while let Err(error) = mount_remount(&self.0, flags, &*data) {
+            let used = disk_usage(&self.0);
+            assert!(Instant::now() < end, "{data:?} is refused, with {used} KB in use: {error}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 
@@ -234,7 +242,7 @@ fn an_index_on_a_read_only_disk_is_opened_and_not_stamped() {
         if !is_stamped {
             fs::remove_file(&stamp).unwrap();
         }
-        disk.remount("ro");
+        disk.remount(MountFlags::RDONLY, "");
         for _ in 0..2 {
             assert_eq!(instruments(&index), 1);
             for command in ["inspect", "verify", "export"] {
@@ -244,7 +252,7 @@ fn an_index_on_a_read_only_disk_is_opened_and_not_stamped() {
             assert_eq!(stamp.exists(), is_stamped);
             assert_eq!(half_made(&index), [""; 0]);
         }
-        disk.remount("rw");
+        disk.remount(MountFlags::empty(), "");
     }
 }
 
