@@ -30,6 +30,7 @@ use self::numbers::Numbers;
 use self::ranks::Ranks;
 use self::rows::Rows;
 use self::segment::columns::{Columns, ValueColumn};
+use self::segment::dictionary::Dictionary;
 use self::segment::open_segment;
 use self::segment::schema::Fields;
 use crate::error::{Error, Result};
@@ -48,6 +49,8 @@ pub(crate) struct Part {
     /// The market segments, which an answer about one instrument shows; `None` when no row has one.
     pub(crate) mic_codes: Option<ValueColumn>,
     pub(crate) segment: SegmentReader,
+    /// The words of the segment.
+    pub(crate) dictionary: Dictionary,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
 }
@@ -81,6 +84,7 @@ impl Part {
             mic_codes: ValueColumn::open(&segment, Property::MicCode, vocabulary, path)?,
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
+            dictionary: Dictionary::open(&segment, fields.words, path)?,
             rows,
             segment,
             fields,

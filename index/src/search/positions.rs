@@ -9,7 +9,7 @@ use super::plan::TERM_UNITS;
 use crate::error::Result;
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::part::ranks::ListCursor;
+use crate::part::ranks::{ListCursor, ListedWord};
 use crate::query::Word;
 
 /// The position after all others: there is none left.
@@ -17,6 +17,11 @@ pub(crate) const END: u32 = u32::MAX;
 
 /// Units of work of a step in a set of positions.
 pub(crate) const STEP_UNITS: u64 = 4;
+
+/// Units of work of beginning to read a list of the segment, and of comparing one of its rows with
+/// few others.
+const POSTINGS_UNITS: u64 = 20;
+const AMONG_UNITS: u64 = 2;
 
 /// Units of work of finding the position of a row.
 pub(crate) const POSITION_UNITS: u64 = 8;
@@ -29,8 +34,65 @@ pub(crate) enum Positions<'a> {
     Few(Vec<u32>, usize),
     /// The positions that are in all of the sets, of which there is at least one.
     All(Vec<Positions<'a>>),
-    /// The positions that are in any of the sets.
-    Any(Vec<Positions<'a>>),
+    /// The positions that are in any of the sets, and the first position of each set that was not
+    /// passed when the set was last read; no positions at all before the first reading.
+    Any(Vec<Positions<'a>>, Vec<u32>),
+}
+
+/// Few rows, ascending, with the position of each.
+pub(crate) struct FewRows(Vec<(u32, u32)>);
+
+impl FewRows {
+    /// The most rows.
+    const MAX: u32 = 256;
+
+    /// The rows of a set that is not read yet, if they are few.
+    pub(crate) fn of(part: &Part, set: &mut Positions<'_>, meter: &Meter) -> Option<Self> {
+        if set.count_max() > Self::MAX {
+            return None;
+        }
+        let mut rows = Vec::new();
+        let mut position = set.seek(0, meter);
+        while position != END && meter.charge(STEP_UNITS).is_ok() {
+            rows.push((part.ranks.doc(position), position));
+            position = set.seek(position + 1, meter);
+        }
+        set.rewind();
+        rows.sort_unstable();
+        Some(Self(rows))
+    }
+
+    fn position(&self, doc: u32) -> Option<u32> {
+        let place = self.0.binary_search_by_key(&doc, |(doc, _)| *doc).ok()?;
+        Some(self.0[place].1)
+    }
+}
+
+/// A word of the dictionary of a part.
+#[derive(Clone)]
+pub(crate) enum DictionaryWord {
+    /// A frequent word, which has a list in the order of ranks.
+    Listed(ListedWord),
+    /// A word with its entry in the dictionary.
+    Read(TermInfo),
+}
+
+impl DictionaryWord {
+    /// The number of its rows.
+    pub(crate) fn rows(&self) -> u32 {
+        match self {
+            Self::Listed(word) => word.rows,
+            Self::Read(info) => info.doc_freq,
+        }
+    }
+
+    /// The start of its posting list in the segment.
+    pub(crate) fn postings(&self) -> usize {
+        match self {
+            Self::Listed(word) => word.start as usize,
+            Self::Read(info) => info.postings_range.start,
+        }
+    }
 }
 
 impl<'a> Positions<'a> {
@@ -39,27 +101,54 @@ impl<'a> Positions<'a> {
         meter.charge(TERM_UNITS)?;
         let inverted = part.segment.inverted_index(part.fields.words)?;
         let info = inverted.terms().get(term).map_err(TantivyError::from)?;
-        info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, meter))
+        info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, None, meter))
     }
 
-    /// The rows of a part that hold a term whose entry in the dictionary is known.
-    pub(crate) fn of_info(part: &'a Part, info: &TermInfo, meter: &Meter) -> Result<Self> {
+    /// The rows of a part that hold a term whose entry in the dictionary is known. Of a rare term,
+    /// only rows `among` others are wanted, if these are given.
+    fn of_info(
+        part: &'a Part,
+        info: &TermInfo,
+        among: Option<&FewRows>,
+        meter: &Meter,
+    ) -> Result<Self> {
         if let Some(list) = part.ranks.list(info) {
             meter.charge(TERM_UNITS)?;
             return Ok(Self::List(Box::new(list)));
         }
         // A rare word has no list in the order of ranks: its rows are sorted here.
-        meter.charge(POSITION_UNITS * u64::from(info.doc_freq))?;
+        let units = if among.is_some() { AMONG_UNITS } else { POSITION_UNITS };
+        meter.charge(POSTINGS_UNITS + units * u64::from(info.doc_freq))?;
         let inverted = part.segment.inverted_index(part.fields.words)?;
         let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
         let mut postings = postings.map_err(TantivyError::from)?;
-        let mut positions = Vec::with_capacity(info.doc_freq as usize);
+        let mut positions = Vec::new();
         while postings.doc() != TERMINATED {
-            positions.push(part.ranks.position(postings.doc()));
+            match among {
+                None => positions.push(part.ranks.position(postings.doc())),
+                Some(rows) => positions.extend(rows.position(postings.doc())),
+            }
             postings.advance();
         }
         positions.sort_unstable();
         Ok(Self::Few(positions, 0))
+    }
+
+    /// The rows of a part that hold a word of its dictionary. Of a rare word, only rows `among`
+    /// others are wanted, if these are given.
+    pub(crate) fn of_dictionary(
+        part: &'a Part,
+        word: &DictionaryWord,
+        among: Option<&FewRows>,
+        meter: &Meter,
+    ) -> Result<Self> {
+        match word {
+            DictionaryWord::Listed(word) => {
+                meter.charge(TERM_UNITS)?;
+                Ok(Self::List(Box::new(part.ranks.list_of(*word))))
+            }
+            DictionaryWord::Read(info) => Self::of_info(part, info, among, meter),
+        }
     }
 
     /// The rows that hold a word: its squeezed form, or all its runs.
@@ -69,10 +158,10 @@ impl<'a> Positions<'a> {
         if word.runs.len() < 2 {
             return Ok(runs);
         }
-        Ok(Self::Any(vec![Self::of_term(part, &word.squeezed, meter)?, runs]))
+        Ok(Self::any(vec![Self::of_term(part, &word.squeezed, meter)?, runs]))
     }
 
-    const NONE: Self = Self::Few(Vec::new(), 0);
+    pub(crate) const NONE: Self = Self::Few(Vec::new(), 0);
 
     /// The positions that are in all of the sets; none when there is no set.
     pub(crate) fn all(mut sets: Vec<Self>) -> Self {
@@ -87,13 +176,18 @@ impl<'a> Positions<'a> {
         }
     }
 
+    /// The positions that are in any of the sets.
+    pub(crate) fn any(sets: Vec<Self>) -> Self {
+        Self::Any(sets, Vec::new())
+    }
+
     /// An upper bound of the number of positions.
     pub(crate) fn count_max(&self) -> u32 {
         match self {
             Self::List(list) => list.count(),
             Self::Few(positions, _) => positions.len() as u32,
             Self::All(sets) => sets.iter().map(Self::count_max).min().unwrap_or(0),
-            Self::Any(sets) => sets.iter().map(Self::count_max).fold(0, u32::saturating_add),
+            Self::Any(sets, _) => sets.iter().map(Self::count_max).fold(0, u32::saturating_add),
         }
     }
 
@@ -103,7 +197,7 @@ impl<'a> Positions<'a> {
         match self {
             Self::List(_) | Self::Few(..) => 0,
             Self::All(sets) => STEP_UNITS * sets.len() as u64 + of_all(sets),
-            Self::Any(sets) => sets.len() as u64 + of_all(sets),
+            Self::Any(sets, _) => sets.len() as u64 + of_all(sets),
         }
     }
 
@@ -113,15 +207,27 @@ impl<'a> Positions<'a> {
         match self {
             Self::List(list) => list.seek(target),
             Self::Few(positions, passed) => {
-                *passed += positions[*passed..].partition_point(|position| *position < target);
+                if positions.get(*passed).is_some_and(|position| *position < target) {
+                    *passed += positions[*passed..].partition_point(|position| *position < target);
+                }
                 positions.get(*passed).copied().unwrap_or(END)
             }
             Self::All(sets) => seek_all(sets, target, meter),
-            Self::Any(sets) => {
+            Self::Any(sets, firsts) => {
                 if meter.charge(sets.len() as u64).is_err() {
                     return END;
                 }
-                sets.iter_mut().map(|set| set.seek(target, meter)).min().unwrap_or(END)
+                if firsts.is_empty() {
+                    firsts.extend(sets.iter_mut().map(|set| set.seek(target, meter)));
+                } else {
+                    for (first, set) in firsts.iter_mut().zip(sets) {
+                        // Most sets are already at a later position.
+                        if *first < target {
+                            *first = set.seek(target, meter);
+                        }
+                    }
+                }
+                firsts.iter().copied().min().unwrap_or(END)
             }
         }
     }
@@ -131,7 +237,11 @@ impl<'a> Positions<'a> {
         match self {
             Self::List(list) => list.rewind(),
             Self::Few(_, passed) => *passed = 0,
-            Self::All(sets) | Self::Any(sets) => sets.iter_mut().for_each(Self::rewind),
+            Self::All(sets) => sets.iter_mut().for_each(Self::rewind),
+            Self::Any(sets, firsts) => {
+                sets.iter_mut().for_each(Self::rewind);
+                firsts.clear();
+            }
         }
     }
 
@@ -143,7 +253,7 @@ impl<'a> Positions<'a> {
                 meter.charge(STEP_UNITS).is_ok() && self.seek(position, meter) == position
             }
             Self::All(sets) => sets.iter_mut().all(|set| set.holds(position, meter)),
-            Self::Any(sets) => sets.iter_mut().any(|set| set.holds(position, meter)),
+            Self::Any(sets, _) => sets.iter_mut().any(|set| set.holds(position, meter)),
         }
     }
 }
@@ -186,8 +296,8 @@ mod tests {
         #[test]
         fn sets_are_intersected_and_united(a in set(), b in set(), c in set(), d in set()) {
             let mut joined = Positions::all(vec![
-                Positions::Any(vec![few(&a), few(&b)]),
-                Positions::Any(vec![Positions::all(vec![few(&c), few(&a)]), few(&d)]),
+                Positions::any(vec![few(&a), few(&b)]),
+                Positions::any(vec![Positions::all(vec![few(&c), few(&a)]), few(&d)]),
             ]);
             let first = &a | &b;
             let second = &(&c & &a) | &d;
@@ -211,7 +321,7 @@ mod tests {
         #[test]
         fn holds_agrees_with_sets(a in set(), b in set(), c in set()) {
             let one = vec![few(&a), few(&b)];
-            let mut joined = Positions::all(vec![Positions::Any(one), few(&c)]);
+            let mut joined = Positions::all(vec![Positions::any(one), few(&c)]);
             let meter = Meter::unlimited();
             for position in 0..60 {
                 let expected = (a.contains(&position) || b.contains(&position)) && c.contains(&position);

@@ -6,7 +6,7 @@ use tantivy::TantivyError;
 use super::abbreviations::equivalents;
 use super::prefix::beginning_with;
 use super::reading::{Fit, QueryWord};
-use super::typo::{may_be_mistyped, neighbours};
+use super::typo::{neighbours, typos_max};
 use crate::error::Result;
 use crate::instrument::vocabulary::{Known, Vocabulary};
 use crate::meter::Meter;
@@ -15,7 +15,7 @@ use crate::part::beginnings::SHORT_CHARS_MAX;
 use crate::query::{Filters, Keywords, Word};
 use crate::search::conditions::Conditions;
 use crate::search::plan::TERM_UNITS;
-use crate::search::positions::{END, Positions, STEP_UNITS};
+use crate::search::positions::{END, FewRows, Positions, STEP_UNITS};
 
 /// The largest number of words of the dictionary that the beginning of a word may stand for.
 const BEGINNING_WORDS_MAX: usize = 32;
@@ -137,27 +137,55 @@ pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
 /// each word in turn.
 pub(super) fn guessed(
     words: &[QueryWord],
-    is_known: impl Fn(&str) -> Result<bool>,
+    is_known: impl Fn(&QueryWord) -> Result<bool>,
 ) -> Result<Vec<Interpretation>> {
+    let unknown = unknown(words, is_known)?;
+    if !unknown.is_empty() {
+        return Ok(vec![mistyped(words, &unknown, 1)]);
+    }
+    let places = (0..words.len().min(GUESSED_WORDS_MAX))
+        .filter(|place| typos_max(&words[*place].word.squeezed) > 0);
+    Ok(places.map(|place| mistyped(words, &[place], 1)).collect())
+}
+
+/// The interpretation with up to two typos in each word that no row has; none when no such word is
+/// long enough for two. `is_known` is also asked about beginnings of words.
+pub(super) fn guessed_twice(
+    words: &[QueryWord],
+    is_known: impl Fn(&QueryWord) -> Result<bool>,
+) -> Result<Option<Interpretation>> {
+    let unknown = unknown(words, is_known)?;
+    let has_two = unknown.iter().any(|place| typos_max(&words[*place].word.squeezed) > 1);
+    Ok(has_two.then(|| mistyped(words, &unknown, 2)))
+}
+
+/// The places of the words that no row has and that may be mistyped.
+fn unknown(
+    words: &[QueryWord],
+    is_known: impl Fn(&QueryWord) -> Result<bool>,
+) -> Result<Vec<usize>> {
     let mut unknown = Vec::new();
     for (place, word) in words.iter().enumerate().take(GUESSED_WORDS_MAX) {
-        if may_be_mistyped(&word.word.squeezed) && !is_known(&word.word.squeezed)? {
+        if typos_max(&word.word.squeezed) > 0 && !is_known(word)? {
             unknown.push(place);
         }
     }
-    let mistyped = |places: &[usize]| {
-        let mut words = words.to_vec();
-        for place in places {
-            words[*place].is_guessed = true;
-        }
-        Interpretation::of(words, GUESSED)
-    };
-    if !unknown.is_empty() {
-        return Ok(vec![mistyped(&unknown)]);
+    Ok(unknown)
+}
+
+/// The words with up to that many typos in the words at some places.
+fn mistyped(words: &[QueryWord], places: &[usize], typos: usize) -> Interpretation {
+    let mut words = words.to_vec();
+    for place in places {
+        let word = &mut words[*place];
+        word.typos = typos.min(typos_max(&word.word.squeezed));
     }
-    let places = (0..words.len().min(GUESSED_WORDS_MAX))
-        .filter(|place| may_be_mistyped(&words[*place].word.squeezed));
-    Ok(places.map(|place| mistyped(&[place])).collect())
+    Interpretation::of(words, GUESSED)
+}
+
+/// Whether any row of a part has a word that begins with the text.
+pub(super) fn is_beginning(part: &Part, text: &str, meter: &Meter) -> Result<bool> {
+    Ok(!beginning_with(part, text, 1, meter)?.is_empty())
 }
 
 /// Whether any row of a part has a word.
@@ -258,7 +286,12 @@ fn positions<'a>(
 ) -> Result<Positions<'a>> {
     let mut sets = Vec::new();
     let is_alone = words.len() == 1;
-    for word in &mut *words {
+    // Words that stand for many words of the dictionary come last. When the others leave few rows,
+    // only these are looked for in the lists of the many words.
+    let mut order: Vec<&mut QueryWord> = words.iter_mut().collect();
+    order.sort_by_key(|word| (word.typos > 0, word.is_unfinished));
+    let mut few: Option<FewRows> = None;
+    for word in order {
         let text = word.word.squeezed.clone();
         let is_short = word.is_unfinished && text.chars().count() <= SHORT_CHARS_MAX;
         if is_short && !is_alone && short == ShortBeginning::InRows {
@@ -274,19 +307,26 @@ fn positions<'a>(
             is_enough = word.is_listed && !is_narrowed && short == ShortBeginning::InRows;
             any.push(Positions::Few(part.beginnings.of(&text).collect(), 0));
         }
+        let mut found = Vec::new();
         if word.is_unfinished && !is_enough {
-            for found in beginning_with(part, &text, BEGINNING_WORDS_MAX, meter)? {
-                any.push(Positions::of_info(part, &found, meter)?);
-            }
+            found = beginning_with(part, &text, BEGINNING_WORDS_MAX, meter)?;
         }
-        if word.is_guessed {
-            for found in neighbours(part, &text, word.is_unfinished, meter)? {
-                any.push(Positions::of_info(part, &found, meter)?);
-            }
+        if word.typos > 0 {
+            found.extend(neighbours(part, &text, word.typos, word.is_unfinished, meter)?);
+        }
+        for found in found {
+            any.push(Positions::of_dictionary(part, &found, few.as_ref(), meter)?);
         }
         any.retain(|set| set.count_max() > 0);
         word.is_held = !is_short && !word.is_part;
-        sets.push(Positions::Any(any));
+        if any.is_empty() {
+            return Ok(Positions::NONE);
+        }
+        let mut set = Positions::any(any);
+        if few.is_none() {
+            few = FewRows::of(part, &mut set, meter);
+        }
+        sets.push(set);
     }
     if sets.is_empty() {
         // All words are short beginnings: the rows of the longest one are read.

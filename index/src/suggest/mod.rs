@@ -13,6 +13,7 @@
 //! 5. The row of each security with the most points is suggested.
 
 mod abbreviations;
+mod frequent;
 mod interpretations;
 mod prefix;
 mod reading;
@@ -57,7 +58,7 @@ const SUGGEST_UNITS_MAX: u64 = 5_000_000;
 /// interpretation finds is read again.
 const READINGS_BYTES_MAX: usize = 2 << 20;
 
-/// Typos are looked for when there are fewer candidates than this.
+/// A typo is looked for when there are fewer candidates than this, and then two.
 const ENOUGH: usize = 3;
 
 /// The points that a row gains when the whole text is an identifying number of it, such as an
@@ -155,17 +156,29 @@ impl Suggester<'_> {
             }
         }
         if candidates.fits.len() < ENOUGH {
-            let is_known = |word: &str| {
-                let mut parts = self.parts.iter();
-                parts.try_fold(false, |known, part| {
-                    Ok(known || interpretations::is_known(part, word, meter)?)
-                })
+            let is_known = |word: &QueryWord| {
+                self.any_part(|part| interpretations::is_known(part, &word.word.squeezed, meter))
             };
             for interpretation in interpretations::guessed(&words, is_known)? {
                 self.add(interpretation, candidates, meter)?;
             }
         }
+        if candidates.fits.len() < ENOUGH {
+            let is_known = |word: &QueryWord| {
+                self.any_part(|part| match word.is_unfinished {
+                    true => interpretations::is_beginning(part, &word.word.squeezed, meter),
+                    false => interpretations::is_known(part, &word.word.squeezed, meter),
+                })
+            };
+            if let Some(twice) = interpretations::guessed_twice(&words, is_known)? {
+                self.add(twice, candidates, meter)?;
+            }
+        }
         Ok(())
+    }
+
+    fn any_part(&self, has: impl Fn(&Part) -> Result<bool>) -> Result<bool> {
+        self.parts.iter().try_fold(false, |any, part| Ok(any || has(part)?))
     }
 
     /// Adds the rows of which the whole text is an identifier, the ticker or the name, also with an

@@ -1,7 +1,7 @@
 //! Compares a row with the typed words as a person would: which of them are in its ticker and its
 //! name, how surely, and how well that fits.
 
-use super::typo::{begins_close, is_close};
+use super::typo::{typos_between, typos_of_beginning};
 use crate::instrument::kind::Kind;
 use crate::part::rows::Row;
 use crate::query::Word;
@@ -18,8 +18,8 @@ pub(super) struct QueryWord {
     pub(super) is_unfinished: bool,
     /// Whether the table of beginnings has rows for it, in any part.
     pub(super) is_listed: bool,
-    /// Whether it may have a typo.
-    pub(super) is_guessed: bool,
+    /// The most typos that it may have.
+    pub(super) typos: usize,
     /// Whether every row that is read holds it, perhaps in its description or an alias.
     pub(super) is_held: bool,
     /// Whether it is a part of a typed word that was split. Then it abbreviates nothing, and must
@@ -56,8 +56,9 @@ const EQUIVALENT: i32 = 270;
 /// share of the second figure.
 const BEGINNING: i32 = 210;
 const BEGINNING_SHARE: i32 = 60;
-const CLOSE: i32 = 120;
-const BEGINNING_CLOSE: i32 = 75;
+/// With one typo, and with two.
+const CLOSE: [i32; 2] = [120, 60];
+const BEGINNING_CLOSE: [i32; 2] = [75, 40];
 const HELD: i32 = 90;
 
 /// The least points for the words of a row whose identifier, ticker or name is the whole text.
@@ -178,13 +179,13 @@ impl Reading {
                     return None;
                 }
                 matched.description = true;
-                matched.guess |= word.is_guessed;
+                matched.guess |= word.typos > 0;
                 points += HELD;
                 continue;
             };
             points += of_word;
             last_place = Some(form.place);
-            matched.guess |= of_word <= CLOSE;
+            matched.guess |= of_word <= CLOSE[0];
             match form.place.checked_sub(self.ticker_words) {
                 None => matched.ticker = true,
                 Some(place) => {
@@ -221,15 +222,14 @@ fn points_of(query: &QueryWord, form: &str) -> Option<i32> {
     if query.equivalents.contains(&form) {
         return Some(EQUIVALENT);
     }
-    if query.is_guessed {
-        if is_close(word, form) {
-            return Some(CLOSE);
-        }
-        if query.is_unfinished && begins_close(word, form) {
-            return Some(BEGINNING_CLOSE);
-        }
+    if query.typos == 0 {
+        return None;
     }
-    None
+    let of_beginning =
+        || typos_of_beginning(word, form, query.typos).filter(|_| query.is_unfinished);
+    typos_between(word, form, query.typos)
+        .map(|typos| CLOSE[typos.max(1) - 1])
+        .or_else(|| of_beginning().map(|typos| BEGINNING_CLOSE[typos.max(1) - 1]))
 }
 
 /// The points that a row loses because people seldom mean its kind.

@@ -1,72 +1,113 @@
-//! Words that differ by one typo: a letter too many, too few or wrong, or two neighbours swapped.
+//! Words that differ by typos: a letter too many, too few or wrong, or two neighbours swapped.
 //!
 //! The dictionary is searched with an automaton. Its states are a few numbers, which are computed
 //! from letter to letter. A table of all states would grow with the square of the length of the
 //! word.
 
+use std::ops::ControlFlow;
+
 use tantivy::TantivyError;
-use tantivy::postings::TermInfo;
 use tantivy_fst::Automaton;
 
-use super::prefix::most_frequent;
+use super::frequent::MostFrequent;
 use crate::error::Result;
-use crate::meter::{INLINE_UNITS_MAX, Meter};
+use crate::meter::Meter;
 use crate::part::Part;
+use crate::search::plan::TERM_UNITS;
+use crate::search::positions::DictionaryWord;
 
 /// Shorter words are not guessed, since too many words differ from them by one typo.
 pub(crate) const LETTERS_MIN: usize = 4;
+
+/// The fewest letters of a word in which two typos are looked for.
+pub(crate) const TWO_TYPOS_LETTERS_MIN: usize = 8;
 
 /// Words that are longer after folding are not guessed. They are seldom typed, and a state of the
 /// automaton has a bit for each letter.
 pub(crate) const LETTERS_MAX: usize = 24;
 
+/// The most typos of a word.
+const TYPOS_MAX: usize = 2;
+
 /// The largest number of words that a word with a typo is taken for.
 const WORDS_MAX: usize = 32;
 
-/// Units of work of searching the dictionary, without those of the words that are found. The
-/// search cannot be stopped while it finds nothing, so it is never done inline.
-const WALK_UNITS: u64 = 2 * INLINE_UNITS_MAX;
+/// Units of work of reading a letter of the dictionary.
+const LETTER_UNITS: u64 = 1;
 
-/// Whether a typo is looked for in a word: one of 4 to 24 letters and no digits, since a wrong
-/// number is another number (contract 16.1).
-pub(crate) fn may_be_mistyped(word: &str) -> bool {
+/// The most typos that are looked for in a word: none in words of fewer than 4 or more than 24
+/// letters, and in words with digits, since a wrong number is another number (contract 16.1).
+pub(crate) fn typos_max(word: &str) -> usize {
     let letters = word.chars().take(LETTERS_MAX + 1).count();
-    (LETTERS_MIN..=LETTERS_MAX).contains(&letters) && !word.chars().any(char::is_numeric)
+    if word.chars().any(char::is_numeric) {
+        return 0;
+    }
+    match letters {
+        TWO_TYPOS_LETTERS_MIN..=LETTERS_MAX => 2,
+        LETTERS_MIN..TWO_TYPOS_LETTERS_MIN => 1,
+        _ => 0,
+    }
 }
 
-/// The most frequent words of a part that differ from `word` by at most one typo. When the word is
-/// unfinished, also words with a beginning that does.
+/// The most frequent words of a part that differ from `word` by at most that many typos. When the
+/// word is unfinished, also words with a beginning that does.
 pub(crate) fn neighbours(
     part: &Part,
     word: &str,
+    typos: usize,
     is_unfinished: bool,
     meter: &Meter,
-) -> Result<Vec<TermInfo>> {
-    let Some(automaton) = OneTypo::of(word, is_unfinished) else { return Ok(Vec::new()) };
-    meter.charge(WALK_UNITS)?;
+) -> Result<Vec<DictionaryWord>> {
+    let Some(automaton) = Typos::of(word, typos, is_unfinished, meter) else {
+        return Ok(Vec::new());
+    };
     let inverted = part.segment.inverted_index(part.fields.words)?;
-    let stream = inverted.terms().search(automaton).into_stream();
-    most_frequent(stream.map_err(TantivyError::from)?, WORDS_MAX, meter)
+    let terms = inverted.terms();
+    let mut frequent = MostFrequent::new(part, terms, WORDS_MAX, meter);
+    let mut add = |letters: &[u8], is_beginning: bool| -> Result<()> {
+        if is_beginning {
+            return frequent.add_beginning(letters);
+        }
+        meter.charge(TERM_UNITS)?;
+        match terms.get(letters).map_err(TantivyError::from)? {
+            Some(word) => frequent.add(&word),
+            None => Ok(()),
+        }
+    };
+    let walk = part.dictionary.search(&automaton, &mut |letters, is_beginning| match add(
+        letters,
+        is_beginning,
+    ) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
+    });
+    if let ControlFlow::Break(error) = walk {
+        return Err(error);
+    }
+    // From a refused charge on, the automaton accepts nothing.
+    meter.check()?;
+    frequent.finish()
 }
 
-/// An automaton that accepts words with at most one typo, or words with such a beginning.
-struct OneTypo {
+/// An automaton that accepts words with at most some typos, or words with such a beginning. It
+/// charges each letter that it reads; from a refused charge on, it accepts nothing.
+struct Typos<'a> {
     letters: Vec<char>,
     /// For each ASCII letter, a bit for each place where it is in the word.
     ascii: [u32; 128],
+    typos: usize,
     is_unfinished: bool,
+    meter: &'a Meter,
 }
 
 /// The state after some bytes of a word of the dictionary. Bit n of a set is set when n letters of
 /// the typed word may have been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
-    /// Letters that were read without a typo.
-    right: u32,
-    /// Letters that were read with one typo.
-    mistyped: u32,
-    /// Letters that were read before two swapped letters, of which the first was just read.
-    swapped: u32,
+    /// The letters that were read with no typo, with one, and so on.
+    read: [u32; TYPOS_MAX + 1],
+    /// The same before two swapped letters, of which the first was just read.
+    swapped: [u32; TYPOS_MAX],
     /// The bits of a character of which not all bytes were read, and the number of missing bytes.
     partial: u32,
     missing: u8,
@@ -74,9 +115,9 @@ struct State {
     is_found: bool,
 }
 
-impl OneTypo {
+impl<'a> Typos<'a> {
     /// `None` for words of more than [`LETTERS_MAX`] letters.
-    fn of(word: &str, is_unfinished: bool) -> Option<Self> {
+    fn of(word: &str, typos: usize, is_unfinished: bool, meter: &'a Meter) -> Option<Self> {
         let letters: Vec<char> = word.chars().take(LETTERS_MAX + 1).collect();
         if letters.len() > LETTERS_MAX {
             return None;
@@ -85,7 +126,7 @@ impl OneTypo {
         for (place, letter) in letters.iter().enumerate().filter(|(_, letter)| letter.is_ascii()) {
             ascii[*letter as usize] |= 1 << place;
         }
-        Some(Self { letters, ascii, is_unfinished })
+        Some(Self { letters, ascii, typos: typos.min(TYPOS_MAX), is_unfinished, meter })
     }
 
     /// The bit for all letters of the typed word.
@@ -103,39 +144,43 @@ impl OneTypo {
         }
     }
 
-    fn next(&self, state: State, letter: u32) -> State {
-        let State { right, mistyped, swapped, .. } = state;
+    fn next(&self, before: &State, letter: u32) -> State {
         let places = self.places(letter);
         let in_word = self.all() | (self.all() - 1);
-        let next = (right & places) << 1;
-        let mistyped = (mistyped & places) << 1
-            // In this order: a letter too many, a wrong letter, two swapped letters, a letter too
-            // few.
-            | right
-            | right << 1
-            | (swapped & places) << 2
-            | next << 1;
-        let state = State {
-            right: next & in_word,
-            mistyped: mistyped & in_word,
-            swapped: right & places >> 1,
-            ..State::default()
-        };
-        State { is_found: self.is_unfinished && self.is_all(&state), ..state }
+        let mut state = State::default();
+        state.read[0] = (before.read[0] & places) << 1 & in_word;
+        for typos in 0..self.typos {
+            let fewer = before.read[typos];
+            state.swapped[typos] = fewer & places >> 1;
+            let read = (before.read[typos + 1] & places) << 1
+                // In this order: a letter too many, a wrong letter, two swapped letters, a letter
+                // too few.
+                | fewer
+                | fewer << 1
+                | (before.swapped[typos] & places) << 2
+                | state.read[typos] << 1;
+            state.read[typos + 1] = read & in_word;
+        }
+        state.is_found = self.is_unfinished && self.is_all(&state);
+        state
     }
 
     fn is_all(&self, state: &State) -> bool {
-        (state.right | state.mistyped) & self.all() != 0
+        state.read.iter().any(|read| read & self.all() != 0)
     }
 }
 
-impl Automaton for OneTypo {
+impl Automaton for Typos<'_> {
     type State = State;
 
     fn start(&self) -> State {
-        // The first letter may be missing.
-        let state = State { right: 1, mistyped: 1 << 1, ..State::default() };
-        State { is_found: self.is_unfinished && self.is_all(&state), ..state }
+        let mut state = State::default();
+        for typos in 0..=self.typos {
+            // So many of the first letters may be missing.
+            state.read[typos] = 1 << typos & (self.all() | (self.all() - 1));
+        }
+        state.is_found = self.is_unfinished && self.is_all(&state);
+        state
     }
 
     fn is_match(&self, state: &State) -> bool {
@@ -143,7 +188,7 @@ impl Automaton for OneTypo {
     }
 
     fn can_match(&self, state: &State) -> bool {
-        state.is_found || state.right | state.mistyped | state.swapped != 0
+        state.is_found || state.read.iter().chain(&state.swapped).any(|letters| *letters != 0)
     }
 
     fn will_always_match(&self, state: &State) -> bool {
@@ -154,6 +199,9 @@ impl Automaton for OneTypo {
         if state.is_found {
             return *state;
         }
+        if self.meter.charge(LETTER_UNITS).is_err() {
+            return State::default();
+        }
         // Terms are UTF-8.
         let (partial, missing) = match byte {
             0x00..0x80 => (u32::from(byte), 0),
@@ -162,34 +210,44 @@ impl Automaton for OneTypo {
             0xe0..0xf0 => (u32::from(byte & 0x0f), 2),
             0xf0.. => (u32::from(byte & 0x07), 3),
         };
-        if missing > 0 { State { partial, missing, ..*state } } else { self.next(*state, partial) }
+        if missing > 0 { State { partial, missing, ..*state } } else { self.next(state, partial) }
     }
 }
 
-/// Whether two words differ by at most one typo.
-pub(crate) fn is_close(a: &str, b: &str) -> bool {
+/// The number of typos by which two words differ; `None` when it is more than `typos_max`.
+pub(crate) fn typos_between(a: &str, b: &str, typos_max: usize) -> Option<usize> {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
-    are_close(&a, &b)
+    (0..=typos_max).find(|typos| are_close(&a, &b, *typos))
 }
 
-/// Whether a beginning of `word` differs from `beginning` by at most one typo.
-pub(crate) fn begins_close(beginning: &str, word: &str) -> bool {
+/// The number of typos by which a beginning of `word` differs from `beginning`; `None` when it is
+/// more than `typos_max`.
+pub(crate) fn typos_of_beginning(beginning: &str, word: &str, typos_max: usize) -> Option<usize> {
     let beginning: Vec<char> = beginning.chars().collect();
-    let word: Vec<char> = word.chars().take(beginning.len() + 1).collect();
-    let least = beginning.len().saturating_sub(1).min(word.len());
-    (least..=word.len()).any(|end| are_close(&beginning, &word[..end]))
+    let word: Vec<char> = word.chars().take(beginning.len() + typos_max).collect();
+    let least = beginning.len().saturating_sub(typos_max).min(word.len());
+    (0..=typos_max)
+        .find(|typos| (least..=word.len()).any(|end| are_close(&beginning, &word[..end], *typos)))
 }
 
-fn are_close(a: &[char], b: &[char]) -> bool {
+/// Whether two words differ by at most that many typos.
+fn are_close(a: &[char], b: &[char], typos: usize) -> bool {
     let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[common..], &b[common..]);
     let common = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    match (&a[..a.len() - common], &b[..b.len() - common]) {
-        ([], []) | ([_], [] | [_]) | ([], [_]) => true,
-        ([a1, a2], [b1, b2]) => a1 == b2 && a2 == b1,
-        _ => false,
+    let (a, b) = (&a[..a.len() - common], &b[..b.len() - common]);
+    if typos == 0 || a.is_empty() || b.is_empty() {
+        return a.len().max(b.len()) <= typos;
     }
+    are_close(&a[1..], b, typos - 1)
+        || are_close(a, &b[1..], typos - 1)
+        || are_close(&a[1..], &b[1..], typos - 1)
+        || a.len() > 1
+            && b.len() > 1
+            && a[0] == b[1]
+            && a[1] == b[0]
+            && are_close(&a[2..], &b[2..], typos - 1)
 }
 
 #[cfg(test)]
@@ -229,24 +287,37 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_close_by_one_typo(a in "[a-d]{0,6}", b in "[a-d]{0,6}") {
-            prop_assert_eq!(is_close(&a, &b), one_typo(&a).contains(&b));
-            prop_assert_eq!(is_close(&a, &b), is_close(&b, &a));
-            let begins = (0..=b.len()).any(|end| is_close(&a, &b[..end]));
-            prop_assert_eq!(begins_close(&a, &b), begins);
+        fn words_are_close_by_typos(a in "[a-d]{0,6}", b in "[a-d]{0,6}") {
+            let one = one_typo(&a);
+            prop_assert_eq!(typos_between(&a, &b, 0).is_some(), a == b);
+            prop_assert_eq!(typos_between(&a, &b, 1).is_some(), one.contains(&b));
+            let begins = (0..=b.len()).any(|end| typos_between(&a, &b[..end], 1).is_some());
+            prop_assert_eq!(typos_of_beginning(&a, &b, 1).is_some(), begins);
+            prop_assert_eq!(typos_between(&a, &b, 2), typos_between(&b, &a, 2));
         }
 
         /// The search of the dictionary and the comparison with a row accept the same words,
         /// however many bytes a letter has.
         #[test]
-        fn the_automaton_accepts_close_words(a in "[abé株😀]{0,7}", b in "[abé株😀]{0,8}") {
-            prop_assert_eq!(accepts(&a, &b, false), is_close(&a, &b));
-            prop_assert_eq!(accepts(&a, &b, true), begins_close(&a, &b));
+        fn the_automaton_accepts_close_words(
+            a in "[abé株😀]{0,7}",
+            b in "[abé株😀]{0,8}",
+            typos in 0_usize..=2,
+        ) {
+            prop_assert_eq!(
+                accepts(&a, &b, typos, false),
+                typos_between(&a, &b, typos).is_some()
+            );
+            prop_assert_eq!(
+                accepts(&a, &b, typos, true),
+                typos_of_beginning(&a, &b, typos).is_some()
+            );
         }
     }
 
-    fn accepts(word: &str, other: &str, is_unfinished: bool) -> bool {
-        let automaton = OneTypo::of(word, is_unfinished).unwrap();
+    fn accepts(word: &str, other: &str, typos: usize, is_unfinished: bool) -> bool {
+        let meter = Meter::unlimited();
+        let automaton = Typos::of(word, typos, is_unfinished, &meter).unwrap();
         let end = other.bytes().try_fold(automaton.start(), |state, byte| {
             automaton.can_match(&state).then(|| automaton.accept(&state, byte))
         });
@@ -259,30 +330,54 @@ mod tests {
         let ideographs: String = ('\u{4e00}'..).take(341).collect();
         let folded = crate::words::squeeze(&"\u{fdfa}".repeat(2));
         let longest = "a".repeat(LETTERS_MAX);
-        for (word, may_be) in
-            [(&*ideographs, false), (&folded, false), (&longest, true), (&longest[1..], true)]
-        {
-            assert_eq!(may_be_mistyped(word), may_be, "{word}");
-            assert_eq!(OneTypo::of(word, true).is_some(), may_be, "{word}");
+        let meter = Meter::unlimited();
+        for (word, typos) in [(&*ideographs, 0), (&folded, 0), (&longest, 2), (&longest[1..], 2)] {
+            assert_eq!(typos_max(word), typos, "{word}");
+            assert_eq!(Typos::of(word, 1, true, &meter).is_some(), typos > 0, "{word}");
         }
-        assert!(!may_be_mistyped(&(longest.clone() + "a")));
-        assert!(accepts(&longest, &(longest.clone() + "b"), false));
+        assert_eq!(typos_max(&(longest.clone() + "a")), 0);
+        assert!(accepts(&longest, &(longest.clone() + "b"), 1, false));
     }
 
     #[test]
     fn an_automaton_is_small() {
-        assert!(size_of::<State>() <= 24);
-        assert!(size_of::<OneTypo>() + LETTERS_MAX * size_of::<char>() <= 1 << 10);
+        assert!(size_of::<State>() <= 28);
+        assert!(size_of::<Typos<'_>>() + LETTERS_MAX * size_of::<char>() <= 1 << 10);
+    }
+
+    /// A search that finds nothing ends, too.
+    #[test]
+    fn letters_are_charged_as_they_are_read() {
+        let meter = Meter::of(3 * LETTER_UNITS);
+        let automaton = Typos::of("apple", 1, false, &meter).unwrap();
+        let states = std::iter::successors(Some(automaton.start()), |state| {
+            Some(automaton.accept(state, b'a'))
+        });
+        assert_eq!(states.take(4).filter(|state| automaton.can_match(state)).count(), 3);
+        let refused = automaton.accept(&automaton.start(), b'a');
+        assert!(!automaton.can_match(&refused) && meter.check().is_err());
     }
 
     #[test]
     fn typical_typos() {
-        for (typed, meant) in [("mircosoft", "microsoft"), ("aplle", "apple"), ("бакн", "банк")]
-        {
-            assert!(is_close(typed, meant), "{typed}");
+        for (typed, meant, typos) in [
+            ("mircosoft", "microsoft", 1),
+            ("aplle", "apple", 1),
+            ("бакн", "банк", 1),
+            ("vodaphone", "vodafone", 2),
+            ("schlumburger", "schlumberger", 1),
+            ("volkswagon", "volkswagen", 1),
+            ("berkshyer", "berkshire", 2),
+            ("citigruop", "citigroup", 1),
+        ] {
+            assert_eq!(typos_between(typed, meant, 2), Some(typos), "{typed}");
         }
-        assert!(!is_close("vodaphone", "vodafone"));
-        assert!(begins_close("mirco", "microsoft") && !begins_close("mrico", "mexico"));
-        assert!(may_be_mistyped("aple") && !may_be_mistyped("ibm") && !may_be_mistyped("us037"));
+        assert_eq!(typos_of_beginning("mirco", "microsoft", 1), Some(1));
+        assert_eq!(typos_of_beginning("mrico", "mexico", 1), None);
+        for (word, typos) in
+            [("aple", 1), ("ibm", 0), ("us037", 0), ("vodafon", 1), ("vodaphon", 2)]
+        {
+            assert_eq!(typos_max(word), typos, "{word}");
+        }
     }
 }

@@ -102,6 +102,51 @@ fn the_suggested_securities() {
     }
 }
 
+/// contract 16.1: two typos in a word of eight letters or more that no row has, only when one typo
+/// finds fewer than three rows, and in suggestions only.
+#[test]
+fn two_typos_in_a_long_word() {
+    let names = [
+        "VODAFONE GROUP PLC",
+        "SCHLUMBERGER LTD",
+        "VOLKSWAGEN AG",
+        "STARBUCKS CORP",
+        "STARBACKS ONE",
+        "STARBACKS TWO",
+        "STARBACKS THREE",
+        "NESTLE SA",
+    ];
+    let row = |(number, name)| format!("{{\"figi\":\"{}\",\"name\":\"{name}\"}}\n", figi(number));
+    let server = Server::of_dump(&(1..).zip(names).map(row).collect::<String>());
+    for (query, expected) in [
+        ("vodaphone", &[1][..]),
+        ("vodaphone+group", &[1]),
+        ("group+vodaphone", &[1]),
+        ("Schlumbreger", &[2]),
+        ("shclumbegrer", &[2]),
+        ("wolkswagon", &[3]),
+        ("wolkzwag", &[3]),
+        // Seven letters.
+        ("wolkzwa", &[]),
+        ("nstele", &[]),
+        // Three typos.
+        ("wolksvagon", &[]),
+        // Three rows with one typo are enough.
+        ("strabacks", &[5, 6, 7]),
+        // A number is never another number.
+        ("vodaphone1", &[]),
+    ] {
+        let mut found = figis(&suggest(&server, &format!("?query={query}")));
+        found.sort();
+        let expected: Vec<String> = expected.iter().copied().map(figi).collect();
+        assert_eq!(found, expected, "{query}");
+    }
+    let found = suggest(&server, "?query=vodaphone");
+    assert_eq!(found["data"][0]["matched"].to_string(), r#"["name","guess"]"#);
+    let search = server.post("/v3/search", r#"{"query":"vodaphone"}"#);
+    assert_eq!(search.body, r#"{"data":[]}"#);
+}
+
 /// contract 16.1: the forms in which lists say a ticker: with an exchange and a market sector, with
 /// a MIC, and with another sign before a class letter.
 #[test]

@@ -9,6 +9,7 @@
 //!   bits of a difference, and 128 packed differences. The last block is padded with its last
 //!   position.
 
+use std::ops::Range;
 use std::path::Path;
 
 use bitpacking::{BitPacker as _, BitPacker4x};
@@ -42,6 +43,17 @@ pub(super) struct Lists {
     lists: Mapped,
 }
 
+/// A word that has a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListedWord {
+    /// The start of its posting list in the segment, which identifies it.
+    pub(crate) start: u32,
+    /// The number of its rows.
+    pub(crate) rows: u32,
+    /// The place of its entry.
+    place: u32,
+}
+
 /// A cursor over the positions of one list, ascending.
 #[derive(Clone)]
 pub(crate) struct ListCursor<'a> {
@@ -65,13 +77,39 @@ impl Lists {
 
     /// The list of the word with this entry in the dictionary, if the word is frequent.
     pub(super) fn of(&self, info: &TermInfo) -> Option<ListCursor<'_>> {
-        let count = self.words.len() / WORD_BYTES;
-        let start = info.postings_range.start as u64;
-        let start_at = |place: u32| u64::from(u32_at(&self.words, place as usize * WORD_BYTES));
-        let place = first_index(0..count as u32, |place| start_at(place) >= start);
-        let is_there =
-            info.doc_freq >= LISTED_MIN && (place as usize) < count && start_at(place) == start;
+        if info.doc_freq < LISTED_MIN {
+            return None;
+        }
+        let place = self.first_from(info.postings_range.start);
+        let is_there = place < self.count() && self.start(place) == info.postings_range.start;
         is_there.then(|| self.at(place as usize))
+    }
+
+    /// The frequent words whose posting lists start in a range, in the order of the dictionary.
+    pub(super) fn within(&self, starts: Range<usize>) -> impl ExactSizeIterator<Item = ListedWord> {
+        let places = self.first_from(starts.start)..self.first_from(starts.end);
+        places.map(|place| {
+            let at = place as usize * WORD_BYTES;
+            ListedWord { start: u32_at(&self.words, at), rows: u32_at(&self.words, at + 4), place }
+        })
+    }
+
+    /// The list of a word.
+    pub(super) fn list(&self, word: ListedWord) -> ListCursor<'_> {
+        self.at(word.place as usize)
+    }
+
+    fn count(&self) -> u32 {
+        (self.words.len() / WORD_BYTES) as u32
+    }
+
+    fn start(&self, place: u32) -> usize {
+        u32_at(&self.words, place as usize * WORD_BYTES) as usize
+    }
+
+    /// The place of the first word whose posting list starts at `start` or after it.
+    fn first_from(&self, start: usize) -> u32 {
+        first_index(0..self.count(), |place| self.start(place) >= start)
     }
 
     fn at(&self, place: usize) -> ListCursor<'_> {

@@ -20,8 +20,8 @@ use tantivy::SegmentReader;
 use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 
-pub(crate) use self::lists::ListCursor;
 use self::lists::Lists;
+pub(crate) use self::lists::{LISTED_MIN, ListCursor, ListedWord};
 use self::rank::KIND_SHIFT;
 pub(crate) use self::writer::{FactsWriter, Securities, write};
 use crate::error::{Error, Result};
@@ -108,6 +108,17 @@ impl Ranks {
     /// dictionary; `None` for a word of fewer than [`lists::LISTED_MIN`] rows.
     pub(crate) fn list(&self, word: &TermInfo) -> Option<ListCursor<'_>> {
         self.lists.of(word)
+    }
+
+    /// The words of at least [`LISTED_MIN`] rows whose posting lists start in a range, in the order
+    /// of the dictionary.
+    pub(crate) fn listed(&self, starts: Range<usize>) -> impl ExactSizeIterator<Item = ListedWord> {
+        self.lists.within(starts)
+    }
+
+    /// The positions of the rows with a word.
+    pub(crate) fn list_of(&self, word: ListedWord) -> ListCursor<'_> {
+        self.lists.list(word)
     }
 
     /// The positions of the ranks from `from` to before `to`.

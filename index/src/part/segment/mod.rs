@@ -2,6 +2,7 @@
 //! folder names tantivy's fields.
 
 pub(crate) mod columns;
+pub(crate) mod dictionary;
 pub(crate) mod document;
 pub(crate) mod schema;
 pub(crate) mod tokenizer;
