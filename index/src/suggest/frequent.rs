@@ -122,7 +122,7 @@ impl<'a> MostFrequent<'a> {
         Ok(())
     }
 
-    /// Of equally frequent words, the first in the order of the dictionary are selected.
+    /// The most frequent words; of equally frequent ones, the first in the order of the dictionary.
     pub(super) fn finish(mut self) -> Result<Vec<DictionaryWord>> {
         self.cut();
         let is_enough = self.found.len() == self.words_max

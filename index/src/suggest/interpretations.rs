@@ -4,9 +4,10 @@
 use tantivy::TantivyError;
 
 use super::abbreviations::equivalents;
+use super::lookups::Lookups;
 use super::prefix::beginning_with;
 use super::reading::{Fit, QueryWord};
-use super::typo::{neighbours, typos_max};
+use super::typo::typos_max;
 use crate::error::Result;
 use crate::instrument::vocabulary::{Known, Vocabulary};
 use crate::meter::Meter;
@@ -16,9 +17,6 @@ use crate::query::{Filters, Keywords, Word};
 use crate::search::conditions::Conditions;
 use crate::search::plan::TERM_UNITS;
 use crate::search::positions::{END, FewRows, Positions, STEP_UNITS};
-
-/// The largest number of words of the dictionary that the beginning of a word may stand for.
-const BEGINNING_WORDS_MAX: usize = 32;
 
 /// Steps in posting lists, and rows that are read in vain, before an interpretation is given up.
 const STEPS_MAX: u64 = 2048;
@@ -199,6 +197,7 @@ pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
 /// `rows_max`, each with what `fit` returns for it.
 pub(super) fn rows(
     part: &Part,
+    lookups: &Lookups,
     interpretation: &Interpretation,
     filters: &Filters,
     rows_max: usize,
@@ -217,7 +216,7 @@ pub(super) fn rows(
     let is_narrowed = filters != Filters::default();
     for short in [ShortBeginning::InRows, ShortBeginning::InDictionary] {
         let mut words = interpretation.words.clone();
-        let positions = positions(part, &mut words, short, is_narrowed, meter)?;
+        let positions = positions(part, lookups, &mut words, short, is_narrowed, meter)?;
         let mut fit = |doc| {
             meter.charge(FIT_UNITS * words.len() as u64)?;
             fit(doc, &words)
@@ -279,6 +278,7 @@ fn walk(
 /// must still be searched for the other words: short beginnings, and the parts of a split word.
 fn positions<'a>(
     part: &'a Part,
+    lookups: &Lookups,
     words: &mut [QueryWord],
     short: ShortBeginning,
     is_narrowed: bool,
@@ -307,15 +307,16 @@ fn positions<'a>(
             is_enough = word.is_listed && !is_narrowed && short == ShortBeginning::InRows;
             any.push(Positions::Few(part.beginnings.of(&text).collect(), 0));
         }
-        let mut found = Vec::new();
         if word.is_unfinished && !is_enough {
-            found = beginning_with(part, &text, BEGINNING_WORDS_MAX, meter)?;
+            for found in lookups.beginning_with(part, &text, meter)?.iter() {
+                any.push(Positions::of_dictionary(part, found, few.as_ref(), meter)?);
+            }
         }
         if word.typos > 0 {
-            found.extend(neighbours(part, &text, word.typos, word.is_unfinished, meter)?);
-        }
-        for found in found {
-            any.push(Positions::of_dictionary(part, &found, few.as_ref(), meter)?);
+            let (typos, is_unfinished) = (word.typos, word.is_unfinished);
+            for found in lookups.neighbours(part, &text, typos, is_unfinished, meter)?.iter() {
+                any.push(Positions::of_dictionary(part, found, few.as_ref(), meter)?);
+            }
         }
         any.retain(|set| set.count_max() > 0);
         word.is_held = !is_short && !word.is_part;

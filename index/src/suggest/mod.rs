@@ -1,12 +1,13 @@
 //! Suggestions: the securities that a person may mean who is still typing (contract 16.1).
 //!
 //! A search never guesses, because programs take its first row (contract 9.8). Suggestions do:
-//! beginnings of words, abbreviations, words joined and split, one typo. The work has five steps:
+//! beginnings of words, abbreviations, words joined and split, typos. The work has five steps:
 //!
 //! 1. [`interpretations`] lists the ways in which the typed words may be meant, and finds up to
 //!    [`READ_MAX`] rows for each, in the order of ranks.
 //! 2. [`prefix`] and [`typo`] look up the words of the dictionary that begin with a typed word, or
-//!    differ from it by one typo; [`abbreviations`] knows which words stand for each other.
+//!    differ from it by typos, and [`frequent`] selects the most frequent of them; [`lookups`] keeps
+//!    them for the next interpretation. [`abbreviations`] knows which words stand for each other.
 //! 3. [`reading`] compares each row with the typed words: which words it holds, how surely, and how
 //!    much of its name they are. That gives the row its points.
 //! 4. [`spelled`] knows the forms in which lists say a ticker, such as `IBM US Equity`.
@@ -15,6 +16,7 @@
 mod abbreviations;
 mod frequent;
 mod interpretations;
+mod lookups;
 mod prefix;
 mod reading;
 mod spelled;
@@ -23,6 +25,7 @@ mod typo;
 use std::collections::{BTreeSet, HashMap};
 
 use self::interpretations::{Interpretation, rows};
+use self::lookups::Lookups;
 pub use self::reading::Matched;
 use self::reading::{Fit, QueryWord, Reading, cost};
 pub use self::spelled::{Misspelling, misspelling};
@@ -113,7 +116,8 @@ pub(crate) fn suggest(
     limit: usize,
     meter: &Meter,
 ) -> Result<Vec<Suggestion>> {
-    let suggester = Suggester { parts, vocabulary, question, limit };
+    let lookups = parts.iter().map(|_| Lookups::default()).collect();
+    let suggester = Suggester { parts, lookups, vocabulary, question, limit };
     let mut candidates = Candidates::new();
     let work = meter.within(SUGGEST_UNITS_MAX);
     match suggester.add_all(&mut candidates, &work) {
@@ -129,6 +133,8 @@ pub(crate) fn suggest(
 /// The work for one question.
 struct Suggester<'a> {
     parts: &'a [Part],
+    /// The words that were looked up in each part.
+    lookups: Vec<Lookups>,
     vocabulary: &'a Vocabulary,
     question: &'a Suggest,
     limit: usize,
@@ -255,13 +261,13 @@ impl Suggester<'_> {
                 parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());
         }
         let mut found = Vec::new();
-        for (number, part) in (0..).zip(self.parts) {
+        for ((number, part), lookups) in (0..).zip(self.parts).zip(&self.lookups) {
             let fit = |doc, words: &[QueryWord]| {
                 let hit = Hit { part: number, doc };
                 candidates.read(self.parts, hit, meter, |reading| reading.fit(words))
             };
             for (doc, fit) in
-                rows(part, &interpretation, &self.question.filters, READ_MAX, meter, fit)?
+                rows(part, lookups, &interpretation, &self.question.filters, READ_MAX, meter, fit)?
             {
                 found.push((part.ranks.rank(doc), Hit { part: number, doc }, fit));
             }
