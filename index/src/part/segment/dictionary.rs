@@ -20,23 +20,23 @@ const FOOTER_BYTES: usize = 16;
 
 /// The tree of the words of a part. The automata that search it must not accept any letter after a
 /// bounded number of letters, which bounds the depth of the search.
-pub(crate) struct Dictionary(Fst<OwnedBytes>);
+pub(crate) struct Dictionary(Option<Fst<OwnedBytes>>);
 
 impl Dictionary {
-    /// Opens the dictionary of a field.
+    /// Opens the dictionary of a field. A field without words has none.
     ///
     /// # Errors
-    /// [`Error::Damaged`] when the file has no such dictionary.
+    /// [`Error::Damaged`] when it is shorter than it says.
     pub(crate) fn open(segment: &SegmentReader, field: Field, part: &Path) -> Result<Self> {
         let file = segment.open_read(SegmentComponent::Terms).map_err(tantivy::TantivyError::from);
         let file = CompositeFile::open(&file?).map_err(Error::io(part))?;
         let damaged = || Error::damaged(part, "the dictionary of the words is cut");
-        let bytes = file.open_read(field).ok_or_else(damaged)?;
+        let Some(bytes) = file.open_read(field) else { return Ok(Self(None)) };
         let bytes = bytes.read_bytes().map_err(Error::io(part))?;
         let end = bytes.len().checked_sub(FOOTER_BYTES).ok_or_else(damaged)?;
         let entries = u64_at(&bytes, end) as usize;
         let end = end.checked_sub(entries).ok_or_else(damaged)?;
-        Fst::new(bytes.slice(0..end)).map(Self).map_err(|_| damaged())
+        Fst::new(bytes.slice(0..end)).map(|words| Self(Some(words))).map_err(|_| damaged())
     }
 
     /// Calls `each` with every word that the automaton accepts, in order, and `false`; or with
@@ -46,11 +46,12 @@ impl Dictionary {
         automaton: &A,
         each: &mut impl FnMut(&[u8], bool) -> ControlFlow<E>,
     ) -> ControlFlow<E> {
-        self.walk(automaton, &self.0.root(), &automaton.start(), &mut Vec::new(), each)
+        let Some(words) = &self.0 else { return ControlFlow::Continue(()) };
+        Self::walk(words, automaton, &words.root(), &automaton.start(), &mut Vec::new(), each)
     }
 
     fn walk<A: Automaton, E>(
-        &self,
+        words: &Fst<OwnedBytes>,
         automaton: &A,
         node: &Node<'_>,
         state: &A::State,
@@ -67,7 +68,7 @@ impl Dictionary {
             let next = automaton.accept(state, transition.inp);
             if automaton.can_match(&next) {
                 letters.push(transition.inp);
-                self.walk(automaton, &self.0.node(transition.addr), &next, letters, each)?;
+                Self::walk(words, automaton, &words.node(transition.addr), &next, letters, each)?;
                 letters.pop();
             }
         }
