@@ -18,7 +18,7 @@ const BEGINNING_WORDS_MAX: usize = 32;
 /// A text, the most typos that it may have, and whether it may be only the beginning of a word.
 type Key = (String, usize, bool);
 
-/// What was looked up in one part.
+/// The words that were looked up in one part.
 #[derive(Default)]
 pub(super) struct Lookups(RefCell<HashMap<Key, Rc<[DictionaryWord]>>>);
 
