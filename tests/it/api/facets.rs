@@ -27,7 +27,7 @@ fn filtered(server: &Server, body: &Value) -> Vec<Value> {
     let mut body = body.clone();
     loop {
         let json = [("content-type", "application/json")];
-        let answer = server.request("POST", "/v3/filter", &json, &body.to_string());
+        let answer = server.request("POST", "/v3/filter", &json, body.to_string());
         let answer: Value = serde_json::from_str(&answer.body).unwrap();
         for row in answer["data"].as_array().unwrap_or_else(|| panic!("{answer}")) {
             let figi = row["figi"].as_str().unwrap();
@@ -184,7 +184,7 @@ fn levels_of_searches() {
     let server = Server::of_dump(&dump());
     let json = [("content-type", "application/json")];
     let ask = |path: &str, body: &Value| -> Value {
-        let answer = server.request("POST", path, &json, &body.to_string());
+        let answer = server.request("POST", path, &json, body.to_string());
         assert_eq!(answer.status, 200, "{body} {}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
     };
