@@ -219,7 +219,7 @@ impl Client {
             request.extensions_mut().insert(peer);
             let is_head = request.method() == Method::HEAD;
             let is_ambiguous = has_two_hosts(request.headers());
-            let observed = observer.begin(request.method(), request.headers());
+            let observed = observer.begin(peer, request.method(), request.headers());
             let answer = service.call(request);
             async move {
                 // Called at the first poll, which hyper puts off while answers are unread.
