@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
+use tracing::field::{DisplayValue, display};
 use warp::http::{HeaderMap, Method, Response, StatusCode};
 use warp::reply::Response as Reply;
 
@@ -45,7 +46,7 @@ pub(crate) struct Logged {
     pub(crate) requests: bool,
     /// Also those for the files of the page.
     pub(crate) page: bool,
-    /// Whether the line has the address of the client.
+    /// Whether lines of requests, and of connections, have the address of the client.
     pub(crate) address: bool,
     /// Whether that is the address which a proxy names.
     pub(crate) trust_proxy: bool,
@@ -77,6 +78,12 @@ impl Observer {
         }
     }
 
+    /// The address of a connection or a request for its line in the log; `None` unless the operator
+    /// asks for it.
+    pub(crate) fn address(&self, peer: Peer) -> Option<DisplayValue<IpAddr>> {
+        if self.log.address { peer.address().map(display) } else { None }
+    }
+
     pub(crate) fn connections(&self) -> &Arc<ConnectionMetrics> {
         &self.connections
     }
@@ -86,11 +93,11 @@ impl Observer {
         Observed(self.ids.as_ref().map(|ids| {
             self.metrics.requests_in_flight.inc();
             let Logged { address, trust_proxy, .. } = self.log;
-            let address = address.then(|| peer.client(headers, trust_proxy).address());
+            let client = if address { peer.client(headers, trust_proxy) } else { peer };
             Facts {
                 request: Request::new(ids.of(headers)),
                 method: method.clone(),
-                address: address.flatten(),
+                address: self.address(client),
                 status: None,
                 began: Instant::now(),
                 metrics: self.metrics.clone(),
@@ -133,7 +140,7 @@ struct Facts {
     request: Arc<Request>,
     method: Method,
     /// The address of the client, if the log has it.
-    address: Option<IpAddr>,
+    address: Option<DisplayValue<IpAddr>>,
     /// `None` until the request is answered.
     status: Option<StatusCode>,
     began: Instant,
@@ -161,7 +168,7 @@ impl Drop for Facts {
                 rows,
                 elapsed_us = elapsed.as_micros() as u64,
                 key = self.request.key(),
-                address = self.address.map(tracing::field::display),
+                address = self.address,
                 request_id = self.request.id().as_str(),
             );
         }

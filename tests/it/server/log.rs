@@ -176,6 +176,24 @@ fn the_address_of_a_client() {
     }
 }
 
+/// At the level debug, connections that break off have lines too, with an address when it is asked
+/// for.
+#[test]
+fn the_address_of_a_broken_connection() {
+    for (flags, address) in [(&[][..], ""), (&["--access-log-address"], " address=127.0.0.1")] {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index");
+        build_index(&index);
+        let mut command = figdex();
+        command.args(["--listen", "127.0.0.1:0"]).args(flags).arg("--index").arg(&index);
+        let process = Process::start(command.env("RUST_LOG", "info,figdex::serve=debug"));
+        process.exchange("not a request\r\n\r\n");
+        let log = process.stop();
+        let line = log.lines().find(|line| line.contains("a connection broke off")).unwrap();
+        assert!(line.contains(&format!("a connection broke off{address} error=")), "{log}");
+    }
+}
+
 /// The files of the page have lines only when they are asked for; their errors always.
 #[test]
 fn the_files_of_the_page() {
