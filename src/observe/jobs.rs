@@ -1,4 +1,4 @@
-//! The counts of what identifiers find, which tell an operator whether a new index has lost data.
+//! The counts of what identifiers find. They show an operator that a new index has lost data.
 //!
 //! The labels are idTypes, results and statuses, and never a value. The counts are plain numbers in
 //! fixed arrays: counting takes no lock and no memory.

@@ -60,7 +60,8 @@ fn requests(page: &mut Registry, metrics: &Metrics) {
     page.register("requests_in_flight", help, requests_in_flight.clone());
 }
 
-/// What identifiers find. IdTypes are no secret, whatever `hide_identifiers` says.
+/// The counts of what identifiers find. They name idTypes and no identifier, so that strangers may
+/// read them.
 fn jobs(page: &mut Registry, metrics: &Metrics) {
     let jobs = metrics.mapping_jobs.counts();
     let jobs = jobs.map(|(id_type, result, n)| ([("id_type", id_type), ("result", result)], n));
