@@ -121,6 +121,8 @@ pub struct Settings {
     pub access_log: bool,
     /// Whether requests for the files of the page are logged too.
     pub access_log_page: bool,
+    /// Whether the log has the address of each request's client.
+    pub access_log_address: bool,
     /// Whether the metrics may name the keys: only operators can read them. It follows from the
     /// addresses.
     pub metrics_name_keys: bool,
@@ -174,6 +176,7 @@ impl Default for Settings {
             connections: ConnectionBounds::default(),
             access_log: true,
             access_log_page: false,
+            access_log_address: false,
             metrics_name_keys: false,
             page_window: true,
             body_timeout: BODY_TIMEOUT,

@@ -253,6 +253,12 @@ impl<'a> Job<'a> {
         };
         Checked { enums_hold, question: fields.lookup(version, filters) }
     }
+
+    /// Its idType; `None` when it has none that exists in this version.
+    pub(crate) fn id_type(&self, version: Version) -> Option<IdType> {
+        let Self::Object(fields) = self else { return None };
+        fields.id_type(version).ok()
+    }
 }
 
 /// The name of a member.
