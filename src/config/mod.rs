@@ -7,6 +7,7 @@ mod flags;
 mod listing;
 pub mod map;
 mod provenance;
+pub mod ready;
 mod sources;
 mod table;
 #[cfg(test)]
