@@ -12,7 +12,7 @@ use figdex_index::escaped;
 use ureq::Agent;
 
 use super::trust;
-use crate::config::ready::{Asked, ReadyFlags};
+use crate::config::{Asked, ReadyFlags};
 
 /// The length of `HTTP/1.1 200`.
 const HEAD_BYTES: usize = 12;
@@ -30,11 +30,6 @@ pub(super) fn run(flags: &ReadyFlags) -> anyhow::Result<()> {
     };
     match status.with_context(|| format!("not ready: asking {}", escaped(asked.to_string())))? {
         200 => Ok(()),
-        404 => bail!(
-            "not ready: {} answered 404; name the operators' address (--admin-listen of the \
-             server)",
-            escaped(asked.to_string())
-        ),
         status => bail!("not ready: {} answered {status}", escaped(asked.to_string())),
     }
 }

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, value_parser};
 
 use super::map::MapFlags;
-use super::ready::ReadyFlags;
+use super::ready::Asked;
 use super::table::{SETTINGS, Setting, Takes};
 use super::{Config, DEFAULT_INDEX, Provenance};
 
@@ -66,6 +66,48 @@ pub struct ExplainFlags {
     #[arg(long, env = "FIGDEX_INDEX", value_name = "DIR", default_value = DEFAULT_INDEX)]
     pub index: PathBuf,
 }
+
+/// The longest time to wait for an answer, in seconds.
+const TIMEOUT_SECONDS_MAX: u64 = 60;
+
+/// Flags of `figdex ready`.
+#[derive(Debug, Args)]
+#[command(after_help = READY_EXAMPLES)]
+pub struct ReadyFlags {
+    /// Root of the server to ask: http://…, https://… or unix:PATH [default: --admin-listen, else
+    /// --listen]
+    #[arg(value_name = "URL")]
+    pub url: Option<Asked>,
+    /// File of certificates (PEM) to trust, in place of those of the system
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+    /// Seconds to wait for the answer
+    #[arg(
+        long = "timeout",
+        value_name = "SECONDS",
+        default_value_t = 3,
+        value_parser = value_parser!(u64).range(1..=TIMEOUT_SECONDS_MAX)
+    )]
+    pub timeout_seconds: u64,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: ServerFlags,
+}
+
+const READY_EXAMPLES: &str = "\
+Exits with 0 when the server is ready; otherwise with 1, and says why.
+
+Examples:
+  figdex ready
+  figdex ready http://127.0.0.1:8081 --timeout 1
+  figdex ready unix:/run/figdex/figdex.sock";
+
+/// The settings by which a server is found: where it listens, and whether clients use TLS.
+#[derive(Debug)]
+pub struct ServerFlags(pub SettingFlags);
+
+/// The settings of [`ServerFlags`].
+const SERVER_SETTINGS: [&str; 3] = ["listen", "admin_listen", "tls_cert"];
 
 /// The commands of `figdex keys`.
 #[derive(Debug, Subcommand)]
@@ -195,9 +237,8 @@ impl FromArgMatches for SettingFlags {
 
 impl Args for KeysFlags {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let keys = named(&["keys"]).map(|flag| {
-            flag.help_heading(None).help("File of the API keys; `add` creates it")
-        });
+        let keys = named(&["keys"])
+            .map(|flag| flag.help_heading(None).help("File of the API keys; `add` creates it"));
         let help = "TOML file of settings, whose `keys` applies when --keys is not given";
         command.args(keys).arg(config().help(help))
     }
@@ -217,14 +258,36 @@ impl FromArgMatches for KeysFlags {
     }
 }
 
+impl Args for ServerFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let help = "TOML file of the server's settings, which say where it listens";
+        let found = |arg: Arg| arg.help_heading(None);
+        command.args(named(&SERVER_SETTINGS).map(found)).arg(config().help(help))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ServerFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        SettingFlags::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
 /// The flags of the settings with these names, as `serve` has them.
-pub(super) fn named(names: &[&str]) -> impl Iterator<Item = Arg> {
+fn named(names: &[&str]) -> impl Iterator<Item = Arg> {
     let settings = SETTINGS.iter().filter(|setting| names.contains(&setting.name));
     settings.map(|setting| flag(setting, &Config::default()))
 }
 
 /// The flag that names the file of settings, without its help.
-pub(super) fn config() -> Arg {
+fn config() -> Arg {
     let file = Arg::new("config").long("config").env("FIGDEX_CONFIG").value_name("FILE");
     file.value_parser(value_parser!(PathBuf))
 }

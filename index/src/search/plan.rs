@@ -212,15 +212,15 @@ impl Plan {
         vocabulary: &'a Vocabulary,
     ) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| {
-            let whole = [("identifiers", self.identified.len()), ("tickers and names", exact)];
+            let whole = [("an identifier", self.identified.len()), ("ticker or name", exact)];
             for (kind, rows) in whole.into_iter().filter(|(_, rows)| *rows > 0) {
-                writeln!(f, "  {kind}: {rows} rows carry the whole text")?;
+                writeln!(f, "  {rows} rows have the whole text as {kind}")?;
             }
             write!(f, "{}", self.driver.display(vocabulary))?;
             match self.counter {
-                Counter::Statistics(rows) => writeln!(f, "  counts: statistics ({rows} rows)"),
-                Counter::Blocks => writeln!(f, "  counts: bits of blocks, once for a generation"),
-                Counter::Walk => writeln!(f, "  counts: a walk, once for a generation"),
+                Counter::Statistics(rows) => writeln!(f, "  knows the total: {rows}"),
+                Counter::Blocks => writeln!(f, "  counts bits, once for a generation"),
+                Counter::Walk => writeln!(f, "  counts row by row, once for a generation"),
             }
         })
     }
@@ -229,36 +229,34 @@ impl Plan {
 impl Driver {
     fn display<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| match self {
-            Self::Nothing => writeln!(f, "  nothing drives: no row has a demanded value"),
+            Self::Nothing => writeln!(f, "  reads nothing: no row has a value that is asked for"),
             Self::Words(alternatives) => {
                 for Alternative { words, verified, rows_max } in alternatives {
                     let words: Vec<&str> = words.iter().map(|word| &*word.squeezed).collect();
                     let words = words.join(" + ");
-                    writeln!(f, "  drives: posting lists of {words} (<= {rows_max} rows)")?;
+                    writeln!(f, "  reads the rows with the words {words}: at most {rows_max}")?;
                     write!(f, "{}", display_verified(verified, vocabulary))?;
                 }
                 if alternatives.is_empty() {
-                    writeln!(f, "  nothing drives: no row holds the words")?;
+                    writeln!(f, "  reads nothing: no row has the words")?;
                 }
                 Ok(())
             }
             Self::Filters { demanded, excluded, filters } => {
-                write!(f, "  drives: ")?;
                 for (place, (property, rows)) in demanded.iter().enumerate() {
-                    let and = if place == 0 { "" } else { " + " };
+                    let begin = if place == 0 { "reads the rows with" } else { "and with" };
                     let one_of = filters.known.of(*property);
                     let one_of = one_of.expect("the plan is made of these filters");
-                    write!(f, "{and}{} ({rows} rows)", display_values(one_of, vocabulary))?;
+                    writeln!(f, "  {begin} {}: {rows}", display_values(one_of, vocabulary))?;
                 }
                 if demanded.is_empty() {
-                    write!(f, "all rows")?;
+                    writeln!(f, "  reads all rows")?;
                 }
                 if let Some(rows) = excluded {
-                    write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
+                    writeln!(f, "  without the unlisted equities: {rows}")?;
                 }
-                writeln!(f)?;
                 for name in interval_names(filters) {
-                    writeln!(f, "  compares: ordinals of {name}")?;
+                    writeln!(f, "  keeps those within the interval of {name}")?;
                 }
                 Ok(())
             }
@@ -296,23 +294,22 @@ pub(crate) fn display_verified<'a>(
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         for one_of in filters.known.iter() {
-            writeln!(f, "    verifies: {}", display_values(one_of, vocabulary))?;
+            writeln!(f, "    keeps those with {}", display_values(one_of, vocabulary))?;
         }
         for name in interval_names(filters) {
-            writeln!(f, "    verifies: ordinal of {name}")?;
+            writeln!(f, "    keeps those within the interval of {name}")?;
         }
         if !filters.include_unlisted_equities {
-            writeln!(f, "    verifies: not an unlisted equity")?;
+            writeln!(f, "    keeps those that are not unlisted equities")?;
         }
         Ok(())
     })
 }
 
-/// The bitmaps of the values of which a row must have one, as text for people.
+/// The values of which a row must have one, as text for people.
 fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
     let values: Vec<&str> = one_of.values().map(|known| vocabulary.text(known)).collect();
-    let bitmaps = if one_of.is_alone() { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {} {}", one_of.property().name(), escaped(values.join(" | ")))
+    format!("{} {}", one_of.property().name(), escaped(values.join(" | ")))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {
