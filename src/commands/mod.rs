@@ -4,7 +4,9 @@ mod config;
 pub mod explain;
 mod keys;
 mod map;
+mod ready;
 mod serve;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -24,6 +26,7 @@ pub fn run() -> ExitCode {
     let done = match flags.into_command() {
         Command::Serve(flags) => serve::run(flags),
         Command::Config(flags) => config::run(&flags),
+        Command::Ready(flags) => ready::run(&flags),
         Command::Explain(flags) => explain::run(&flags),
         Command::Map(flags) => {
             if let Err(fault) = flags.check() {

@@ -117,7 +117,6 @@ Every row comes out, in order, with the columns match, matches, reason and the
 fields after its own. match is resolved, ambiguous, unknown or invalid.
 
 Examples:
-  figdex map holdings.csv
   figdex map holdings.csv --prefer composite --out mapped.csv \\
       --unmatched left.csv
   figdex map holdings.csv --id ISIN:ID_ISIN --id Ticker:TICKER \\
