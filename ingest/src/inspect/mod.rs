@@ -214,7 +214,7 @@ impl Inspection {
         match &*self.program {
             "" => writeln!(f, "built by Figdex {}", escaped(&self.library))?,
             program => {
-                // The commit is on a line of its own.
+                // The commit is on a separate line.
                 let program = escaped(program).to_string().replacen(" (", "\n  (", 1);
                 writeln!(f, "built by {program}")?;
             }

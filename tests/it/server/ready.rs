@@ -51,7 +51,7 @@ fn a_server_is_asked_over_tls_and_over_a_socket() {
     let server = Process::of_one(&flags);
     let url = format!("https://localhost:{}", server.address().port());
     assert_not_ready(&[&url], "certificate");
-    // A self-signed certificate is no authority, and this client takes only authorities.
+    // The client may refuse a self-signed certificate, since it is not that of an authority.
     let (code, error) = ready(&[&url, "--ca-file", flags[1]]);
     assert!(code == Some(0) || error.contains("CaUsedAsEndEntity"), "{error}");
     assert_not_ready(&[&url, "--ca-file", "absent.pem"], "--ca-file absent.pem");

@@ -43,7 +43,7 @@ impl Interrupted {
     }
 }
 
-/// What unwinds from a call of [`check`] to [`catch`].
+/// The payload that unwinds from [`check`] to [`catch`].
 struct Unwinding;
 
 /// From now on Ctrl-C ends the build of this index at its next [`check`]; pressed again, at once.
