@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_are_no_text() {
+    fn files_of_other_programs() {
         for (head, expected) in [
             (&b"PK\x03\x04\x14\0\x06\0\x08\0[Content_Types].xml"[..], Some(SPREADSHEET)),
             (b"PK\x03\x04\0\0\0\0mimetypeapplication/vnd.oasis.opendocument", Some(SPREADSHEET)),
