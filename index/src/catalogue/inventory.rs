@@ -69,7 +69,7 @@ impl Catalogue {
 /// instrument has it.
 type HasField = (&'static str, fn(&Instrument) -> bool);
 
-const FIELDS: [HasField; 16] = [
+const FIELDS: [HasField; 17] = [
     ("figi", |_| true),
     ("compositeFIGI", |instrument| instrument.composite_figi.is_some()),
     ("shareClassFIGI", |instrument| instrument.share_class_figi.is_some()),
@@ -85,6 +85,7 @@ const FIELDS: [HasField; 16] = [
     ("expiration", |instrument| instrument.expiration.is_some()),
     ("maturity", |instrument| instrument.maturity.is_some()),
     ("listed", |instrument| instrument.listed.is_some()),
+    ("importance", |instrument| instrument.importance.is_some()),
     ("alias", |instrument| !instrument.alias.is_empty()),
 ];
 

@@ -126,6 +126,7 @@ impl Part {
                 return Err(Error::damaged(path, what).into());
             }
             instrument.complete(&self.rows.get(doc));
+            instrument.importance = self.ranks.importance(doc);
             doc += 1;
             each(doc - 1, instrument)
         })?;
