@@ -47,13 +47,15 @@ pub enum Column {
     UniqueIdFutOpt,
     /// `alias`
     Alias,
+    /// `importance`
+    Importance,
     /// Any idType, under the contract's name.
     Identifier(IdType),
 }
 
 impl Column {
     /// The columns that are not an idType, in the order of a dump.
-    pub(crate) const FIELDS: [Self; 24] = [
+    pub(crate) const FIELDS: [Self; 25] = [
         Self::Figi,
         Self::CompositeFigi,
         Self::ShareClassFigi,
@@ -78,6 +80,7 @@ impl Column {
         Self::UniqueId,
         Self::UniqueIdFutOpt,
         Self::Alias,
+        Self::Importance,
     ];
 
     /// The column's name in a canonical dump.
@@ -100,6 +103,7 @@ impl Column {
             Self::UniqueId => "uniqueID",
             Self::UniqueIdFutOpt => "uniqueIDFutOpt",
             Self::Alias => "alias",
+            Self::Importance => "importance",
             Self::Identifier(id_type) => id_type.name(),
         }
     }
