@@ -57,8 +57,8 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn is_empty(&self) -> bool {
-        self.sorted.is_empty()
+    pub(super) fn count(&self) -> usize {
+        self.sorted.len()
     }
 
     /// The ordinal of an importance that was collected.

@@ -3,8 +3,8 @@
 //!
 //! A row's **rank** says how much a person would want it (`rank`). Its **position** is its place
 //! in the order by rank; rows of equal rank are in FIGI order. Six files, all little-endian:
-//! - `ranks.values`: for each DocId its signals, as `u16`, and, when any row of the generation has
-//!   an importance, the ordinal of its own, as `u16`;
+//! - `ranks.values`: for each DocId its signals, as `u16`, and the ordinal of its importance, in no
+//!   byte when no row of the generation has one, in one byte when 255 values are enough, else in two;
 //! - `ranks.importances`: the values that these ordinals name (see [`importances`]);
 //! - `ranks.order`: the DocId at each position, as `u32`;
 //! - `ranks.firsts`: for some ranks the signals and the ordinal, as `u16`, and the first position,
@@ -62,7 +62,7 @@ impl Ranks {
         let importances = Importances::open(part)?;
         let ranks = Self {
             values: Mapped::open(&part.join(VALUES))?,
-            width: width(importances.count() > 0),
+            width: width(importances.count()),
             importances,
             order: Mapped::open(&part.join(ORDER))?,
             firsts: Mapped::open(&part.join(FIRSTS))?,
@@ -82,10 +82,12 @@ impl Ranks {
     /// The rank of a row.
     pub(crate) fn rank(&self, doc: u32) -> Rank {
         let bytes = &self.values[self.width * doc as usize..][..self.width];
-        match *bytes {
-            [a, b, c, d] => Rank::new(u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d])),
-            _ => Rank::new(u16::from_le_bytes([bytes[0], bytes[1]]), 0),
-        }
+        let ordinal = match *bytes {
+            [_, _, a] => a.into(),
+            [_, _, a, b] => u16::from_le_bytes([a, b]),
+            _ => 0,
+        };
+        Rank::new(u16::from_le_bytes([bytes[0], bytes[1]]), ordinal)
     }
 
     /// The kind of a row.
@@ -216,9 +218,14 @@ impl Ranks {
     }
 }
 
-/// The bytes of a rank in `ranks.values`.
-fn width(has_importances: bool) -> usize {
-    if has_importances { 4 } else { 2 }
+/// The bytes of a rank in `ranks.values`, with that many importances.
+fn width(importances: usize) -> usize {
+    const ONE_BYTE: usize = u8::MAX as usize;
+    match importances {
+        0 => 2,
+        1..=ONE_BYTE => 3,
+        _ => 4,
+    }
 }
 
 /// Makes the entries of `ranks.firsts`. The rows between two entries are of one rank, or fewer than

@@ -175,8 +175,7 @@ pub(crate) fn write(
     let path = part.join(FACTS);
     fs::remove_file(&path).map_err(Error::io(&path))?;
 
-    let has_importances = !securities.importances.is_empty();
-    let width = width(has_importances);
+    let width = width(securities.importances.count());
     let mut values = FileWriter::create(part.join(VALUES))?;
     for rank in &ranks {
         let [a, b] = rank.signals().to_le_bytes();
