@@ -5,6 +5,7 @@ mod build;
 mod crash;
 mod formats;
 mod guard;
+mod importance;
 mod map;
 mod operate;
 mod outputs;

@@ -100,9 +100,10 @@ impl Importances {
         self.0.len() / VALUE_BYTES
     }
 
-    /// The value with that ordinal, which is at most [`Importances::count`]; `None` for 0.
+    /// The value with that ordinal; `None` for 0, and for one that has no value.
     pub(super) fn at(&self, ordinal: u16) -> Option<Importance> {
-        Importance::from_bits(self.bits(usize::from(ordinal).checked_sub(1)?))
+        let place = usize::from(ordinal).checked_sub(1).filter(|place| *place < self.count())?;
+        Importance::from_bits(self.bits(place))
     }
 
     /// The ordinal of the largest value up to `importance`, 0 when there is none; and whether that
