@@ -27,8 +27,8 @@ impl Search {
 /// ascend, and mean the same in the next generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// How the row matches, its kind, and whether it is the best listing of its security. The
-    /// smaller, the earlier the row is shown.
+    /// The way in which the row matches, its kind, and whether it is the best listing of its
+    /// security. The smaller, the earlier the row is shown.
     pub class: u16,
     /// Its importance: the larger, the earlier. Rows without come last.
     pub importance: Reverse<Option<Importance>>,

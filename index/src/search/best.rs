@@ -1,6 +1,6 @@
 //! Fifth step of a search: the best rows of one part, those that a person would want first.
 //!
-//! The order of a search (contract 10.2 to 10.6) is by [`Tier`], which says how a row came to
+//! The order of a search (contract 10.2 to 10.8) is by [`Tier`], which says how a row came to
 //! match; then by rank, which does not depend on the question (`part::ranks`); then by FIGI. Where
 //! few rows match, all of them are read and sorted. Where many match, they are read in the order
 //! of ranks, tier by tier, until the page is full.

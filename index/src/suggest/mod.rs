@@ -126,7 +126,7 @@ pub(crate) fn suggest(
     Ok(suggester.best(candidates))
 }
 
-/// What a row loses by its signals: its kind, the ordinal of its importance, its points.
+/// The points that a row loses by its signals, with its kind and the ordinal of its importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost {
     kind: Kind,
@@ -306,7 +306,7 @@ impl Suggester<'_> {
         best
     }
 
-    /// What each row loses by its signals. Rows of one kind take the costs of all of them in the
+    /// The points that each row loses by its signals. Rows of one kind take the costs of all of them in the
     /// order of their importances, so that the more important of two equal fits comes first.
     fn costs(&self, hits: impl Iterator<Item = Hit>) -> Vec<Cost> {
         let cost = |hit: Hit| {

@@ -357,7 +357,7 @@ fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
     move |source| Error::Unreported { generation, source: Box::new(source) }
 }
 
-/// A warning that the index keeps only so many of the significant bits of each importance.
+/// A warning that the index keeps no more than `bits` significant bits of each importance.
 fn fewer_importances(bits: u32) -> String {
     let digits = f64::from(bits) * std::f64::consts::LOG10_2;
     format!(

@@ -13,7 +13,7 @@ const SHARES: &str = "figi,shareClassFIGI,name,marketSector,securityType2\n";
 
 /// Three listings of a share class and one of another, of the same name.
 fn shares() -> String {
-    let row = |number, class| {
+    let row = |number, class: u32| {
         format!("{},{},ZEBRA,Equity,Common Stock\n", figi(number), figi(900 + class))
     };
     format!("{SHARES}{}{}{}{}", row(0, 0), row(1, 1), row(2, 1), row(3, 1))
@@ -77,10 +77,10 @@ fn enrich_gives_all_listings_of_a_share_class_their_importance() {
     }
 }
 
-/// An index is built again from its export with the same importances, and another importance is no
-/// change for `--max-changed`.
+/// An index is built again from its export with the same importances, which `--max-changed` does not
+/// compare.
 #[test]
-fn importances_survive_export_and_are_no_change() {
+fn importances_survive_export_and_are_not_compared() {
     let folder = tempfile::tempdir().unwrap();
     let index = folder.path().join("index");
     let numbers = ["0", "0.1", "3100000000000.25", "1e-300", "", "7"];

@@ -1,5 +1,5 @@
 //! The rank of a row: a number that says which of two equally good matches a person would want
-//! first (contract 10.3 to 10.6). A smaller rank comes first.
+//! first (contract 10.3 to 10.6, 10.8). A smaller rank comes first.
 //!
 //! A rank does not depend on the question, so that rows can be kept in its order. It follows
 //! from the row's own fields, from the other listings of its security, and from the importances of

@@ -330,8 +330,8 @@ impl Enrichment {
         }
     }
 
-    /// Of rows that match an instrument, the one whose importance it gets: one that names the
-    /// listing before others, then the largest.
+    /// The row whose importance an instrument gets, of those that match it: one that names the
+    /// listing before others, then the one with the largest.
     fn most_important(&self, found: &[(usize, Level)]) -> Option<usize> {
         let of_row = |row| {
             let mut columns = self.rows.columns(row).into_iter();
