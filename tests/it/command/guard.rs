@@ -189,7 +189,7 @@ fn a_damaged_generation_is_an_error() {
     let index = folder.path().join("index");
     build(dump(&hundred()), &index, "", "").unwrap();
     let manifest = index.join("generation-000001/manifest.toml");
-    fs::write(&manifest, "format = 7\n").unwrap();
+    fs::write(&manifest, "format = 8\n").unwrap();
     build(dump(&hundred()), &index, "2%", "20%").unwrap_err();
     build(dump(&hundred()), &index, "", "").unwrap();
 }
