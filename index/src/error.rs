@@ -23,7 +23,8 @@ pub enum Error {
     NotAnIndex(PathBuf),
     /// The index was written by another version of this library.
     #[error("{} has index format {found}; this version reads format {supported}: \
-             build the index again, or use the Figdex that built it", escaped_path(.path))]
+             build the index again with this version, or use the Figdex that built it; \
+             a running server keeps the index that it has", escaped_path(.path))]
     ForeignFormat {
         /// The manifest.
         path: PathBuf,

@@ -101,6 +101,7 @@ pub use crate::hex::{hex, unhex};
 pub use crate::instrument::date::{Date, DateError};
 pub use crate::instrument::figi::{FIGI_CHARS, Figi, FigiError};
 pub use crate::instrument::id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};
+pub use crate::instrument::importance::Importance;
 pub use crate::instrument::level::{Level, Levels};
 pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};

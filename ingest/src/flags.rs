@@ -55,9 +55,9 @@ pub struct BuildFlags {
     #[arg(long, value_name = "DIR")]
     pub index: PathBuf,
     /// Dump that only adds fields to the instruments of the other dumps. Its rows
-    /// are matched by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker; they fill
-    /// blank fields and never overwrite a value. Repeat the flag for several dumps,
-    /// which may have 512 MiB of rows together
+    /// are matched by figi, ID_ISIN, ID_CUSIP, shareClassFIGI, or exchCode with
+    /// ticker; they fill blank fields and never overwrite a value. Repeat the flag
+    /// for several dumps, which may have 512 MiB of rows together
     #[arg(long, value_name = "FILE")]
     pub enrich: Vec<PathBuf>,
     /// Name of the format of the --enrich dumps [default: recognised]

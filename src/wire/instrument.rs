@@ -50,6 +50,9 @@ pub(crate) fn instrument(
     for (name, id) in unique_ids.into_iter().filter(|(_, id)| id.is_some()) {
         text(out, name, id.as_deref());
     }
+    if let Some(importance) = instrument.importance {
+        number(out, "importance", Some(importance.number()));
+    }
     if !instrument.alias.is_empty() {
         key(out, "alias");
         array(out, &instrument.alias, |out, alias| string(out, alias));

@@ -155,7 +155,7 @@ impl Builder {
         if self.parts.is_empty() {
             return Err(Error::Empty);
         }
-        part_writer::complete(&self.path, &mut self.parts)?;
+        let importance_bits = part_writer::complete(&self.path, &mut self.parts)?;
         let values = Property::ALL.map(|property| {
             let values = std::mem::take(&mut self.values[property as usize]);
             (property.name().to_owned(), values.into_iter().collect())
@@ -167,6 +167,7 @@ impl Builder {
             generation: self.number,
             built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),
+            importance_bits,
             hash_seed: format!("{:016x}", self.options.hash_seed),
             sources,
             values: BTreeMap::from(values),

@@ -74,6 +74,7 @@ impl Catalogue {
             return Err(Error::damaged(&path, what));
         }
         instrument.complete(&row);
+        instrument.importance = self.part(hit).ranks.importance(hit.doc);
         Ok(instrument)
     }
 

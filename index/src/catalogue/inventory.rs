@@ -73,7 +73,7 @@ impl Catalogue {
 /// instrument has it, by its row and its extras.
 type HasField = (&'static str, fn(Row<'_>, &Instrument) -> bool);
 
-const FIELDS: [HasField; 16] = [
+const FIELDS: [HasField; 17] = [
     ("figi", |_, _| true),
     ("compositeFIGI", |row, _| row.composite_figi().is_some()),
     ("shareClassFIGI", |row, _| row.share_class_figi().is_some()),
@@ -89,6 +89,7 @@ const FIELDS: [HasField; 16] = [
     ("expiration", |_, extras| extras.expiration.is_some()),
     ("maturity", |_, extras| extras.maturity.is_some()),
     ("listed", |_, extras| extras.listed.is_some()),
+    ("importance", |_, extras| extras.importance.is_some()),
     ("alias", |_, extras| !extras.alias.is_empty()),
 ];
 

@@ -230,7 +230,10 @@ impl Catalogue {
         let more = found.len() > hits_max;
         found.truncate(hits_max);
         let last = found.last().filter(|_| more);
-        let next = last.map(|&(sort_key, hit)| Place { sort_key, figi: self.figi(hit) });
+        let next = last.map(|&(sort_key, hit)| {
+            let ranks = &self.generation.parts[hit.part as usize].ranks;
+            ranks.place(sort_key, self.figi(hit))
+        });
         Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 

@@ -123,8 +123,8 @@ impl Candidate for Found<'_> {
         row.share_class_figi().or(row.composite_figi()).unwrap_or(row.figi())
     }
 
-    fn place(self) -> (u16, Figi) {
-        (self.part.ranks.rank(self.hit.doc), self.part.rows.figi(self.hit.doc))
+    fn place(self) -> (u64, Figi) {
+        (self.part.ranks.rank(self.hit.doc).sort_key(0), self.part.rows.figi(self.hit.doc))
     }
 }
 

@@ -52,6 +52,10 @@ impl Catalogue {
         })?;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = self.generation.path.join(&entry.folder);
+            if !part.ranks.are_of(&securities) {
+                let what = "ranks: the importances are not those of the instruments";
+                return Err(Error::damaged(&path, what));
+            }
             let columns = Columns::open(&part.segment, self.vocabulary(), &path)?;
             let mut keys = 0;
             let mut in_bitmaps = 0;

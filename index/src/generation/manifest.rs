@@ -40,6 +40,10 @@ pub struct Manifest {
     pub built_at: String,
     /// The number of instruments.
     pub instruments: u64,
+    /// The significant bits that the index keeps of each importance, of 53, when there are more than
+    /// 65,535 different ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance_bits: Option<u32>,
     /// The seed of the identifier directory's hash, hexadecimal.
     pub hash_seed: String,
     /// The dumps it was built from, in the order given.

@@ -228,6 +228,7 @@ mod tests {
                 generation: 1,
                 built_at: String::new(),
                 instruments: 0,
+                importance_bits: None,
                 hash_seed: String::new(),
                 sources: Vec::new(),
                 values: BTreeMap::new(),

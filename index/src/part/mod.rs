@@ -135,11 +135,12 @@ impl Part {
     ) -> Result<(), E> {
         let mut doc = 0;
         self.rows.read_in_order();
-        self.extras.for_each(path, |instrument| {
+        self.extras.for_each(path, |mut instrument| {
             if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
                 let what = format!("extras: {} is not the FIGI of its row", instrument.figi);
                 return Err(Error::damaged(path, what).into());
             }
+            instrument.importance = self.ranks.importance(doc);
             doc += 1;
             each(doc - 1, self.rows.get(doc - 1), instrument)
         })?;

@@ -277,6 +277,7 @@ impl Build {
         report.comparison = guard.map(Guard::finish).transpose()?;
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
+        report.warnings.extend(manifest.importance_bits.map(fewer_importances));
         rejects.finish().map_err(unreported(manifest.generation))?;
         report.published = Some(Published {
             generation: manifest.generation,
@@ -355,6 +356,16 @@ impl Build {
 /// For `map_err`: a file of the build could not be written after the index was published.
 fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
     move |source| Error::Unreported { generation, source: Box::new(source) }
+}
+
+/// A warning that the index keeps no more than `bits` significant bits of each importance.
+fn fewer_importances(bits: u32) -> String {
+    let digits = f64::from(bits) * std::f64::consts::LOG10_2;
+    format!(
+        "there are more than 65,535 different importances: each is kept to about {} \
+         significant digits",
+        digits.floor().max(1.0)
+    )
 }
 
 /// A seed that depends on the dumps only, so that the same dumps give the same index.

@@ -47,6 +47,8 @@ pub enum Column {
     UniqueIdFutOpt,
     /// `alias`
     Alias,
+    /// `importance`
+    Importance,
     /// Any idType, under the contract's name.
     Identifier(IdType),
 }
@@ -66,7 +68,7 @@ impl Column {
     }
 
     /// The columns that are not an idType, in the order of a dump.
-    pub(crate) const FIELDS: [Self; 24] = [
+    pub(crate) const FIELDS: [Self; 25] = [
         Self::Figi,
         Self::CompositeFigi,
         Self::ShareClassFigi,
@@ -91,6 +93,7 @@ impl Column {
         Self::UniqueId,
         Self::UniqueIdFutOpt,
         Self::Alias,
+        Self::Importance,
     ];
 
     /// The column's name in a canonical dump.
@@ -113,6 +116,7 @@ impl Column {
             Self::UniqueId => "uniqueID",
             Self::UniqueIdFutOpt => "uniqueIDFutOpt",
             Self::Alias => "alias",
+            Self::Importance => "importance",
             Self::Identifier(id_type) => id_type.name(),
         }
     }

@@ -102,6 +102,7 @@ fn inspecting() {
         ("maturity", 2),
         ("listed", 2),
         ("alias", 1),
+        ("importance", 0),
         ("ID_ISIN", 1),
         ("marketSector", 1),
         ("currency", 0),
