@@ -155,20 +155,14 @@ export async function recogniseColumns(columns, headings, signal) {
   return { columns: data.columns, limits: { headers: limits, at: Date.now() } };
 }
 
-const lists = new Map();
-/** The values that a filter may have; fetched once. */
-export function values(name) {
-  if (name === "optionType") return Promise.resolve(["Call", "Put"]);
-  if (!lists.has(name)) {
-    const list = ask("GET", `v3/mapping/values/${name}`, {}).then(({ data }) => {
-      if (data.error) throw new Failure("question", data.error);
-      return data.values ?? [];
-    });
-    lists.set(name, list);
-    list.catch(() => lists.delete(name)); // a failure is fetched again
-  }
-  return lists.get(name);
+/** The numbers of instruments: `{total, facets}`, of at most `limit` values of each property. */
+export async function facets(parameters, properties, limit, signal) {
+  const asked = new URLSearchParams([...parameters, ["properties", properties.join()], ["limit", limit]]);
+  return (await ask("GET", `facets?${asked}`, { signal })).data;
 }
+
+/** What the server says of its data. */
+export const about = async (signal) => (await ask("GET", "about", { signal })).data;
 
 let document_;
 /** The OpenAPI document; fetched once. */
