@@ -2,6 +2,7 @@
 //! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
 mod contained;
+mod facets;
 mod health;
 mod instruments;
 mod mapping;
@@ -53,6 +54,8 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(instruments::route(state.clone()))
         .unify()
         .or(resolve::route(state.clone()))
+        .unify()
+        .or(facets::route(state.clone()))
         .unify()
         .or(suggest::route(state))
         .unify()

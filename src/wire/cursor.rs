@@ -15,7 +15,7 @@
 //!
 //! It holds no secret: a forged cursor gives rows that any query gives.
 
-use figdex_index::{Figi, Filters, OneOf, Place, Search, Vocabulary, hex, unhex};
+use figdex_index::{Figi, Filters, Level, OneOf, Place, Search, Vocabulary, hex, unhex};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -47,6 +47,7 @@ impl QueryDigest {
     pub(crate) fn new(endpoint: &str, search: &Search, vocabulary: &Vocabulary) -> Self {
         let Filters {
             known,
+            levels,
             strike,
             contract_size,
             coupon,
@@ -63,8 +64,9 @@ impl QueryDigest {
             interval.map(|interval| (interval.first().to_days(), interval.last().to_days()))
         });
         let keywords = search.keywords.as_ref().map(figdex_index::Keywords::text);
-        let text = json!([endpoint, keywords, known, numbers, dates, include_unlisted_equities])
-            .to_string();
+        let levels: Vec<_> = levels.iter().map(Level::name).collect();
+        let unlisted = include_unlisted_equities;
+        let text = json!([endpoint, keywords, known, levels, numbers, dates, unlisted]).to_string();
         Self(digest(text.as_bytes()))
     }
 }

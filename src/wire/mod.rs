@@ -8,7 +8,7 @@
 //! | 8 Search and filter | `search`, `search_result` |
 //! | 11 Paging | `cursor` |
 //! | 12 Answers and rows | `row` |
-//! | 16 Outside the contract | `suggest`, `instrument` |
+//! | 16 Outside the contract | `suggest`, `facets`, `url_filters`, `instrument` |
 //! | 17 Lists | `list` |
 //!
 //! `json` reads and writes the parts that all shapes have in common, and `cell` the cells of CSV.
@@ -18,6 +18,7 @@
 
 pub(crate) mod cell;
 mod cursor;
+pub(crate) mod facets;
 mod instrument;
 mod interval;
 mod job;
@@ -29,6 +30,7 @@ mod row;
 mod search;
 pub(crate) mod search_result;
 mod suggest;
+mod url_filters;
 mod values;
 
 use std::borrow::Cow;

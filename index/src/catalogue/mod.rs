@@ -2,6 +2,7 @@
 //! about it. It joins the answers of the parts, and keeps some of them in caches.
 
 pub(crate) mod cache;
+pub(crate) mod facets;
 pub(crate) mod family;
 pub(crate) mod inventory;
 pub(crate) mod lookup;
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::slice;
 
 use self::cache::{Cache, Uses};
+use self::facets::FacetQuestion;
 use self::lookup::Located;
 use crate::error::Result;
 use crate::generation::Generation;
@@ -37,6 +39,7 @@ pub struct Catalogue {
     publication: Publication,
     totals: Cache<Search>,
     suggested: Cache<(Suggest, usize)>,
+    facets: Cache<FacetQuestion>,
 }
 
 /// The longest text, in bytes, whose suggestions are cached. Longer texts are seldom typed twice.
@@ -67,8 +70,8 @@ impl Catalogue {
     fn open_by(index: &Path, open: impl FnOnce(&Path) -> Result<Generation>) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = open(&publication.path(index))?;
-        let (totals, suggested) = Default::default();
-        Ok(Self { generation, publication, totals, suggested })
+        let (totals, suggested, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, facets })
     }
 
     /// Reads all files, so that questions find them in memory (engine 10). It changes no answer.
@@ -98,6 +101,11 @@ impl Catalogue {
     /// Hits and misses of the cache of suggestions.
     pub fn suggest_uses(&self) -> Uses {
         self.suggested.uses()
+    }
+
+    /// Hits and misses of the cache of facets.
+    pub fn facets_uses(&self) -> Uses {
+        self.facets.uses()
     }
 
     /// The manifest of the generation.

@@ -16,7 +16,7 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// The number of the format that this version writes, the only one that it reads: an index is
 /// built again every night.
-pub(crate) const FORMAT: u32 = 7;
+pub(crate) const FORMAT: u32 = 8;
 
 /// The name of the manifest in the folder of a generation.
 const MANIFEST: &str = "manifest.toml";

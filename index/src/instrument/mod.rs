@@ -7,6 +7,7 @@ pub(crate) mod encoding;
 pub(crate) mod figi;
 pub(crate) mod id_type;
 pub(crate) mod kind;
+pub(crate) mod level;
 pub(crate) mod markets;
 pub(crate) mod vocabulary;
 
@@ -15,6 +16,7 @@ use std::fmt;
 use self::date::Date;
 use self::figi::Figi;
 use self::id_type::{IdType, IdValue};
+use self::level::Level;
 use self::vocabulary::Property;
 
 /// The market sector whose rows may be unlisted equities (contract 6.9).
@@ -121,6 +123,11 @@ impl Instrument {
         let given = self.identifiers.iter().filter(|value| value.id_type() != IdType::BbGlobal);
         let own = composite.into_iter().chain(share_class).chain(ticker);
         own.chain(given.map(IdValue::borrowed))
+    }
+
+    /// Its level in its family.
+    pub fn level(&self) -> Level {
+        Level::of(self.figi, self.composite_figi, self.share_class_figi)
     }
 
     /// The third-party identifiers of one idType.

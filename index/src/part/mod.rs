@@ -29,7 +29,7 @@ use self::identifiers::lengths::Lengths;
 use self::numbers::Numbers;
 use self::ranks::Ranks;
 use self::rows::Rows;
-use self::segment::columns::{Columns, ValueColumn};
+use self::segment::columns::{Columns, CountedColumns, ValueColumn};
 use self::segment::open_segment;
 use self::segment::schema::Fields;
 use crate::error::{Error, Result};
@@ -47,6 +47,7 @@ pub(crate) struct Part {
     pub(crate) beginnings: Beginnings,
     /// The market segments, which an answer about one instrument shows; `None` when no row has one.
     pub(crate) mic_codes: Option<ValueColumn>,
+    pub(crate) counted: CountedColumns,
     pub(crate) segment: SegmentReader,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
@@ -79,6 +80,7 @@ impl Part {
             ranks: Ranks::open(path, rows.len())?,
             beginnings: Beginnings::open(path)?,
             mic_codes: ValueColumn::open(&segment, Property::MicCode, vocabulary, path)?,
+            counted: CountedColumns::default(),
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
             rows,

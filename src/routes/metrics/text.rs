@@ -148,7 +148,11 @@ fn index(page: &mut Registry, state: &State) {
         "1 while the server refuses the published generation, else 0",
         metrics.publication_refused.clone(),
     );
-    let caches = [("totals", catalogue.totals_uses()), ("suggestions", catalogue.suggest_uses())];
+    let caches = [
+        ("totals", catalogue.totals_uses()),
+        ("suggestions", catalogue.suggest_uses()),
+        ("facets", catalogue.facets_uses()),
+    ];
     let help = "Number of results found in the cache of the served generation";
     page.register(
         "cache_hits",

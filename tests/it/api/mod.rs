@@ -4,6 +4,7 @@
 mod cors;
 mod encoding;
 mod errors;
+mod facets;
 mod health;
 mod identifiers;
 mod instruments;
