@@ -161,7 +161,7 @@ export async function facets(parameters, properties, limit, signal) {
   return (await ask("GET", `facets?${asked}`, { signal })).data;
 }
 
-/** What the server says of its data. */
+/** The answer of `GET /about`. */
 export const about = async (signal) => (await ask("GET", "about", { signal })).data;
 
 let document_;

@@ -7,7 +7,7 @@ import { inWords } from "./kinds.js";
 import { filterCount, write } from "./query.js";
 import { href } from "./router.js";
 
-/** How to ask, and the most frequent types in the data; `counts` is a promise of `topValues`. */
+/** A lesson how to ask, and the most frequent types in the data; `counts` is a promise of `topValues`. */
 export function teaching(counts) {
   const list = el("ul", {});
   const filter = (name, value) => write({ query: "", lists: { [name]: [value] }, intervals: {}, unlisted: false });

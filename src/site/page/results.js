@@ -18,7 +18,7 @@ import { go } from "./router.js";
 const KEPT = 30;
 const kept = new Map(); // address → {securities, rows, next, total, sort}
 
-/** With words, pages are read until this many more securities are there, or so many pages. */
+/** With words, reading goes on to this many securities, but for at most this many pages. */
 const SECURITIES_AT_ONCE = 25;
 const PAGES_AT_ONCE = 5;
 const PAGE_ROWS = 100;

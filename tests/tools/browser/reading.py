@@ -11,12 +11,19 @@ def reference(browser, options):
     """Rendered from the schema; its examples run and can be copied."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
     tab = page.go("#/reference", ".runner")
-    expect(tab.locator(".operation")).to_have_count(5)
-    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve"):
+    expect(tab.locator(".operation")).to_have_count(7)
+    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve", "/suggest", "/facets"):
         tab.locator(f"[data-run='{path}']").click()
         output = tab.locator(f".runner:has([data-run='{path}']) .output")
         expect(output.locator(".status-line")).to_contain_text("200 OK")
         json.loads(output.locator("pre").inner_text()) if path != "/mapping/values/{key}" else None
+    # Each is under its own address: with a version, or at the root.
+    heads = tab.locator(".operation h2 code").all_inner_texts()
+    assert {"/v3/mapping", "/v3/search", "/suggest", "/resolve", "/facets"} <= set(heads), heads
+    tab.locator(".operation", has=tab.locator("[data-run='/facets']")).get_by_role("button", name="Copy as curl").click()
+    expect(tab.locator("#said")).to_contain_text("curl command is copied")
+    curl = tab.evaluate("navigator.clipboard.readText()")
+    assert curl.startswith(f"curl '{page.base}/facets?properties="), curl
     tab.get_by_role("button", name="Copy as curl").first.click()
     expect(tab.locator("#said")).to_contain_text("curl command is copied")
     curl = tab.evaluate("navigator.clipboard.readText()")
