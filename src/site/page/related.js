@@ -10,10 +10,10 @@ const DERIVED = { Option: "option", Future: "future" };
 
 /** A section that is filled when the server has answered, and stays empty without anything related. */
 export function related(instrument, signal) {
-  const place = el("section", { class: "related", "aria-labelledby": "related-title", hidden: true });
+  const place = el("section", { class: "related", "aria-label": "Related", hidden: true });
   ways(instrument, signal).then((links) => {
     if (!links.length || signal.aborted) return;
-    fill(place, el("h2", { id: "related-title" }, "Related"), el("ul", {}, links.map((link) => el("li", {}, link))));
+    fill(place, el("h2", {}, "Related"), el("ul", {}, links.map((link) => el("li", {}, link))));
     place.hidden = false;
   }).catch(() => {}); // the page is whole without it
   return place;
