@@ -7,6 +7,9 @@ import { level, levelMark } from "./level.js";
 import { go, href } from "./router.js";
 import { terms } from "./terms.js";
 
+/** The securities on a first screen. */
+const TOP = 25;
+
 const typeOf = (row) => row.securityType ?? row.securityType2 ?? "";
 
 /** The columns: `key` orders the rows by a security, and `cell` shows a row. */
@@ -62,8 +65,10 @@ export function listing(found) {
       else head.removeAttribute("aria-sort");
     }
     const securities = shown();
-    // A column for a few rows would take room from the names: there the terms follow the name.
-    table.classList.toggle("has-terms", securities.filter(({ rows }) => terms(rows[0])).length > securities.length / 2);
+    // Terms have a column if most of the first rows have terms; else they follow the names, which need
+    // the room.
+    const top = securities.slice(0, TOP);
+    table.classList.toggle("has-terms", top.filter(({ rows }) => terms(rows[0])).length > top.length / 2);
     table.classList.toggle("has-listings", securities.some(({ rows }) => rows.length > 1));
     const focused = table.contains(document.activeElement) ? document.activeElement : null;
     table.append(...securities.map(bodyOf));
