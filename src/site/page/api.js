@@ -122,12 +122,15 @@ export async function suggest(query, filters, signal) {
   return { rows: data.data ?? [], finding: data.finding ?? "", correction: data.correction ?? "" };
 }
 
-/** A page of `search` or `filter`; a proxy may have wrapped it in an array of one. */
+/**
+ * A page of `search` or `filter`; a proxy may have wrapped it in an array of one. `left` is the number
+ * of requests that the server still allows.
+ */
 export async function page(endpoint, body, signal) {
-  const { data } = await ask("POST", `v3/${endpoint}`, { body, signal });
+  const { data, limits } = await ask("POST", `v3/${endpoint}`, { body, signal });
   const found = Array.isArray(data) ? data[0] : data;
   if (found?.error) throw new Failure("question", found.error);
-  return { data: found?.data ?? [], next: found?.next, total: found?.total };
+  return { data: found?.data ?? [], next: found?.next, total: found?.total, left: Number(limits["ratelimit-remaining"] ?? Infinity) };
 }
 
 export async function instrument(figi, signal) {

@@ -4,7 +4,7 @@
 import { counted, el, fill, say } from "./dom.js";
 import * as api from "./api.js";
 import { inWords } from "./kinds.js";
-import { filterCount, write } from "./query.js";
+import { filterCount, parametersOf, write } from "./query.js";
 import { href } from "./router.js";
 
 /** A lesson how to ask, and the most frequent types in the data; `counts` is a promise of `topValues`. */
@@ -34,15 +34,18 @@ export function nothing(question, signal) {
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), meant, el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
-/** Shows the right check digit of the typed text, or what suggestions take it for. */
+/** Shows that the words find something without filters, or what they may have been meant for. */
 async function guess(question, place, signal) {
-  let found;
+  const free = { ...question, lists: {}, intervals: {} };
+  let total, found;
   try {
-    found = await api.suggest(question.query, [], signal);
+    total = filterCount(free) < filterCount(question) ? (await api.facets(parametersOf(free), ["level"], 1, signal)).total : 0;
+    found = total ? null : await api.suggest(question.query, [], signal);
   } catch {
     return; // the tips are enough
   }
   if (signal.aborted) return;
+  if (total) return fill(place, el("p", {}, "Without filters ", el("a", { href: write(free) }, question.query), ` finds ${counted(total, "instrument")}.`));
   const search = (query) => el("a", { href: write({ ...question, query }) }, query);
   if (found.finding) return fill(place, el("p", {}, `${inWords(found.finding)}. Did you mean `, search(found.correction), "?"));
   const names = [...new Set(found.rows.map((row) => row.name ?? row.ticker).filter((name) => name && name !== question.query))];

@@ -67,7 +67,7 @@ function serverBase(document_) {
   const url = document_.servers?.[0]?.url ?? "/v3";
   const version = url.replace(/\/+$/, "").split("/").pop() || "v3";
   const own = api.address(version);
-  // An operation with servers of its own has no version.
+  // An operation with separate servers has no version.
   return { run: own, shown: /^https?:/.test(url) ? url.replace(/\/+$/, "") : own, prefix: ({ operation }) => (operation.servers ? "" : `/${version}`) };
 }
 

@@ -16,12 +16,14 @@ import { focusFirst, listing } from "./rows.js";
 import { go } from "./router.js";
 
 const KEPT = 30;
-const kept = new Map(); // address → {securities, rows, next, total, sort}
+const kept = new Map(); // address → {securities, rows, next, total, isScarce, sort}
 
 /** With words, reading goes on to this many securities, but for at most this many pages. */
 const SECURITIES_AT_ONCE = 25;
 const PAGES_AT_ONCE = 5;
 const PAGE_ROWS = 100;
+/** With fewer requests left than this, no page is read unasked. */
+const REQUESTS_SPARED = 20;
 /** The most rows that the server returns. */
 const ROWS_MAX = 15_000;
 
@@ -85,7 +87,7 @@ async function load(question, counts, place, signal) {
   if (!found) {
     fill(place.status, "Searching…");
     fill(place.answer, skeleton());
-    found = { securities: new Map(), rows: 0, next: undefined, total: undefined, sort: null };
+    found = { securities: new Map(), rows: 0, next: undefined, total: undefined, isScarce: false, sort: null };
     try {
       await Promise.all([readPage(found, question, signal), about()]);
     } catch (failure) {
@@ -110,6 +112,7 @@ async function readPage(found, question, signal) {
   fold(found.securities, page.data);
   found.rows += page.data.length;
   found.next = page.next;
+  found.isScarce = page.left < REQUESTS_SPARED;
   found.total = page.total ?? found.total;
 }
 
@@ -126,7 +129,7 @@ function render(found, question, counts, place, signal) {
     if (signal.aborted) return;
     found.total ??= known?.total;
     drawFoot();
-    if (!question.query || found.rows > PAGE_ROWS) return;
+    if (!question.query || found.rows > PAGE_ROWS || found.isScarce) return;
     // One security with many listings must not hide all others. Few rows are read to the end, so that
     // the listings of each are counted.
     const isShort = found.total <= PAGES_AT_ONCE * PAGE_ROWS;
@@ -155,7 +158,7 @@ function render(found, question, counts, place, signal) {
     if (!found.next || found.securities.size >= securities) return;
     drawFoot(true);
     try {
-      for (let read = 0; found.next && read < pages && found.securities.size < securities; read += 1) {
+      for (let read = 0; found.next && read < pages && found.securities.size < securities && !(read && found.isScarce); read += 1) {
         await readPage(found, question, signal);
         table.update();
         fill(place.status, status(), ", reading on…");

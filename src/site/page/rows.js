@@ -70,13 +70,15 @@ export function listing(found) {
     const top = securities.slice(0, TOP);
     table.classList.toggle("has-terms", top.filter(({ rows }) => terms(rows[0])).length > top.length / 2);
     table.classList.toggle("has-listings", securities.some(({ rows }) => rows.length > 1));
+    // What moves loses the focus, and rows that are drawn again are other ones.
     const focused = table.contains(document.activeElement) ? document.activeElement : null;
+    const body = focused?.closest("tbody");
     table.append(...securities.map(bodyOf));
-    if (focused?.isConnected) focused.focus({ preventScroll: true });
+    (focused?.isConnected ? focused : body?.querySelector("th a"))?.focus({ preventScroll: true });
   }
 
   function bodyOf(security) {
-    const state = `${security.rows.length} ${security.isOpen} ${Boolean(found.next)}`;
+    const state = `${security.rows.length} ${security.isOpen} ${security.rows.length > 1 && Boolean(found.next)}`;
     const known = drawn.get(security) ?? { body: el("tbody", {}), state: "" };
     if (known.state !== state) {
       const { rows, isOpen } = security;

@@ -1,4 +1,4 @@
-"""What an analyst looks for: securities instead of listings, counts, terms, names, ways out."""
+"""Checks of what analysts need: securities instead of listings, counts, terms, names, ways out."""
 
 import csv
 import io
@@ -19,8 +19,8 @@ ABOUT = {
 }
 
 
-def told(page):
-    """A tab whose server says what is in its data."""
+def named(page):
+    """A tab whose server reports what is in its data."""
     page.tab.route("**/about", lambda route: route.fulfill(json=ABOUT))
     return page.tab
 
@@ -76,13 +76,13 @@ def reads_on(browser, options):
     """With words, further pages are read until 25 securities are there, but at most five pages."""
     page = Page(browser, options.base)
     tab = page.tab
-    asked = []
+    asked, headers = [], {}
 
     def answer(route):
         start = json.loads(route.request.post_data).get("start", "0")
         asked.append(start)
         from_row = int(start) * 100
-        route.fulfill(json={"data": [listing(at, share_class(at)) for at in range(from_row, from_row + 100)], "next": str(int(start) + 1)})
+        route.fulfill(headers=headers, json={"data": [listing(at, share_class(at)) for at in range(from_row, from_row + 100)], "next": str(int(start) + 1)})
 
     tab.route("**/v3/search", answer)
     tab.route("**/facets?*", lambda route: route.fulfill(json={"total": 5000, "facets": {}}))
@@ -107,6 +107,14 @@ def reads_on(browser, options):
     page.go("#/search?query=endless", ".rows tbody tr")
     expect(tab.locator(".status")).to_have_text("500 of 5,000 instruments · 1 security")
     assert len(asked) == 5, asked
+    # Not when few requests are left.
+    asked.clear()
+    headers["ratelimit-remaining"] = "4"
+    page.go("#/search?query=scarce", ".rows tbody tr")
+    expect(tab.locator(".status")).to_have_text("100 of 5,000 instruments · 1 security")
+    tab.get_by_role("button", name="Show more").click()
+    expect(tab.locator(".status")).to_have_text("200 of 5,000 instruments · 1 security")
+    assert asked == ["0", "1"], asked
     page.close()
 
 
@@ -180,6 +188,10 @@ def meant(browser, options):
     expect(tab.locator(".did-you-mean")).to_contain_text("Did you mean MICROSOFT CORP?")
     tab.get_by_role("link", name="MICROSOFT CORP").click()
     expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
+    page.go("#/search?query=microsoft&exchCode=KS", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without filters microsoft finds \d+ instruments\."))
+    tab.locator(".did-you-mean a").click()
+    expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
     page.go(f"#/search?query={WRONG_DIGIT}", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text("the check digit should be 4")
     tab.get_by_role("link", name=ISIN).click()
@@ -232,7 +244,7 @@ def wide(browser, options):
 def names(browser, options):
     """Exchanges have their names in rows, tooltips, the family and the lists of values."""
     page = Page(browser, options.base, width=1920)
-    tab = told(page)
+    tab = named(page)
     page.go("#/search?query=ibm", ".rows tbody tr")
     expect(tab.locator(".rows tbody .c-exch").first).to_have_text("USUnited States")
     expect(tab.locator(".rows tbody .exchange").first).to_have_attribute("title", "United States")
@@ -292,7 +304,7 @@ def counts_agree(browser, options):
 
 
 def share_class(browser, options):
-    """A share class has a page of its own, which the family and the identifiers link."""
+    """A share class has a separate page, which the family and the identifiers link."""
     page = Page(browser, options.base)
     tab = page.tab
     known = ask(options.base, f"instruments/{IBM}")
@@ -315,7 +327,7 @@ def share_class(browser, options):
 def start(browser, options):
     """The start page says what is in the data, and its examples find something, in any data."""
     page = Page(browser, options.base)
-    tab = told(page)
+    tab = named(page)
     page.go("", ".examples li")
     expect(tab.locator(".in-here")).to_contain_text("20,051 instruments, of 22 November 2026: the sample that comes with the program.")
     links = [link.get_attribute("href") for link in tab.locator(".examples a").all()]

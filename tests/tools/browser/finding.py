@@ -174,7 +174,7 @@ def filters(browser, options):
     expect(tab.locator(".status")).to_have_text(re.compile(r"\d instruments? · [\d,]+ securit"))
     url, body = bodies[-1]
     assert url.endswith("/v3/filter") and json.loads(body) == {"exchCode": ["US", "GR"]}, (url, body)
-    exchanges = set(tab.locator(".rows .c-exch").all_inner_texts())
+    exchanges = set(tab.locator(".rows tbody .c-exch").all_inner_texts())
     assert exchanges and exchanges <= {"US", "GR"}, exchanges
     expect(tab.locator(".chip")).to_have_count(2)
     tab.locator(".chip").first.click()

@@ -71,7 +71,7 @@ def keyboard(browser, options):
         tab.keyboard.press("Tab")
         outline = tab.evaluate("(() => { const one = document.activeElement; return one.matches('body') ? 'solid' : getComputedStyle(one).outlineStyle; })()")
         assert outline != "none", tab.evaluate("document.activeElement.outerHTML.slice(0, 120)")
-        if tab.evaluate("document.activeElement.closest('.rows th') !== null"):
+        if tab.evaluate("document.activeElement.closest('.rows tbody th') !== null"):
             break
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".family")
