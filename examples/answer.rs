@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, ensure};
 use figdex::config::Settings;
 use figdex::{Log, LogFormat};
-use figdex::{Observer, State, service};
+use figdex::{Observer, Peer, State, service};
 use figdex_index::Catalogue;
 use mimalloc::MiMalloc;
 use warp::http::{HeaderMap, Method};
@@ -50,7 +50,7 @@ fn main() -> anyhow::Result<()> {
             .path(path)
             .header("content-type", "application/json")
             .body(&body);
-        let observed = observer.begin(&method, &headers);
+        let observed = observer.begin(Peer::Socket, &method, &headers);
         let reply = runtime.block_on(observed.answering(request.reply(&service)));
         ensure!(reply.status() == 200, "{}: {:?}", reply.status(), reply.body());
         bytes += reply.body().len();

@@ -295,12 +295,12 @@ impl Catalogue {
         for (rows, (part, entry)) in
             counts.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
         {
-            let driver = match lookup.id_value.id_type() {
-                IdType::BbGlobal => "order of FIGIs",
-                _ => "identifier directory",
+            let looked_up = match lookup.id_value.id_type() {
+                IdType::BbGlobal => "FIGI",
+                _ => "identifier",
             };
             text += &format!("{}: {} rows\n", entry.folder, part.rows.len());
-            text += &format!("  drives: {driver} ({rows} rows)\n");
+            text += &format!("  finds the rows with the {looked_up}: {rows}\n");
             let filters = lookup.filters().cloned().unwrap_or_else(Filters::default);
             text += &plan::display_verified(&filters, self.vocabulary()).to_string();
         }

@@ -28,7 +28,7 @@ use self::identifiers::Identifiers;
 use self::identifiers::lengths::Lengths;
 use self::numbers::Numbers;
 use self::ranks::Ranks;
-use self::rows::Rows;
+use self::rows::{Row, Rows};
 use self::segment::columns::{Columns, CountedColumns, ValueColumn};
 use self::segment::open_segment;
 use self::segment::schema::Fields;
@@ -120,16 +120,28 @@ impl Part {
         path: &Path,
         mut each: impl FnMut(u32, Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.for_each_apart(path, |doc, row, mut instrument| {
+            instrument.complete(&row);
+            each(doc, instrument)
+        })
+    }
+
+    /// As [`Self::for_each`], with the row, and an instrument in which only the extras are filled
+    /// in: that copies no text of the row.
+    pub(crate) fn for_each_apart<E: From<Error>>(
+        &self,
+        path: &Path,
+        mut each: impl FnMut(u32, Row<'_>, Instrument) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut doc = 0;
         self.rows.read_in_order();
-        self.extras.for_each(path, |mut instrument| {
+        self.extras.for_each(path, |instrument| {
             if doc as usize >= self.rows.len() || self.rows.figi(doc) != instrument.figi {
                 let what = format!("extras: {} is not the FIGI of its row", instrument.figi);
                 return Err(Error::damaged(path, what).into());
             }
-            instrument.complete(&self.rows.get(doc));
             doc += 1;
-            each(doc - 1, instrument)
+            each(doc - 1, self.rows.get(doc - 1), instrument)
         })?;
         if doc as usize != self.rows.len() {
             return Err(Error::damaged(path, "extras: fewer instruments than rows").into());

@@ -227,15 +227,15 @@ impl Plan {
         vocabulary: &'a Vocabulary,
     ) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| {
-            let whole = [("identifiers", self.identified.len()), ("tickers and names", exact)];
+            let whole = [("an identifier", self.identified.len()), ("ticker or name", exact)];
             for (kind, rows) in whole.into_iter().filter(|(_, rows)| *rows > 0) {
-                writeln!(f, "  {kind}: {rows} rows carry the whole text")?;
+                writeln!(f, "  {rows} rows have the whole text as {kind}")?;
             }
             write!(f, "{}", self.driver.display(vocabulary))?;
             match self.counter {
-                Counter::Statistics(rows) => writeln!(f, "  counts: statistics ({rows} rows)"),
-                Counter::Blocks => writeln!(f, "  counts: bits of blocks, once for a generation"),
-                Counter::Walk => writeln!(f, "  counts: a walk, once for a generation"),
+                Counter::Statistics(rows) => writeln!(f, "  knows the total: {rows}"),
+                Counter::Blocks => writeln!(f, "  counts bits, once for a generation"),
+                Counter::Walk => writeln!(f, "  counts row by row, once for a generation"),
             }
         })
     }
@@ -244,23 +244,22 @@ impl Plan {
 impl Driver {
     fn display<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| match self {
-            Self::Nothing => writeln!(f, "  nothing drives: no row has a demanded value"),
+            Self::Nothing => writeln!(f, "  reads nothing: no row has a value that is asked for"),
             Self::Words(alternatives) => {
                 for Alternative { words, verified, rows_max } in alternatives {
                     let words: Vec<&str> = words.iter().map(|word| &*word.squeezed).collect();
                     let words = words.join(" + ");
-                    writeln!(f, "  drives: posting lists of {words} (<= {rows_max} rows)")?;
+                    writeln!(f, "  reads the rows with the words {words}: at most {rows_max}")?;
                     write!(f, "{}", display_verified(verified, vocabulary))?;
                 }
                 if alternatives.is_empty() {
-                    writeln!(f, "  nothing drives: no row holds the words")?;
+                    writeln!(f, "  reads nothing: no row has the words")?;
                 }
                 Ok(())
             }
             Self::Filters { demanded, excluded, filters } => {
-                write!(f, "  drives: ")?;
                 for (place, (demand, rows)) in demanded.iter().enumerate() {
-                    let and = if place == 0 { "" } else { " + " };
+                    let begin = if place == 0 { "reads the rows with" } else { "and with" };
                     let what = match demand {
                         Demand::Level => display_levels(filters.levels),
                         Demand::Value(property) => {
@@ -269,17 +268,16 @@ impl Driver {
                             display_values(one_of, vocabulary)
                         }
                     };
-                    write!(f, "{and}{what} ({rows} rows)")?;
+                    writeln!(f, "  {begin} {what}: {rows}")?;
                 }
                 if demanded.is_empty() {
-                    write!(f, "all rows")?;
+                    writeln!(f, "  reads all rows")?;
                 }
                 if let Some(rows) = excluded {
-                    write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
+                    writeln!(f, "  without the unlisted equities: {rows}")?;
                 }
-                writeln!(f)?;
                 for name in interval_names(filters) {
-                    writeln!(f, "  compares: ordinals of {name}")?;
+                    writeln!(f, "  keeps those within the interval of {name}")?;
                 }
                 Ok(())
             }
@@ -317,35 +315,30 @@ pub(crate) fn display_verified<'a>(
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         for one_of in filters.known.iter() {
-            writeln!(f, "    verifies: {}", display_values(one_of, vocabulary))?;
+            writeln!(f, "    keeps those with {}", display_values(one_of, vocabulary))?;
         }
         if !filters.levels.is_empty() {
-            writeln!(f, "    verifies: {}", display_levels(filters.levels))?;
+            writeln!(f, "    keeps those with {}", display_levels(filters.levels))?;
         }
         for name in interval_names(filters) {
-            writeln!(f, "    verifies: ordinal of {name}")?;
+            writeln!(f, "    keeps those within the interval of {name}")?;
         }
         if !filters.include_unlisted_equities {
-            writeln!(f, "    verifies: not an unlisted equity")?;
+            writeln!(f, "    keeps those that are not unlisted equities")?;
         }
         Ok(())
     })
 }
 
-/// The bitmaps of the values of which a row must have one, as text for people.
+/// The values of which a row must have one, as text for people.
 fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> String {
     let values: Vec<&str> = one_of.values().map(|known| vocabulary.text(known)).collect();
-    display_bitmaps(one_of.property().name(), &values)
+    format!("{} {}", one_of.property().name(), escaped(values.join(" | ")))
 }
 
-/// The bitmaps of the levels of which a row must have one, as text for people.
+/// The levels of which a row must have one, as text for people.
 fn display_levels(levels: Levels) -> String {
-    display_bitmaps("level", &levels.iter().map(Level::name).collect::<Vec<_>>())
-}
-
-fn display_bitmaps(name: &str, values: &[&str]) -> String {
-    let bitmaps = if values.len() == 1 { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {name} {}", escaped(values.join(" | ")))
+    format!("level {}", levels.iter().map(Level::name).collect::<Vec<_>>().join(" | "))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {

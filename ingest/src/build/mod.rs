@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::files::{Files, Output};
 use crate::format::Format;
 use crate::report::comparison::GuardLimits;
-use crate::report::conflicts::Conflicts;
+use crate::report::conflicts::{Conflicts, Origin};
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
@@ -308,7 +308,8 @@ impl Build {
             let name = input.name();
             let mut source = DumpReader::open(input, self.format.as_ref())?;
             let counts = reading.read(&name, &mut source, |row, dropped| {
-                Ok(normalize(row, dropped).map(|instrument| merge.add(place, instrument)))
+                let origin = Origin::new(place, row.line);
+                Ok(normalize(row, dropped).map(|instrument| merge.add(origin, instrument)))
             })?;
             reading.report.inputs.push(InputReport {
                 name,

@@ -52,6 +52,19 @@ pub enum Column {
 }
 
 impl Column {
+    /// Whether its values are texts for people, in which letter case and punctuation mean little.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(
+            self,
+            Self::Ticker
+                | Self::Name
+                | Self::SecurityDescription
+                | Self::Property(_)
+                | Self::Metadata
+                | Self::Alias
+        )
+    }
+
     /// The columns that are not an idType, in the order of a dump.
     pub(crate) const FIELDS: [Self; 24] = [
         Self::Figi,

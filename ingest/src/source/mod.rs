@@ -7,6 +7,7 @@
 
 mod cell_object;
 mod delimited;
+pub(crate) mod foreign;
 mod input;
 mod json;
 mod json_document;

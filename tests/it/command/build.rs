@@ -130,7 +130,8 @@ fn several_dumps_are_one_universe() {
         "folder/b.csv     1            0       1         0        0\n",
         "total            4            3       1         0        0\n",
         "           1  ticker\n",
-        "              BBG000BLNNH6: \"IBM\" from folder/b.csv, not \"OLD\" from folder/a.csv\n",
+        "              BBG000BLNNH6: kept \"IBM\", folder/b.csv line 2\n",
+        "                             not  \"OLD\", folder/a.csv line 2\n",
         "ignored columns\n  later.csv: unheard of\n",
         "published generation 1: 3 instruments",
     ] {

@@ -3,8 +3,10 @@
 
 mod build;
 mod crash;
+mod examples;
 mod formats;
 mod guard;
+mod interrupt;
 mod map;
 mod operate;
 mod outputs;

@@ -294,10 +294,10 @@ impl Enrichment {
                     *self.filled.entry(column).or_default() += 1;
                 } else if values.iter().any(|value| existing().all(|(_, own)| own != value)) {
                     let kept: Vec<&str> = existing().map(|(_, own)| own.as_str()).collect();
-                    let (input, ..) = self.rows.origin(row);
-                    let name = Some(self.inputs[input].name.as_str());
+                    let (input, line, _) = self.rows.origin(row);
+                    let place = Some((self.inputs[input].name.as_str(), Some(line)));
                     let lost = values.join(";");
-                    conflicts.add(column, instrument.figi, (&kept.join(";"), None), (&lost, name));
+                    conflicts.add(column, instrument.figi, (&kept.join(";"), None), (&lost, place));
                 }
             }
         }

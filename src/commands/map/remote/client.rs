@@ -2,20 +2,16 @@
 
 use std::fmt::Display;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{escaped, escaped_path};
+use anyhow::{bail, ensure};
+use figdex_index::escaped;
 use figdex_ingest::terminal;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use ureq::http::{HeaderMap, Response};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Error};
 
+use crate::commands::trust;
 use crate::config::map::Address;
 
 /// The most bytes of an answer.
@@ -76,20 +72,11 @@ impl Client {
         ca_file: Option<&Path>,
     ) -> anyhow::Result<Self> {
         let Address(address) = address;
-        let certificates = match (ca_file, address.starts_with("https://")) {
-            (Some(file), _) => of_file(file)?,
-            (None, true) => of_system()?,
-            (None, false) => Vec::new(),
-        };
-        let tls = TlsConfig::builder()
-            .root_certs(RootCerts::new_with_certs(&certificates))
-            .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
-            .build();
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .tls_config(tls)
+            .tls_config(trust::tls(address, ca_file)?)
             .timeout_connect(Some(CONNECT_TIMEOUT))
             .timeout_send_body(Some(ANSWER_TIMEOUT))
             .timeout_recv_response(Some(ANSWER_TIMEOUT))
@@ -279,29 +266,6 @@ fn advice(status: u16) -> &'static str {
         300..=399 => " (name the URL to which it redirects)",
         _ => "",
     }
-}
-
-fn of_file(path: &Path) -> anyhow::Result<Vec<Certificate<'static>>> {
-    let name = || format!("--ca-file {}", escaped_path(path));
-    let found = CertificateDer::pem_file_iter(path).with_context(name)?;
-    let found = found.map(|found| found.map(|der| certificate(&der)));
-    let found = found.collect::<Result<Vec<_>, _>>().with_context(name)?;
-    ensure!(!found.is_empty(), "{}: it holds no certificate in PEM", name());
-    Ok(found)
-}
-
-fn of_system() -> anyhow::Result<Vec<Certificate<'static>>> {
-    let found = rustls_native_certs::load_native_certs();
-    if found.certs.is_empty() {
-        let missing = "the system has no certificates to trust; name a file with --ca-file";
-        let first = found.errors.into_iter().next();
-        return Err(first.map_or_else(|| anyhow!(missing), |error| anyhow!(error).context(missing)));
-    }
-    Ok(found.certs.iter().map(certificate).collect())
-}
-
-fn certificate(der: &CertificateDer<'_>) -> Certificate<'static> {
-    Certificate::from_der(der).to_owned()
 }
 
 #[cfg(test)]

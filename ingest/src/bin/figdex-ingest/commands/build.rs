@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
+use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
@@ -40,9 +41,15 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
         checks_space: !flags.skip_space_check,
     };
     let mut display = ProgressDisplay::new(flags.quiet);
-    let built = build.run(&mut |progress| display.show(progress));
+    interrupt::listen(build.index.clone())?;
+    let built = interrupt::catch(&build.index, || {
+        build.run(&mut |progress| {
+            interrupt::check();
+            display.show(progress);
+        })
+    });
     display.end();
-    match built {
+    match built? {
         Ok(_) if flags.quiet => Ok(()),
         Ok(report) => {
             let printed = terminal::print(&report).context("its report cannot be printed");

@@ -1,6 +1,7 @@
 //! `figdex-ingest inspect`: prints what an index contains, or how a build would read a dump, as
 //! text or as JSON.
 
+use figdex_index::escaped_path;
 use figdex_ingest::flags::InspectFlags;
 use figdex_ingest::inspect::Inspection;
 use figdex_ingest::preview::Previews;
@@ -12,9 +13,15 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
         // Escaping hidden characters in strings of JSON leaves it the same JSON.
         match flags.json {
             true => terminal::print(&(serde_json::to_string_pretty(&inspection)? + "\n"))?,
+            false if flags.sizes => {
+                terminal::print(&format_args!("{inspection}{}", inspection.sizes()))?;
+            }
             false => terminal::print(&inspection)?,
         }
         return Ok(());
+    }
+    if flags.sizes {
+        anyhow::bail!("--sizes shows those of an index, and {} is none", escaped_path(&flags.path));
     }
     let format = match &flags.columns[..] {
         [] => flags.format.clone(),
