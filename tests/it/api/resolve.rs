@@ -296,6 +296,11 @@ fn checks() {
     ] {
         let answer = server.request(method, "/resolve", &headers, body);
         assert_eq!(answer.status, status, "{method} {headers:?}");
+        if status == 415 {
+            assert_eq!(answer.content_type, "application/json; charset=utf-8");
+            let text = "text/json, text/csv or application/x-ndjson, with no charset other than";
+            assert!(answer.body.contains(text), "{}", answer.body);
+        }
     }
     for (accept, media_type) in [
         ("text/csv", "text/csv; charset=utf-8"),
@@ -378,6 +383,32 @@ fn quotes_and_line_ends_in_a_column() {
     let inputs: Vec<&str> = rows.iter().skip(1).map(|row| &*row[1]).collect();
     assert_eq!(inputs, ["US\"4592001014", "AAPL", "I\"BM", "two\nlines", "a,b", " =x,\"y\"", ""]);
     assert_eq!((&*rows[2][2], &*rows[7][6]), ("resolved", "it is blank"));
+}
+
+/// contract 17.4: empty cells after a column are no further columns, in any delimiter; a filled one
+/// is not left out in silence.
+#[test]
+fn empty_cells_after_a_column() {
+    let server = server();
+    let ask = |body: &str| server.request("POST", "/resolve?fields=figi", &[CSV], body);
+    for delimiter in [",", ";", "\t"] {
+        let body = "ISIN,\nUS0378331005,\nUS4592001014,,\n\"US0378331005\",\nUS0378331005\n,\nUS0378331005,5\n";
+        let rows = csv_rows(&ask(&body.replace(',', delimiter)));
+        let statuses: Vec<&str> = rows.iter().skip(1).map(|row| &*row[2]).collect();
+        let expected = ["resolved", "ambiguous", "resolved", "resolved", "invalid", "invalid"];
+        assert_eq!(statuses, expected, "{delimiter:?}");
+        assert_eq!((&*rows[1][1], &*rows[1][7]), ("US0378331005", &*figi(5)));
+        assert_eq!(*rows[6][1], format!("US0378331005{delimiter}5"));
+    }
+    assert_eq!(csv_rows(&ask("US0378331005,,\n"))[1][2], "resolved");
+    let answer = ask("ISIN,,Qty\nUS0378331005,,5\n");
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (
+            400,
+            r#"{"error":"A CSV body must be one column of texts, or name the column of identifiers idValue; the first row has 3 cells, and none is idValue."}"#
+        )
+    );
 }
 
 /// contract 17.4, 17.13: a text of a column of a type, in each form; conditions narrow a text.
