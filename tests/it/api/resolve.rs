@@ -385,8 +385,8 @@ fn quotes_and_line_ends_in_a_column() {
     assert_eq!((&*rows[2][2], &*rows[7][6]), ("resolved", "it is blank"));
 }
 
-/// contract 17.4: empty cells after a column are no further columns, in any delimiter; a filled one
-/// is not left out in silence.
+/// contract 17.4: empty cells after a column are left out, with any delimiter; one that is filled is
+/// part of the text, which is then refused.
 #[test]
 fn empty_cells_after_a_column() {
     let server = server();
@@ -516,6 +516,8 @@ fn limits() {
     assert_eq!(from("192.0.2.1", 201).status, 429, "21 requests, of which 20 are left");
     let answer = from("192.0.2.2", 250);
     assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, "0"));
+    assert_eq!(answer.header("figdex-jobs-per-request"), "10");
+    assert_eq!(answer.header("figdex-jobs-per-list"), "250", "a whole window has no more");
     assert_eq!(from("192.0.2.2", 1).status, 429);
     let answer = from("192.0.2.3", 251);
     assert_eq!(answer.status, 413);
@@ -524,11 +526,16 @@ fn limits() {
         let headers = [JSON, ("x-openfigi-apikey", &*key)];
         server.request("POST", "/resolve", &headers, list(jobs))
     };
-    assert_eq!(with_key(2_500).header("ratelimit-remaining"), "0");
+    let answer = with_key(2_500);
+    assert_eq!(answer.header("ratelimit-remaining"), "0");
+    assert_eq!(answer.header("figdex-jobs-per-request"), "100");
+    assert_eq!(answer.header("figdex-jobs-per-list"), "2500");
     assert_eq!(with_key(2_501).status, 429);
 
     let server = self::server();
-    assert_eq!(server.post("/resolve", &list(1_000)).status, 200);
+    let answer = server.post("/resolve", &list(1_000));
+    assert_eq!((answer.status, answer.header("figdex-jobs-per-list")), (200, "1000"));
+    assert!(!answer.headers.contains_key("figdex-jobs-per-request"), "none are counted");
     let answer = server.post("/resolve", &list(1_001));
     assert_eq!(answer.status, 413, "without rates the number of jobs is bounded all the same");
     assert!(answer.body.contains("more than 1000 jobs; at most 1000 are"), "{}", answer.body);

@@ -4,7 +4,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | `client` | requests: TLS, the key, waiting, trying again |
-//! | `room` | how many identifiers the next request may have |
+//! | `room` | the number of identifiers that the next request may have |
 //! | `shapes` | the JSON of requests and answers |
 
 mod client;

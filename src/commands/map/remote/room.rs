@@ -1,4 +1,4 @@
-//! How many identifiers the next request may have.
+//! The room of the next request: the number of identifiers that it may have.
 //!
 //! Three things bound it: what a server takes at all, which it states or says in a 413; the rows of
 //! an answer; and the rest of a window of its rate limit.
@@ -11,7 +11,7 @@ const JOBS_FIRST: usize = 100;
 /// The most identifiers of a request. More would not be faster.
 const JOBS_MAX: usize = 1_000;
 
-/// How many identifiers the next request may have.
+/// The number of identifiers that the next request may have.
 pub(super) struct Room {
     /// As many as the server takes. It only becomes smaller.
     ceiling: usize,
@@ -44,7 +44,7 @@ impl Room {
         });
     }
 
-    /// Takes that the server refused a request with so many identifiers as too large, and names the
+    /// Takes that the server refused a request with `jobs` identifiers as too large, and names the
     /// number that it takes, or none. `false` when it takes not even one.
     pub(super) fn refused(&mut self, jobs: usize, named: Option<usize>) -> bool {
         self.ceiling = named.filter(|named| *named < jobs).unwrap_or(jobs / 2);

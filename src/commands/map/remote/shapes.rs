@@ -114,7 +114,7 @@ struct Item<'a> {
 
 const WHAT: &str = "the answer of the server does not have the shape of POST /resolve";
 
-/// What is asked of every identifier.
+/// The options that hold for every identifier.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) prefer: &'a [String],
@@ -273,7 +273,7 @@ impl RemoteRow {
 
 /// The bytes that an answer has in memory, about.
 pub(super) fn bytes(answer: &Answer<RemoteRow>) -> usize {
-    /// What the allocator and the places of a row take.
+    /// Bytes of a row for its place and for the allocator.
     const BESIDES_TEXT: usize = 32;
     let Resolution { status, correction, .. } = &answer.resolution;
     let reason = match status {
