@@ -470,7 +470,7 @@ def stated_bounds(browser, options):
     def answer(route):
         body = json.loads(route.request.post_data)
         if "jobs" not in body:
-            return route.fulfill(headers=stated, json={"generation": 1, "columns": [{}]})
+            return route.fulfill(headers=stated, json={"generation": 1, "columns": [{} for _ in body["columns"]]})
         sizes.append(len(body["jobs"]))
         results = [unknown(job) for job in body["jobs"]]
         if len(sizes) == 1:
