@@ -137,6 +137,10 @@ struct ResolveResult {
     /// The reason why the job is invalid.
     #[schema(required = false)]
     error: String,
+    /// True when the jobs before this one have used up the rows of one request: asked in another
+    /// request, it has an answer.
+    #[schema(required = false)]
+    ask_again: bool,
     /// The identifier that may be meant: one check digit or one transposition away.
     #[schema(required = false)]
     correction: String,

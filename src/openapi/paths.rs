@@ -132,12 +132,20 @@ fn resolve(settings: &Settings) -> Operation {
          parameters of the URL.",
     ));
     let fault = |description| counted(json_response("ResolveFault", description));
+    let mut results = counted(json_response("ResolveResponse", "The results of the jobs."));
+    for (name, description) in LIST_HEADERS {
+        results = results.header(name, header(Type::Integer, description));
+    }
     let operation = operation
         .servers(Some([unversioned(settings)]))
-        .response("200", counted(json_response("ResolveResponse", "The results of the jobs.")))
+        .response("200", results)
         .response("400", fault("The body or an option is wrong."))
-        .response("413", fault("The list is too long for one request."));
-    refused(operation, &["401", "405", "406", "415", "429", "500", "503"]).build()
+        .response("413", fault("The list is too long for one request."))
+        .response(
+            "415",
+            json_response("ResolveFault", "The body is not JSON, CSV or NDJSON in UTF-8."),
+        );
+    refused(operation, &["401", "405", "406", "429", "500", "503"]).build()
 }
 
 fn suggest(settings: &Settings) -> Operation {
@@ -322,6 +330,19 @@ fn counted(mut response: ResponseBuilder) -> ResponseBuilder {
     response
 }
 
+/// A header of an answer.
+fn header(kind: Type, description: &str) -> Header {
+    let mut header = Header::new(Object::with_type(kind));
+    header.description = Some(description.to_owned());
+    header
+}
+
+const LIST_HEADERS: [(&str, &str); 3] = [
+    ("figdex-generation", "The number of the generation of the index that answered."),
+    ("figdex-jobs-per-list", "Jobs that a list may have."),
+    ("figdex-jobs-per-request", "Jobs of a list that count as one request. Not without limits."),
+];
+
 const RATE_HEADERS: [(&str, Type, &str); 4] = [
     ("ratelimit-limit", Type::Integer, "Requests allowed in the current window."),
     ("ratelimit-policy", Type::String, "The limit and its window in seconds: `25;w=60`."),
@@ -332,17 +353,12 @@ const RATE_HEADERS: [(&str, Type, &str); 4] = [
 /// Adds the refusals and headers that operations share.
 pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
     let plain = |error| refusal(&[("text", error)]);
-    let whole = |kind, description: &str| {
-        let mut header = Header::new(Object::with_type(kind));
-        header.description = Some(description.to_owned());
-        header
-    };
     let of_body = [("generic", ApiError::BadRequest), ("invalid_enum", ApiError::InvalidEnumField)];
     let method = plain(ApiError::InvalidMethod { allow: "" })
-        .header("allow", whole(Type::String, "The methods that the path accepts."));
+        .header("allow", header(Type::String, "The methods that the path accepts."));
     let full = Standing { limit: 0, remaining: 0, reset_seconds: 0, window_seconds: 0 };
     let rate = counted(plain(ApiError::RateLimitReached(full)))
-        .header("retry-after", whole(Type::Integer, "Seconds until another request can succeed."));
+        .header("retry-after", header(Type::Integer, "Seconds until another request can succeed."));
     let responses: [(&str, Response); 10] = [
         ("400", counted(refusal(&of_body)).build()),
         ("401", plain(ApiError::InvalidApiKey).build()),
@@ -356,7 +372,7 @@ pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
         ("503", counted(plain(ApiError::Unavailable)).build()),
     ];
     let components = RATE_HEADERS.into_iter().fold(components, |components, (name, kind, text)| {
-        components.header(name, whole(kind, text))
+        components.header(name, header(kind, text))
     });
     components.responses_from_iter(responses)
 }

@@ -142,7 +142,7 @@ impl Resolver {
         let bounds = ResolveBounds {
             identifier_rows_max: JOB_ROWS_MAX,
             rows_max: if list.options.is_many { REQUEST_ROWS_MAX } else { LIST_ROWS_MAX },
-            candidates_max: if list.options.is_many { JOB_ROWS_MAX } else { CANDIDATES_MAX },
+            candidates_max: if list.options.is_many { REQUEST_ROWS_MAX } else { CANDIDATES_MAX },
         };
         let policy = &list.options.policy;
         let resolve =

@@ -195,5 +195,8 @@ fn is_found(resolution: &Resolution) -> bool {
 fn invalid<R>(reason: String) -> Answer<R> {
     let status = Status::Invalid(reason);
     let (id_types, hits, rows) = Default::default();
-    Answer { resolution: Resolution { status, id_types, hits, correction: None }, rows }
+    Answer {
+        resolution: Resolution { status, id_types, hits, correction: None, is_beyond_rows: false },
+        rows,
+    }
 }

@@ -2,7 +2,7 @@
 // failure a `Failure` with a message for people and, where waiting helps, the seconds to wait.
 // Addresses are relative to the page, so that a proxy may serve everything under a path.
 
-const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after"];
+const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after", "figdex-jobs-per-list", "figdex-jobs-per-request"];
 
 let key = "";
 /** Sets the API key, which is kept in this variable only and is lost with the page. */

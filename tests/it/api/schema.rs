@@ -326,7 +326,14 @@ fn the_refusals_are_as_documented() {
                     document.assert_valid(fault, &serde_json::from_str(&answer.body).unwrap());
                     refused.retain(|(status, _)| !matches!(status, 400 | 413));
                 }
-                refused.push((415, server.request(&method, &url, &[], "[]")));
+                let undeclared = server.request(&method, &url, &[], "[]");
+                if path == LISTS {
+                    let fault = document.component("ResolveFault");
+                    assert_eq!(undeclared.status, 415);
+                    document.assert_valid(fault, &serde_json::from_str(&undeclared.body).unwrap());
+                } else {
+                    refused.push((415, undeclared));
+                }
             } else {
                 refused.push((404, server.request(&method, &format!("{url}/x"), &[], "")));
             }

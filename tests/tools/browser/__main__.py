@@ -59,6 +59,7 @@ CHECKS = [
     mapping.many_rows,
     mapping.pasted_lines,
     mapping.guarded,
+    mapping.stated_bounds,
     mapping.true_estimate,
     reading.reference,
     reading.narrow,
