@@ -75,7 +75,8 @@ pub struct BuildFlags {
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub columns: Vec<PathBuf>,
     /// Table of exchanges (CSV with the columns mic and exchCode). It fills a missing
-    /// MIC from the exchange code and vice versa, where they correspond one to one
+    /// MIC from the exchange code and vice versa, where they correspond one to one. Its
+    /// column name, if there is one, names the exchanges for people
     #[arg(long, value_name = "FILE")]
     pub exchanges: Option<PathBuf>,
     /// Folder of lists of values to allow in addition to those in the data, such as

@@ -17,6 +17,7 @@ pub(crate) enum Route {
     Instrument,
     Suggest,
     Facets,
+    About,
     Resolve,
     /// Also `/`, as one of the page's files.
     Page,
@@ -50,6 +51,7 @@ impl Route {
             Self::Instrument => "/instruments/{figi}",
             Self::Suggest => "/suggest",
             Self::Facets => "/facets",
+            Self::About => "/about",
             Self::Resolve => "/resolve",
             Self::Page => "/page/{file}",
             Self::Health => "/healthz",

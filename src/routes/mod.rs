@@ -1,6 +1,7 @@
 //! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
 //! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
+mod about;
 mod contained;
 mod facets;
 mod health;
@@ -54,6 +55,8 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(instruments::route(state.clone()))
         .unify()
         .or(resolve::route(state.clone()))
+        .unify()
+        .or(about::route(state.clone()))
         .unify()
         .or(facets::route(state.clone()))
         .unify()

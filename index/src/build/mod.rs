@@ -62,6 +62,7 @@ pub struct Builder {
     part: Option<PartWriter>,
     parts: Vec<PartEntry>,
     values: [BTreeSet<String>; Property::COUNT],
+    exchanges: BTreeMap<String, String>,
     last: Option<Figi>,
     finished: bool,
 }
@@ -90,6 +91,7 @@ impl Builder {
             part: None,
             parts: Vec::new(),
             values: Default::default(),
+            exchanges: BTreeMap::new(),
             last: None,
             finished: false,
         })
@@ -112,6 +114,11 @@ impl Builder {
         if !values.contains(value) {
             values.insert(value.to_owned());
         }
+    }
+
+    /// Sets the names of exchanges, by their codes, which the manifest keeps for people.
+    pub fn name_exchanges(&mut self, names: BTreeMap<String, String>) {
+        self.exchanges = names;
     }
 
     /// Adds the next instrument.
@@ -171,6 +178,7 @@ impl Builder {
             hash_seed: format!("{:016x}", self.options.hash_seed),
             sources,
             values: BTreeMap::from(values),
+            exchanges: std::mem::take(&mut self.exchanges),
             parts: std::mem::take(&mut self.parts),
         };
         match fs::remove_dir_all(self.scratch()) {

@@ -51,6 +51,9 @@ pub struct Manifest {
     /// The values of each enum-like property in the data and in the lists given at ingestion
     /// (contract 6.2), by the name of the property.
     pub values: BTreeMap<String, Vec<String>>,
+    /// The names of exchanges, by their codes, for people.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exchanges: BTreeMap<String, String>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }

@@ -53,8 +53,8 @@ pub struct Build {
     /// The format of the `enrich` inputs; `None` recognises the format of each.
     pub enrich_format: Option<Format>,
     /// A table of exchanges (CSV with the columns `mic` and `exchCode`), which fills one of the
-    /// two from the other.
-    pub exchanges: Option<PathBuf>,
+    /// two from the other and may name the exchanges.
+    pub exchanges: Option<Input>,
     /// A folder of lists of allowed values.
     pub values: Option<PathBuf>,
     /// The rejects file; `None` is `DIR.rejects.csv`, next to the index folder `DIR`.
@@ -168,7 +168,7 @@ impl Build {
         for path in &self.also_read {
             files.read("the file", path);
         }
-        if let Some(path) = &self.exchanges {
+        if let Some(Input::File(path)) = &self.exchanges {
             files.read("--exchanges", path);
         }
         if let Some(folder) = &self.values {
@@ -192,7 +192,7 @@ impl Build {
             None => Vec::new(),
         };
         let exchanges = match &self.exchanges {
-            Some(path) => Exchanges::read(path)?,
+            Some(table) => Exchanges::read(table)?,
             None => Exchanges::default(),
         };
         let lock = BuildLock::acquire(&self.index)?;
@@ -205,6 +205,7 @@ impl Build {
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
+        builder.name_exchanges(exchanges.names().clone());
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
         let ReadInputs { sorted, mut enrichment, mut rejects, sources } =
             self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;

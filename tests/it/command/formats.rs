@@ -394,7 +394,7 @@ fn exchanges_fill_what_answers_lack() {
     .unwrap();
     let dump = "figi,exchCode,micCode\nBBG000BLNNH6,LN,\nBBG000B9XRY4,,XLON\nBBG000BPH459,UW,\nBBG000C2V3D6,LN,XABC\n";
     let server = Server::build(|index| Build {
-        exchanges: Some(table),
+        exchanges: Some(Input::File(table)),
         ..Build::new(vec![memory(dump)], index)
     });
     let report = server.report.to_string();

@@ -28,7 +28,7 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
         index: flags.index,
         format: described(flags.format, &flags.columns)?,
         enrich_format: described(flags.enrich_format, &flags.enrich_columns)?,
-        exchanges: flags.exchanges,
+        exchanges: flags.exchanges.map(Input::File),
         values: flags.values,
         rejects: flags.rejects,
         report: flags.report,
