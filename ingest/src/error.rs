@@ -27,6 +27,17 @@ pub enum Error {
         /// The error message.
         what: String,
     },
+    /// Several inputs cannot be read; no row was read of any.
+    #[error(
+        "{} of {inputs} inputs cannot be read{}\ncorrect them, or leave out those that are not dumps",
+        faults.len(), listed(faults)
+    )]
+    Inputs {
+        /// The error of each.
+        faults: Vec<Self>,
+        /// The number of all inputs.
+        inputs: usize,
+    },
     /// A columns file is invalid.
     #[error("invalid columns file {}:{}", escaped(name), indented(faults))]
     Columns {
@@ -102,6 +113,14 @@ impl Error {
         Self::Input { name: name.to_string(), line, what: what.into() }
     }
 
+    /// The error of a step that looks at all inputs; `None` when it found no faults.
+    pub(crate) fn of_inputs(mut faults: Vec<Self>, inputs: usize) -> Option<Self> {
+        match faults.len() {
+            0 | 1 => faults.pop(),
+            _ => Some(Self::Inputs { faults, inputs }),
+        }
+    }
+
     pub(crate) fn open(name: &impl Display, error: io::Error) -> Self {
         let what = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder".to_owned(),
@@ -121,6 +140,7 @@ impl Error {
         match self {
             Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
             Self::Input { .. }
+            | Self::Inputs { .. }
             | Self::Columns { .. }
             | Self::File { .. }
             | Self::Space { .. }
@@ -140,10 +160,41 @@ impl Error {
             | Self::Nothing { .. }
             | Self::Unreported { .. }
             | Self::Output(_) => true,
-            Self::Input { .. } | Self::Columns { .. } | Self::File { .. } => false,
+            Self::Input { .. } | Self::Inputs { .. } | Self::Columns { .. } | Self::File { .. } => {
+                false
+            }
             Self::Index(error) => error.says_what_is_published(),
         }
     }
+}
+
+/// The most inputs that a message names.
+const LISTED_MAX: usize = 20;
+
+/// The first inputs with a fault, a line for each kind of fault.
+fn listed(faults: &[Error]) -> String {
+    let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
+    for fault in faults.iter().take(LISTED_MAX) {
+        let (place, what) = match fault {
+            Error::Input { name, line: None, what } => (escaped(name).to_string(), what.clone()),
+            Error::Input { name, line: Some(line), what } => {
+                (format!("{}, line {line}", escaped(name)), what.clone())
+            }
+            other => (String::new(), other.to_string()),
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, places)) => places.push(place),
+            None => kinds.push((what, vec![place])),
+        }
+    }
+    let lines = kinds.iter();
+    let mut text: String = lines
+        .map(|(what, places)| format!("\n  {}: {}", places.join("; "), escaped(what)))
+        .collect();
+    if faults.len() > LISTED_MAX {
+        text += &format!("\n  … and {} more", faults.len() - LISTED_MAX);
+    }
+    text
 }
 
 /// The commonest reasons, a line for each, and what to do.

@@ -195,6 +195,7 @@ impl Build {
             Some(path) => Exchanges::read(path)?,
             None => Exchanges::default(),
         };
+        self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
         if self.checks_space {
             space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
@@ -285,6 +286,18 @@ impl Build {
         });
         report.elapsed = started.elapsed();
         Ok(report)
+    }
+
+    /// Looks at the beginning of every input, so that all that cannot be read are reported together
+    /// before the first one is read.
+    fn check_inputs(&self) -> Result<()> {
+        let inputs = self.inputs.iter().map(|input| (input, &self.format, false));
+        let enrich = self.enrich.iter().map(|input| (input, &self.enrich_format, true));
+        let checks = inputs.chain(enrich).map(|(input, format, is_enrichment)| {
+            DumpReader::check(input, format.as_ref(), is_enrichment)
+        });
+        let faults = checks.filter_map(Result::err).collect();
+        Error::of_inputs(faults, self.inputs.len() + self.enrich.len()).map_or(Ok(()), Err)
     }
 
     /// Reads every row of every input.

@@ -55,6 +55,9 @@ const NO_FIGI: &str = "no FIGI: the vendor lists instruments that have none";
 
 pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
 
+/// The first bytes of a Parquet file.
+const PARQUET: [u8; 4] = *b"PAR1";
+
 /// The message of a program that cannot read Parquet files.
 #[cfg(not(feature = "parquet"))]
 pub(crate) const NO_PARQUET: &str = "this program was built without support for Parquet files: \
@@ -102,6 +105,27 @@ impl DumpReader {
         let what =
             format!("the header has no column {names}, only {found}{}", hint.unwrap_or_default());
         Err(Error::input(&source.name, Some(1), what))
+    }
+
+    /// Fails as [`DumpReader::open`] or, if `is_enrichment`, as [`DumpReader::open_without_figi`]
+    /// would, by the beginning of the file. What can be read only once or as a whole, such as a pipe
+    /// or a Parquet file, passes.
+    ///
+    /// # Errors
+    /// Those of opening the dump.
+    pub(crate) fn check(input: &Input, format: Option<&Format>, is_enrichment: bool) -> Result<()> {
+        if input.bytes().is_none() {
+            return Ok(());
+        }
+        let mut start = [0; 4];
+        let begins_as_parquet = input.open()?.read_exact(&mut start).is_ok() && start == PARQUET;
+        if cfg!(feature = "parquet") && (begins_as_parquet || format.is_some_and(is_parquet)) {
+            return Ok(());
+        }
+        match is_enrichment {
+            true => Self::open_without_figi(input, format).map(drop),
+            false => Self::open(input, format).map(drop),
+        }
     }
 
     /// Like [`DumpReader::open`], but the dump needs no column for the FIGI.

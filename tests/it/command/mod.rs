@@ -6,6 +6,7 @@ mod crash;
 mod examples;
 mod formats;
 mod guard;
+mod inputs;
 mod interrupt;
 mod map;
 mod operate;

@@ -1,6 +1,6 @@
 //! `figdex-ingest build`: builds an index from dumps and publishes it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use figdex_ingest::flags::BuildFlags;
@@ -10,8 +10,8 @@ use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
-    let inputs = resolved(&flags.inputs)?;
-    let enrich = resolved(&flags.enrich)?;
+    let inputs = Input::resolve_all(&flags.inputs)?;
+    let enrich = Input::resolve_all(&flags.enrich)?;
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
         anyhow::bail!("standard input (-) is given twice, but can be read only once");
     }
@@ -64,13 +64,4 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
             Err(if says { error } else { error.context("nothing is published") })
         }
     }
-}
-
-/// The inputs that the arguments name; a folder stands for its files.
-fn resolved(arguments: &[impl AsRef<Path>]) -> figdex_ingest::Result<Vec<Input>> {
-    let inputs: Vec<Vec<Input>> = arguments
-        .iter()
-        .map(|argument| Input::resolve(argument.as_ref()))
-        .collect::<Result<_, _>>()?;
-    Ok(inputs.concat())
 }
