@@ -70,9 +70,9 @@ pub enum Error {
     },
     /// More rows were rejected than allowed.
     #[error(
-        "{} of {} rows were rejected, more than --max-rejects {limit}: nothing is published{}",
+        "{} of {} rows were rejected, more than --max-rejects {limit}: nothing is published{}\n{}",
         grouped(report.rejected_of_read().0), grouped(report.rejected_of_read().1),
-        commonest(report)
+        commonest(report), advice(report)
     )]
     TooManyRejects {
         /// The report so far, with the reasons.
@@ -124,7 +124,7 @@ impl Error {
     pub(crate) fn open(name: &impl Display, error: io::Error) -> Self {
         let what = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder".to_owned(),
-            io::ErrorKind::UnexpectedEof => "the compressed file is cut off".to_owned(),
+            io::ErrorKind::UnexpectedEof => CUT_OFF.to_owned(),
             _ => error.to_string(),
         };
         Self::input(name, None, what)
@@ -168,6 +168,9 @@ impl Error {
     }
 }
 
+/// The message for a compressed file that ends too soon.
+pub(crate) const CUT_OFF: &str = "the compressed file is cut off: copy or download it again";
+
 /// The most inputs that a message names.
 const LISTED_MAX: usize = 20;
 
@@ -197,16 +200,37 @@ fn listed(faults: &[Error]) -> String {
     text
 }
 
-/// The commonest reasons, a line for each, and what to do.
+/// The commonest reasons, a line for each.
 fn commonest(report: &Report) -> String {
     let reasons = report.commonest_reasons().into_iter();
-    let lines: String = reasons
+    reasons
         .map(|(reason, Tally { count, first })| {
             format!("\n  {} × {reason}, first in {first}", grouped(*count))
         })
-        .collect();
-    lines
-        + "\ncorrect the dumps, or allow more rejected rows with --max-rejects, as in --max-rejects 10%"
+        .collect()
+}
+
+/// The largest share of rejected rows, in per cent, that a limit is proposed for. Beyond it the dump
+/// is more likely broken, or of another layout.
+const PROPOSED_PERCENT_MAX: f64 = 20.0;
+
+/// The advice about too many rejected rows: the limit that would let them pass, if that is sensible,
+/// and what it would mean.
+fn advice(report: &Report) -> String {
+    let (rejected, read) = report.rejected_of_read();
+    let percent = rejected as f64 * 100.0 / read.max(1) as f64;
+    if percent > PROPOSED_PERCENT_MAX {
+        return format!(
+            "these are {percent:.1} % of the rows: see why, in the rejects file or with \
+             `figdex-ingest inspect`, and correct the dumps or describe them with --columns"
+        );
+    }
+    // The next whole number leaves room for a few more tomorrow.
+    let limit = percent.floor() + 1.0;
+    format!(
+        "correct the dumps, or publish without these rows with --max-rejects {limit}%: their \
+         instruments will be missing in the index"
+    )
 }
 
 fn indented(faults: &[(usize, String)]) -> String {

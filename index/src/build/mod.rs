@@ -1,5 +1,6 @@
 //! Building an index: instruments in FIGI order become a generation, which is then published.
 
+mod filled;
 pub(crate) mod part_writer;
 pub(crate) mod worker;
 
@@ -8,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use self::filled::Filled;
 use self::part_writer::PartWriter;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
@@ -62,6 +64,7 @@ pub struct Builder {
     part: Option<PartWriter>,
     parts: Vec<PartEntry>,
     values: [BTreeSet<String>; Property::COUNT],
+    filled: Filled,
     last: Option<Figi>,
     finished: bool,
 }
@@ -90,6 +93,7 @@ impl Builder {
             part: None,
             parts: Vec::new(),
             values: Default::default(),
+            filled: Filled::default(),
             last: None,
             finished: false,
         })
@@ -131,6 +135,7 @@ impl Builder {
                 self.allow(property, value);
             }
         }
+        self.filled.add(&instrument);
         let path = self.part_path();
         let part = match &mut self.part {
             Some(part) => part,
@@ -141,6 +146,12 @@ impl Builder {
             self.finish_part()?;
         }
         Ok(())
+    }
+
+    /// The number of instruments that were added so far with a value in each column, by the name of
+    /// the column in a dump, without empty columns.
+    pub fn filled(&self) -> BTreeMap<String, u64> {
+        self.filled.counts()
     }
 
     /// Finishes the generation, opens and verifies it as a reader would, and publishes it by one
@@ -170,6 +181,7 @@ impl Builder {
             hash_seed: format!("{:016x}", self.options.hash_seed),
             sources,
             values: BTreeMap::from(values),
+            filled: self.filled(),
             parts: std::mem::take(&mut self.parts),
         };
         match fs::remove_dir_all(self.scratch()) {

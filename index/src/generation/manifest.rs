@@ -47,6 +47,10 @@ pub struct Manifest {
     /// The values of each enum-like property in the data and in the lists given at ingestion
     /// (contract 6.2), by the name of the property.
     pub values: BTreeMap<String, Vec<String>>,
+    /// The number of instruments that have a value in each column, by its name in a dump, without
+    /// empty columns. Empty when it is not known.
+    #[serde(default)]
+    pub filled: BTreeMap<String, u64>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }

@@ -21,7 +21,7 @@ use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chai
 use self::derive::derive;
 use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
-use self::guard::{Guard, shorter};
+use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
 use self::progress::Clock;
@@ -275,7 +275,10 @@ impl Build {
         report.rejects_file = rejects.path();
         rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
-        report.comparison = guard.map(Guard::finish).transpose()?;
+        report.less_filled = losses(&self.index, indexed, &builder.filled());
+        report.warnings.extend(report.less_filled.iter().map(ToString::to_string));
+        let compared = guard.map(|guard| guard.finish(&report.less_filled));
+        report.comparison = compared.transpose()?;
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
         rejects.finish().map_err(unreported(manifest.generation))?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use figdex_index::escaped;
 use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
@@ -50,7 +51,12 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
     });
     display.end();
     match built? {
-        Ok(_) if flags.quiet => Ok(()),
+        Ok(report) if flags.quiet => {
+            for warning in &report.warnings {
+                terminal::note(&format_args!("figdex-ingest: warning: {}", escaped(warning)));
+            }
+            Ok(())
+        }
         Ok(report) => {
             let printed = terminal::print(&report).context("its report cannot be printed");
             printed.context("the new index is published")
