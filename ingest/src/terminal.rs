@@ -48,8 +48,8 @@ pub fn note(text: &dyn Display) {
     io::stderr().lock().write_all(line.as_bytes()).ok();
 }
 
-/// Prints the error that ended a program. If the system refused access, the user is
-/// named.
+/// Prints the error that ended a program. The user is named if the system refused
+/// access.
 pub fn error(program: &str, error: &anyhow::Error) {
     let mut text = format!("{error:#}");
     // Some errors were collected as texts, so that their kinds are not known here.

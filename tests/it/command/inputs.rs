@@ -14,12 +14,12 @@ use crate::support::{generated, ingest};
 
 const DUMP: &str = "figi,ticker\nBBG000BLNNH6,IBM\n";
 
-/// Runs `figdex-ingest build` with these inputs, which must fail and leave no index behind.
+/// Runs `figdex-ingest build` with these inputs, which must fail and publish nothing.
 fn refused(folder: &Path, inputs: &[&str]) -> String {
     let arguments = [&["build", "--index", "index"], inputs].concat();
     let (code, report, error) = ingest(folder, &arguments);
     assert_eq!((code, report.as_str()), (1, ""), "{error}");
-    assert!(!folder.join("index").exists());
+    assert!(!folder.join("index/CURRENT").exists());
     error
 }
 
@@ -41,6 +41,7 @@ fn all_files_that_are_not_dumps_are_reported_together() {
         fs::write(folder.join(name), content).unwrap();
     }
     let error = refused(folder, &["dumps", "--enrich", "more.pdf"]);
+    assert!(!folder.join("index").exists(), "the build did not begin");
     for part in [
         "nothing is published: 5 of 6 inputs cannot be read\n",
         "\n    dumps/b.xlsx: this is a spreadsheet: save the sheet as CSV",
@@ -148,7 +149,7 @@ fn permission_denied() {
     }
     let program = folder.join("program");
     fs::copy(crate::support::program(), &program).unwrap();
-    for arguments in [["inspect", "dump.csv"], ["verify", "index"]] {
+    for arguments in [&["build", "dump.csv", "--index", "other"][..], &["verify", "index"]] {
         let mut command = Command::new(&program);
         // Only root may run a program as somebody else; anybody else is refused as it is.
         if fs::metadata("/proc/self").unwrap().uid() == 0 {
