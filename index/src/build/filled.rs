@@ -1,5 +1,5 @@
-//! How many instruments of a generation have a value in each column, for its manifest: a column
-//! that a dump has lost is noticed without reading the generation before.
+//! The number of instruments of a generation that have a value in each column, for its manifest: a
+//! column that a dump has lost is noticed without reading the generation before.
 
 use std::collections::BTreeMap;
 
