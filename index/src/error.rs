@@ -34,7 +34,7 @@ pub enum Error {
         supported: u32,
     },
     /// A file is not what the manifest says, or contradicts another.
-    #[error("{} is damaged: {what}", escaped_path(.path))]
+    #[error("{} is damaged: {what} (roll back, or build the index again)", escaped_path(.path))]
     Damaged {
         /// The file or folder.
         path: PathBuf,

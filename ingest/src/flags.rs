@@ -91,7 +91,7 @@ pub struct BuildFlags {
     /// because of the rows
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Print no progress and, on success, no report
+    /// Print no progress and, on success, no report but its warnings
     #[arg(long, short)]
     pub quiet: bool,
     /// Publish nothing if any row is rejected

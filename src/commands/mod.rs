@@ -21,7 +21,13 @@ pub fn run() -> ExitCode {
     terminal::print_panics();
     let flags = match Flags::try_parse() {
         Ok(flags) => flags,
-        Err(error) => return terminal::usage(error),
+        Err(error) => {
+            let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+            return terminal::usage(match Flags::value_after_switch(&arguments) {
+                Some(fault) => Flags::command().error(ErrorKind::ValueValidation, fault),
+                None => error,
+            });
+        }
     };
     let done = match flags.into_command() {
         Command::Serve(flags) => serve::run(flags),

@@ -2,6 +2,7 @@
 //! reported together by [`Config::resolve`](super::Config::resolve).
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -277,6 +278,29 @@ impl FromArgMatches for ServerFlags {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Flags {
+    /// The fault in a command line where the value of a switch follows after a blank, as in
+    /// `--no-limits yes`. `None` when there is none.
+    pub fn value_after_switch(arguments: &[OsString]) -> Option<String> {
+        arguments.windows(2).find_map(|pair| {
+            let (name, value) = (pair[0].to_str()?.strip_prefix("--")?, pair[1].to_str()?);
+            let name = name.replace('-', "_");
+            let is_switch = |one: &Setting| one.name == name && matches!(one.takes, Takes::Switch);
+            SETTINGS.iter().find(|setting| is_switch(setting))?;
+            let meant = match value {
+                "true" | "yes" | "on" | "1" => true,
+                "false" | "no" | "off" | "0" => false,
+                _ => return None,
+            };
+            let flag = pair[0].display();
+            Some(format!(
+                "unexpected {value:?} after {flag}: a switch takes its value after an equals sign, \
+                 as in {flag}={meant}"
+            ))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Building an index: instruments in FIGI order become a generation, which is then published.
 
+mod filled;
 pub(crate) mod part_writer;
 pub(crate) mod worker;
 
@@ -8,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use self::filled::Filled;
 use self::part_writer::PartWriter;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
@@ -63,6 +65,7 @@ pub struct Builder {
     parts: Vec<PartEntry>,
     values: [BTreeSet<String>; Property::COUNT],
     exchanges: BTreeMap<String, String>,
+    filled: Filled,
     last: Option<Figi>,
     finished: bool,
 }
@@ -92,6 +95,7 @@ impl Builder {
             parts: Vec::new(),
             values: Default::default(),
             exchanges: BTreeMap::new(),
+            filled: Filled::default(),
             last: None,
             finished: false,
         })
@@ -138,6 +142,7 @@ impl Builder {
                 self.allow(property, value);
             }
         }
+        self.filled.add(&instrument);
         let path = self.part_path();
         let part = match &mut self.part {
             Some(part) => part,
@@ -148,6 +153,12 @@ impl Builder {
             self.finish_part()?;
         }
         Ok(())
+    }
+
+    /// The number of instruments that were added so far with a value in each column, by the name of
+    /// the column in a dump, without empty columns.
+    pub fn filled(&self) -> BTreeMap<String, u64> {
+        self.filled.counts()
     }
 
     /// Finishes the generation, opens and verifies it as a reader would, and publishes it by one
@@ -179,6 +190,7 @@ impl Builder {
             sources,
             values: BTreeMap::from(values),
             exchanges: std::mem::take(&mut self.exchanges),
+            filled: self.filled(),
             parts: std::mem::take(&mut self.parts),
         };
         match fs::remove_dir_all(self.scratch()) {

@@ -54,6 +54,10 @@ pub struct Manifest {
     /// The names of exchanges, by their codes, for people.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub exchanges: BTreeMap<String, String>,
+    /// The number of instruments that have a value in each column, by its name in a dump, without
+    /// empty columns. Empty when it is not known.
+    #[serde(default)]
+    pub filled: BTreeMap<String, u64>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }

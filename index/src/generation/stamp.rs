@@ -232,6 +232,8 @@ mod tests {
                 hash_seed: String::new(),
                 sources: Vec::new(),
                 values: BTreeMap::new(),
+                exchanges: BTreeMap::new(),
+                filled: BTreeMap::new(),
                 parts: vec![PartEntry {
                     folder: "part-000".to_owned(),
                     instruments: 0,

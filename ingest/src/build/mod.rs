@@ -21,7 +21,7 @@ use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chai
 use self::derive::derive;
 use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
-use self::guard::{Guard, shorter};
+use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
 use self::progress::Clock;
@@ -195,6 +195,7 @@ impl Build {
             Some(table) => Exchanges::read(table)?,
             None => Exchanges::default(),
         };
+        self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
         if self.checks_space {
             space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
@@ -275,7 +276,10 @@ impl Build {
         report.rejects_file = rejects.path();
         rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
-        report.comparison = guard.map(Guard::finish).transpose()?;
+        report.less_filled = losses(&self.index, indexed, &builder.filled());
+        report.warnings.extend(report.less_filled.iter().map(ToString::to_string));
+        let compared = guard.map(|guard| guard.finish(&report.less_filled));
+        report.comparison = compared.transpose()?;
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
         report.warnings.extend(manifest.importance_bits.map(fewer_importances));
@@ -287,6 +291,18 @@ impl Build {
         });
         report.elapsed = started.elapsed();
         Ok(report)
+    }
+
+    /// Looks at the beginning of every input, so that all that cannot be read are reported together
+    /// before the first one is read.
+    fn check_inputs(&self) -> Result<()> {
+        let inputs = self.inputs.iter().map(|input| (input, &self.format, false));
+        let enrich = self.enrich.iter().map(|input| (input, &self.enrich_format, true));
+        let checks = inputs.chain(enrich).map(|(input, format, is_enrichment)| {
+            DumpReader::check(input, format.as_ref(), is_enrichment)
+        });
+        let faults = checks.filter_map(Result::err).collect();
+        Error::of_inputs(faults, self.inputs.len() + self.enrich.len()).map_or(Ok(()), Err)
     }
 
     /// Reads every row of every input.

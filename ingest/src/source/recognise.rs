@@ -30,7 +30,7 @@ pub(super) struct Head<'a> {
 
 impl Head<'_> {
     pub(super) fn is_parquet(&self) -> bool {
-        self.content.starts_with(b"PAR1")
+        self.content.starts_with(&super::PARQUET)
     }
 
     /// The container of the records, if the dump has that description.

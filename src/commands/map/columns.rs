@@ -65,6 +65,9 @@ const ONLY_COLUMN: &str = "identifier";
 pub(super) const LISTED_MAX: usize = 30;
 const HEADING_CHARS_MAX: usize = 60;
 
+/// The fewest letters of a name for which a similar heading is meant.
+const MEANT_CHARS_MIN: usize = 4;
+
 /// A heading for a message, cut when it is long.
 pub(super) fn shortened(heading: &str) -> String {
     match heading.char_indices().nth(HEADING_CHARS_MAX) {
@@ -205,8 +208,32 @@ impl Columns {
         }
         let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         number.filter(|place| *place < self.names.len()).ok_or_else(|| {
-            anyhow::anyhow!("{flag} {name}: there is no such column; {}", self.listed())
+            let meant = self.meant(name).map(|meant| format!(" (did you mean {meant:?}?)"));
+            let meant = meant.unwrap_or_default();
+            anyhow::anyhow!("{flag} {name}: there is no such column{meant}; {}", self.listed())
         })
+    }
+
+    /// The only column whose heading has the letters and digits of `name`, one slip away, or begins
+    /// with them.
+    fn meant(&self, name: &str) -> Option<String> {
+        let letters = |text: &str| -> String {
+            let letters = text.chars().filter(|one| one.is_alphanumeric());
+            letters.take(HEADING_CHARS_MAX).flat_map(char::to_lowercase).collect()
+        };
+        let name = letters(name);
+        if name.chars().count() < MEANT_CHARS_MIN {
+            return None;
+        }
+        let is_near = |heading: &&String| {
+            let heading = letters(heading);
+            heading.starts_with(&name) || strsim::osa_distance(&heading, &name) <= 1
+        };
+        let mut near = self.names.iter().filter(is_near);
+        match (near.next(), near.next()) {
+            (Some(only), None) => Some(shortened(only)),
+            _ => None,
+        }
     }
 
     fn listed(&self) -> String {

@@ -1,6 +1,7 @@
 //! The contract (`docs/contract.md`), chapter by chapter. The comment of a test begins with the
 //! clauses that it holds.
 
+mod about;
 mod cors;
 mod encoding;
 mod errors;

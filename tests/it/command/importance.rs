@@ -53,7 +53,7 @@ fn enrich_gives_all_listings_of_a_share_class_their_importance() {
     assert!(printed.contains("fields filled by --enrich\n           3  importance\n"), "{printed}");
     assert_eq!(ingest(desk.path(), &["verify", "index"]).0, 0);
     let (_, printed, _) = ingest(desk.path(), &["inspect", "index"]);
-    assert!(printed.contains("             3      75.00 %  importance\n"), "{printed}");
+    assert!(printed.contains("             3   75.00 %  importance\n"), "{printed}");
     let (_, exported, _) = ingest(desk.path(), &["export", "index"]);
     let server = Server::of_dump(&exported);
     let found = server.post("/v3/search", r#"{"query": "zebra"}"#).body;

@@ -7,6 +7,7 @@ mod examples;
 mod formats;
 mod guard;
 mod importance;
+mod inputs;
 mod interrupt;
 mod map;
 mod operate;

@@ -56,9 +56,6 @@ class Page:
         self.context.on("request", self._request)
 
     def _console(self, message):
-        # A server without /about has no names of exchanges, and the page does without.
-        if message.location["url"].endswith("/about") and "404" in message.text:
-            return
         # A browser reports each refused request; tests that provoke one say so.
         refused = "status of" in message.text or "ERR_FAILED" in message.text
         if message.type == "error" and refused and self.allowed:

@@ -1,8 +1,9 @@
 //! `figdex-ingest build`: builds an index from dumps and publishes it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use figdex_index::escaped;
 use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
@@ -10,8 +11,8 @@ use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
-    let inputs = resolved(&flags.inputs)?;
-    let enrich = resolved(&flags.enrich)?;
+    let inputs = Input::resolve_all(&flags.inputs)?;
+    let enrich = Input::resolve_all(&flags.enrich)?;
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
         anyhow::bail!("standard input (-) is given twice, but can be read only once");
     }
@@ -50,7 +51,12 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
     });
     display.end();
     match built? {
-        Ok(_) if flags.quiet => Ok(()),
+        Ok(report) if flags.quiet => {
+            for warning in &report.warnings {
+                terminal::note(&format_args!("figdex-ingest: warning: {}", escaped(warning)));
+            }
+            Ok(())
+        }
         Ok(report) => {
             let printed = terminal::print(&report).context("its report cannot be printed");
             printed.context("the new index is published")
@@ -64,13 +70,4 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
             Err(if says { error } else { error.context("nothing is published") })
         }
     }
-}
-
-/// The inputs that the arguments name; a folder stands for its files.
-fn resolved(arguments: &[impl AsRef<Path>]) -> figdex_ingest::Result<Vec<Input>> {
-    let inputs: Vec<Vec<Input>> = arguments
-        .iter()
-        .map(|argument| Input::resolve(argument.as_ref()))
-        .collect::<Result<_, _>>()?;
-    Ok(inputs.concat())
 }

@@ -7,6 +7,10 @@ use figdex_ingest::inspect::Inspection;
 use figdex_ingest::preview::Previews;
 use figdex_ingest::{Format, Input, terminal};
 
+/// The two kinds of arguments, for one that is neither.
+const EXPECTED: &str = "expected the folder of an index (it has a file CURRENT), or a dump: a file, \
+                        a folder of files, or - for standard input";
+
 pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
     if is_index(flags) {
         let inspection = Inspection::of(&flags.path)?;
@@ -27,7 +31,9 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
         [] => flags.format.clone(),
         files => Some(Format::read_all(files)?),
     };
-    let previews = Previews::of(&Input::resolve(&flags.path)?, format.as_ref(), flags.rows)?;
+    let inputs =
+        Input::resolve(&flags.path).map_err(|error| anyhow::anyhow!("{error}; {EXPECTED}"))?;
+    let previews = Previews::of(&inputs, format.as_ref(), flags.rows)?;
     match flags.json {
         true => terminal::print(&(serde_json::to_string_pretty(&previews)? + "\n"))?,
         false => terminal::print(&previews)?,
