@@ -137,7 +137,7 @@ fn very_many_rows_are_the_same_from_a_server() {
          content-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     ));
-    assert!(answer.contains("\r\nfigdex-jobs-per-list: 1000\r\n"), "{:.500}", answer);
+    assert!(answer.contains("\r\nfigdex-jobs-per-list: 1000\r\n"), "{answer:.500}");
     assert!(!answer.contains("figdex-jobs-per-request"), "without limits none are counted");
     let (_, answer) = answer.split_once("\r\n\r\n").unwrap();
     let answer: Value = serde_json::from_str(answer).unwrap();
