@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use figdex_index::escaped;
-use ureq::Agent;
+use ureq::{Agent, Error};
 
 use super::trust;
 use crate::config::{Asked, ReadyFlags};
@@ -46,8 +46,13 @@ fn status_of(address: &str, ca_file: Option<&Path>, timeout: Duration) -> anyhow
         .timeout_global(Some(timeout))
         .user_agent(concat!("figdex/", env!("CARGO_PKG_VERSION")))
         .build();
-    let answer = Agent::new_with_config(config).get(format!("{address}/readyz")).call()?;
-    Ok(answer.status().as_u16())
+    let answer = Agent::new_with_config(config).get(format!("{address}/readyz")).call();
+    match answer {
+        Ok(answer) => Ok(answer.status().as_u16()),
+        Err(Error::Io(error)) => Err(error.into()),
+        Err(Error::Timeout(_)) => bail!("no answer in {} s", timeout.as_secs()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The status of the answer of a server at a Unix socket.

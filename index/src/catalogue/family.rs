@@ -65,7 +65,7 @@ impl Catalogue {
     }
 
     /// A row that most people know, for examples: of the rows with ticker and name the first in the
-    /// order of a search without words, among the first [`EXAMPLES_READ`] of each part.
+    /// order of a search without words, among the first thousand of each part.
     pub fn example(&self) -> Option<Hit> {
         let of_part = |(number, part): (u32, &Part)| {
             let docs = (0..part.ranks.len().min(EXAMPLES_READ)).map(|at| part.ranks.doc(at));
