@@ -19,7 +19,8 @@ const EXAMPLES = {
 async function fillIn(data, list, signal) {
   const { instruments, built, sample, examples = {} } = await about();
   const own = Object.entries(EXAMPLES).map(async ([kind, [title, ours, note]]) => {
-    if (examples[kind]) return [title, examples[kind], note];
+    // In the sample everybody knows ours.
+    if (examples[kind] && !sample) return [title, examples[kind], note];
     const found = await api.suggest(ours, [], signal).catch(() => null);
     return found?.rows.length ? [title, ours, note] : null;
   });
