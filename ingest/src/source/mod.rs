@@ -121,9 +121,10 @@ impl DumpReader {
         if input.bytes().is_none() {
             return Ok(());
         }
-        let mut start = [0; 4];
-        let begins_as_parquet = input.open()?.read_exact(&mut start).is_ok() && start == PARQUET;
-        if cfg!(feature = "parquet") && (begins_as_parquet || format.is_some_and(is_parquet)) {
+        let mut start = Vec::new();
+        let read = input.open()?.take(PARQUET.len() as u64).read_to_end(&mut start);
+        read.map_err(|error| Error::open(&input.name(), error))?;
+        if cfg!(feature = "parquet") && (start == PARQUET || format.is_some_and(is_parquet)) {
             return Ok(());
         }
         match is_enrichment {
