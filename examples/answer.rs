@@ -20,7 +20,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail, ensure};
 use figdex::config::Settings;
 use figdex::{Log, LogFormat};
-use figdex::{Observer, State, service};
+use figdex::{Observer, Peer, State, service};
 use figdex_index::Catalogue;
 use mimalloc::MiMalloc;
 use warp::http::{HeaderMap, Method};
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
     for Request { method, path, body } in requests.iter().cycle().take(times) {
         let request = warp::test::request().method(method.as_str()).path(path);
         let request = request.header("content-type", "application/json").body(body);
-        let observed = observer.begin(method, &headers);
+        let observed = observer.begin(Peer::Socket, method, &headers);
         let reply = runtime.block_on(observed.answering(request.reply(&service)));
         ensure!(reply.status() == 200, "{path}: {}: {:?}", reply.status(), reply.body());
         bytes += reply.body().len();

@@ -16,6 +16,33 @@ pub enum Peer {
     Socket,
 }
 
+impl Peer {
+    /// The client of a request: the peer, or the client that a trusted proxy names. The proxy
+    /// appends to `X-Forwarded-For`, so only the last entry is the proxy's; the client may have
+    /// written the others. An entry that is not an address is ignored.
+    pub(crate) fn client(self, headers: &HeaderMap, trust_proxy: bool) -> Self {
+        let lines = headers.get_all("x-forwarded-for");
+        let forwarded = || {
+            let last = lines.iter().next_back()?.to_str().ok()?;
+            let last = last.rsplit(',').next()?.trim();
+            // Some proxies append the client's port.
+            let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
+            let bare = last.trim_start_matches('[').trim_end_matches(']');
+            bare.parse::<IpAddr>().ok().or_else(with_port)
+        };
+        let forwarded = if trust_proxy { forwarded() } else { None };
+        forwarded.map_or(self, Self::Address)
+    }
+
+    /// Its whole address; `None` for the Unix socket.
+    pub(crate) fn address(self) -> Option<IpAddr> {
+        match self {
+            Self::Address(address) => Some(address.to_canonical()),
+            Self::Socket => None,
+        }
+    }
+}
+
 /// A caller, whose requests count against the same limits (contract 14.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
@@ -48,21 +75,9 @@ impl Caller {
         })
     }
 
-    /// The caller of a request without a key: the peer, or the client that a trusted proxy names.
-    /// The proxy appends to `X-Forwarded-For`, so only the last entry is the proxy's; the client may
-    /// have written the others. An entry that is not an address is ignored.
+    /// The caller of a request without a key ([`Peer::client`]).
     pub(crate) fn without_key(peer: Peer, headers: &HeaderMap, trust_proxy: bool) -> Self {
-        let lines = headers.get_all("x-forwarded-for");
-        let forwarded = || {
-            let last = lines.iter().next_back()?.to_str().ok()?;
-            let last = last.rsplit(',').next()?.trim();
-            // Some proxies append the client's port.
-            let with_port = || last.parse().ok().map(|address: SocketAddr| address.ip());
-            let bare = last.trim_start_matches('[').trim_end_matches(']');
-            bare.parse::<IpAddr>().ok().or_else(with_port)
-        };
-        let forwarded = if trust_proxy { forwarded() } else { None };
-        forwarded.map_or_else(|| Self::of(peer), Self::at)
+        Self::of(peer.client(headers, trust_proxy))
     }
 
     /// The IPv6 network of 48 bits that holds the caller's; `None` for any other caller.

@@ -79,8 +79,15 @@ impl State {
 
     /// An observer of the requests and connections of this state's service.
     pub fn observer(&self) -> Observer {
-        let Settings { access_log: requests, access_log_page: page, .. } = *self.settings();
-        Observer::new(self.metrics.clone(), Logged { requests, page })
+        let Settings { access_log, access_log_page, access_log_address, trust_proxy, .. } =
+            *self.settings();
+        let log = Logged {
+            requests: access_log,
+            page: access_log_page,
+            address: access_log_address,
+            trust_proxy,
+        };
+        Observer::new(self.metrics.clone(), log)
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

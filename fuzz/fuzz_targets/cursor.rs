@@ -12,7 +12,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 /// The layout of a cursor, from `src/wire/cursor.rs`.
-const CURSOR_BYTES: usize = 34;
+const CURSOR_BYTES: usize = 42;
 const CHECKSUM_BYTES: usize = 8;
 const HEAD_BYTES: usize = 10;
 const PLACE_BYTES: usize = CURSOR_BYTES - HEAD_BYTES - CHECKSUM_BYTES;

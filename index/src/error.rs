@@ -23,7 +23,8 @@ pub enum Error {
     NotAnIndex(PathBuf),
     /// The index was written by another version of this library.
     #[error("{} has index format {found}; this version reads format {supported}: \
-             build the index again, or use the Figdex that built it", escaped_path(.path))]
+             build the index again with this version, or use the Figdex that built it; \
+             a running server keeps the index that it has", escaped_path(.path))]
     ForeignFormat {
         /// The manifest.
         path: PathBuf,
@@ -33,7 +34,7 @@ pub enum Error {
         supported: u32,
     },
     /// A file is not what the manifest says, or contradicts another.
-    #[error("{} is damaged: {what}", escaped_path(.path))]
+    #[error("{} is damaged: {what} (roll back, or build the index again)", escaped_path(.path))]
     Damaged {
         /// The file or folder.
         path: PathBuf,

@@ -27,6 +27,17 @@ pub enum Error {
         /// The error message.
         what: String,
     },
+    /// Several inputs cannot be read; no row was read of any.
+    #[error(
+        "{} of {inputs} inputs cannot be read{}\ncorrect them, or leave out those that are not dumps",
+        faults.len(), listed(faults)
+    )]
+    Inputs {
+        /// The error of each.
+        faults: Vec<Self>,
+        /// The number of all inputs.
+        inputs: usize,
+    },
     /// A columns file is invalid.
     #[error("invalid columns file {}:{}", escaped(name), indented(faults))]
     Columns {
@@ -59,9 +70,9 @@ pub enum Error {
     },
     /// More rows were rejected than allowed.
     #[error(
-        "{} of {} rows were rejected, more than --max-rejects {limit}: nothing is published{}",
+        "{} of {} rows were rejected, more than --max-rejects {limit}: nothing is published{}\n{}",
         grouped(report.rejected_of_read().0), grouped(report.rejected_of_read().1),
-        commonest(report)
+        commonest(report), advice(report)
     )]
     TooManyRejects {
         /// The report so far, with the reasons.
@@ -102,10 +113,18 @@ impl Error {
         Self::Input { name: name.to_string(), line, what: what.into() }
     }
 
+    /// The error of a step that looks at all inputs; `None` when it found no faults.
+    pub(crate) fn of_inputs(mut faults: Vec<Self>, inputs: usize) -> Option<Self> {
+        match faults.len() {
+            0 | 1 => faults.pop(),
+            _ => Some(Self::Inputs { faults, inputs }),
+        }
+    }
+
     pub(crate) fn open(name: &impl Display, error: io::Error) -> Self {
         let what = match error.kind() {
             io::ErrorKind::NotFound => "no such file or folder".to_owned(),
-            io::ErrorKind::UnexpectedEof => "the compressed file is cut off".to_owned(),
+            io::ErrorKind::UnexpectedEof => CUT_OFF.to_owned(),
             _ => error.to_string(),
         };
         Self::input(name, None, what)
@@ -121,6 +140,7 @@ impl Error {
         match self {
             Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
             Self::Input { .. }
+            | Self::Inputs { .. }
             | Self::Columns { .. }
             | Self::File { .. }
             | Self::Space { .. }
@@ -140,22 +160,77 @@ impl Error {
             | Self::Nothing { .. }
             | Self::Unreported { .. }
             | Self::Output(_) => true,
-            Self::Input { .. } | Self::Columns { .. } | Self::File { .. } => false,
+            Self::Input { .. } | Self::Inputs { .. } | Self::Columns { .. } | Self::File { .. } => {
+                false
+            }
             Self::Index(error) => error.says_what_is_published(),
         }
     }
 }
 
-/// The commonest reasons, a line for each, and what to do.
+/// The message for a compressed file that ends too soon.
+pub(crate) const CUT_OFF: &str = "the compressed file is cut off: copy or download it again";
+
+/// The most inputs that a message names.
+const LISTED_MAX: usize = 20;
+
+/// The first inputs with a fault, a line for each kind of fault.
+fn listed(faults: &[Error]) -> String {
+    let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
+    for fault in faults.iter().take(LISTED_MAX) {
+        let (place, what) = match fault {
+            Error::Input { name, line: None, what } => (escaped(name).to_string(), what.clone()),
+            Error::Input { name, line: Some(line), what } => {
+                (format!("{}, line {line}", escaped(name)), what.clone())
+            }
+            other => (String::new(), other.to_string()),
+        };
+        match kinds.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, places)) => places.push(place),
+            None => kinds.push((what, vec![place])),
+        }
+    }
+    let lines = kinds.iter();
+    let mut text: String = lines
+        .map(|(what, places)| format!("\n  {}: {}", places.join("; "), escaped(what)))
+        .collect();
+    if faults.len() > LISTED_MAX {
+        text += &format!("\n  … and {} more", faults.len() - LISTED_MAX);
+    }
+    text
+}
+
+/// The commonest reasons, a line for each.
 fn commonest(report: &Report) -> String {
     let reasons = report.commonest_reasons().into_iter();
-    let lines: String = reasons
+    reasons
         .map(|(reason, Tally { count, first })| {
             format!("\n  {} × {reason}, first in {first}", grouped(*count))
         })
-        .collect();
-    lines
-        + "\ncorrect the dumps, or allow more rejected rows with --max-rejects, as in --max-rejects 10%"
+        .collect()
+}
+
+/// The largest share of rejected rows, in per cent, that a limit is proposed for. Beyond it the dump
+/// is more likely broken, or of another layout.
+const PROPOSED_PERCENT_MAX: f64 = 20.0;
+
+/// The advice about too many rejected rows: the limit that would let them pass, if that is sensible,
+/// and what it would mean.
+fn advice(report: &Report) -> String {
+    let (rejected, read) = report.rejected_of_read();
+    let percent = rejected as f64 * 100.0 / read.max(1) as f64;
+    if percent > PROPOSED_PERCENT_MAX {
+        return format!(
+            "these are {percent:.1} % of the rows: see why, in the rejects file or with \
+             `figdex-ingest inspect`, and correct the dumps or describe them with --columns"
+        );
+    }
+    // The next whole number leaves room for a few more tomorrow.
+    let limit = percent.floor() + 1.0;
+    format!(
+        "correct the dumps, or publish without these rows with --max-rejects {limit}%: their \
+         instruments will be missing in the index"
+    )
 }
 
 fn indented(faults: &[(usize, String)]) -> String {

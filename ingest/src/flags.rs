@@ -12,7 +12,7 @@ use crate::{Format, MEMORY_BYTES_MIN, MaxRejects, Share};
 
 /// Builds Figdex indexes from dumps of instruments.
 #[derive(Parser)]
-#[command(version, long_version = figdex_build_info::LONG)]
+#[command(version, long_version = figdex_build_info::LONG, after_help = EXAMPLES)]
 pub struct Flags {
     /// The command.
     #[command(subcommand)]
@@ -31,8 +31,10 @@ pub enum Command {
     /// Show what an index contains, or how a build would read a dump
     Inspect(InspectFlags),
     /// List the formats of dumps that are recognised
+    #[command(after_help = FORMATS_EXAMPLES)]
     Formats(ListFlags),
     /// List the columns of a dump
+    #[command(after_help = COLUMNS_EXAMPLES)]
     Columns(ListFlags),
     /// Check that the files of an index are undamaged and agree with each other
     Verify(VerifyFlags),
@@ -42,6 +44,7 @@ pub enum Command {
 
 /// Flags of `build`.
 #[derive(Args)]
+#[command(after_help = BUILD_EXAMPLES)]
 pub struct BuildFlags {
     /// Dumps: files, folders (all their files, ordered by name), or - for standard
     /// input. Files compressed with gzip, zstd or bzip2 are unpacked. Where dumps
@@ -52,9 +55,9 @@ pub struct BuildFlags {
     #[arg(long, value_name = "DIR")]
     pub index: PathBuf,
     /// Dump that only adds fields to the instruments of the other dumps. Its rows
-    /// are matched by figi, ID_ISIN, ID_CUSIP, or exchCode with ticker; they fill
-    /// blank fields and never overwrite a value. Repeat the flag for several dumps,
-    /// which may have 512 MiB of rows together
+    /// are matched by figi, ID_ISIN, ID_CUSIP, shareClassFIGI, or exchCode with
+    /// ticker; they fill blank fields and never overwrite a value. Repeat the flag
+    /// for several dumps, which may have 512 MiB of rows together
     #[arg(long, value_name = "FILE")]
     pub enrich: Vec<PathBuf>,
     /// Name of the format of the --enrich dumps [default: recognised]
@@ -72,7 +75,8 @@ pub struct BuildFlags {
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub columns: Vec<PathBuf>,
     /// Table of exchanges (CSV with the columns mic and exchCode). It fills a missing
-    /// MIC from the exchange code and vice versa, where they correspond one to one
+    /// MIC from the exchange code and vice versa, where they correspond one to one. Its
+    /// column name, if there is one, names the exchanges for people
     #[arg(long, value_name = "FILE")]
     pub exchanges: Option<PathBuf>,
     /// Folder of lists of values to allow in addition to those in the data, such as
@@ -87,7 +91,7 @@ pub struct BuildFlags {
     /// because of the rows
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Print no progress and, on success, no report
+    /// Print no progress and, on success, no report but its warnings
     #[arg(long, short)]
     pub quiet: bool,
     /// Publish nothing if any row is rejected
@@ -118,6 +122,7 @@ pub struct BuildFlags {
 
 /// Flags of `generate`.
 #[derive(Args)]
+#[command(after_help = GENERATE_EXAMPLES)]
 pub struct GenerateFlags {
     /// Number of rows
     #[arg(long)]
@@ -142,6 +147,7 @@ pub struct GenerateFlags {
 
 /// Flags of `rollback`.
 #[derive(Args)]
+#[command(after_help = ROLLBACK_EXAMPLES)]
 pub struct RollbackFlags {
     /// Folder of the index
     #[arg(value_name = "DIR")]
@@ -150,6 +156,7 @@ pub struct RollbackFlags {
 
 /// Flags of `inspect`.
 #[derive(Args)]
+#[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectFlags {
     /// Folder of an index, or dumps as `build` takes them: a file, a folder, or - for
     /// standard input. Of a dump nothing is built: it shows which columns are taken,
@@ -166,6 +173,9 @@ pub struct InspectFlags {
     /// Number of rows to read of each dump
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub rows: u64,
+    /// Also show the sizes of an index, by component
+    #[arg(long, conflicts_with = "json")]
+    pub sizes: bool,
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
@@ -181,6 +191,7 @@ pub struct ListFlags {
 
 /// Flags of `verify`.
 #[derive(Args)]
+#[command(after_help = VERIFY_EXAMPLES)]
 pub struct VerifyFlags {
     /// Folder of the index
     #[arg(value_name = "DIR")]
@@ -189,6 +200,7 @@ pub struct VerifyFlags {
 
 /// Flags of `export`.
 #[derive(Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
 pub struct ExportFlags {
     /// Folder of the index
     #[arg(value_name = "DIR")]
@@ -203,6 +215,54 @@ pub struct ExportFlags {
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  figdex-ingest inspect dump.csv
+  figdex-ingest build dump.csv --index index
+  figdex-ingest rollback index";
+
+const FORMATS_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest formats
+  figdex-ingest formats --json";
+
+const COLUMNS_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest columns
+  figdex-ingest columns --json";
+
+const BUILD_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest build dump.csv.gz --index /var/lib/figdex/index
+  figdex-ingest build dumps/ --index index --max-removed 2% --max-changed 20%
+  zcat dump.csv.gz | figdex-ingest build - --index index --strict";
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest generate --count 1000 --seed 1 --out dump.csv
+  figdex-ingest generate --count 1000 --seed 1 --format jsonl --dirt 5%";
+
+const ROLLBACK_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest rollback /var/lib/figdex/index
+  sudo -u figdex-ingest figdex-ingest rollback /var/lib/figdex/index";
+
+const INSPECT_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest inspect /var/lib/figdex/index
+  figdex-ingest inspect /var/lib/figdex/index --sizes
+  figdex-ingest inspect dump.csv --rows 1000";
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest verify /var/lib/figdex/index
+  figdex-ingest verify index && figdex --index index";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest export index --out dump.csv
+  figdex-ingest export index --format jsonl | gzip > dump.jsonl.gz";
 
 /// The value of `--memory`, in bytes.
 #[derive(Clone, Copy)]

@@ -40,6 +40,7 @@ pub use crate::instruments::{DumpRow, Instruments};
 pub use crate::layout::Layout;
 pub use crate::report::comparison::{Comparison, GuardLimits, Share};
 pub use crate::report::conflicts::{Conflict, InputValue, Sample};
+pub use crate::report::less_filled::LessFilled;
 pub use crate::report::{
     Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
 };

@@ -15,6 +15,12 @@ use crate::source::Input;
 /// Well-known instruments, as a canonical dump.
 const WELL_KNOWN: &[u8] = include_bytes!("../sample/well-known.csv");
 
+/// The names of the exchanges of the sample, in our own words.
+const EXCHANGES: &[u8] = include_bytes!("../sample/exchanges.csv");
+
+/// The names of its inputs. By these a server knows that an index is the sample.
+const INPUTS: [&str; 2] = ["generated sample", "well-known instruments"];
+
 /// The generated part. Its FIGIs have their own prefix, so that none can be mistaken for an
 /// issued one.
 const UNIVERSE: Universe = Universe::new(20_000, 1);
@@ -28,12 +34,13 @@ pub fn build(index: &Path) -> Result<Report> {
     generate::write(&UNIVERSE, Layout::Csv, &mut generated)
         .map_err(Error::file(&"generated sample"))?;
     let inputs = vec![
-        Input::Memory("generated sample", generated.into()),
-        Input::Memory("well-known instruments", WELL_KNOWN.into()),
+        Input::Memory(INPUTS[0], generated.into()),
+        Input::Memory(INPUTS[1], WELL_KNOWN.into()),
     ];
     let sample = Build {
         format: Some(Format::canonical()),
         max_rejects: MaxRejects::NONE,
+        exchanges: Some(Input::Memory("exchanges of the sample", EXCHANGES.into())),
         ..Build::new(inputs, index)
     };
     sample.run(&mut |_| {})

@@ -11,6 +11,8 @@ use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use figdex_index::{escaped, escaped_lines, is_hidden};
+use rustix::io::Errno;
+use rustix::process::{Uid, geteuid};
 
 /// Prints a text on standard output.
 ///
@@ -46,10 +48,39 @@ pub fn note(text: &dyn Display) {
     io::stderr().lock().write_all(line.as_bytes()).ok();
 }
 
-/// Prints the error that ended a program.
+/// Prints the error that ended a program. The user is named if the system refused
+/// access.
 pub fn error(program: &str, error: &anyhow::Error) {
-    note(&format_args!("{program}: {}", indented(&format!("{error:#}"))));
+    let mut text = format!("{error:#}");
+    // Some errors were collected as texts, so that their kinds are not known here.
+    if text.contains(&io::Error::from(Errno::ACCESS).to_string()) {
+        let user = user_name(geteuid());
+        text += &format!(
+            "\n  this program runs as the user {user}: give that user access to what is named \
+             here,\n  or run the program as a user who has it"
+        );
+    }
+    note(&format_args!("{program}: {}", indented(&text)));
 }
+
+/// The name of a user, or the number when the system's list does not have it.
+fn user_name(user: Uid) -> String {
+    let number = user.as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1) == Some(&*number)).then(|| name.to_owned())
+    });
+    name.unwrap_or(number)
+}
+
+/// The messages of the parsers of numbers, and those that a person reads in their place.
+const OF_NUMBERS: [(&str, &str); 3] = [
+    ("invalid digit found in string", "expected a whole number in digits, such as 1000"),
+    ("cannot parse integer from empty string", "expected a whole number, such as 1000"),
+    ("number too large to fit in target type", "the number is too large"),
+];
 
 /// Prints the message of clap about a command line: a usage error, the help or the version.
 /// Returns clap's exit code.
@@ -75,7 +106,12 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
         };
         error.insert(kind, value);
     }
-    let text = error.render().to_string();
+    let mut text = error.render().to_string();
+    if error.kind() == clap::error::ErrorKind::ValueValidation {
+        for (said, plain) in OF_NUMBERS {
+            text = text.replace(said, plain);
+        }
+    }
     if error.use_stderr() {
         note(&text.trim_end_matches('\n'));
     } else {

@@ -1,16 +1,17 @@
 //! `figdex explain`: how an index would answer a question.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 use std::{fs, io};
 
 use anyhow::{Context as _, anyhow, bail};
-use figdex_index::{Catalogue, escaped, escaped_path};
-use figdex_ingest::terminal;
+use figdex_index::{Catalogue, Meter, escaped, escaped_path};
+use figdex_ingest::{grouped, terminal};
 use serde::de::IgnoredAny;
 
 use crate::config::ExplainFlags;
 use crate::error::ApiError;
-use crate::limits::JOBS_MOST;
+use crate::limits::{JOBS_MOST, PAGE_ROWS_MAX};
 use crate::version::Version;
 use crate::wire::{self, Checked, Job, SearchRequest, Several};
 
@@ -22,10 +23,13 @@ pub(super) fn run(flags: &ExplainFlags) -> anyhow::Result<()> {
     };
     let question = question.with_context(|| escaped_path(&flags.question).to_string())?;
     let catalogue = Catalogue::open(&flags.index)?;
-    Ok(terminal::print(&explain(&catalogue, &question)?)?)
+    let start = Instant::now();
+    let plans = explain(&catalogue, &question)?;
+    let millis = start.elapsed().as_secs_f64() * 1e3;
+    Ok(terminal::print(&format_args!("{plans}planned, found and counted in {millis:.1} ms\n"))?)
 }
 
-/// The plan of each part of an index for a question of v3, for people. The question is JSON:
+/// The number of instruments that a question of v3 finds, and the plan of each part, for people. The question is JSON:
 /// an object with `idType` or `idValue` is a mapping job, any other object a search or filter
 /// request, and an array holds mapping jobs.
 ///
@@ -46,14 +50,27 @@ pub fn explain(catalogue: &Catalogue, question: &str) -> anyhow::Result<String> 
     }
     let request = SearchRequest::parse(question.as_bytes(), Version::V3).map_err(refused)?;
     let search = asked(request.check(catalogue.vocabulary(), Several::Yes))?;
-    Ok(catalogue.explain(&search)?)
+    let meter = Meter::unlimited();
+    let hits = catalogue.count(&search, &meter)?.context("the meter allows any work")?;
+    match search.keywords {
+        Some(_) => drop(catalogue.search(&search, None, PAGE_ROWS_MAX, &meter)?),
+        None => drop(catalogue.filter(&search, None, PAGE_ROWS_MAX, &meter)?),
+    }
+    Ok(with_hits(hits, &catalogue.explain(&search)?))
+}
+
+/// A plan after the number of instruments that it finds.
+fn with_hits(hits: u64, plan: &str) -> String {
+    let matching = if hits == 1 { "instrument matches" } else { "instruments match" };
+    format!("{} {matching}\n{plan}", grouped(hits))
 }
 
 /// The plan for each mapping job of an array.
 fn jobs(catalogue: &Catalogue, jobs: &str) -> anyhow::Result<Vec<anyhow::Result<String>>> {
     let plan = |job: Job<'_>| {
         let lookup = asked(job.check(Version::V3, catalogue.vocabulary()))?;
-        Ok(catalogue.explain_lookup(&lookup))
+        let hits = catalogue.lookup(&lookup, usize::MAX).map_err(|_| anyhow!("too many rows"))?;
+        Ok(with_hits(hits.len() as u64, &catalogue.explain_lookup(&lookup)))
     };
     wire::jobs(jobs.as_bytes(), Version::V3, JOBS_MOST, plan).map_err(refused)
 }

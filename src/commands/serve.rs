@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
-use figdex_index::{Catalogue, Error as IndexError, Publication, chain, escaped_path};
+use anyhow::{Context as _, anyhow, bail};
+use figdex_index::{Catalogue, Error as IndexError, Publication, chain, escaped, escaped_path};
 use figdex_ingest::sample;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -32,6 +32,9 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
         let _runtime = runtime.enter();
         [signal(SignalKind::hangup())?, signal(SignalKind::hangup())?]
     };
+    // An address that is taken ends the program before an index is opened or built. Clients that
+    // connect meanwhile wait.
+    let listeners = runtime.block_on(Listeners::bind(&config))?;
     let index = config.index.as_deref();
     let catalogue = open(index)?;
     tracing::info!(
@@ -39,7 +42,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
         instruments = catalogue.manifest().instruments,
         "index open"
     );
-    let served = runtime.block_on(answer(flags, config, catalogue, hangups));
+    let served = runtime.block_on(answer(flags, config, catalogue, listeners, hangups));
     // Do not wait for a generation that is being opened.
     runtime.shutdown_background();
     served
@@ -51,6 +54,7 @@ async fn answer(
     flags: SettingFlags,
     config: Config,
     catalogue: Catalogue,
+    listeners: Listeners,
     hangups: [Signal; 2],
 ) -> anyhow::Result<()> {
     let listing = config.listing();
@@ -59,11 +63,7 @@ async fn answer(
     descriptors::provide(connections.max + ADMIN_CONNECTIONS.max);
     let state = Arc::new(State::new(catalogue, config.settings).with_keys(config.keys.clone()));
     let observer = state.observer();
-    let mut listener = listen(&config.listen).await?;
-    let admin_listener = match &config.admin_listen {
-        Some(place) => Some(listen(place).await?),
-        None => None,
-    };
+    let Listeners { clients: mut listener, operators: admin_listener } = listeners;
     if let Some(tls) = config.tls {
         tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
         listener = listener.with_tls(tls);
@@ -126,8 +126,33 @@ fn warm(catalogue: &Catalogue, index: &Path) {
     }
 }
 
-async fn listen(place: &Listen) -> anyhow::Result<Listener> {
-    place.bind().await.with_context(|| format!("listening on {place}"))
+/// The open addresses, on which nothing is accepted yet.
+struct Listeners {
+    clients: Listener,
+    operators: Option<Listener>,
+}
+
+impl Listeners {
+    async fn bind(config: &Config) -> anyhow::Result<Self> {
+        let clients = listen("--listen", &config.listen).await?;
+        let operators = match &config.admin_listen {
+            Some(place) => Some(listen("--admin-listen", place).await?),
+            None => None,
+        };
+        Ok(Self { clients, operators })
+    }
+}
+
+async fn listen(flag: &str, place: &Listen) -> anyhow::Result<Listener> {
+    place.bind().await.map_err(|error| {
+        let is_taken = error.kind() == io::ErrorKind::AddrInUse;
+        let advice = match is_taken {
+            true => ": another program listens there; stop it, or choose another address with ",
+            false => " cannot be listened on; choose another address with ",
+        };
+        let place = place.to_string();
+        anyhow!(error).context(format!("{}{advice}{flag}", escaped(&place)))
+    })
 }
 
 /// Opens the index that is set, or the default one, which is built from the bundled sample when it

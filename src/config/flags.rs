@@ -2,12 +2,14 @@
 //! reported together by [`Config::resolve`](super::Config::resolve).
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, value_parser};
 
 use super::map::MapFlags;
+use super::ready::Asked;
 use super::table::{SETTINGS, Setting, Takes};
 use super::{Config, DEFAULT_INDEX, Provenance};
 
@@ -20,6 +22,7 @@ use super::{Config, DEFAULT_INDEX, Provenance};
 #[command(
     version,
     long_version = figdex_build_info::LONG,
+    after_help = EXAMPLES,
     args_conflicts_with_subcommands = true
 )]
 pub struct Flags {
@@ -35,21 +38,26 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve an index (the default)
+    #[command(after_help = SERVE_EXAMPLES)]
     Serve(SettingFlags),
     /// Print all settings in force and the origin of each, as a file for --config, or all
     /// errors in them
+    #[command(after_help = CONFIG_EXAMPLES)]
     Config(SettingFlags),
+    /// Ask a server whether it is ready to answer, for probes
+    Ready(Box<ReadyFlags>),
     /// Print how an index would answer a question
     Explain(ExplainFlags),
     /// Map a file of identifiers to FIGIs; every row comes out, with its match
     Map(Box<MapFlags>),
     /// Add, list and revoke API keys; a running server applies changes within seconds
-    #[command(subcommand)]
+    #[command(subcommand, after_help = KEYS_EXAMPLES)]
     Keys(KeysCommand),
 }
 
 /// Flags of `figdex explain`.
 #[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
 pub struct ExplainFlags {
     /// JSON file with a search or filter request, a mapping job or an array of mapping jobs; -
     /// for standard input
@@ -60,10 +68,53 @@ pub struct ExplainFlags {
     pub index: PathBuf,
 }
 
+/// The longest time to wait for an answer, in seconds.
+const TIMEOUT_SECONDS_MAX: u64 = 60;
+
+/// Flags of `figdex ready`.
+#[derive(Debug, Args)]
+#[command(after_help = READY_EXAMPLES)]
+pub struct ReadyFlags {
+    /// Root of the server to ask: http://…, https://… or unix:PATH [default: --admin-listen, else
+    /// --listen]
+    #[arg(value_name = "URL")]
+    pub url: Option<Asked>,
+    /// File of certificates (PEM) to trust, in place of those of the system
+    #[arg(long, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+    /// Seconds to wait for the answer
+    #[arg(
+        long = "timeout",
+        value_name = "SECONDS",
+        default_value_t = 3,
+        value_parser = value_parser!(u64).range(1..=TIMEOUT_SECONDS_MAX)
+    )]
+    pub timeout_seconds: u64,
+    /// The settings of the server.
+    #[command(flatten)]
+    pub server: ServerFlags,
+}
+
+const READY_EXAMPLES: &str = "\
+Exits with 0 when the server is ready; otherwise with 1, and says why.
+
+Examples:
+  figdex ready
+  figdex ready http://127.0.0.1:8081 --timeout 1
+  figdex ready unix:/run/figdex/figdex.sock";
+
+/// The settings by which a server is found: where it listens, and whether clients use TLS.
+#[derive(Debug)]
+pub struct ServerFlags(pub SettingFlags);
+
+/// The settings of [`ServerFlags`].
+const SERVER_SETTINGS: [&str; 3] = ["listen", "admin_listen", "tls_cert"];
+
 /// The commands of `figdex keys`.
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
     /// Add a key and print it. It is shown only once: the file keeps its hash
+    #[command(after_help = ADD_EXAMPLES)]
     Add {
         /// Name of the key, for `list` and `revoke`
         name: String,
@@ -72,12 +123,14 @@ pub enum KeysCommand {
         place: KeysFlags,
     },
     /// Print the time of creation and the name of each key
+    #[command(after_help = LIST_EXAMPLES)]
     List {
         /// The file of the keys.
         #[command(flatten)]
         place: KeysFlags,
     },
     /// Revoke a key: requests that carry it are refused from then on
+    #[command(after_help = REVOKE_EXAMPLES)]
     Revoke {
         /// Name of the key
         name: String,
@@ -99,6 +152,50 @@ pub struct SettingFlags {
 /// The flags that name the file of the keys: `--keys`, and `--config` for a file that does.
 #[derive(Debug)]
 pub struct KeysFlags(pub SettingFlags);
+
+const EXAMPLES: &str = "\
+Examples:
+  figdex --index /var/lib/figdex/index
+  figdex config --config /etc/figdex/figdex.toml
+  figdex map holdings.csv --prefer composite";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  figdex serve --index /var/lib/figdex/index
+  figdex serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:8081
+  figdex serve --config /etc/figdex/figdex.toml";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  figdex config
+  figdex config --config /etc/figdex/figdex.toml
+  figdex config --listen 0.0.0.0:8080 > figdex.toml";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  figdex explain query.json
+  echo '{\"query\": \"apple\", \"exchCode\": \"US\"}' | figdex explain -";
+
+const KEYS_EXAMPLES: &str = "\
+Examples:
+  figdex keys add reporting --keys keys.toml
+  figdex keys list --keys keys.toml
+  figdex keys revoke reporting --keys keys.toml";
+
+const ADD_EXAMPLES: &str = "\
+Examples:
+  figdex keys add reporting --keys keys.toml
+  figdex keys add reporting --config /etc/figdex/figdex.toml";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  figdex keys list --keys keys.toml
+  figdex keys list --config /etc/figdex/figdex.toml";
+
+const REVOKE_EXAMPLES: &str = "\
+Examples:
+  figdex keys revoke reporting --keys keys.toml
+  figdex keys revoke reporting --config /etc/figdex/figdex.toml";
 
 impl Flags {
     /// The command to run.
@@ -124,7 +221,7 @@ impl Args for SettingFlags {
 impl FromArgMatches for SettingFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = SETTINGS.iter().filter_map(|Setting { name, .. }| {
-            // `figdex keys` has only one of them.
+            // `figdex keys` and `figdex ready` have only some of them.
             let texts = matches.try_get_many::<String>(name).ok()??;
             let is_variable = matches.value_source(name) == Some(ValueSource::EnvVariable);
             let provenance = if is_variable { Provenance::Variable } else { Provenance::Flag };
@@ -141,11 +238,8 @@ impl FromArgMatches for SettingFlags {
 
 impl Args for KeysFlags {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let keys = SETTINGS.iter().filter(|setting| setting.name == "keys");
-        let keys = keys.map(|setting| {
-            let flag = flag(setting, &Config::default()).help_heading(None);
-            flag.help("File of the API keys; `add` creates it")
-        });
+        let keys = named(&["keys"])
+            .map(|flag| flag.help_heading(None).help("File of the API keys; `add` creates it"));
         let help = "TOML file of settings, whose `keys` applies when --keys is not given";
         command.args(keys).arg(config().help(help))
     }
@@ -165,6 +259,58 @@ impl FromArgMatches for KeysFlags {
     }
 }
 
+impl Args for ServerFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let help = "TOML file of the server's settings, which say where it listens";
+        let found = |arg: Arg| arg.help_heading(None);
+        command.args(named(&SERVER_SETTINGS).map(found)).arg(config().help(help))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ServerFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        SettingFlags::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Flags {
+    /// The fault in a command line where the value of a switch follows after a blank, as in
+    /// `--no-limits yes`. `None` when there is none.
+    pub fn value_after_switch(arguments: &[OsString]) -> Option<String> {
+        arguments.windows(2).find_map(|pair| {
+            let (name, value) = (pair[0].to_str()?.strip_prefix("--")?, pair[1].to_str()?);
+            let name = name.replace('-', "_");
+            let is_switch = |one: &Setting| one.name == name && matches!(one.takes, Takes::Switch);
+            SETTINGS.iter().find(|setting| is_switch(setting))?;
+            let meant = match value {
+                "true" | "yes" | "on" | "1" => true,
+                "false" | "no" | "off" | "0" => false,
+                _ => return None,
+            };
+            let flag = pair[0].display();
+            Some(format!(
+                "unexpected {value:?} after {flag}: a switch takes its value after an equals sign, \
+                 as in {flag}={meant}"
+            ))
+        })
+    }
+}
+
+/// The flags of the settings with these names, as `serve` has them.
+fn named(names: &[&str]) -> impl Iterator<Item = Arg> {
+    let settings = SETTINGS.iter().filter(|setting| names.contains(&setting.name));
+    settings.map(|setting| flag(setting, &Config::default()))
+}
+
+/// The flag that names the file of settings, without its help.
 fn config() -> Arg {
     let file = Arg::new("config").long("config").env("FIGDEX_CONFIG").value_name("FILE");
     file.value_parser(value_parser!(PathBuf))

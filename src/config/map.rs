@@ -1,11 +1,14 @@
 //! The flags of `figdex map`. Values that need no file are checked here, so that a wrong one is a
 //! usage error.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
-use figdex_index::{Field, IdType, Policy, Property, Vocabulary};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, ValueEnum};
+use figdex_index::{Field, IdType, Policy, Property, Vocabulary, escaped_path};
 use figdex_ingest::Layout;
 
 use super::DEFAULT_INDEX;
@@ -23,7 +26,7 @@ pub struct MapFlags {
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub index: Option<PathBuf>,
     /// Ask this server instead of an index
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = AddressParser)]
     pub url: Option<Address>,
     /// File with the API key for the server
     #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
@@ -114,7 +117,6 @@ Every row comes out, in order, with the columns match, matches, reason and the
 fields after its own. match is resolved, ambiguous, unknown or invalid.
 
 Examples:
-  figdex map holdings.csv
   figdex map holdings.csv --prefer composite --out mapped.csv \\
       --unmatched left.csv
   figdex map holdings.csv --id ISIN:ID_ISIN --id Ticker:TICKER \\
@@ -128,6 +130,86 @@ impl MapFlags {
         let given = || std::env::var_os("FIGDEX_INDEX").filter(|value| !value.is_empty());
         let given = self.index.clone().or_else(|| given().map(PathBuf::from));
         given.unwrap_or_else(|| DEFAULT_INDEX.into())
+    }
+}
+
+impl MapFlags {
+    /// Checks what one flag alone does not show: flags that contradict each other, and files that
+    /// would not be as their names say.
+    ///
+    /// # Errors
+    /// The message, which is one of usage.
+    pub fn check(&self) -> Result<(), String> {
+        for (flag, path, holds) in [
+            ("--out", &self.out, Holds::Rows),
+            ("--unmatched", &self.unmatched, Holds::Rows),
+            ("--ambiguous", &self.ambiguous, Holds::Rows),
+            ("--report", &self.report, Holds::Report),
+        ] {
+            let Some(path) = path else { continue };
+            let named = |what: &str| Err(format!("{flag} {}: {what}", escaped_path(path)));
+            if path.as_os_str() == "-" && flag != "--out" {
+                return named("only --out may be standard output; name a file");
+            }
+            if let Some(what) = ending(path).and_then(|ending| holds.refuses(&ending)) {
+                return named(&what);
+            }
+        }
+        for (place, field) in self.fields.iter().enumerate() {
+            if self.fields[..place].contains(field) {
+                return Err(format!("--fields names {} twice", field.name()));
+            }
+        }
+        let given = |property| self.conditions.iter().any(|given| given.property == property);
+        if given(Property::ExchCode) && given(Property::MicCode) {
+            return Err("--where takes exchCode or micCode, not both".to_owned());
+        }
+        for (place, Condition { property, .. }) in self.conditions.iter().enumerate() {
+            if self.conditions[..place].iter().any(|before| before.property == *property) {
+                return Err(format!("--where names {} twice", property.name()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ending of a file's name, in lower case.
+pub fn ending(path: &Path) -> Option<String> {
+    path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
+}
+
+/// The content of a file that is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Rows,
+    Report,
+}
+
+impl Holds {
+    /// The reason to refuse a file whose name has this ending, if it says something else than the
+    /// file would hold.
+    fn refuses(self, ending: &str) -> Option<String> {
+        let name = match self {
+            Self::Rows => "name a .csv or .jsonl file",
+            Self::Report => "name a .json file",
+        };
+        let reason = match ending {
+            "parquet" => format!("Parquet is read and not written; {name}"),
+            "gz" | "zst" | "bz2" | "xz" | "zip" | "7z" => {
+                format!("the files are not compressed; leave out .{ending}, and compress it later")
+            }
+            "xls" | "xlsx" | "xlsm" | "xlsb" | "ods" | "numbers" => {
+                format!("spreadsheets are not written; {name}, which they open")
+            }
+            "json" if self == Self::Rows => {
+                format!("one JSON document is not written, but JSON lines; {name}")
+            }
+            "csv" | "tsv" | "tab" | "psv" | "jsonl" | "ndjson" if self == Self::Report => {
+                format!("the report is a JSON object; {name}")
+            }
+            _ => return None,
+        };
+        Some(reason)
     }
 }
 
@@ -274,6 +356,31 @@ impl FromStr for Delimiter {
             [character] if character.is_ascii() => Ok(Self(*character)),
             _ => Err("expected one ASCII character, or tab"),
         }
+    }
+}
+
+/// Reads an [`Address`]. A password in it is refused without being printed, as clap would print the
+/// value.
+#[derive(Clone)]
+struct AddressParser;
+
+impl TypedValueParser for AddressParser {
+    type Value = Address;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Address, clap::Error> {
+        let host = value.to_str().and_then(|text| text.split_once("://"));
+        let host = host.and_then(|(_, rest)| rest.split('/').next());
+        if host.is_some_and(|host| host.contains('@')) {
+            let what = "--url has a user or a password, which others can read in the list of \
+                        processes; give an API key by --key-file";
+            return Err(command.clone().error(ErrorKind::ValueValidation, what));
+        }
+        Address::from_str.parse_ref(command, argument, value)
     }
 }
 

@@ -7,6 +7,7 @@ mod flags;
 mod listing;
 pub mod map;
 mod provenance;
+mod ready;
 mod sources;
 mod table;
 #[cfg(test)]
@@ -19,11 +20,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use self::flags::{Command, ExplainFlags, Flags, KeysCommand, KeysFlags, SettingFlags};
+pub use self::flags::{
+    Command, ExplainFlags, Flags, KeysCommand, KeysFlags, ReadyFlags, ServerFlags, SettingFlags,
+};
 pub(crate) use self::listing::Changes;
 pub use self::listing::Listing;
 pub use self::map::MapFlags;
 pub use self::provenance::Provenance;
+pub use self::ready::Asked;
 use self::sources::Sources;
 use self::table::{SETTINGS, Takes};
 use crate::auth::KeyRing;
@@ -121,6 +125,8 @@ pub struct Settings {
     pub access_log: bool,
     /// Whether requests for the files of the page are logged too.
     pub access_log_page: bool,
+    /// Whether the log has the address of each request's client.
+    pub access_log_address: bool,
     /// Whether the metrics may name the keys: only operators can read them. It follows from the
     /// addresses.
     pub metrics_name_keys: bool,
@@ -174,6 +180,7 @@ impl Default for Settings {
             connections: ConnectionBounds::default(),
             access_log: true,
             access_log_page: false,
+            access_log_address: false,
             metrics_name_keys: false,
             page_window: true,
             body_timeout: BODY_TIMEOUT,
@@ -307,6 +314,38 @@ impl KeysFlags {
             faults.push(fault.to_owned());
         }
         file.filter(|_| faults.is_empty()).ok_or(Faults(faults))
+    }
+}
+
+impl ReadyFlags {
+    /// The server to ask: that of the URL, else that of the settings.
+    ///
+    /// # Errors
+    /// When the settings cannot be read, or leave the port to the system.
+    pub fn asked(&self) -> Result<Asked, Faults> {
+        self.url.clone().map_or_else(|| self.server.asked(), Ok)
+    }
+}
+
+impl ServerFlags {
+    fn asked(&self) -> Result<Asked, Faults> {
+        let mut sources = Sources::new(&self.0);
+        let (mut listen, mut operators, mut has_tls) = (Config::default().listen, None, false);
+        sources.apply("listen", false, |text| values::listen(text).map(|place| listen = place));
+        sources.apply("admin_listen", false, |text| {
+            values::listen(text).map(|place| operators = Some(place))
+        });
+        sources.apply("tls_cert", false, |text| values::path(text).map(|_| has_tls = true));
+        if !sources.faults.is_empty() {
+            return Err(Faults(sources.faults));
+        }
+        // The operators' address has no TLS.
+        let (place, has_tls) = match operators {
+            Some(place) => (place, false),
+            None => (listen, has_tls),
+        };
+        let fault = format!("the port of {place} is chosen by the system: name the URL");
+        Asked::of(place, has_tls).ok_or_else(|| Faults(vec![fault]))
     }
 }
 

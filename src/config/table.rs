@@ -338,6 +338,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         get: |config| Some(config.settings.access_log_page.into()),
         ..LOG
     },
+    Setting {
+        name: "access_log_address",
+        help: "Add the address of the client to the log line of each request; with `trust_proxy` \
+               the last one in X-Forwarded-For. In many countries an address is personal data",
+        set: |config, text| put(&mut config.settings.access_log_address, values::truth(text)),
+        get: |config| Some(config.settings.access_log_address.into()),
+        ..LOG
+    },
 ];
 
 /// Puts a parsed value into its place.

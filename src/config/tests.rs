@@ -427,3 +427,27 @@ fn paragraph(setting: &Setting, defaults: &Config) -> String {
     }
     format!("{}\n#{name} = {value}\n\n", lines.join("\n"))
 }
+
+/// The server that `figdex ready` asks.
+fn asked(arguments: &[&str]) -> Result<String, String> {
+    let flags = Flags::try_parse_from([&["figdex", "ready"], arguments].concat()).unwrap();
+    let Command::Ready(flags) = flags.into_command() else { panic!("another command") };
+    flags.asked().map(|asked| asked.to_string()).map_err(|faults| faults.to_string())
+}
+
+#[test]
+fn the_server_of_the_settings_is_asked() {
+    for (arguments, expected) in [
+        (&[][..], "http://127.0.0.1:8080"),
+        (&["--listen=0.0.0.0:9000"], "http://127.0.0.1:9000"),
+        (&["--listen=[::]:9000", "--tls-cert=x"], "https://[::1]:9000"),
+        (&["--listen=[::]:9000", "--admin-listen=10.0.0.1:1"], "http://10.0.0.1:1"),
+        (&["--tls-cert=x", "--admin-listen=127.0.0.1:1"], "http://127.0.0.1:1"),
+        (&["--listen=unix:/run/x"], "unix:/run/x"),
+        (&["https://a.example/b/", "--listen=0.0.0.0:9000"], "https://a.example/b"),
+    ] {
+        assert_eq!(asked(arguments).as_deref(), Ok(expected));
+    }
+    assert!(asked(&["--listen=[::]:0"]).unwrap_err().contains("name the URL"));
+    assert!(asked(&["--config=absent.toml"]).unwrap_err().contains("absent.toml"));
+}

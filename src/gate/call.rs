@@ -68,6 +68,23 @@ impl Admitted {
 }
 
 impl Admitted {
+    /// The jobs of a list that count as one request; `None` without rate limits.
+    pub(super) fn jobs_per_request(&self) -> Option<usize> {
+        self.limiter.as_ref().map(|_| self.jobs_max)
+    }
+
+    /// The jobs that fit into a list: no more than a whole window has room for.
+    pub(super) fn jobs_per_list(&self) -> usize {
+        self.in_whole_window().map_or(self.list_jobs_max, |jobs| jobs.min(self.list_jobs_max))
+    }
+
+    /// The jobs of lists that a whole window has room for; `None` without such a window.
+    fn in_whole_window(&self) -> Option<usize> {
+        let (version, span) = self.counted_by;
+        let requests = self.limiter.as_ref()?.whole_window(self.caller, version, span)?;
+        Some((requests as usize).saturating_mul(self.jobs_max))
+    }
+
     /// Counts a list of `jobs` jobs, which counts as one request for every `jobs_max` jobs; the
     /// first of them was counted when the request was admitted (contract 17.8). Returns the state
     /// of the window when there are more.
@@ -78,13 +95,12 @@ impl Admitted {
     pub(crate) fn charge_list(&self, jobs: usize) -> Result<Option<Standing>, OpenError> {
         let Some(limiter) = &self.limiter else { return Ok(None) };
         let (version, span) = self.counted_by;
-        let requests = jobs.div_ceil(self.jobs_max);
-        if let Some(whole) = limiter.whole_window(self.caller, version, span)
-            && requests > whole as usize
+        if let Some(fitting) = self.in_whole_window()
+            && jobs > fitting
         {
-            let fitting = whole as usize * self.jobs_max;
             return Err(too_many_jobs(jobs, fitting));
         }
+        let requests = jobs.div_ceil(self.jobs_max);
         let others = u32::try_from(requests.saturating_sub(1)).unwrap_or(u32::MAX);
         let now = Instant::now().into_std();
         limiter

@@ -138,6 +138,10 @@ pub(crate) struct Forms {
 /// The number of the generation that answered a list.
 const GENERATION: HeaderName = HeaderName::from_static("figdex-generation");
 
+/// The jobs that a list may have, and those that count as one request (contract 17.8).
+const JOBS_PER_LIST: HeaderName = HeaderName::from_static("figdex-jobs-per-list");
+const JOBS_PER_REQUEST: HeaderName = HeaderName::from_static("figdex-jobs-per-request");
+
 /// Passes a list on to its endpoint. It is checked as a mapping request of v3 is; its answer has
 /// the form that the caller accepts, and its errors are JSON where the table of the contract has no
 /// line (contract 17.9).
@@ -169,8 +173,14 @@ async fn list_answer(
     counted: &mut Option<Standing>,
     endpoint: impl AsyncFnOnce(Call, Forms) -> Result<Listed, OpenError>,
 ) -> Result<Response, ApiError> {
-    let call = admit(state, head, body, Action::List, counted)?;
+    let call = match admit(state, head, body, Action::List, counted) {
+        Ok(call) => call,
+        // The line of the table names JSON only.
+        Err(ApiError::InvalidContentType) => return Ok(unreadable_list()),
+        Err(error) => return Err(error),
+    };
     let caller = call.admitted.caller;
+    let (per_list, per_request) = (call.admitted.jobs_per_list(), call.admitted.jobs_per_request());
     let form = form_of_body(&head.headers).unwrap_or(Form::Json);
     let answer = form_of_answer(&head.headers, form).unwrap_or(form);
     match endpoint(call, Forms { body: form, answer }).await {
@@ -179,7 +189,12 @@ async fn list_answer(
             let media_type = reply::media_type(answer);
             let mut reply =
                 reply::packable(state, caller, &head.headers, results, media_type).await?;
-            reply.headers_mut().insert(GENERATION, generation.into());
+            let headers = reply.headers_mut();
+            headers.insert(GENERATION, generation.into());
+            headers.insert(JOBS_PER_LIST, per_list.into());
+            if let Some(jobs) = per_request {
+                headers.insert(JOBS_PER_REQUEST, jobs.into());
+            }
             Ok(reply)
         }
         Err(error) => {
@@ -189,6 +204,16 @@ async fn list_answer(
             Ok(reply)
         }
     }
+}
+
+/// The 415 of a list: the types that its body may have.
+fn unreadable_list() -> Response {
+    const TEXT: &str = "Invalid Content-Type. Should be application/json, text/json, text/csv or \
+                        application/x-ndjson, with no charset other than UTF-8.";
+    let mut reply = Response::new(wire::error(TEXT).into());
+    *reply.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    reply.headers_mut().insert(header::CONTENT_TYPE, reply::JSON);
+    reply
 }
 
 /// The error for the caller of a request whose handler panicked.

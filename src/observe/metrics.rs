@@ -1,4 +1,4 @@
-//! The counts of requests, connections and reloads, which belong to no other module.
+//! The counts of requests, jobs, connections and reloads, which belong to no other module.
 //!
 //! The limiter, the pools, the budgets and the index keep their counts themselves, as plain
 //! numbers; `routes::metrics` reads them when it renders the page. No label has a value that a
@@ -12,6 +12,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 
+use super::jobs::{ListJobs, MappingJobs};
 use super::labels::RequestLabels;
 use crate::request::Route;
 
@@ -27,6 +28,8 @@ pub(crate) struct Metrics {
     pub(crate) requests: Family<RequestLabels, Counter>,
     pub(crate) request_seconds: Family<Route, Histogram, fn() -> Histogram>,
     pub(crate) rows: Family<Route, Counter>,
+    pub(crate) mapping_jobs: MappingJobs,
+    pub(crate) list_jobs: ListJobs,
     pub(crate) requests_in_flight: Gauge,
     /// The connections of clients, without those of operators to their separate address.
     pub(crate) connections: Arc<ConnectionMetrics>,
@@ -59,6 +62,8 @@ impl Default for Metrics {
                 Histogram::new(BUCKETS)
             }),
             rows: Family::default(),
+            mapping_jobs: MappingJobs::default(),
+            list_jobs: ListJobs::default(),
             requests_in_flight: Gauge::default(),
             connections: Arc::default(),
             reloads_taken_up: Counter::default(),

@@ -1,22 +1,26 @@
 //! Observes requests and connections. Each answer gets the request's id as a header, a line in
 //! the log and a count in the metrics; a panic becomes a 500. The log and the metrics have a
 //! request's method, route template, status, rows, time, id and the name of its key, and never its
-//! path, its key, its query or its body.
+//! path, its key, its query or its body. The log has its address too, if the operator asks for it.
 
+pub(crate) mod jobs;
 mod labels;
 pub(crate) mod log;
 pub(crate) mod metrics;
 
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
+use tracing::field::{DisplayValue, display};
 use warp::http::{HeaderMap, Method, Response, StatusCode};
 use warp::reply::Response as Reply;
 
 use self::log::ACCESS;
 use self::metrics::{ConnectionMetrics, Metrics};
+use crate::caller::Peer;
 use crate::error::ApiError;
 use crate::request;
 use crate::request::{Ids, REQUEST_ID, Request, Route};
@@ -35,13 +39,17 @@ pub struct Observer {
     log: Logged,
 }
 
-/// The requests that have a line in the log.
+/// The requests that have a line in the log, and what the line adds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Logged {
     /// All but those for the files of the page.
     pub(crate) requests: bool,
     /// Also those for the files of the page.
     pub(crate) page: bool,
+    /// Whether lines of requests, and of connections, have the address of the client.
+    pub(crate) address: bool,
+    /// Whether that is the address which a proxy names.
+    pub(crate) trust_proxy: bool,
 }
 
 impl Observer {
@@ -52,10 +60,12 @@ impl Observer {
     }
 
     /// The observer of the operators' listener. Its connections are not in the metrics, which
-    /// describe the clients' connections and their bound.
+    /// describe the clients' connections and their bound. No proxy is trusted: operators ask
+    /// directly.
     #[must_use]
     pub fn for_operators(self) -> Self {
-        Self { connections: Arc::default(), ..self }
+        let log = Logged { trust_proxy: false, ..self.log };
+        Self { connections: Arc::default(), log, ..self }
     }
 
     /// The observer of a service other than Figdex's: requests get no id and are not counted.
@@ -68,17 +78,26 @@ impl Observer {
         }
     }
 
+    /// The address of a connection or a request for its line in the log; `None` unless the operator
+    /// asks for it.
+    pub(crate) fn address(&self, peer: Peer) -> Option<DisplayValue<IpAddr>> {
+        if self.log.address { peer.address().map(display) } else { None }
+    }
+
     pub(crate) fn connections(&self) -> &Arc<ConnectionMetrics> {
         &self.connections
     }
 
     /// Begins to observe a request, once its head is read.
-    pub fn begin(&self, method: &Method, headers: &HeaderMap) -> Observed {
+    pub fn begin(&self, peer: Peer, method: &Method, headers: &HeaderMap) -> Observed {
         Observed(self.ids.as_ref().map(|ids| {
             self.metrics.requests_in_flight.inc();
+            let Logged { address, trust_proxy, .. } = self.log;
+            let client = if address { peer.client(headers, trust_proxy) } else { peer };
             Facts {
                 request: Request::new(ids.of(headers)),
                 method: method.clone(),
+                address: self.address(client),
                 status: None,
                 began: Instant::now(),
                 metrics: self.metrics.clone(),
@@ -120,6 +139,8 @@ struct Facts {
     /// Its id, and what the routes add: the route and the rows.
     request: Arc<Request>,
     method: Method,
+    /// The address of the client, if the log has it.
+    address: Option<DisplayValue<IpAddr>>,
     /// `None` until the request is answered.
     status: Option<StatusCode>,
     began: Instant,
@@ -147,6 +168,7 @@ impl Drop for Facts {
                 rows,
                 elapsed_us = elapsed.as_micros() as u64,
                 key = self.request.key(),
+                address = self.address,
                 request_id = self.request.id().as_str(),
             );
         }
@@ -181,7 +203,7 @@ mod tests {
     async fn every_request_is_counted_once() {
         let metrics = Arc::<Metrics>::default();
         let observer = Observer::new(metrics.clone(), Logged::default());
-        let begin = || observer.begin(&Method::GET, &HeaderMap::new());
+        let begin = || observer.begin(Peer::Socket, &Method::GET, &HeaderMap::new());
         let answered = begin().answering(async { Reply::default() }).await;
         assert!(answered.headers().contains_key(REQUEST_ID));
 
@@ -200,7 +222,7 @@ mod tests {
         let counts = [(Route::Other, 200), (Route::Suggest, 499), (Route::Other, 500)];
         assert_eq!(counts.map(|(route, status)| metrics.count(route, status)), [1, 1, 1]);
 
-        let unobserved = Observer::none().begin(&Method::GET, &HeaderMap::new());
+        let unobserved = Observer::none().begin(Peer::Socket, &Method::GET, &HeaderMap::new());
         let answered = unobserved.answering(async { Reply::default() }).await;
         assert!(answered.headers().is_empty());
     }

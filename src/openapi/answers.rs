@@ -2,6 +2,8 @@
 
 #![expect(dead_code, reason = "these types are described, never built: `wire` writes JSON itself")]
 
+use std::collections::BTreeMap;
+
 use figdex_index::Field;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -135,6 +137,10 @@ struct ResolveResult {
     /// The reason why the job is invalid.
     #[schema(required = false)]
     error: String,
+    /// True when the jobs before this one have used up the rows of one request: asked in another
+    /// request, it has an answer.
+    #[schema(required = false)]
+    ask_again: bool,
     /// The identifier that may be meant: one check digit or one transposition away.
     #[schema(required = false)]
     correction: String,
@@ -170,11 +176,62 @@ struct ResolveColumn {
     share: f64,
 }
 
-/// The fault of a whole list.
+/// The fault of a whole list, or of a parameter.
 #[derive(ToSchema)]
 struct ResolveFault {
     #[schema(example = "jobs is required: an array of texts and mapping jobs.")]
     error: String,
+}
+
+/// Suggestions for a text.
+#[derive(ToSchema)]
+struct SuggestResponse {
+    data: Vec<SuggestRow>,
+    /// The text has a wrong check digit, and no instrument carries it.
+    #[schema(required = false)]
+    finding: String,
+    /// The text with the right check digit.
+    #[schema(required = false, example = "US4592001014")]
+    correction: String,
+}
+
+/// An instrument that may be meant.
+#[derive(ToSchema)]
+struct SuggestRow {
+    #[serde(flatten)]
+    row: FigiResult,
+    /// The number of listings of the security.
+    listings: u64,
+    /// The parts of the row that matched: ticker, name, identifier, description, or a guess.
+    matched: Vec<String>,
+}
+
+/// Instruments in numbers.
+#[derive(ToSchema)]
+struct FacetsResponse {
+    /// The number of all instruments that were found.
+    total: u64,
+    /// The counts by the name of each property that was asked for.
+    facets: BTreeMap<String, FacetCounts>,
+}
+
+/// The instruments by the values of one property.
+#[derive(ToSchema)]
+struct FacetCounts {
+    /// The most frequent values first.
+    values: Vec<FacetCount>,
+    /// The number of values that instruments have, also those beyond the limit.
+    distinct: u64,
+    /// The number of instruments that have no value.
+    without: u64,
+}
+
+/// The number of instruments that have a value.
+#[derive(ToSchema)]
+struct FacetCount {
+    #[schema(example = "US")]
+    value: String,
+    count: u64,
 }
 
 /// The values that a property may have.
@@ -192,4 +249,6 @@ pub(super) fn components(schemas: &mut Schemas) {
     schemas.add::<ValuesResponse>();
     schemas.add::<ResolveResponse>();
     schemas.add::<ResolveFault>();
+    schemas.add::<SuggestResponse>();
+    schemas.add::<FacetsResponse>();
 }

@@ -1,6 +1,6 @@
 //! The parts of the document that depend on the version, the settings and the data.
 
-use figdex_index::{IdType, Property, Vocabulary};
+use figdex_index::{IdType, Level, Property, Vocabulary};
 use serde_json::{Map, Value, json};
 
 use crate::config::{SearchEnvelope, Settings};
@@ -53,8 +53,10 @@ pub(super) fn apply(
         several(schemas, version, vocabulary);
     }
     if !version.has_unique_ids() {
-        without(&mut schemas["FigiResult"], "uniqueID");
-        without(&mut schemas["FigiResult"], "uniqueIDFutOpt");
+        for row in ["FigiResult", "SuggestRow"] {
+            without(&mut schemas[row], "uniqueID");
+            without(&mut schemas[row], "uniqueIDFutOpt");
+        }
     }
     if version.no_match_key() == "error" {
         schemas.remove("MappingJobResultFigiNotFound");
@@ -70,12 +72,14 @@ pub(super) fn apply(
         wrap(schemas, "SearchResponse");
         wrap(schemas, "FilterResponse");
     }
-    // A list asks as v3 does.
-    let has_lists = version == Version::V3;
+    // The document of v3 also has the operations that have no version.
+    let has_others = version == Version::V3;
     let endpoints = [
         (version.has_search(), "Search"),
         (version.has_filter(), "Filter"),
-        (has_lists, "Resolve"),
+        (has_others, "Resolve"),
+        (has_others, "Suggest"),
+        (has_others, "Facet"),
     ];
     for (_, name) in endpoints.into_iter().filter(|(has, _)| !has) {
         schemas.retain(|component, _| !component.starts_with(name));
@@ -92,7 +96,8 @@ fn nullable<'a>(values: impl Iterator<Item = &'a str>) -> Value {
     values.map(Value::from).chain([Value::Null]).collect()
 }
 
-/// Allows an array of values for each enum-like property of a search or filter (contract 8.14).
+/// Allows what extends the published interface: an array of values for each enum-like property of a
+/// search or filter (contract 8.14), and levels (8.17).
 fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Vocabulary) {
     let array = |items: Value| {
         json!({
@@ -125,6 +130,13 @@ fn several(schemas: &mut Map<String, Value>, version: Version, vocabulary: &Voca
             }
             *described = whole;
         }
+    }
+    let level = json!({"type": "string", "enum": Level::ALL.map(Level::name)});
+    for request in ["SearchRequest", "FilterRequest"] {
+        schemas[request]["properties"]["level"] = json!({
+            "description": "The place of an instrument in its family, or an array of such places.",
+            "oneOf": [&level, {"type": "array", "minItems": 1, "maxItems": Level::COUNT, "items": &level}],
+        });
     }
 }
 

@@ -3,13 +3,14 @@
 //! They have no operationId, as in the public service's document: client generators then name them
 //! by path and method, so that existing programs find the names that they use.
 
-use figdex_index::Property;
+use figdex_index::{Level, Property};
 use serde_json::{Value, json};
 use utoipa::openapi::example::Example;
 use utoipa::openapi::header::Header;
 use utoipa::openapi::path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{ComponentsBuilder, Object, Ref, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ComponentsBuilder, Object, Ref, Type};
+use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{
     Content, ContentBuilder, HttpMethod, ObjectBuilder, Paths, Required, Response, ResponseBuilder,
     Server,
@@ -36,6 +37,8 @@ pub(super) fn paths(version: Version, settings: &Settings) -> Paths {
     }
     if version == Version::V3 {
         add("/resolve", HttpMethod::Post, resolve(settings));
+        add("/suggest", HttpMethod::Get, suggest(settings));
+        add("/facets", HttpMethod::Get, facets(settings));
     }
     paths
 }
@@ -128,14 +131,125 @@ fn resolve(settings: &Settings) -> Operation {
          Bodies and answers may also be text/csv or application/x-ndjson; then the options are \
          parameters of the URL.",
     ));
-    let base = settings.public_url.clone().unwrap_or_else(|| "/".to_owned());
     let fault = |description| counted(json_response("ResolveFault", description));
+    let mut results = counted(json_response("ResolveResponse", "The results of the jobs."));
+    for (name, description) in LIST_HEADERS {
+        results = results.header(name, header(Type::Integer, description));
+    }
     let operation = operation
-        .servers(Some([Server::new(base)]))
-        .response("200", counted(json_response("ResolveResponse", "The results of the jobs.")))
+        .servers(Some([unversioned(settings)]))
+        .response("200", results)
         .response("400", fault("The body or an option is wrong."))
-        .response("413", fault("The list is too long for one request."));
-    refused(operation, &["401", "405", "406", "415", "429", "500", "503"]).build()
+        .response("413", fault("The list is too long for one request."))
+        .response(
+            "415",
+            json_response("ResolveFault", "The body is not JSON, CSV or NDJSON in UTF-8."),
+        );
+    refused(operation, &["401", "405", "406", "429", "500", "503"]).build()
+}
+
+fn suggest(settings: &Settings) -> Operation {
+    let query = "The beginning of what is looked for.";
+    let operation = OperationBuilder::new()
+        .description(Some(
+            "Guesses what a person means who is still typing. One row of each security, the \
+             likeliest first.",
+        ))
+        .parameter(parameter("query", query, text(), "inter bus").required(Required::True))
+        .parameter(parameter("limit", "The most rows, 1 to 50.", number(), "10"));
+    open(with_properties(operation), settings, "SuggestResponse", "The likeliest securities.")
+}
+
+fn facets(settings: &Settings) -> Operation {
+    let names = "That by which the instruments are counted, joined by commas: enum-like \
+        properties, and level.";
+    let numbers = "Two numbers joined by two dots, of which one may be left out.";
+    let days = "Two dates joined by two dots, of which one may be left out.";
+    let limit = "The most values of each property, 1 to 10000.";
+    let mut operation = OperationBuilder::new()
+        .description(Some(
+            "Counts the instruments that a search or filter finds by the values of their \
+             properties. Without query and filters, all instruments.",
+        ))
+        .parameter(parameter("properties", names, text(), "level,exchCode"))
+        .parameter(parameter("limit", limit, number(), "100"))
+        .parameter(parameter("query", "Key words, at most 1,024 bytes.", text(), "ibm"))
+        .parameter(parameter(
+            "level",
+            "The place of an instrument in its family; may be repeated.",
+            ObjectBuilder::new().enum_values(Some(Level::ALL.map(Level::name))),
+            "composite",
+        ));
+    for (name, what, example) in [
+        ("strike", numbers, "100..200"),
+        ("contractSize", numbers, "100.."),
+        ("coupon", numbers, "..5"),
+        ("expiration", days, "2026-01-01..2026-12-31"),
+        ("maturity", days, "2030-01-01..2030-12-31"),
+    ] {
+        operation = operation.parameter(parameter(name, what, text(), example));
+    }
+    open(with_properties(operation), settings, "FacetsResponse", "The counts.")
+}
+
+/// Adds the enum-like properties and `includeUnlistedEquities` as parameters.
+fn with_properties(mut operation: OperationBuilder) -> OperationBuilder {
+    for property in Property::ALL {
+        let what = "An instrument must have one of the values that are given; may be repeated.";
+        operation = operation.parameter(
+            ParameterBuilder::new()
+                .name(property.name())
+                .parameter_in(ParameterIn::Query)
+                .description(Some(what))
+                .explode(Some(true))
+                .schema(Some(ArrayBuilder::new().items(Object::with_type(Type::String)))),
+        );
+    }
+    let what = "Whether to include equities that are not listed on an exchange.";
+    let unlisted = ObjectBuilder::new().schema_type(Type::Boolean);
+    operation.parameter(parameter("includeUnlistedEquities", what, unlisted, "true"))
+}
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn number() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Integer)
+}
+
+/// An operation that is only read, needs no key, and has an address without a version.
+fn open(
+    operation: OperationBuilder,
+    settings: &Settings,
+    schema: &str,
+    description: &str,
+) -> Operation {
+    let operation = operation
+        .servers(Some([unversioned(settings)]))
+        .securities(Some([SecurityRequirement::default()]))
+        .response("200", counted(json_response(schema, description)))
+        .response("400", counted(json_response("ResolveFault", "A parameter is wrong.")));
+    refused(operation, &["405", "429", "500", "503"]).build()
+}
+
+/// The address of the operations that have no version.
+fn unversioned(settings: &Settings) -> Server {
+    Server::new(settings.public_url.clone().unwrap_or_else(|| "/".to_owned()))
+}
+
+fn parameter(
+    name: &str,
+    description: &str,
+    schema: ObjectBuilder,
+    example: &str,
+) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .description(Some(description))
+        .schema(Some(schema))
+        .example(Some(example.into()))
 }
 
 fn values(version: Version) -> Operation {
@@ -216,6 +330,19 @@ fn counted(mut response: ResponseBuilder) -> ResponseBuilder {
     response
 }
 
+/// A header of an answer.
+fn header(kind: Type, description: &str) -> Header {
+    let mut header = Header::new(Object::with_type(kind));
+    header.description = Some(description.to_owned());
+    header
+}
+
+const LIST_HEADERS: [(&str, &str); 3] = [
+    ("figdex-generation", "The number of the generation of the index that answered."),
+    ("figdex-jobs-per-list", "Jobs that a list may have."),
+    ("figdex-jobs-per-request", "Jobs of a list that count as one request. Not without limits."),
+];
+
 const RATE_HEADERS: [(&str, Type, &str); 4] = [
     ("ratelimit-limit", Type::Integer, "Requests allowed in the current window."),
     ("ratelimit-policy", Type::String, "The limit and its window in seconds: `25;w=60`."),
@@ -226,17 +353,12 @@ const RATE_HEADERS: [(&str, Type, &str); 4] = [
 /// Adds the refusals and headers that operations share.
 pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
     let plain = |error| refusal(&[("text", error)]);
-    let whole = |kind, description: &str| {
-        let mut header = Header::new(Object::with_type(kind));
-        header.description = Some(description.to_owned());
-        header
-    };
     let of_body = [("generic", ApiError::BadRequest), ("invalid_enum", ApiError::InvalidEnumField)];
     let method = plain(ApiError::InvalidMethod { allow: "" })
-        .header("allow", whole(Type::String, "The methods that the path accepts."));
+        .header("allow", header(Type::String, "The methods that the path accepts."));
     let full = Standing { limit: 0, remaining: 0, reset_seconds: 0, window_seconds: 0 };
     let rate = counted(plain(ApiError::RateLimitReached(full)))
-        .header("retry-after", whole(Type::Integer, "Seconds until another request can succeed."));
+        .header("retry-after", header(Type::Integer, "Seconds until another request can succeed."));
     let responses: [(&str, Response); 10] = [
         ("400", counted(refusal(&of_body)).build()),
         ("401", plain(ApiError::InvalidApiKey).build()),
@@ -250,7 +372,7 @@ pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
         ("503", counted(plain(ApiError::Unavailable)).build()),
     ];
     let components = RATE_HEADERS.into_iter().fold(components, |components, (name, kind, text)| {
-        components.header(name, whole(kind, text))
+        components.header(name, header(kind, text))
     });
     components.responses_from_iter(responses)
 }

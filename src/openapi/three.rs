@@ -46,10 +46,12 @@ fn composed(schema: &Value, schemas: &Map<String, Value>) -> Value {
     whole
 }
 
-/// Replaces `"type": [t, "null"]` by `"type": t, "nullable": true` everywhere in a value.
+/// Replaces `"type": [t, "null"]` by `"type": t, "nullable": true` everywhere in a value, and removes
+/// `propertyNames`, which 3.0 does not have.
 fn translate_schema(value: &mut Value) {
     match value {
         Value::Object(members) => {
+            members.remove("propertyNames");
             if let Some(Value::Array(types)) = members.get("type") {
                 let kind = types.iter().find(|kind| *kind != "null").cloned();
                 members.insert("type".to_owned(), kind.expect("a type other than null"));

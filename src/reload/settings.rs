@@ -47,7 +47,8 @@ fn apply(state: &State, in_force: &mut Listing, config: Config) {
         let per_request = config.settings.per_request();
         state.set_limits(config.settings.rates, per_request);
     }
-    tracing::info!(changed = applied.join(", "), "settings read again");
+    let changed = if applied.is_empty() { "none".to_owned() } else { applied.join(", ") };
+    tracing::info!(changed, "settings read again");
     if !waiting.is_empty() {
         tracing::warn!(settings = waiting.join(", "), "changed settings that need a restart");
     }

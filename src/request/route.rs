@@ -16,6 +16,8 @@ pub(crate) enum Route {
     Schema(Version),
     Instrument,
     Suggest,
+    Facets,
+    About,
     Resolve,
     /// Also `/`, as one of the page's files.
     Page,
@@ -48,6 +50,8 @@ impl Route {
             Self::Schema(V3) => "/v3/schema",
             Self::Instrument => "/instruments/{figi}",
             Self::Suggest => "/suggest",
+            Self::Facets => "/facets",
+            Self::About => "/about",
             Self::Resolve => "/resolve",
             Self::Page => "/page/{file}",
             Self::Health => "/healthz",

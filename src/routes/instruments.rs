@@ -42,16 +42,22 @@ async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     found.ok_or(OpenError::NotFound("No instrument has this FIGI."))
 }
 
-/// The instrument and its family as JSON; `None` when no instrument has the FIGI.
+/// The instrument and its family as JSON, or only the family for the FIGI of a share class or of a
+/// composite without a row; `None` when no instrument has the FIGI in any of these ways.
 fn instrument(
     catalogue: &Catalogue,
     figi: Figi,
     identifiers: Identifiers,
 ) -> figdex_index::Result<Option<Vec<u8>>> {
-    let Some(hit) = catalogue.find(figi) else { return Ok(None) };
-    let (instrument, family) = (catalogue.instrument(hit)?, catalogue.family(hit));
-    request::add_rows(1);
     let mut out = Vec::new();
-    wire::instrument(&mut out, catalogue, (hit, &instrument), &family, identifiers);
+    if let Some(hit) = catalogue.find(figi) {
+        let (instrument, family) = (catalogue.instrument(hit)?, catalogue.family(hit));
+        request::add_rows(1);
+        wire::instrument(&mut out, catalogue, (hit, &instrument), &family, identifiers);
+    } else if let Some(kin) = catalogue.find_kin(figi) {
+        wire::family(&mut out, catalogue, &catalogue.family(kin));
+    } else {
+        return Ok(None);
+    }
     Ok(Some(out))
 }

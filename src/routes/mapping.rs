@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Hit, Located, Lookup, Meter, TakesMore, TooManyHits};
+use figdex_index::{Catalogue, Hit, IdType, Located, Lookup, Meter, TakesMore, TooManyHits};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -17,6 +17,7 @@ use crate::error::ApiError;
 use crate::gate::Action;
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
 use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::observe::jobs::Outcome;
 use crate::pieces::Pieces;
 use crate::state::State;
 use crate::version::Version;
@@ -35,6 +36,7 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
             version,
             unknown_enum: state.settings().unknown_enum,
             catalogue: state.catalogue(),
+            state: state.clone(),
         };
         let answer = if body.len() > INLINE_BODY_BYTES_MAX {
             let read_and_answer = move |meter: &Meter| {
@@ -85,15 +87,20 @@ struct Mapper {
     version: Version,
     unknown_enum: UnknownEnum,
     catalogue: Arc<Catalogue>,
+    /// For the metrics.
+    state: Arc<State>,
 }
 
 /// The jobs of a request, checked.
 struct Jobs<'a> {
-    /// One for each job, in the order of the request.
-    verdicts: Vec<Verdict>,
+    /// One for each job, in the order of the request, with the job's idType for the metrics: `None`
+    /// when it has none that exists.
+    verdicts: Vec<TypedVerdict>,
     /// One for each job that asks for a lookup, in the same order.
     lookups: Vec<Lookup<'a>>,
 }
+
+type TypedVerdict = (Option<IdType>, Verdict);
 
 /// The result of checking one job.
 enum Verdict {
@@ -123,26 +130,35 @@ impl Mapper {
         let (version, vocabulary) = (self.version, self.catalogue.vocabulary());
         // Each job is checked as soon as it is read: a lookup is smaller than a job.
         let checked = wire::jobs(body, version, admitted.jobs_max, |job: Job<'a>| {
-            let checked = contained(|| job.check(version, vocabulary));
-            checked.unwrap_or_else(|Panicked| wire::Checked {
-                enums_hold: true,
-                question: Err(UNEXPECTED.into()),
+            let checked = contained(|| {
+                let checked = job.check(version, vocabulary);
+                let id_type = match &checked.question {
+                    Ok(Some(lookup)) => Some(lookup.id_value.id_type()),
+                    Ok(None) | Err(_) => job.id_type(version),
+                };
+                (checked, id_type)
+            });
+            checked.unwrap_or_else(|Panicked| {
+                (wire::Checked { enums_hold: true, question: Err(UNEXPECTED.into()) }, None)
             })
         })?;
         admitted.charge_jobs(checked.len())?;
         // In all jobs, before any of them is answered (contract 6.4).
-        let enums_hold = checked.iter().all(|checked| checked.enums_hold);
+        let enums_hold = checked.iter().all(|(checked, _)| checked.enums_hold);
         if self.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
         let mut lookups = Vec::with_capacity(checked.len());
-        let verdicts = checked.into_iter().map(|checked| match checked.question {
-            Ok(Some(lookup)) => {
-                lookups.push(lookup);
-                Verdict::Asks
-            }
-            Ok(None) => Verdict::Impossible,
-            Err(fault) => Verdict::Failed(fault),
+        let verdicts = checked.into_iter().map(|(checked, id_type)| {
+            let verdict = match checked.question {
+                Ok(Some(lookup)) => {
+                    lookups.push(lookup);
+                    Verdict::Asks
+                }
+                Ok(None) => Verdict::Impossible,
+                Err(fault) => Verdict::Failed(fault),
+            };
+            (id_type, verdict)
         });
         Ok(Jobs { verdicts: verdicts.collect(), lookups })
     }
@@ -187,7 +203,7 @@ impl Mapper {
     }
 
     /// Writes the answer; `None` when the client has gone.
-    fn write(&self, verdicts: &[Verdict], found: &Found, meter: &Meter) -> Option<Pieces> {
+    fn write(&self, verdicts: &[TypedVerdict], found: &Found, meter: &Meter) -> Option<Pieces> {
         let (version, catalogue) = (self.version, &*self.catalogue);
         let Found { ranges, hits } = found;
         request::add_rows(hits.len());
@@ -195,7 +211,8 @@ impl Mapper {
         drop(contained(|| catalogue.read_ahead(hits)));
         let mut ranges = ranges.iter();
         let mut out = Pieces::with_room(wire::ROW_BYTES * verdicts.len().max(hits.len()));
-        wire::array_in_pieces(&mut out, verdicts, |out, verdict| {
+        let mut tally = self.state.metrics().mapping_jobs.tally();
+        wire::array_in_pieces(&mut out, verdicts, |out, (id_type, verdict)| {
             // The rest of an answer is not written when the client has gone.
             if meter.check().is_err() {
                 return;
@@ -210,10 +227,17 @@ impl Mapper {
                     Some(Ok(_)) | None => JobResult::NoMatch,
                 },
             };
+            let mut outcome = match result {
+                JobResult::Hits(_) => Outcome::Found,
+                JobResult::NoMatch => Outcome::NotFound,
+                JobResult::Error(_) => Outcome::Invalid,
+            };
             if contained(|| job_result::write(out, version, catalogue, result)).is_err() {
                 out.truncate(start);
                 job_result::write(out, version, catalogue, JobResult::Error(UNEXPECTED));
+                outcome = Outcome::Invalid;
             }
+            tally.add(*id_type, outcome);
         });
         out.shrink();
         meter.check().is_ok().then_some(out)

@@ -1,7 +1,9 @@
 //! The route table: the endpoints of the contract (chapter 1) and the routes outside of it
 //! (chapter 16). Each has a file; search and filter, which differ little, share one.
 
+mod about;
 mod contained;
+mod facets;
 mod health;
 mod instruments;
 mod mapping;
@@ -53,6 +55,10 @@ fn clients(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .or(instruments::route(state.clone()))
         .unify()
         .or(resolve::route(state.clone()))
+        .unify()
+        .or(about::route(state.clone()))
+        .unify()
+        .or(facets::route(state.clone()))
         .unify()
         .or(suggest::route(state))
         .unify()

@@ -29,7 +29,8 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
     gate::list(&state, request, async |call, forms| {
         let Call { admitted, body } = call;
         let body = body.read().await?;
-        let resolver = Resolver { catalogue: state.catalogue(), parameters, forms };
+        let resolver =
+            Resolver { catalogue: state.catalogue(), state: state.clone(), parameters, forms };
         let generation = resolver.catalogue.manifest().generation;
         if body.len() <= INLINE_BODY_BYTES_MAX {
             let (list, counted) = resolver.read(&body, &admitted)?;
@@ -61,6 +62,8 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
 /// Everything, besides the body, on which the answer to a list depends.
 struct Resolver {
     catalogue: Arc<Catalogue>,
+    /// For the metrics.
+    state: Arc<State>,
     parameters: String,
     forms: Forms,
 }
@@ -123,7 +126,10 @@ impl Resolver {
             out.last().extend_from_slice(end);
         }
         out.shrink();
-        meter.check().is_ok().then_some(out)
+        meter.check().ok()?;
+        let statuses = resolutions.iter().map(|resolution| &resolution.status);
+        self.state.metrics().list_jobs.count(statuses);
+        Some(out)
     }
 
     fn resolve(
@@ -136,7 +142,7 @@ impl Resolver {
         let bounds = ResolveBounds {
             identifier_rows_max: JOB_ROWS_MAX,
             rows_max: if list.options.is_many { REQUEST_ROWS_MAX } else { LIST_ROWS_MAX },
-            candidates_max: if list.options.is_many { JOB_ROWS_MAX } else { CANDIDATES_MAX },
+            candidates_max: if list.options.is_many { REQUEST_ROWS_MAX } else { CANDIDATES_MAX },
         };
         let policy = &list.options.policy;
         let resolve =

@@ -175,10 +175,7 @@ impl Question {
                 let after = after.map(|place| place.figi);
                 let Some(total) = catalogue.count(search, meter)? else { return Ok(None) };
                 let page = catalogue.filter(search, after, PAGE_ROWS_MAX, meter)?;
-                Ok(page.map(|page| {
-                    let next = page.next.map(|figi| Place { sort_key: 0, figi });
-                    (page.hits, next, Some(total))
-                }))
+                Ok(page.map(|page| (page.hits, page.next.map(Place::of_figi), Some(total))))
             }
         }
     }

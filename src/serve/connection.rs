@@ -123,11 +123,13 @@ impl Connection {
         };
         match end {
             End::Closed => {}
-            End::Reset => tracing::debug!("the client reset its connection"),
+            End::Reset => {
+                tracing::debug!(address = client.address(), "the client reset its connection");
+            }
             End::CutOff => handle.reset(),
             End::Silent | End::Unread => {
                 client.observer.connections().timed_out.inc();
-                tracing::debug!("a connection timed out");
+                tracing::debug!(address = client.address(), "a connection timed out");
                 if let End::Silent = end {
                     // The client may have read everything: it gets the chance of an orderly
                     // end before the reset.
@@ -149,6 +151,11 @@ struct Client {
 }
 
 impl Client {
+    /// Its address for the log.
+    fn address(&self) -> Option<impl tracing::Value> {
+        self.observer.address(self.peer)
+    }
+
     /// Serves the whole connection, after a TLS handshake if `tls` is given.
     async fn serve<I, S>(
         &self,
@@ -187,7 +194,8 @@ impl Client {
         tokio::select! {
             biased;
             done = work => done.map_err(|error| {
-                tracing::debug!(%error, "a connection ended before its first request");
+                let address = self.address();
+                tracing::debug!(address, %error, "a connection ended before its first request");
                 End::Closed
             }),
             end = self.expired(&self.bounds) => Err(end),
@@ -219,7 +227,7 @@ impl Client {
             request.extensions_mut().insert(peer);
             let is_head = request.method() == Method::HEAD;
             let is_ambiguous = has_two_hosts(request.headers());
-            let observed = observer.begin(request.method(), request.headers());
+            let observed = observer.begin(peer, request.method(), request.headers());
             let answer = service.call(request);
             async move {
                 // Called at the first poll, which hyper puts off while answers are unread.
@@ -266,7 +274,7 @@ impl Client {
             if error.is_parse() {
                 self.observer.connections().malformed.inc();
             }
-            tracing::debug!(%error, "a connection broke off");
+            tracing::debug!(address = self.address(), %error, "a connection broke off");
             if is_timed_out(&error) {
                 return End::Unread;
             }

@@ -89,7 +89,8 @@ pub async fn serve(
         };
         let Some(counted) = per_address.add(peer) else {
             observer.connections().refused.inc();
-            tracing::debug!(?peer, "an address has too many connections");
+            let address = observer.address(peer);
+            tracing::debug!(address, "an address has too many connections");
             // A TLS client could not read an answer that is not encrypted.
             if listener.tls().is_none() {
                 tokio::spawn(refuse(socket, place));

@@ -9,24 +9,34 @@
 //! | 1 | version of this layout |
 //! | 1 | pages that were sent |
 //! | 8 | digest of the endpoint and the query |
-//! | 4 | sort key of the last row (search; 0 in filter), big-endian |
-//! | 12 | FIGI of the last row |
+//! | 2 | class of the last row (search; 0 in filter), big-endian |
+//! | 8 | its importance as the bits of an `f64`, big-endian; all bits set without one |
+//! | 2 | its other signals (search; 0 in filter), big-endian |
+//! | 12 | its FIGI |
 //! | 8 | checksum of the bytes above |
 //!
-//! It holds no secret: a forged cursor gives rows that any query gives.
+//! It has the importance itself, which the next index may rank elsewhere, and not its rank. It holds
+//! no secret: a forged cursor gives rows that any query gives.
 
-use figdex_index::{Figi, Filters, OneOf, Place, Search, Vocabulary, hex, unhex};
+use std::cmp::Reverse;
+
+use figdex_index::{
+    Figi, Filters, Importance, Level, OneOf, Place, Search, Vocabulary, hex, unhex,
+};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::limits::PAGES_MAX;
 
 /// Version of the layout.
-const LAYOUT: u8 = 1;
+const LAYOUT: u8 = 2;
+
+/// The bits in the place of an importance that is not there.
+const NO_IMPORTANCE: u64 = u64::MAX;
 
 const DIGEST_BYTES: usize = 8;
 
-const BYTES: usize = 1 + 1 + DIGEST_BYTES + 4 + 12 + DIGEST_BYTES;
+const BYTES: usize = 1 + 1 + DIGEST_BYTES + 2 + 8 + 2 + 12 + DIGEST_BYTES;
 
 /// The place where a page ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +57,7 @@ impl QueryDigest {
     pub(crate) fn new(endpoint: &str, search: &Search, vocabulary: &Vocabulary) -> Self {
         let Filters {
             known,
+            levels,
             strike,
             contract_size,
             coupon,
@@ -63,8 +74,9 @@ impl QueryDigest {
             interval.map(|interval| (interval.first().to_days(), interval.last().to_days()))
         });
         let keywords = search.keywords.as_ref().map(figdex_index::Keywords::text);
-        let text = json!([endpoint, keywords, known, numbers, dates, include_unlisted_equities])
-            .to_string();
+        let levels: Vec<_> = levels.iter().map(Level::name).collect();
+        let unlisted = include_unlisted_equities;
+        let text = json!([endpoint, keywords, known, levels, numbers, dates, unlisted]).to_string();
         Self(digest(text.as_bytes()))
     }
 }
@@ -75,8 +87,12 @@ impl Cursor {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.extend_from_slice(&[LAYOUT, self.pages]);
         bytes.extend_from_slice(&query.0);
-        bytes.extend_from_slice(&self.place.sort_key.to_be_bytes());
-        bytes.extend_from_slice(&self.place.figi.to_chars());
+        let Place { class, importance: Reverse(importance), rest, figi } = self.place;
+        let importance = importance.map_or(NO_IMPORTANCE, Importance::to_bits);
+        bytes.extend_from_slice(&class.to_be_bytes());
+        bytes.extend_from_slice(&importance.to_be_bytes());
+        bytes.extend_from_slice(&rest.to_be_bytes());
+        bytes.extend_from_slice(&figi.to_chars());
         bytes.extend_from_slice(&digest(&bytes));
         debug_assert_eq!(bytes.len(), BYTES);
         hex(&bytes)
@@ -90,10 +106,20 @@ impl Cursor {
         let (content, checksum) = bytes.split_at(BYTES - DIGEST_BYTES);
         let ([LAYOUT, pages], content) = content.split_first_chunk()? else { return None };
         let (of_query, content) = content.split_first_chunk()?;
-        let (sort_key, figi) = content.split_first_chunk()?;
-        let figi = Figi::parse(str::from_utf8(figi).ok()?).ok()?;
-        let cursor =
-            Self { pages: *pages, place: Place { sort_key: u32::from_be_bytes(*sort_key), figi } };
+        let (class, content) = content.split_first_chunk()?;
+        let (importance, content) = content.split_first_chunk()?;
+        let (rest, figi) = content.split_first_chunk()?;
+        let importance = match u64::from_be_bytes(*importance) {
+            NO_IMPORTANCE => None,
+            bits => Some(Importance::from_bits(bits)?),
+        };
+        let place = Place {
+            class: u16::from_be_bytes(*class),
+            importance: Reverse(importance),
+            rest: u16::from_be_bytes(*rest),
+            figi: Figi::parse(str::from_utf8(figi).ok()?).ok()?,
+        };
+        let cursor = Self { pages: *pages, place };
         let holds = checksum == digest(&bytes[..BYTES - DIGEST_BYTES])
             && *of_query == query.0
             && (1..PAGES_MAX).contains(pages);
@@ -121,7 +147,8 @@ mod tests {
 
     fn cursor() -> Cursor {
         let figi = Figi::parse("BBG000BLNNH6").unwrap();
-        Cursor { pages: 7, place: Place { sort_key: 0x0002_0304, figi } }
+        let importance = Reverse(Importance::new(2.5e12));
+        Cursor { pages: 7, place: Place { class: 0x0203, importance, rest: 0x0405, figi } }
     }
 
     proptest! {
@@ -142,8 +169,15 @@ mod tests {
         }
 
         #[test]
-        fn a_cursor_is_decoded_as_it_was_encoded(pages in 1..PAGES_MAX, sort_key in any::<u32>()) {
-            let cursor = Cursor { pages, place: Place { sort_key, ..cursor().place } };
+        fn a_cursor_is_decoded_as_it_was_encoded(
+            pages in 1..PAGES_MAX,
+            class in any::<u16>(),
+            importance in proptest::option::of(any::<f64>()),
+            rest in any::<u16>(),
+        ) {
+            let importance = Reverse(importance.and_then(Importance::new));
+            let figi = cursor().place.figi;
+            let cursor = Cursor { pages, place: Place { class, importance, rest, figi } };
             let text = cursor.encode(query("ibm"));
             prop_assert!(text.len() <= 512);
             prop_assert_eq!(Cursor::decode(&text, query("ibm")), Some(cursor));
@@ -158,6 +192,13 @@ mod tests {
         for other in [text.to_uppercase(), format!(" {text}"), format!("{text}0"), String::new()] {
             assert_eq!(Cursor::decode(&other, query("ibm")), None, "{other}");
         }
+        // A cursor of the first layout, which had no importance.
+        let mut bytes = vec![1, 7];
+        bytes.extend_from_slice(&query("ibm").0);
+        bytes.extend_from_slice(&[0, 2, 3, 4]);
+        bytes.extend_from_slice(b"BBG000BLNNH6");
+        bytes.extend_from_slice(&digest(&bytes));
+        assert_eq!(Cursor::decode(&hex(&bytes), query("ibm")), None);
         let late = Cursor { pages: PAGES_MAX, ..cursor() };
         assert_eq!(Cursor::decode(&late.encode(query("ibm")), query("ibm")), None);
     }

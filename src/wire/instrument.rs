@@ -50,6 +50,9 @@ pub(crate) fn instrument(
     for (name, id) in unique_ids.into_iter().filter(|(_, id)| id.is_some()) {
         text(out, name, id.as_deref());
     }
+    if let Some(importance) = instrument.importance {
+        number(out, "importance", Some(importance.number()));
+    }
     if !instrument.alias.is_empty() {
         key(out, "alias");
         array(out, &instrument.alias, |out, alias| string(out, alias));
@@ -58,7 +61,19 @@ pub(crate) fn instrument(
         key(out, "identifiers");
         self::identifiers(out, instrument);
     }
-    out.extend_from_slice(b"},\"family\":{\"shareClassFIGI\":");
+    out.push(b'}');
+    end_with(out, catalogue, family);
+}
+
+/// Writes the answer of `GET /instruments/{figi}` for a FIGI that only other rows name.
+pub(crate) fn family(out: &mut Vec<u8>, catalogue: &Catalogue, family: &Family) {
+    out.extend_from_slice(b"{\"instrument\":null");
+    end_with(out, catalogue, family);
+}
+
+/// Writes the family as the last member.
+fn end_with(out: &mut Vec<u8>, catalogue: &Catalogue, family: &Family) {
+    out.extend_from_slice(b",\"family\":{\"shareClassFIGI\":");
     figi_or_null(out, family.share_class_figi);
     out.extend_from_slice(b",\"composites\":");
     array(out, &family.composites, |out, branch| self::branch(out, catalogue, branch));

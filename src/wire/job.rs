@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Filters, IdType, IdValue, Lookup, Property, Question, Vocabulary};
+use figdex_index::{Filters, IdType, IdValue, Lookup, Question, Vocabulary};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::{Raw, integer, text};
-use super::properties::{Checked, Properties, Several};
+use super::properties::{Checked, Properties, Several, required};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
 use crate::version::Version;
@@ -253,6 +253,12 @@ impl<'a> Job<'a> {
         };
         Checked { enums_hold, question: fields.lookup(version, filters) }
     }
+
+    /// Its idType; `None` when it has none that exists in this version.
+    pub(crate) fn id_type(&self, version: Version) -> Option<IdType> {
+        let Self::Object(fields) = self else { return None };
+        fields.id_type(version).ok()
+    }
 }
 
 /// The name of a member.
@@ -440,17 +446,10 @@ impl<'a> Fields<'a> {
 
     /// Checks the conditional properties (contract 4.12 to 4.14).
     fn required(&self, id_type: IdType) -> Result<(), Fault> {
-        let indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
-        let properties = self.properties.as_deref();
-        let given = |property| properties.is_some_and(|properties| properties.has(property));
-        if indistinct && !given(Property::SecurityType2) && !given(Property::MarketSecDes) {
-            let name = id_type.name();
-            return Err(format!(
-                "securityType2 or marketSecDes is required when idType is {name}."
-            )
-            .into());
+        match &self.properties {
+            Some(properties) => properties.required(id_type),
+            None => required(id_type, |_| false, None, [false; 2]),
         }
-        properties.map_or(Ok(()), Properties::required_dates)
     }
 }
 

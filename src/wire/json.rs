@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use crate::pieces::Pieces;
 
 /// The value of a member, as the body has it.
-pub(super) type Raw<'a> = &'a RawValue;
+pub(crate) type Raw<'a> = &'a RawValue;
 
 /// Reads the members of an object in their order and hands each to `each`, with its name decoded.
 /// A name that comes twice is handed over twice, and the last value counts (contract 2.8).
-pub(super) fn read_members<'de, A: MapAccess<'de>>(
+pub(crate) fn read_members<'de, A: MapAccess<'de>>(
     mut map: A,
     mut each: impl FnMut(Cow<'de, str>, Raw<'de>),
 ) -> Result<(), A::Error> {
@@ -32,7 +32,7 @@ const DECODED_BYTES_MAX: usize = 64 << 10;
 /// The text of a JSON string; `None` for any other value, and for a string with a lone surrogate,
 /// which is not valid Unicode. Of a string with escapes and more than [`DECODED_BYTES_MAX`] bytes
 /// only the beginning is decoded: a decoder would hold copies of a text that no value may have.
-pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
+pub(crate) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
     // Nearly all texts have no escape.
     if let Some(inside) = raw.get().strip_prefix('"').and_then(|text| text.strip_suffix('"'))
         // Texts are short: a simple loop ends before a vectorised search has started.
@@ -116,7 +116,7 @@ pub(crate) fn integer_of(number: &str) -> Option<Cow<'_, str>> {
 
 /// The elements of a JSON array; `None` for any other value, and for an array of more than
 /// `count_max` elements. No more than that are stored.
-pub(super) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
+pub(crate) fn elements(raw: Raw<'_>, count_max: usize) -> Option<Vec<Raw<'_>>> {
     struct Elements(usize);
 
     impl<'de> Visitor<'de> for Elements {

@@ -8,7 +8,7 @@
 //! | 8 Search and filter | `search`, `search_result` |
 //! | 11 Paging | `cursor` |
 //! | 12 Answers and rows | `row` |
-//! | 16 Outside the contract | `suggest`, `instrument` |
+//! | 16 Outside the contract | `suggest`, `facets`, `url_filters`, `instrument`, `about` |
 //! | 17 Lists | `list` |
 //!
 //! `json` reads and writes the parts that all shapes have in common, and `cell` the cells of CSV.
@@ -16,8 +16,10 @@
 //! A request is first read into a permissive shape. The check turns it into a question for
 //! `figdex_index`, whose types cannot hold an invalid question.
 
+mod about;
 pub(crate) mod cell;
 mod cursor;
+pub(crate) mod facets;
 mod instrument;
 mod interval;
 mod job;
@@ -29,16 +31,18 @@ mod row;
 mod search;
 pub(crate) mod search_result;
 mod suggest;
+mod url_filters;
 mod values;
 
 use std::borrow::Cow;
 
+pub(crate) use self::about::about;
 pub(crate) use self::cursor::{Cursor, QueryDigest};
-pub(crate) use self::instrument::{Identifiers, instrument};
+pub(crate) use self::instrument::{Identifiers, family, instrument};
 pub(crate) use self::job::{Job, jobs};
 pub(crate) use self::job_result::JobResult;
 pub(crate) use self::json::{array_in_pieces, error};
-pub(crate) use self::properties::{Checked, Several};
+pub(crate) use self::properties::{Checked, Several, required};
 pub(crate) use self::row::ROW_BYTES;
 pub(crate) use self::search::{INVALID_START, SearchRequest};
 pub(crate) use self::search_result::SearchResult;

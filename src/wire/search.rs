@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Filters, Keywords, Search, Vocabulary};
+use figdex_index::{Filters, Keywords, Level, Levels, Search, Vocabulary};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
-use super::json::{Raw, is_null, read_members, text};
+use super::json::{Raw, elements, is_null, read_members, text};
 use super::properties::{Checked, Properties, Several};
 use super::{Fault, invalid_key};
 use crate::error::ApiError;
@@ -18,6 +18,7 @@ pub(crate) struct SearchRequest<'a> {
     query: Option<Raw<'a>>,
     start: Option<Raw<'a>>,
     properties: Properties<'a>,
+    level: Option<Raw<'a>>,
     unknown: Option<Cow<'a, str>>,
 }
 
@@ -39,19 +40,28 @@ impl<'a> SearchRequest<'a> {
     /// (contract 8.8).
     pub(crate) fn check(&self, vocabulary: &Vocabulary, several: Several) -> Checked<Search> {
         let Checked { enums_hold, question } = self.properties.check(vocabulary, several);
-        Checked { enums_hold, question: self.search(question) }
+        Checked { enums_hold, question: self.search(question, several) }
     }
 
     /// The search, given the checked filters. The order of faults is that of contract 8.13.
-    fn search(&self, filters: Result<Option<Filters>, Fault>) -> Result<Option<Search>, Fault> {
+    fn search(
+        &self,
+        filters: Result<Option<Filters>, Fault>,
+        several: Several,
+    ) -> Result<Option<Search>, Fault> {
         if let Some(key) = &self.unknown {
             return Err(invalid_key(key));
         }
-        if self.query.is_none() && self.start.is_none() && !self.properties.any() {
+        if self.level.is_some() && several == Several::No {
+            return Err(invalid_key("level"));
+        }
+        let is_given = [self.query, self.start, self.level].iter().any(Option::is_some);
+        if !is_given && !self.properties.any() {
             return Err("query must contain at least one parameter".into());
         }
         let keywords = self.query.map(keywords).transpose()?;
-        Ok(filters?.map(|filters| Search { keywords, filters }))
+        let levels = self.level.map_or(Ok(Levels::default()), levels)?;
+        Ok(filters?.map(|filters| Search { keywords, filters: Filters { levels, ..filters } }))
     }
 
     /// The text of the cursor that the search goes on from.
@@ -78,6 +88,7 @@ impl<'de> Visitor<'de> for Request {
         read_members(map, |name, raw| match &*name {
             "query" => request.query = (!is_null(raw)).then_some(raw),
             "start" => request.start = (!is_null(raw)).then_some(raw),
+            "level" => request.level = (!is_null(raw)).then_some(raw),
             known if request.properties.take(known, raw, self.0) => {}
             _ if request.unknown.is_some() => {}
             _ => request.unknown = Some(name),
@@ -93,4 +104,16 @@ fn keywords(raw: Raw<'_>) -> Result<Keywords, Fault> {
     let query = text(raw).filter(|query| !query.is_empty());
     let query = query.ok_or("query must be a non-empty string.")?;
     Keywords::parse(&query).map_err(|error| format!("{error}.").into())
+}
+
+/// The levels that are asked for: a name, or an array of names (contract 8.17).
+fn levels(raw: Raw<'_>) -> Result<Levels, Fault> {
+    let fault = "level must be composite, venue, listing or single, or an array of these.";
+    let names = elements(raw, Level::COUNT).unwrap_or_else(|| vec![raw]);
+    let mut levels = Levels::default();
+    for name in names {
+        let level = text(name).and_then(|name| Level::from_name(&name));
+        levels.insert(level.ok_or(fault)?);
+    }
+    if levels.is_empty() { Err(fault.into()) } else { Ok(levels) }
 }

@@ -3,14 +3,12 @@
 
 use std::io::Write as _;
 
-use figdex_index::{
-    Catalogue, Filters, Keywords, Matched, Property, Suggest, Suggestion, Vocabulary, misspelling,
-};
+use figdex_index::{Catalogue, Matched, Suggest, Suggestion, Vocabulary, misspelling};
 
 use super::json::{array, reopen, string};
+use super::url_filters::{UrlFilters, keywords, once};
 use super::{Fault, row};
 use crate::config::UnknownEnum;
-use crate::limits::ENUM_VALUES_MAX;
 use crate::version::Version;
 
 /// The most suggestions that a request may ask for.
@@ -38,34 +36,13 @@ impl SuggestRequest {
         unknown_enum: UnknownEnum,
     ) -> Result<Self, Fault> {
         let (mut text, mut limit) = (None, None);
-        let mut filters = Filters::default();
-        let mut is_impossible = false;
-        let mut values_given = [0; Property::COUNT];
+        let mut filters = UrlFilters::new(vocabulary, unknown_enum);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match &*name {
-                "query" if text.is_none() => text = Some(value),
-                "limit" if limit.is_none() => limit = Some(value),
-                "query" | "limit" => return Err(format!("{name} must not be repeated.").into()),
-                "includeUnlistedEquities" => {
-                    filters.include_unlisted_equities = value
-                        .parse()
-                        .map_err(|_| "includeUnlistedEquities must be true or false.")?;
-                }
-                _ => {
-                    let property =
-                        Property::from_name(&name).ok_or_else(|| super::invalid_key(&name))?;
-                    let given = &mut values_given[property as usize];
-                    *given += 1;
-                    if *given > ENUM_VALUES_MAX {
-                        let fault = format!("{name} must have at most {ENUM_VALUES_MAX} values.");
-                        return Err(fault.into());
-                    }
-                    match vocabulary.admit(property, &value) {
-                        Some(known) => filters.known.allow(known),
-                        None if unknown_enum == UnknownEnum::NoMatch => is_impossible = true,
-                        None => return Err(format!("Invalid value for {name}.").into()),
-                    }
-                }
+                "query" => once(&name, &mut text, value)?,
+                "limit" => once(&name, &mut limit, value)?,
+                _ if filters.take_property(&name, &value)? => {}
+                _ => return Err(super::invalid_key(&name)),
             }
         }
         let limit = match limit {
@@ -75,9 +52,10 @@ impl SuggestRequest {
                 limit.ok_or_else(|| format!("limit must be a number from 1 to {LIMIT_MAX}."))?
             }
         };
-        let text = text.filter(|text| !text.trim().is_empty());
-        let text = text.ok_or("query must be a non-empty string.")?;
-        let keywords = Keywords::parse(&text).map_err(|error| format!("{error}."))?;
+        let keywords = keywords(text.as_deref())?;
+        let filters = filters.finish();
+        let is_impossible = filters.is_none();
+        let filters = filters.unwrap_or_default();
         Ok(Self { suggest: Suggest { keywords, filters }, limit, is_impossible })
     }
 }

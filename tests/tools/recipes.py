@@ -2,7 +2,7 @@
 
 A document's fenced blocks, in order, in one folder for each document:
 
-* ```csv NAME        is written to the file NAME;
+* ```csv NAME        is written to the file NAME, and so is ```toml NAME;
 * ```sh and ```python are run, and must succeed;
 * ```text            is what the command before it prints on standard output;
 * ```text stderr     is what the command before it prints on standard error.
@@ -47,7 +47,7 @@ def run(text, folder, base):
     printed = {}
     for block in FENCE.finditer(text):
         kind, argument, body = block.group(1), block.group(2), block.group(3)
-        if kind == "csv" and argument:
+        if kind in ("csv", "toml") and argument:
             (folder / argument).write_text(body, encoding="utf-8")
         elif kind in ("sh", "python"):
             ran += 1

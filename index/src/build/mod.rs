@@ -1,5 +1,6 @@
 //! Building an index: instruments in FIGI order become a generation, which is then published.
 
+mod filled;
 pub(crate) mod part_writer;
 pub(crate) mod worker;
 
@@ -8,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use self::filled::Filled;
 use self::part_writer::PartWriter;
 use crate::error::{Error, Result};
 use crate::generation::Generation;
@@ -62,6 +64,8 @@ pub struct Builder {
     part: Option<PartWriter>,
     parts: Vec<PartEntry>,
     values: [BTreeSet<String>; Property::COUNT],
+    exchanges: BTreeMap<String, String>,
+    filled: Filled,
     last: Option<Figi>,
     finished: bool,
 }
@@ -90,6 +94,8 @@ impl Builder {
             part: None,
             parts: Vec::new(),
             values: Default::default(),
+            exchanges: BTreeMap::new(),
+            filled: Filled::default(),
             last: None,
             finished: false,
         })
@@ -114,6 +120,11 @@ impl Builder {
         }
     }
 
+    /// Sets the names of exchanges, by their codes, which the manifest keeps for people.
+    pub fn name_exchanges(&mut self, names: BTreeMap<String, String>) {
+        self.exchanges = names;
+    }
+
     /// Adds the next instrument.
     ///
     /// # Errors
@@ -131,6 +142,7 @@ impl Builder {
                 self.allow(property, value);
             }
         }
+        self.filled.add(&instrument);
         let path = self.part_path();
         let part = match &mut self.part {
             Some(part) => part,
@@ -141,6 +153,12 @@ impl Builder {
             self.finish_part()?;
         }
         Ok(())
+    }
+
+    /// The number of instruments that were added so far with a value in each column, by the name of
+    /// the column in a dump, without empty columns.
+    pub fn filled(&self) -> BTreeMap<String, u64> {
+        self.filled.counts()
     }
 
     /// Finishes the generation, opens and verifies it as a reader would, and publishes it by one
@@ -155,7 +173,7 @@ impl Builder {
         if self.parts.is_empty() {
             return Err(Error::Empty);
         }
-        part_writer::complete(&self.path, &mut self.parts)?;
+        let importance_bits = part_writer::complete(&self.path, &mut self.parts)?;
         let values = Property::ALL.map(|property| {
             let values = std::mem::take(&mut self.values[property as usize]);
             (property.name().to_owned(), values.into_iter().collect())
@@ -167,9 +185,12 @@ impl Builder {
             generation: self.number,
             built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),
+            importance_bits,
             hash_seed: format!("{:016x}", self.options.hash_seed),
             sources,
             values: BTreeMap::from(values),
+            exchanges: std::mem::take(&mut self.exchanges),
+            filled: self.filled(),
             parts: std::mem::take(&mut self.parts),
         };
         match fs::remove_dir_all(self.scratch()) {

@@ -200,7 +200,8 @@ impl PartWriter {
 }
 
 /// Ranks the rows of all parts, writes their beginnings, and fills in the files of each entry.
-pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()> {
+/// Returns the significant bits that are left of importances, if there are too many different ones.
+pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Option<u32>> {
     let paths: Vec<PathBuf> = parts.iter().map(|part| generation.join(&part.folder)).collect();
     let securities = Securities::of_parts(&paths)?;
     for (path, entry) in paths.iter().zip(parts) {
@@ -209,7 +210,7 @@ pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<()>
         beginnings::write(path)?;
         entry.files = describe(path)?;
     }
-    Ok(())
+    Ok(securities.importance_bits())
 }
 
 /// The entry of every file in a part's folder, sorted by name. Each file is synced.

@@ -3,9 +3,11 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::facets::{FacetQuestion, Facets};
 use crate::instrument::vocabulary::Known;
 use crate::query::{Filters, Keywords, Search};
 use crate::suggest::{Suggest, Suggestion};
@@ -51,6 +53,20 @@ impl Question for (Suggest, usize) {
 
     fn held_bytes(&self, found: &Vec<Suggestion>) -> usize {
         held_bytes(Some(&self.0.keywords), &self.0.filters) + size_of_val(found.as_slice())
+    }
+}
+
+/// A question, with the number of rows of each value: the page asks for the facets of each list of
+/// results.
+impl Question for FacetQuestion {
+    type Answer = Arc<Facets>;
+
+    fn held_bytes(&self, found: &Arc<Facets>) -> usize {
+        let counts = found.counts.iter().map(|counts| size_of_val(counts.values.as_slice()));
+        held_bytes(self.search.keywords.as_ref(), &self.search.filters)
+            + size_of_val(self.facets.as_slice())
+            + size_of_val(found.counts.as_slice())
+            + counts.sum::<usize>()
     }
 }
 

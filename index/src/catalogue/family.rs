@@ -17,6 +17,9 @@ use crate::search::Hit;
 /// to write.
 pub const FAMILY_ROWS_MAX: usize = 1_000;
 
+/// The rows of a part that are read to find an example.
+const EXAMPLES_READ: u32 = 1_000;
+
 /// The rows of one share class or, for an instrument without one, of one composite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Family {
@@ -48,6 +51,35 @@ impl Catalogue {
         parts.find_map(|(part, of)| Some(Hit { part, doc: of.rows.find(figi)? }))
     }
 
+    /// The first row, in FIGI order, whose share class or composite has this FIGI.
+    pub fn find_kin(&self, figi: Figi) -> Option<Hit> {
+        let values = [IdValue::share_class(figi), IdValue::composite(figi)];
+        values.into_iter().find_map(|value| {
+            let mut parts = (0..).zip(&self.generation.parts);
+            parts.find_map(|(part, of)| {
+                let kind = KeyKind::Id(value.id_type());
+                let doc = of.identifiers.find(kind, value.as_str()).next()?;
+                Some(Hit { part, doc })
+            })
+        })
+    }
+
+    /// A row that most people know, for examples: of the rows with ticker and name the first in the
+    /// order of a search without words, among the first thousand of each part.
+    pub fn example(&self) -> Option<Hit> {
+        let of_part = |(number, part): (u32, &Part)| {
+            let docs = (0..part.ranks.len().min(EXAMPLES_READ)).map(|at| part.ranks.doc(at));
+            let has_texts = |doc: &u32| {
+                let row = part.rows.get(*doc);
+                row.ticker().is_some() && row.name().is_some() && row.share_class_figi().is_some()
+            };
+            let doc = docs.into_iter().find(has_texts)?;
+            Some((part.ranks.rank(doc), Hit { part: number, doc }))
+        };
+        let best = (0..).zip(&self.generation.parts).filter_map(of_part).min()?;
+        Some(best.1)
+    }
+
     /// The market segment of a row.
     ///
     /// # Panics
@@ -74,6 +106,7 @@ impl Catalogue {
             return Err(Error::damaged(&path, what));
         }
         instrument.complete(&row);
+        instrument.importance = self.part(hit).ranks.importance(hit.doc);
         Ok(instrument)
     }
 

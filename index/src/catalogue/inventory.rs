@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::id_type::IdType;
 use crate::instrument::vocabulary::Property;
+use crate::part::rows::Row;
 
 /// The counts of a generation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,79 +23,82 @@ pub struct Inventory {
 }
 
 impl Catalogue {
-    /// Counts the instruments of the generation.
+    /// Counts the instruments of the generation. The values of properties are counted by their
+    /// bitmaps, the rest in one pass that copies no text of the rows.
     ///
     /// # Errors
     /// When a file is damaged.
     pub fn inventory(&self) -> Result<Inventory> {
-        let mut inventory = Inventory::default();
-        for property in Property::ALL {
-            inventory.values.insert(property, BTreeMap::new());
+        let values = Property::ALL.map(|property| (property, self.counted_values(property)));
+        let mut of_fields = [0; FIELDS.len()];
+        let mut of_id_types = [0; IdType::ALL.len()];
+        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
+            let path = self.generation.path.join(&entry.folder);
+            part.for_each_apart(&path, |_, row, extras| {
+                for (count, (_, has)) in of_fields.iter_mut().zip(FIELDS) {
+                    *count += u64::from(has(row, &extras));
+                }
+                let mut has_identifier = identifiers_in_row(row);
+                for identifier in &extras.identifiers {
+                    has_identifier[identifier.id_type() as usize] = true;
+                }
+                for (count, has) in of_id_types.iter_mut().zip(has_identifier) {
+                    *count += u64::from(has);
+                }
+                Ok::<_, Error>(())
+            })?;
         }
-        let mut filled: BTreeMap<&'static str, u64> = BTreeMap::new();
-        self.instruments(|instrument| {
-            let mut fill = |name, has: bool| {
-                if has {
-                    *filled.entry(name).or_default() += 1;
-                }
-            };
-            for (name, has) in FIELDS {
-                fill(name, has(instrument));
-            }
-            for id_type in IdType::ALL {
-                fill(id_type.name(), has_identifier(instrument, id_type));
-            }
-            for property in Property::ALL {
-                let value = instrument.property(property);
-                fill(property.name(), value.is_some());
-                let values = inventory.values.get_mut(&property).expect("all were put in above");
-                match value.map(|value| (value, values.get_mut(value))) {
-                    Some((_, Some(count))) => *count += 1,
-                    Some((value, None)) => _ = values.insert(value.to_owned(), 1),
-                    None => {}
-                }
-            }
-            Ok::<_, Error>(())
-        })?;
-        let fields = FIELDS.into_iter().map(|(name, _)| name);
-        let properties = Property::ALL.map(Property::name);
-        let names = fields.chain(properties).chain(IdType::ALL.map(IdType::name));
-        let count = |name| (name, filled.get(name).copied().unwrap_or(0));
-        inventory.filled = names.map(count).collect();
-        Ok(inventory)
+        let fields = FIELDS.map(|(name, _)| name).into_iter().zip(of_fields);
+        let properties =
+            values.iter().map(|(property, values)| (property.name(), values.values().sum()));
+        let id_types = IdType::ALL.map(IdType::name).into_iter().zip(of_id_types);
+        let filled = fields.chain(properties).chain(id_types).collect();
+        Ok(Inventory { values: values.into(), filled })
+    }
+
+    /// The number of instruments that have each value of a property.
+    fn counted_values(&self, property: Property) -> BTreeMap<String, u64> {
+        let vocabulary = self.vocabulary();
+        let count = |value: &str| {
+            let known = vocabulary.admit(property, value)?;
+            let bitmaps = self.generation.parts.iter().filter_map(|part| part.bitmaps.of(known));
+            let instruments = bitmaps.map(|bitmap| u64::from(bitmap.rows())).sum();
+            (instruments > 0).then(|| (value.to_owned(), instruments))
+        };
+        vocabulary.values(property).filter_map(count).collect()
     }
 }
 
 /// The name of a field that is neither a property nor an identifier, and a test whether an
-/// instrument has it.
-type HasField = (&'static str, fn(&Instrument) -> bool);
+/// instrument has it, by its row and its extras.
+type HasField = (&'static str, fn(Row<'_>, &Instrument) -> bool);
 
-const FIELDS: [HasField; 16] = [
-    ("figi", |_| true),
-    ("compositeFIGI", |instrument| instrument.composite_figi.is_some()),
-    ("shareClassFIGI", |instrument| instrument.share_class_figi.is_some()),
-    ("ticker", |instrument| instrument.ticker.is_some()),
-    ("name", |instrument| instrument.name.is_some()),
-    ("securityDescription", |instrument| instrument.security_description.is_some()),
-    ("metadata", |instrument| instrument.metadata.is_some()),
-    ("uniqueID", |instrument| instrument.unique_id.is_some()),
-    ("uniqueIDFutOpt", |instrument| instrument.unique_id_fut_opt.is_some()),
-    ("strike", |instrument| instrument.strike.is_some()),
-    ("contractSize", |instrument| instrument.contract_size.is_some()),
-    ("coupon", |instrument| instrument.coupon.is_some()),
-    ("expiration", |instrument| instrument.expiration.is_some()),
-    ("maturity", |instrument| instrument.maturity.is_some()),
-    ("listed", |instrument| instrument.listed.is_some()),
-    ("alias", |instrument| !instrument.alias.is_empty()),
+const FIELDS: [HasField; 17] = [
+    ("figi", |_, _| true),
+    ("compositeFIGI", |row, _| row.composite_figi().is_some()),
+    ("shareClassFIGI", |row, _| row.share_class_figi().is_some()),
+    ("ticker", |row, _| row.ticker().is_some()),
+    ("name", |row, _| row.name().is_some()),
+    ("securityDescription", |row, _| row.security_description().is_some()),
+    ("metadata", |row, _| row.metadata().is_some()),
+    ("uniqueID", |row, _| row.unique_id().is_some()),
+    ("uniqueIDFutOpt", |row, _| row.unique_id_fut_opt().is_some()),
+    ("strike", |_, extras| extras.strike.is_some()),
+    ("contractSize", |_, extras| extras.contract_size.is_some()),
+    ("coupon", |_, extras| extras.coupon.is_some()),
+    ("expiration", |_, extras| extras.expiration.is_some()),
+    ("maturity", |_, extras| extras.maturity.is_some()),
+    ("listed", |_, extras| extras.listed.is_some()),
+    ("importance", |_, extras| extras.importance.is_some()),
+    ("alias", |_, extras| !extras.alias.is_empty()),
 ];
 
-/// Whether some mapping job with that idType finds the instrument.
-fn has_identifier(instrument: &Instrument, id_type: IdType) -> bool {
-    match id_type {
-        IdType::BbGlobal => true,
-        IdType::CompositeBbGlobal => instrument.composite_figi.is_some(),
-        IdType::ShareClassBbGlobal => instrument.share_class_figi.is_some(),
-        IdType::Ticker => instrument.ticker.is_some(),
-        id_type => instrument.identifiers_of(id_type).next().is_some(),
-    }
+/// For each idType that the row answers, whether some mapping job with it finds the instrument.
+fn identifiers_in_row(row: Row<'_>) -> [bool; IdType::ALL.len()] {
+    let mut has = [false; IdType::ALL.len()];
+    has[IdType::BbGlobal as usize] = true;
+    has[IdType::CompositeBbGlobal as usize] = row.composite_figi().is_some();
+    has[IdType::ShareClassBbGlobal as usize] = row.share_class_figi().is_some();
+    has[IdType::Ticker as usize] = row.ticker().is_some();
+    has
 }

@@ -2,6 +2,7 @@
 //! about it. It joins the answers of the parts, and keeps some of them in caches.
 
 pub(crate) mod cache;
+pub(crate) mod facets;
 pub(crate) mod family;
 pub(crate) mod inventory;
 pub(crate) mod lookup;
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::slice;
 
 use self::cache::{Cache, Uses};
+use self::facets::FacetQuestion;
 use self::lookup::Located;
 use crate::error::Result;
 use crate::generation::Generation;
@@ -37,6 +39,7 @@ pub struct Catalogue {
     publication: Publication,
     totals: Cache<Search>,
     suggested: Cache<(Suggest, usize)>,
+    facets: Cache<FacetQuestion>,
 }
 
 /// The longest text, in bytes, whose suggestions are cached. Longer texts are seldom typed twice.
@@ -67,8 +70,8 @@ impl Catalogue {
     fn open_by(index: &Path, open: impl FnOnce(&Path) -> Result<Generation>) -> Result<Self> {
         let publication = Publication::of(index)?;
         let generation = open(&publication.path(index))?;
-        let (totals, suggested) = Default::default();
-        Ok(Self { generation, publication, totals, suggested })
+        let (totals, suggested, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, facets })
     }
 
     /// Reads all files, so that questions find them in memory (engine 10). It changes no answer.
@@ -98,6 +101,11 @@ impl Catalogue {
     /// Hits and misses of the cache of suggestions.
     pub fn suggest_uses(&self) -> Uses {
         self.suggested.uses()
+    }
+
+    /// Hits and misses of the cache of facets.
+    pub fn facets_uses(&self) -> Uses {
+        self.facets.uses()
     }
 
     /// The manifest of the generation.
@@ -222,7 +230,10 @@ impl Catalogue {
         let more = found.len() > hits_max;
         found.truncate(hits_max);
         let last = found.last().filter(|_| more);
-        let next = last.map(|&(sort_key, hit)| Place { sort_key, figi: self.figi(hit) });
+        let next = last.map(|&(sort_key, hit)| {
+            let ranks = &self.generation.parts[hit.part as usize].ranks;
+            ranks.place(sort_key, self.figi(hit))
+        });
         Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
     }
 
@@ -287,12 +298,12 @@ impl Catalogue {
         for (rows, (part, entry)) in
             counts.into_iter().zip(self.generation.parts.iter().zip(&self.manifest().parts))
         {
-            let driver = match lookup.id_value.id_type() {
-                IdType::BbGlobal => "order of FIGIs",
-                _ => "identifier directory",
+            let looked_up = match lookup.id_value.id_type() {
+                IdType::BbGlobal => "FIGI",
+                _ => "identifier",
             };
             text += &format!("{}: {} rows\n", entry.folder, part.rows.len());
-            text += &format!("  drives: {driver} ({rows} rows)\n");
+            text += &format!("  finds the rows with the {looked_up}: {rows}\n");
             let filters = lookup.filters().cloned().unwrap_or_else(Filters::default);
             text += &plan::display_verified(&filters, self.vocabulary()).to_string();
         }

@@ -20,7 +20,8 @@ use crate::search::{Hit, TooManyHits};
 pub struct ResolveBounds {
     /// The most rows that one identifier may find. With more, it is invalid.
     pub identifier_rows_max: usize,
-    /// The most rows of all identifiers together. The identifiers beyond are invalid.
+    /// The most rows of all identifiers together. The identifiers beyond are invalid, and
+    /// [`Resolution::is_beyond_rows`].
     pub rows_max: usize,
     /// The most candidates of an ambiguous identifier.
     pub candidates_max: usize,
@@ -39,6 +40,9 @@ pub struct Resolution {
     /// An identifier that is one check digit or one transposition away, and that has rows. For a
     /// wrong check digit the right one, even without rows.
     pub correction: Option<String>,
+    /// Whether it is invalid only since the identifiers before it have used up
+    /// [`ResolveBounds::rows_max`]: asked without them, it has an answer.
+    pub is_beyond_rows: bool,
 }
 
 /// The status of one identifier.
@@ -123,8 +127,8 @@ impl Candidate for Found<'_> {
         row.share_class_figi().or(row.composite_figi()).unwrap_or(row.figi())
     }
 
-    fn place(self) -> (u16, Figi) {
-        (self.part.ranks.rank(self.hit.doc), self.part.rows.figi(self.hit.doc))
+    fn place(self) -> (u64, Figi) {
+        (self.part.ranks.rank(self.hit.doc).sort_key(0), self.part.rows.figi(self.hit.doc))
     }
 }
 
@@ -149,7 +153,7 @@ impl Catalogue {
         let (mut place, mut rows_left, mut hits) = (0, bounds.rows_max, Vec::new());
         for (number, question) in questions.iter().enumerate() {
             let mut found = Vec::with_capacity(question.lookups.len());
-            let mut refused = None;
+            let (mut refused, mut is_beyond_rows) = (None, false);
             for lookup in &question.lookups {
                 hits.clear();
                 let most = bounds.identifier_rows_max.min(rows_left);
@@ -159,7 +163,8 @@ impl Catalogue {
                         found.push((lookup.id_value.id_type(), self.found(&hits)));
                     }
                     Err(TooManyHits { hits_max }) => {
-                        refused = Some(too_many(hits_max, &bounds));
+                        is_beyond_rows |= hits_max < bounds.identifier_rows_max;
+                        refused = Some(too_many(is_beyond_rows, &bounds));
                     }
                 }
                 place += 1;
@@ -188,7 +193,9 @@ impl Catalogue {
                     };
                     resolution(status, tried(question), Vec::new())
                 }
-                Err(status) => resolution(status, tried(question), Vec::new()),
+                Err(status) => {
+                    Resolution { is_beyond_rows, ..resolution(status, tried(question), Vec::new()) }
+                }
             });
         }
         self.correct(&questions, &unfound, &mut resolutions, meter)?;
@@ -245,7 +252,7 @@ impl Catalogue {
 }
 
 fn resolution(status: Status, id_types: Vec<IdType>, hits: Vec<Hit>) -> Resolution {
-    Resolution { status, id_types, hits, correction: None }
+    Resolution { status, id_types, hits, correction: None, is_beyond_rows: false }
 }
 
 /// The type that was tried, when it is the only one.
@@ -259,14 +266,14 @@ fn tried(question: &Question<'_>) -> Vec<IdType> {
     }
 }
 
-fn too_many(hits_max: usize, bounds: &ResolveBounds) -> String {
-    if hits_max == bounds.identifier_rows_max {
-        format!("it has more than {hits_max} rows")
-    } else {
+fn too_many(is_beyond_rows: bool, bounds: &ResolveBounds) -> String {
+    if is_beyond_rows {
         format!(
             "the identifiers of this request have more than {} rows together; ask in several \
              requests",
             bounds.rows_max
         )
+    } else {
+        format!("it has more than {} rows", bounds.identifier_rows_max)
     }
 }

@@ -52,6 +52,10 @@ impl Catalogue {
         })?;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let path = self.generation.path.join(&entry.folder);
+            if !part.ranks.are_of(&securities) {
+                let what = "ranks: the importances are not those of the instruments";
+                return Err(Error::damaged(&path, what));
+            }
             let columns = Columns::open(&part.segment, self.vocabulary(), &path)?;
             let mut keys = 0;
             let mut in_bitmaps = 0;
@@ -67,7 +71,8 @@ impl Catalogue {
                 }
                 in_bitmaps +=
                     Property::ALL.into_iter().filter_map(|it| instrument.property(it)).count()
-                        + usize::from(instrument.is_unlisted_equity());
+                        + usize::from(instrument.is_unlisted_equity())
+                        + 1;
                 Ok::<_, Error>(())
             })?;
             if in_bitmaps as u64 != part.bitmaps.rows() {
@@ -118,6 +123,10 @@ fn agree(
     let unlisted = part.bitmaps.unlisted_equities();
     if instrument.is_unlisted_equity() != unlisted.is_some_and(|bitmap| bitmap.contains(doc)) {
         return Err("the bitmap of unlisted equities disagrees with its fields".into());
+    }
+    let level = instrument.level();
+    if part.bitmaps.of_level(level).is_none_or(|bitmap| !bitmap.contains(doc)) {
+        return Err(format!("the bitmap of level {} does not hold it", level.name()));
     }
     if instrument.is_unlisted_equity() != columns.is_unlisted_equity(doc) {
         return Err("the fast field of unlisted equities disagrees with its fields".into());

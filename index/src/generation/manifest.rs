@@ -16,7 +16,7 @@ use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// The number of the format that this version writes, the only one that it reads: an index is
 /// built again every night.
-pub(crate) const FORMAT: u32 = 7;
+pub(crate) const FORMAT: u32 = 8;
 
 /// The name of the manifest in the folder of a generation.
 const MANIFEST: &str = "manifest.toml";
@@ -40,6 +40,10 @@ pub struct Manifest {
     pub built_at: String,
     /// The number of instruments.
     pub instruments: u64,
+    /// The significant bits that the index keeps of each importance, of 53, when there are more than
+    /// 65,535 different ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub importance_bits: Option<u32>,
     /// The seed of the identifier directory's hash, hexadecimal.
     pub hash_seed: String,
     /// The dumps it was built from, in the order given.
@@ -47,6 +51,13 @@ pub struct Manifest {
     /// The values of each enum-like property in the data and in the lists given at ingestion
     /// (contract 6.2), by the name of the property.
     pub values: BTreeMap<String, Vec<String>>,
+    /// The names of exchanges, by their codes, for people.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exchanges: BTreeMap<String, String>,
+    /// The number of instruments that have a value in each column, by its name in a dump, without
+    /// empty columns. Empty when it is not known.
+    #[serde(default)]
+    pub filled: BTreeMap<String, u64>,
     /// The parts, in FIGI order.
     pub parts: Vec<PartEntry>,
 }

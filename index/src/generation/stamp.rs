@@ -228,9 +228,12 @@ mod tests {
                 generation: 1,
                 built_at: String::new(),
                 instruments: 0,
+                importance_bits: None,
                 hash_seed: String::new(),
                 sources: Vec::new(),
                 values: BTreeMap::new(),
+                exchanges: BTreeMap::new(),
+                filled: BTreeMap::new(),
                 parts: vec![PartEntry {
                     folder: "part-000".to_owned(),
                     instruments: 0,

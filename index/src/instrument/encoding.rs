@@ -5,6 +5,7 @@ use super::Instrument;
 use super::date::Date;
 use super::figi::Figi;
 use super::id_type::{IdType, IdValue};
+use super::importance::Importance;
 use super::vocabulary::Property;
 
 /// Writes the known fields one after the other, and sets the bit of each in `present`.
@@ -30,7 +31,7 @@ impl Instrument {
         self.encode_fields(out, true);
     }
 
-    /// Appends the instrument without the fields that its row holds.
+    /// Appends the instrument without the fields that its row and its rank hold.
     pub(crate) fn encode_extras(&self, out: &mut Vec<u8>) {
         self.encode_fields(out, false);
     }
@@ -70,6 +71,9 @@ impl Instrument {
             writer.field(date, |out, date| out.extend_from_slice(&date.to_days().to_le_bytes()));
         }
         writer.field(self.listed, |out, listed| out.push(u8::from(listed)));
+        writer.field(self.importance.filter(|_| whole), |out, importance| {
+            out.extend_from_slice(&importance.to_bits().to_le_bytes());
+        });
         let present = writer.present;
         put_number(out, self.identifiers.len());
         for id_value in &self.identifiers {
@@ -115,6 +119,8 @@ impl Instrument {
             *date = reader.field(|bytes| Date::from_days(i64::from_le_bytes(take(bytes)?)))?;
         }
         instrument.listed = reader.field(|bytes| take(bytes).map(|[listed]| listed != 0))?;
+        instrument.importance =
+            reader.field(|bytes| Importance::from_bits(u64::from_le_bytes(take(bytes)?)))?;
         let mut bytes = reader.bytes;
         for _ in 0..take_number(&mut bytes)? {
             let [code] = take(&mut bytes)?;
@@ -129,8 +135,8 @@ impl Instrument {
     }
 }
 
-// The presence bits: two FIGIs, six texts, the properties, five values, listed.
-const _: () = assert!(2 + 6 + Property::COUNT + 5 < 32);
+// The presence bits: two FIGIs, six texts, the properties, five values, listed, importance.
+const _: () = assert!(2 + 6 + Property::COUNT + 5 + 2 <= 32);
 
 impl Writer<'_> {
     fn field<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Vec<u8>, T)) {
@@ -213,7 +219,10 @@ mod tests {
             let days = -700_000_i64..700_000;
             proptest::option::of(days.prop_map(|days| Date::from_days(days).unwrap()))
         };
-        let values = (number(), number(), number(), date(), date(), any::<Option<bool>>());
+        let importance =
+            proptest::option::of((0.0..1e15).prop_map(|number| Importance::new(number).unwrap()));
+        let values =
+            (number(), number(), number(), date(), date(), any::<Option<bool>>(), importance);
         let id_value = (0_u8..26, ".{1,60}").prop_map(|(code, text)| {
             IdValue::from_index(IdType::from_code(code).unwrap(), &text).into_owned()
         });
@@ -239,6 +248,7 @@ mod tests {
                 expiration: values.3,
                 maturity: values.4,
                 listed: values.5,
+                importance: values.6,
                 identifiers: lists.0,
                 alias: lists.1,
             }

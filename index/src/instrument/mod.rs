@@ -6,7 +6,9 @@ pub(crate) mod date;
 pub(crate) mod encoding;
 pub(crate) mod figi;
 pub(crate) mod id_type;
+pub(crate) mod importance;
 pub(crate) mod kind;
+pub(crate) mod level;
 pub(crate) mod markets;
 pub(crate) mod vocabulary;
 
@@ -15,6 +17,8 @@ use std::fmt;
 use self::date::Date;
 use self::figi::Figi;
 use self::id_type::{IdType, IdValue};
+use self::importance::Importance;
+use self::level::Level;
 use self::vocabulary::Property;
 
 /// The market sector whose rows may be unlisted equities (contract 6.9).
@@ -50,6 +54,9 @@ pub struct Instrument {
     pub maturity: Option<Date>,
     /// Whether it is listed on an exchange. Unknown counts as listed.
     pub listed: Option<bool>,
+    /// The importance that the operator gives it, by which a search orders (contract 10.8). An
+    /// index of more than 65,535 different ones keeps the first bits of each.
+    pub importance: Option<Importance>,
     /// The text that replaces attributes which are not available (contract 12.4).
     pub metadata: Option<String>,
     /// Result field `uniqueID` of v2 and v1.
@@ -80,6 +87,7 @@ impl Instrument {
             expiration: None,
             maturity: None,
             listed: None,
+            importance: None,
             metadata: None,
             unique_id: None,
             unique_id_fut_opt: None,
@@ -123,6 +131,11 @@ impl Instrument {
         own.chain(given.map(IdValue::borrowed))
     }
 
+    /// Its level in its family.
+    pub fn level(&self) -> Level {
+        Level::of(self.figi, self.composite_figi, self.share_class_figi)
+    }
+
     /// The third-party identifiers of one idType.
     pub fn identifiers_of(&self, id_type: IdType) -> impl Iterator<Item = &IdValue<'static>> {
         self.identifiers.iter().filter(move |value| value.id_type() == id_type)
@@ -150,6 +163,7 @@ impl Instrument {
         win("expiration", &mut self.expiration, later.expiration, changed);
         win("maturity", &mut self.maturity, later.maturity, changed);
         win("listed", &mut self.listed, later.listed, changed);
+        win("importance", &mut self.importance, later.importance, changed);
         win("metadata", &mut self.metadata, later.metadata, changed);
         win("uniqueID", &mut self.unique_id, later.unique_id, changed);
         win("uniqueIDFutOpt", &mut self.unique_id_fut_opt, later.unique_id_fut_opt, changed);

@@ -28,8 +28,8 @@ use self::identifiers::Identifiers;
 use self::identifiers::lengths::Lengths;
 use self::numbers::Numbers;
 use self::ranks::Ranks;
-use self::rows::Rows;
-use self::segment::columns::{Columns, ValueColumn};
+use self::rows::{Row, Rows};
+use self::segment::columns::{Columns, CountedColumns, ValueColumn};
 use self::segment::dictionary::Dictionary;
 use self::segment::open_segment;
 use self::segment::schema::Fields;
@@ -48,6 +48,7 @@ pub(crate) struct Part {
     pub(crate) beginnings: Beginnings,
     /// The market segments, which an answer about one instrument shows; `None` when no row has one.
     pub(crate) mic_codes: Option<ValueColumn>,
+    pub(crate) counted: CountedColumns,
     pub(crate) segment: SegmentReader,
     /// The words of the segment.
     pub(crate) dictionary: Dictionary,
@@ -82,6 +83,7 @@ impl Part {
             ranks: Ranks::open(path, rows.len())?,
             beginnings: Beginnings::open(path)?,
             mic_codes: ValueColumn::open(&segment, Property::MicCode, vocabulary, path)?,
+            counted: CountedColumns::default(),
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
             dictionary: Dictionary::open(&segment, fields.words, path)?,
@@ -122,6 +124,19 @@ impl Part {
         path: &Path,
         mut each: impl FnMut(u32, Instrument) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.for_each_apart(path, |doc, row, mut instrument| {
+            instrument.complete(&row);
+            each(doc, instrument)
+        })
+    }
+
+    /// As [`Self::for_each`], with the row, and an instrument in which only the extras are filled
+    /// in: that copies no text of the row.
+    pub(crate) fn for_each_apart<E: From<Error>>(
+        &self,
+        path: &Path,
+        mut each: impl FnMut(u32, Row<'_>, Instrument) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut doc = 0;
         self.rows.read_in_order();
         self.extras.for_each(path, |mut instrument| {
@@ -129,9 +144,9 @@ impl Part {
                 let what = format!("extras: {} is not the FIGI of its row", instrument.figi);
                 return Err(Error::damaged(path, what).into());
             }
-            instrument.complete(&self.rows.get(doc));
+            instrument.importance = self.ranks.importance(doc);
             doc += 1;
-            each(doc - 1, instrument)
+            each(doc - 1, self.rows.get(doc - 1), instrument)
         })?;
         if doc as usize != self.rows.len() {
             return Err(Error::damaged(path, "extras: fewer instruments than rows").into());

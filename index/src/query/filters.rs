@@ -4,6 +4,7 @@
 use std::{iter, mem};
 
 use super::interval::{DateInterval, NumberInterval};
+use crate::instrument::level::Levels;
 use crate::instrument::vocabulary::{Known, Property};
 
 /// Conditions on the values of a row. A row must pass all that are given.
@@ -11,6 +12,8 @@ use crate::instrument::vocabulary::{Known, Property};
 pub struct Filters {
     /// For each enum-like property, the values of which the row must have one.
     pub known: KnownValues,
+    /// The levels of which the row must have one, unless there are none.
+    pub levels: Levels,
     /// `strike`. A row without the number does not match (contract 6.12).
     pub strike: Option<NumberInterval>,
     /// `contractSize`, by the same rule.
@@ -50,12 +53,20 @@ const VALUE_UNITS: u64 = 5;
 const INTERVAL_UNITS: u64 = 40;
 
 impl Filters {
+    /// Whether an interval is asked for.
+    pub(crate) fn has_intervals(&self) -> bool {
+        let numbers = [self.strike, self.contract_size, self.coupon];
+        let dates = [self.expiration, self.maturity];
+        numbers.iter().any(Option::is_some) || dates.iter().any(Option::is_some)
+    }
+
     /// The units of work of looking up these filters in a part.
     pub(crate) fn units(&self) -> u64 {
         let numbers = [self.strike, self.contract_size, self.coupon].into_iter().flatten();
         let dates = [self.expiration, self.maturity].into_iter().flatten();
         let intervals = (numbers.count() + dates.count()) as u64;
-        1 + VALUE_UNITS * self.known.len() as u64 + INTERVAL_UNITS * intervals
+        let values = (self.known.len() + self.levels.iter().count()) as u64;
+        1 + VALUE_UNITS * values + INTERVAL_UNITS * intervals
     }
 }
 

@@ -149,8 +149,8 @@ mod tests {
             figi(self.security)
         }
 
-        fn place(self) -> (u16, Figi) {
-            (self.rank, figi(self.number))
+        fn place(self) -> (u64, Figi) {
+            (self.rank.into(), figi(self.number))
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) trait Candidate: Copy {
     /// The FIGI of its share class; without one that of its composite; without either its own.
     fn security(self) -> Figi;
     /// Its place in the order of a search (contract 10.2): rank, then FIGI.
-    fn place(self) -> (u16, Figi);
+    fn place(self) -> (u64, Figi);
 }
 
 /// The steps, in the order in which the caller states them. Without any, an identifier with

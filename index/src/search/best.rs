@@ -1,6 +1,6 @@
 //! Fifth step of a search: the best rows of one part, those that a person would want first.
 //!
-//! The order of a search (contract 10.2 to 10.6) is by [`Tier`], which says how a row came to
+//! The order of a search (contract 10.2 to 10.8) is by [`Tier`], which says how a row came to
 //! match; then by rank, which does not depend on the question (`part::ranks`); then by FIGI. Where
 //! few rows match, all of them are read and sorted. Where many match, they are read in the order
 //! of ranks, tier by tier, until the page is full.
@@ -17,11 +17,12 @@ use super::positions::{END, POSITION_UNITS, Positions, STEP_UNITS};
 use super::row_set::RowSet;
 use super::whole_text;
 use crate::error::{Error, Result};
+use crate::instrument::figi::Figi;
 use crate::instrument::kind::Kind;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::part::ranks::rank::RANK_END;
+use crate::part::ranks::rank::{RANK_BITS, Rank};
 use crate::query::{Keywords, Place, Search};
 
 /// The way in which a row came to match. The earlier the tier, the more surely the row is meant.
@@ -41,11 +42,11 @@ pub(crate) enum Tier {
     Joined,
 }
 
-/// A row of a part with its sort key ([`Place::sort_key`]). Ordered as the answer is: rows of the
-/// same key by DocId, which is FIGI order.
+/// A row of a part with its sort key: its tier, then its rank. Ordered as the answer is: rows of
+/// the same key by DocId, which is FIGI order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortedRow {
-    pub(crate) sort_key: u32,
+    pub(crate) sort_key: u64,
     pub(crate) doc: u32,
 }
 
@@ -85,6 +86,7 @@ pub(crate) fn best(
     meter: &Meter,
 ) -> Result<Vec<SortedRow>> {
     let tiers = Tiers::new(part, plan, search.keywords.as_ref(), vocabulary, meter)?;
+    let after = after.map(|after| part.ranks.after(after));
     let mut page = Collector { part, tiers, after, wanted, found: Vec::new() };
     match &plan.driver {
         Driver::Words(_) if plan.rows_max() <= FEW_ROWS => {
@@ -149,15 +151,17 @@ pub(crate) fn exact(
 struct Collector<'a> {
     part: &'a Part,
     tiers: Tiers<'a>,
-    after: Option<Place>,
+    /// The sort key and the FIGI after which the page begins, as [`Ranks::after`] returns them.
+    ///
+    /// [`Ranks::after`]: crate::part::ranks::Ranks::after
+    after: Option<(u64, Option<Figi>)>,
     wanted: usize,
     found: Vec<SortedRow>,
 }
 
 impl Collector<'_> {
     fn row(&self, tier: Tier, doc: u32) -> SortedRow {
-        let sort_key = tier as u32 * RANK_END + u32::from(self.part.ranks.rank(doc));
-        SortedRow { sort_key, doc }
+        SortedRow { sort_key: self.part.ranks.rank(doc).sort_key(tier as u64), doc }
     }
 
     fn is_full(&self) -> bool {
@@ -167,9 +171,9 @@ impl Collector<'_> {
     /// Adds a row unless it was on an earlier page.
     fn add(&mut self, tier: Tier, doc: u32) {
         let row = self.row(tier, doc);
-        let is_new = self.after.is_none_or(|after| {
-            row.sort_key > after.sort_key
-                || row.sort_key == after.sort_key && self.part.rows.figi(doc) > after.figi
+        let is_new = self.after.is_none_or(|(sort_key, figi)| {
+            row.sort_key > sort_key
+                || row.sort_key == sort_key && Some(self.part.rows.figi(doc)) > figi
         });
         if is_new {
             self.found.push(row);
@@ -259,14 +263,13 @@ impl Collector<'_> {
     /// The first position of a tier that was on no earlier page. The rows of the tier begin at
     /// `first`.
     fn start(&self, tier: Tier, first: u32) -> u32 {
-        let Some(after) = self.after else { return first };
-        let before = after.sort_key / RANK_END;
-        if before != tier as u32 {
-            return if before < tier as u32 { first } else { END };
+        let Some((sort_key, figi)) = self.after else { return first };
+        let before = sort_key >> RANK_BITS;
+        if before != tier as u64 {
+            return if before < tier as u64 { first } else { END };
         }
-        let rank = (after.sort_key % RANK_END) as u16;
-        let ranks = &self.part.ranks;
-        first.max(ranks.first_from(rank, self.part.rows.first_after(after.figi)))
+        let doc = figi.map_or(0, |figi| self.part.rows.first_after(figi));
+        first.max(self.part.ranks.first_from(Rank::of_sort_key(sort_key), doc))
     }
 
     fn finish(mut self) -> Vec<SortedRow> {

@@ -14,8 +14,8 @@ pub(crate) struct Conditions<'a> {
     /// Bitmaps that must all contain the row, the one with the fewest rows first.
     pub(crate) demanded: Vec<Bitmap<'a>>,
     /// Groups of which one bitmap must contain the row; in each group the bitmap with the most
-    /// rows comes first. A group holds values of one property, of which a row has one at most,
-    /// so its bitmaps share no row.
+    /// rows comes first. A group holds values of one property, or levels, of which a row has one
+    /// at most, so its bitmaps share no row.
     pub(crate) any_of: Vec<Vec<Bitmap<'a>>>,
     /// A bitmap that must not contain the row.
     pub(crate) excluded: Option<Bitmap<'a>>,
@@ -29,17 +29,23 @@ impl<'a> Conditions<'a> {
         let mut is_impossible = false;
         // These allocate nothing for most questions, which ask for no values.
         let (mut demanded, mut any_of) = (Vec::new(), Vec::new());
-        for one_of in filters.known.iter() {
-            let mut bitmaps = one_of.values().filter_map(|known| part.bitmaps.of(known));
-            match (bitmaps.next(), bitmaps.next()) {
-                (None, _) => is_impossible = true,
-                (Some(bitmap), None) => demanded.push(bitmap),
-                (Some(first), Some(second)) => {
-                    let mut any: Vec<_> = [first, second].into_iter().chain(bitmaps).collect();
-                    any.sort_by_key(|bitmap| Reverse(bitmap.rows()));
-                    any_of.push(any);
-                }
+        let mut one_of = |bitmaps: &mut dyn Iterator<Item = Bitmap<'a>>| match (
+            bitmaps.next(),
+            bitmaps.next(),
+        ) {
+            (None, _) => is_impossible = true,
+            (Some(bitmap), None) => demanded.push(bitmap),
+            (Some(first), Some(second)) => {
+                let mut any: Vec<_> = [first, second].into_iter().chain(bitmaps).collect();
+                any.sort_by_key(|bitmap| Reverse(bitmap.rows()));
+                any_of.push(any);
             }
+        };
+        for asked in filters.known.iter() {
+            one_of(&mut asked.values().filter_map(|known| part.bitmaps.of(known)));
+        }
+        if !filters.levels.is_empty() {
+            one_of(&mut filters.levels.iter().filter_map(|level| part.bitmaps.of_level(level)));
         }
         demanded.sort_by_key(|bitmap| bitmap.rows());
         let excluded = part.bitmaps.unlisted_equities();

@@ -13,11 +13,15 @@
 //! 5. [`best`] finds the first rows in the order of a search. It reads posting lists in the order
 //!    of ranks ([`positions`]) when many rows match.
 //!
+//! [`facets`] counts the values of the matching rows instead: how many are of each currency, for
+//! example.
+//!
 //! [`row_set`] is the set of rows that these files pass to each other. The catalogue joins the
 //! answers of the parts.
 
 pub(crate) mod best;
 pub(crate) mod conditions;
+pub(crate) mod facets;
 pub(crate) mod matches;
 pub(crate) mod plan;
 pub(crate) mod positions;

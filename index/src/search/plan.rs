@@ -19,6 +19,7 @@ use super::conditions::Conditions;
 use super::row_set::RowSet;
 use super::whole_text;
 use crate::error::Result;
+use crate::instrument::level::{Level, Levels};
 use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
@@ -45,9 +46,9 @@ pub(crate) enum Driver {
     Words(Vec<Alternative>),
     /// Bitmaps and intervals.
     Filters {
-        /// The properties of which values are asked for, each with the number of rows that have
-        /// one of these values; the fewest rows come first.
-        demanded: Vec<(Property, u32)>,
+        /// The demands of the filters, each with the number of rows that satisfy it; the fewest
+        /// rows come first.
+        demanded: Vec<(Demand, u32)>,
         /// The number of rows that the bitmap of unlisted equities removes.
         excluded: Option<u32>,
         /// All filters of the question.
@@ -55,6 +56,15 @@ pub(crate) enum Driver {
     },
     /// No row has a value that is asked for.
     Nothing,
+}
+
+/// A demand of the filters, when these drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// One of the values of a property that are asked for.
+    Value(Property),
+    /// One of the levels that are asked for.
+    Level,
 }
 
 /// Words that a row must all hold, and the filters that it must pass besides. A question has one
@@ -152,13 +162,17 @@ impl Plan {
         let mut demanded = Vec::new();
         for one_of in filters.known.iter() {
             // A row has one value of a property at most, so no row is counted twice.
-            match one_of.values().filter_map(|known| part.bitmaps.of(known)).map(Bitmap::rows).sum()
-            {
-                0 => return Self::without_words(Driver::Nothing, Counter::Statistics(0)),
-                rows => demanded.push((one_of.property(), rows)),
-            }
+            let bitmaps = one_of.values().filter_map(|known| part.bitmaps.of(known));
+            demanded.push((Demand::Value(one_of.property()), bitmaps.map(Bitmap::rows).sum()));
+        }
+        if !filters.levels.is_empty() {
+            let bitmaps = filters.levels.iter().filter_map(|level| part.bitmaps.of_level(level));
+            demanded.push((Demand::Level, bitmaps.map(Bitmap::rows).sum()));
         }
         demanded.sort_by_key(|(_, rows)| *rows);
+        if let Some((_, 0)) = demanded.first() {
+            return Self::without_words(Driver::Nothing, Counter::Statistics(0));
+        }
         let counter = match (&demanded[..], excluded) {
             _ if interval_names(filters).next().is_some() => Counter::Blocks,
             ([], None) => Counter::Statistics(part.rows.len() as u32),
@@ -191,7 +205,8 @@ impl Plan {
             Driver::Words(alternatives) => alternatives
                 .iter()
                 .map(|alternative| {
-                    let values = alternative.verified.known.len() as u64;
+                    let verified = &alternative.verified;
+                    let values = (verified.known.len() + verified.levels.iter().count()) as u64;
                     u64::from(alternative.rows_max) * (2 * alternative.terms() + 2 + values)
                 })
                 .sum(),
@@ -212,15 +227,15 @@ impl Plan {
         vocabulary: &'a Vocabulary,
     ) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| {
-            let whole = [("identifiers", self.identified.len()), ("tickers and names", exact)];
+            let whole = [("an identifier", self.identified.len()), ("ticker or name", exact)];
             for (kind, rows) in whole.into_iter().filter(|(_, rows)| *rows > 0) {
-                writeln!(f, "  {kind}: {rows} rows carry the whole text")?;
+                writeln!(f, "  {rows} rows have the whole text as {kind}")?;
             }
             write!(f, "{}", self.driver.display(vocabulary))?;
             match self.counter {
-                Counter::Statistics(rows) => writeln!(f, "  counts: statistics ({rows} rows)"),
-                Counter::Blocks => writeln!(f, "  counts: bits of blocks, once for a generation"),
-                Counter::Walk => writeln!(f, "  counts: a walk, once for a generation"),
+                Counter::Statistics(rows) => writeln!(f, "  knows the total: {rows}"),
+                Counter::Blocks => writeln!(f, "  counts bits, once for a generation"),
+                Counter::Walk => writeln!(f, "  counts row by row, once for a generation"),
             }
         })
     }
@@ -229,36 +244,40 @@ impl Plan {
 impl Driver {
     fn display<'a>(&'a self, vocabulary: &'a Vocabulary) -> impl fmt::Display + 'a {
         fmt::from_fn(move |f| match self {
-            Self::Nothing => writeln!(f, "  nothing drives: no row has a demanded value"),
+            Self::Nothing => writeln!(f, "  reads nothing: no row has a value that is asked for"),
             Self::Words(alternatives) => {
                 for Alternative { words, verified, rows_max } in alternatives {
                     let words: Vec<&str> = words.iter().map(|word| &*word.squeezed).collect();
                     let words = words.join(" + ");
-                    writeln!(f, "  drives: posting lists of {words} (<= {rows_max} rows)")?;
+                    writeln!(f, "  reads the rows with the words {words}: at most {rows_max}")?;
                     write!(f, "{}", display_verified(verified, vocabulary))?;
                 }
                 if alternatives.is_empty() {
-                    writeln!(f, "  nothing drives: no row holds the words")?;
+                    writeln!(f, "  reads nothing: no row has the words")?;
                 }
                 Ok(())
             }
             Self::Filters { demanded, excluded, filters } => {
-                write!(f, "  drives: ")?;
-                for (place, (property, rows)) in demanded.iter().enumerate() {
-                    let and = if place == 0 { "" } else { " + " };
-                    let one_of = filters.known.of(*property);
-                    let one_of = one_of.expect("the plan is made of these filters");
-                    write!(f, "{and}{} ({rows} rows)", display_values(one_of, vocabulary))?;
+                for (place, (demand, rows)) in demanded.iter().enumerate() {
+                    let begin = if place == 0 { "reads the rows with" } else { "and with" };
+                    let what = match demand {
+                        Demand::Level => display_levels(filters.levels),
+                        Demand::Value(property) => {
+                            let one_of = filters.known.of(*property);
+                            let one_of = one_of.expect("the plan is made of these filters");
+                            display_values(one_of, vocabulary)
+                        }
+                    };
+                    writeln!(f, "  {begin} {what}: {rows}")?;
                 }
                 if demanded.is_empty() {
-                    write!(f, "all rows")?;
+                    writeln!(f, "  reads all rows")?;
                 }
                 if let Some(rows) = excluded {
-                    write!(f, " - bitmap of unlisted equities ({rows} rows)")?;
+                    writeln!(f, "  without the unlisted equities: {rows}")?;
                 }
-                writeln!(f)?;
                 for name in interval_names(filters) {
-                    writeln!(f, "  compares: ordinals of {name}")?;
+                    writeln!(f, "  keeps those within the interval of {name}")?;
                 }
                 Ok(())
             }
@@ -296,23 +315,30 @@ pub(crate) fn display_verified<'a>(
 ) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         for one_of in filters.known.iter() {
-            writeln!(f, "    verifies: {}", display_values(one_of, vocabulary))?;
+            writeln!(f, "    keeps those with {}", display_values(one_of, vocabulary))?;
+        }
+        if !filters.levels.is_empty() {
+            writeln!(f, "    keeps those with {}", display_levels(filters.levels))?;
         }
         for name in interval_names(filters) {
-            writeln!(f, "    verifies: ordinal of {name}")?;
+            writeln!(f, "    keeps those within the interval of {name}")?;
         }
         if !filters.include_unlisted_equities {
-            writeln!(f, "    verifies: not an unlisted equity")?;
+            writeln!(f, "    keeps those that are not unlisted equities")?;
         }
         Ok(())
     })
 }
 
-/// The bitmaps of the values of which a row must have one, as text for people.
-fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> impl fmt::Display {
+/// The values of which a row must have one, as text for people.
+fn display_values(one_of: OneOf<'_>, vocabulary: &Vocabulary) -> String {
     let values: Vec<&str> = one_of.values().map(|known| vocabulary.text(known)).collect();
-    let bitmaps = if one_of.is_alone() { "bitmap" } else { "bitmaps" };
-    format!("{bitmaps} of {} {}", one_of.property().name(), escaped(values.join(" | ")))
+    format!("{} {}", one_of.property().name(), escaped(values.join(" | ")))
+}
+
+/// The levels of which a row must have one, as text for people.
+fn display_levels(levels: Levels) -> String {
+    format!("level {}", levels.iter().map(Level::name).collect::<Vec<_>>().join(" | "))
 }
 
 fn interval_names(filters: &Filters) -> impl Iterator<Item = &'static str> {

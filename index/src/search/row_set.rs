@@ -45,6 +45,11 @@ impl RowSet {
         self.few.dedup();
     }
 
+    /// A bit for each row of the part, in words of 64; `None` for a set of few rows.
+    pub(crate) fn bits(&self) -> Option<&[u64]> {
+        (!self.bits.is_empty()).then_some(&self.bits[..])
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.few.is_empty() && self.bits.is_empty()
     }

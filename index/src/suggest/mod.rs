@@ -22,6 +22,7 @@ mod reading;
 mod spelled;
 mod typo;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use self::interpretations::{Interpretation, rows};
@@ -128,6 +129,15 @@ pub(crate) fn suggest(
     meter.absorb(&work)?;
     meter.charge(LISTINGS_UNITS * (limit * parts.len()) as u64)?;
     Ok(suggester.best(candidates))
+}
+
+/// The points that a row loses by its signals, with its kind and the ordinal of its importance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost {
+    kind: Kind,
+    importance: Reverse<u16>,
+    points: i32,
+    hit: Hit,
 }
 
 /// The work for one question.
@@ -289,20 +299,19 @@ impl Suggester<'_> {
             }
             _ => Vec::new(),
         };
-        let mut all: Vec<(i32, Hit, Fit)> = candidates
-            .fits
+        let costs = self.costs(candidates.fits.keys().copied());
+        let mut all: Vec<_> = costs
             .into_iter()
-            .map(|(hit, fit)| {
-                let ranks = &self.parts[hit.part as usize].ranks;
-                let kind = ranks.kind(hit.doc);
+            .map(|Cost { kind, importance, points, hit }| {
+                let fit = candidates.fits[&hit];
                 let of_kind = if said.contains(&kind) { 0 } else { cost(kind) };
-                (-(fit.points - of_kind - ranks.cost(hit.doc)), hit, fit)
+                ((-(fit.points - of_kind - points), importance, hit), fit)
             })
             .collect();
-        all.sort_unstable_by_key(|(points, hit, _)| (*points, *hit));
+        all.sort_unstable_by_key(|(order, _)| *order);
         let mut seen = BTreeSet::new();
         let mut best = Vec::new();
-        for (_, hit, fit) in all {
+        for ((.., hit), fit) in all {
             if best.len() == self.limit {
                 break;
             }
@@ -314,6 +323,24 @@ impl Suggester<'_> {
             }
         }
         best
+    }
+
+    /// The points that each row loses by its signals. Rows of one kind take the costs of all of them in the
+    /// order of their importances, so that the more important of two equal fits comes first.
+    fn costs(&self, hits: impl Iterator<Item = Hit>) -> Vec<Cost> {
+        let cost = |hit: Hit| {
+            let rank = self.parts[hit.part as usize].ranks.rank(hit.doc);
+            let (kind, importance) = (rank.kind(), Reverse(rank.ordinal()));
+            Cost { kind, importance, points: rank.cost(), hit }
+        };
+        let mut costs: Vec<Cost> = hits.map(cost).collect();
+        costs.sort_unstable();
+        for of_kind in costs.chunk_by_mut(|a, b| a.kind == b.kind) {
+            let mut points: Vec<i32> = of_kind.iter().map(|cost| cost.points).collect();
+            points.sort_unstable();
+            of_kind.iter_mut().zip(points).for_each(|(cost, points)| cost.points = points);
+        }
+        costs
     }
 
     /// The number of rows of a security.

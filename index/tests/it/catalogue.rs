@@ -274,7 +274,7 @@ fn another_format_and_a_foreign_folder_are_refused() {
     let manifest = folder.path().join("generation-000001/manifest.toml");
     fs::write(&manifest, "format = 9\nshape = \"another\"\n").unwrap();
     let other = Catalogue::open(folder.path());
-    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 7, .. })));
+    assert!(matches!(other, Err(Error::ForeignFormat { found: 9, supported: 8, .. })));
     fs::write(folder.path().join("CURRENT"), "../elsewhere\n").unwrap();
     assert!(matches!(Catalogue::open(folder.path()), Err(Error::Damaged { .. })));
 }

@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use figdex_index::{Catalogue, Filters, Keywords, Manifest, Meter, Property, Search, hex};
+use figdex_index::{
+    Catalogue, Filters, Importance, Keywords, Manifest, Meter, Property, Search, hex,
+};
 use sha2::{Digest as _, Sha256};
 
 use crate::support::{publish, universe};
@@ -17,8 +19,9 @@ const PLACES: usize = 5;
 /// of its generation without those of tantivy.
 fn published(index: &Path) -> Vec<PathBuf> {
     let mut instruments = universe(140);
-    for instrument in &mut instruments {
+    for (number, instrument) in instruments.iter_mut().enumerate() {
         instrument.name = Some(format!("NAME \"{}\"", instrument.figi));
+        instrument.importance = Importance::new((number % 7) as f64);
     }
     publish(index, &instruments, 1_000).verify().unwrap();
     let entries = fs::read_dir(index.join("generation-000001/part-000")).unwrap();

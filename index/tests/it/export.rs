@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use figdex_index::{
-    BuildOptions, Catalogue, Date, Error, Figi, Filters, IdType, Instrument, Keywords, Meter,
-    Property, Search, hex,
+    BuildOptions, Catalogue, Date, Error, Figi, Filters, IdType, Importance, Instrument, Keywords,
+    Meter, Property, Search, hex,
 };
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
@@ -53,6 +53,7 @@ fn instrument(figi: Figi) -> impl Strategy<Value = Instrument> {
                     identifiers,
                     alias,
                     share_class_figi: listed.map(|_| figi),
+                    importance: listed.and_then(|listed| Importance::new(f64::from(listed) / 3.0)),
                     strike: expiration.map(|_| 0.1 + 0.2),
                     ..Instrument::new(figi)
                 };
@@ -105,6 +106,7 @@ fn any_number_of_threads_builds_the_same_index() {
 #[test]
 fn an_inventory_counts_fields_and_values() {
     let mut instruments = universe(60);
+    instruments[4].importance = Importance::new(0.0);
     instruments[3].alias = vec!["a".into(), "b".into()];
     for text in ["US4592001014", "JP3633400001"] {
         instruments[5].identifiers.push(IdType::Isin.admit(text).unwrap());
@@ -123,6 +125,7 @@ fn an_inventory_counts_fields_and_values() {
         ("maturity", 12),
         ("listed", 40),
         ("alias", 1),
+        ("importance", 1),
         ("ID_ISIN", 1),
         ("ID_CUSIP", 0),
     ] {

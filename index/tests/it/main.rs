@@ -6,6 +6,7 @@
 mod catalogue;
 mod damage;
 mod export;
+mod importance;
 mod search;
 mod support;
 mod work;

@@ -2,10 +2,11 @@
 //! a second time, as simply as possible.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use figdex_index::{
-    Catalogue, Filters, IdType, Instrument, Keywords, Meter, Place, Property, Search, Suggest,
+    Catalogue, Facet, FacetQuestion, Filters, IdType, Instrument, Keywords, Level, Levels, Meter,
+    Place, Property, Search, Suggest,
 };
 use proptest::prelude::*;
 
@@ -106,6 +107,7 @@ fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> 
         let own = instrument.property(asked.property());
         asked.values().any(|known| own == Some(catalogue.vocabulary().text(known)))
     }) && (filters.include_unlisted_equities || !instrument.is_unlisted_equity())
+        && (filters.levels.is_empty() || filters.levels.iter().any(|it| it == instrument.level()))
         && filters.strike.is_none_or(|interval| {
             instrument.strike.is_some_and(|strike| interval.contains(strike))
         })
@@ -116,9 +118,14 @@ pub(crate) fn searches(catalogue: &Catalogue) -> impl Strategy<Value = Search> {
     let exch_codes = proptest::sample::subsequence(vec!["US", "GR", "LN"], 0..=3);
     let sectors = proptest::sample::subsequence(vec!["Equity", "Corp", "Muni"], 0..=3);
     let strike = proptest::option::weighted(0.2, 0.0..8.0);
-    (proptest::option::weighted(0.8, text()), exch_codes, sectors, strike, any::<bool>()).prop_map(
-        move |(text, exch_codes, sectors, strike, include)| {
+    let levels = proptest::option::weighted(0.3, proptest::sample::subsequence(&Level::ALL, 1..=4));
+    let values = (exch_codes, sectors, levels);
+    (proptest::option::weighted(0.8, text()), values, strike, any::<bool>()).prop_map(
+        move |(text, (exch_codes, sectors, levels), strike, include)| {
+            let mut asked = Levels::default();
+            levels.into_iter().flatten().for_each(|level| asked.insert(level));
             let mut filters = Filters {
+                levels: asked,
                 include_unlisted_equities: include,
                 strike: strike
                     .map(|low| figdex_index::NumberInterval::new(Some(low), None).unwrap()),
@@ -201,6 +208,74 @@ fn searches_agree_with_a_scan_over_one_part_and_over_many() {
         prop_assert_eq!(ranked.into_iter().collect::<BTreeSet<_>>(), expected.into_iter().collect());
     });
     assert!(found.get() > 1_000, "many searches must find something: {found:?}");
+}
+
+/// contract 16.11: counts are those of a scan, over one part and over many, for few rows and for
+/// many.
+#[test]
+fn facets_agree_with_a_scan() {
+    let mut instruments = worded(3_000);
+    for (number, instrument) in instruments.iter_mut().enumerate() {
+        instrument.composite_figi = instrument.composite_figi.filter(|_| number % 7 > 1);
+        instrument.share_class_figi = (number % 7 == 0).then(|| figi(1));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let whole = publish(&folder.path().join("one"), &instruments, 10_000);
+    let split = publish(&folder.path().join("many"), &instruments, 700);
+    let asked = [Facet::Level, Facet::Property(Property::ExchCode)];
+    let others = [Property::MarketSecDes, Property::Currency].map(Facet::Property);
+    let asked: Vec<Facet> = asked.into_iter().chain(others).collect();
+    let value = |facet: Facet, instrument: &Instrument| match facet {
+        Facet::Level => Some(instrument.level().name().to_owned()),
+        Facet::Property(property) => instrument.property(property).map(str::to_owned),
+    };
+    let (few, many, all) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let check = |search: &Search| {
+        let passing = instruments.iter().filter(|instrument| {
+            passes(&whole, &search.filters, instrument)
+                && search.keywords.as_ref().is_none_or(|words| holds(instrument, words.text()))
+        });
+        let passing: Vec<_> = passing.collect();
+        let size = match passing.len() {
+            0..=40 => &few,
+            2_000.. => &all,
+            _ => &many,
+        };
+        size.set(size.get() + 1);
+        let expected: Vec<BTreeMap<String, u64>> = asked
+            .iter()
+            .map(|facet| {
+                let mut counts = BTreeMap::new();
+                for value in passing.iter().filter_map(|instrument| value(*facet, instrument)) {
+                    *counts.entry(value).or_default() += 1;
+                }
+                counts
+            })
+            .collect();
+        let question = FacetQuestion { search: search.clone(), facets: asked.clone() };
+        for catalogue in [&whole, &split] {
+            let found = catalogue.facets(&question, &Meter::unlimited()).unwrap().unwrap();
+            prop_assert_eq!(found.total, passing.len() as u64);
+            for ((facet, expected), counts) in asked.iter().zip(&expected).zip(&found.counts) {
+                prop_assert_eq!(*facet, counts.facet);
+                prop_assert!(counts.values.is_sorted_by(|a, b| a.1 >= b.1));
+                let found = counts.values.iter();
+                let found: BTreeMap<String, u64> = found
+                    .map(|&(place, rows)| (catalogue.facet_value(*facet, place).to_owned(), rows))
+                    .collect();
+                prop_assert_eq!(&found, expected, "{:?} of {:?}", facet, search);
+            }
+        }
+        Ok(())
+    };
+    let unlisted = Filters { include_unlisted_equities: true, ..Filters::default() };
+    check(&Search::default()).unwrap();
+    check(&Search { filters: unlisted, ..Search::default() }).unwrap();
+    proptest!(ProptestConfig::with_cases(150), |(search in searches(&whole))| {
+        check(&search)?;
+    });
+    let sizes = [few, many, all].map(Cell::into_inner);
+    assert!(sizes[0] > 10 && sizes[1] > 10 && sizes[2] > 1, "{sizes:?}");
 }
 
 /// Suggestions do not depend on the parts, pass the filters, and have no row twice.

@@ -1,42 +1,56 @@
 //! The operator's table of exchanges (`--exchanges FILE`). Where a MIC and an exchange code
-//! correspond one to one, an instrument that has one of them gets the other.
+//! correspond one to one, an instrument that has one of them gets the other. The names of the
+//! exchanges are kept for people.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
 
 use figdex_index::{Instrument, Property};
 
 use crate::error::{Error, Result};
 use crate::row::Column;
+use crate::source::Input;
 
 /// Exchange codes and MICs that correspond one to one.
 #[derive(Default)]
 pub(crate) struct Exchanges {
     exch_codes: HashMap<String, String>,
     mics: HashMap<String, String>,
+    names: BTreeMap<String, String>,
 }
 
+/// Columns of exchange codes, each with the columns of their names; the first that is filled counts.
+const NAMED: [(&str, &[&str]); 2] =
+    [("exchCode", &["name", "exchFullName", "exchName"]), ("compositeCode", &["compositeName"])];
+
 impl Exchanges {
-    /// Reads the columns `mic` and `exchCode` of a CSV file and ignores others.
+    /// Reads the columns `mic` and `exchCode` of a CSV file, and the names in [`NAMED`] if they are
+    /// there. Others are ignored.
     ///
     /// # Errors
     /// [`Error::Input`] when the file cannot be read or lacks a column.
-    pub(crate) fn read(path: &Path) -> Result<Self> {
-        let name = path.display();
+    pub(crate) fn read(input: &Input) -> Result<Self> {
+        let name = input.name();
         let invalid = |line: Option<u64>, what: String| Error::input(&name, line, what);
-        let bytes = std::fs::read(path).map_err(|error| Error::open(&name, error))?;
+        let mut bytes = Vec::new();
+        input.open()?.read_to_end(&mut bytes).map_err(|error| Error::open(&name, error))?;
         let mut table = csv::Reader::from_reader(&bytes[..]);
         let of_csv = |error: csv::Error| {
             let line = error.position().map(csv::Position::line);
             invalid(line, error.to_string())
         };
         let header = table.headers().map_err(of_csv)?.clone();
+        let place = |wanted: &str| header.iter().position(|name| name.trim() == wanted);
         let column = |wanted: &str| {
-            let place = header.iter().position(|name| name.trim() == wanted);
+            let place = place(wanted);
             place.ok_or_else(|| invalid(Some(1), format!("the header has no column {wanted}")))
         };
         let (mic, exch_code) = (column("mic")?, column("exchCode")?);
+        let named = NAMED.map(|(code, names)| {
+            (place(code), names.iter().filter_map(|name| place(name)).collect::<Vec<_>>())
+        });
         let mut pairs = Vec::new();
+        let mut names = BTreeMap::new();
         for record in table.records() {
             let record = record.map_err(of_csv)?;
             let cell = |place: usize| record.get(place).map_or("", str::trim).to_owned();
@@ -44,8 +58,20 @@ impl Exchanges {
             if !pair.0.is_empty() && !pair.1.is_empty() && !pairs.contains(&pair) {
                 pairs.push(pair);
             }
+            for (code, places) in &named {
+                let Some(code) = code.map(cell).filter(|code| !code.is_empty()) else { continue };
+                let name = places.iter().map(|place| cell(*place)).find(|name| !name.is_empty());
+                if let Some(name) = name {
+                    names.entry(code).or_insert(name);
+                }
+            }
         }
-        Ok(Self::of_pairs(&pairs))
+        Ok(Self { names, ..Self::of_pairs(&pairs) })
+    }
+
+    /// The names of the exchanges, by their codes.
+    pub(crate) fn names(&self) -> &BTreeMap<String, String> {
+        &self.names
     }
 
     fn of_pairs(pairs: &[(String, String)]) -> Self {
@@ -82,6 +108,20 @@ mod tests {
     use figdex_index::Figi;
 
     use super::*;
+
+    /// The first name of a code counts; a composite has a name, too.
+    #[test]
+    fn names_of_exchanges() {
+        let table = "mic,exchCode,compositeCode,exchFullName,exchName,compositeName\n\
+                     XLON,LN,LN,London Stock Exchange,LONDON,United Kingdom\n\
+                     XNAS,UW,US,,NASDAQ GS,United States\n\
+                     XNAS,UQ,US,,,Americas\n";
+        let exchanges = Exchanges::read(&Input::Memory("table", table.as_bytes().into())).unwrap();
+        let names = exchanges.names().iter().map(|(code, name)| (&**code, &**name));
+        let expected =
+            [("LN", "London Stock Exchange"), ("US", "United States"), ("UW", "NASDAQ GS")];
+        assert!(names.eq(expected), "{:?}", exchanges.names());
+    }
 
     #[test]
     fn only_pairs_that_are_one_to_one_fill() {

@@ -7,18 +7,20 @@
 //! Without a limit an operator is still warned of an input that is much shorter than before.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use figdex_index::{
-    Catalogue, Date, Error as IndexError, Figi, Instrument, Manifest, Property, SourceEntry,
+    Catalogue, Date, Error as IndexError, Figi, Instrument, Manifest, Property, SourceEntry, chain,
 };
 use jiff::Zoned;
 
 use crate::error::{Error, Result};
 use crate::report::comparison::{Comparison, GuardLimits};
 use crate::report::grouped;
+use crate::report::less_filled::{LessFilled, less_filled};
 
 /// The most FIGIs that are named as examples of removed or of changed instruments.
 const SAMPLES_MAX: usize = 10;
@@ -70,7 +72,7 @@ impl Guard {
         let catalogue = match Catalogue::open(index) {
             Ok(catalogue) => catalogue,
             Err(IndexError::NotAnIndex(_) | IndexError::ForeignFormat { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(unreadable(&error)),
         };
         let manifest = catalogue.manifest();
         let comparison = Comparison {
@@ -107,18 +109,19 @@ impl Guard {
         Ok(())
     }
 
-    /// The comparison, once all instruments of the new generation were observed.
+    /// The comparison, once all instruments of the new generation were observed. A refusal also
+    /// names the columns that are less filled.
     ///
     /// # Errors
     /// [`Error::Guarded`] when more were removed or changed than the limits allow.
-    pub(super) fn finish(mut self) -> Result<Comparison> {
+    pub(super) fn finish(mut self, less_filled: &[LessFilled]) -> Result<Comparison> {
         while self.published.next.is_some() {
             self.remove()?;
         }
         if self.limits.allow(&self.comparison) {
             return Ok(self.comparison);
         }
-        let refusal = self.limits.refusal(&self.comparison);
+        let refusal = self.limits.refusal(&self.comparison, less_filled);
         Err(Error::Guarded { refusal })
     }
 
@@ -143,7 +146,7 @@ impl Published {
             let Ok(batch) = self.batches.recv() else {
                 let Some(reader) = self.reader.take() else { return Ok(()) };
                 return match reader.join() {
-                    Ok(Err(Stopped::Failed(error))) => Err(error.into()),
+                    Ok(Err(Stopped::Failed(error))) => Err(unreadable(&error)),
                     Ok(_) => Ok(()),
                     Err(panic) => std::panic::resume_unwind(panic),
                 };
@@ -153,6 +156,16 @@ impl Published {
         }
         Ok(())
     }
+}
+
+/// The error of a guarded build whose published generation cannot be read.
+fn unreadable(error: &IndexError) -> Error {
+    let why = chain(error);
+    let refusal = format!(
+        "nothing is published: --max-removed and --max-changed compare with the published index, \
+         which cannot be read: {why}\nto build without it, leave out both flags"
+    );
+    Error::Guarded { refusal }
 }
 
 /// Reads the published generation until its end, or until nobody listens.
@@ -205,6 +218,17 @@ fn is_changed(old: &Instrument, new: &Instrument) -> bool {
 fn today() -> Date {
     let today = Zoned::now().date().to_string();
     Date::parse(&today).expect("a day of this century is a date")
+}
+
+/// The columns that are less filled in the new index than in the published generation.
+pub(super) fn losses(
+    index: &Path,
+    instruments: u64,
+    filled: &BTreeMap<String, u64>,
+) -> Vec<LessFilled> {
+    // With another format, or a broken one, there is nothing to compare with.
+    let Ok(published) = Manifest::published(index) else { return Vec::new() };
+    less_filled((published.instruments, &published.filled), (instruments, filled))
 }
 
 /// A warning for each input that has less than two thirds of the rows that it had when the published

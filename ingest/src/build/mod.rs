@@ -21,7 +21,7 @@ use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chai
 use self::derive::derive;
 use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
-use self::guard::{Guard, shorter};
+use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
 use self::progress::Clock;
@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::files::{Files, Output};
 use crate::format::Format;
 use crate::report::comparison::GuardLimits;
-use crate::report::conflicts::Conflicts;
+use crate::report::conflicts::{Conflicts, Origin};
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
 use crate::row::normalize::{Dropped, normalize};
@@ -53,8 +53,8 @@ pub struct Build {
     /// The format of the `enrich` inputs; `None` recognises the format of each.
     pub enrich_format: Option<Format>,
     /// A table of exchanges (CSV with the columns `mic` and `exchCode`), which fills one of the
-    /// two from the other.
-    pub exchanges: Option<PathBuf>,
+    /// two from the other and may name the exchanges.
+    pub exchanges: Option<Input>,
     /// A folder of lists of allowed values.
     pub values: Option<PathBuf>,
     /// The rejects file; `None` is `DIR.rejects.csv`, next to the index folder `DIR`.
@@ -168,7 +168,7 @@ impl Build {
         for path in &self.also_read {
             files.read("the file", path);
         }
-        if let Some(path) = &self.exchanges {
+        if let Some(Input::File(path)) = &self.exchanges {
             files.read("--exchanges", path);
         }
         if let Some(folder) = &self.values {
@@ -192,9 +192,10 @@ impl Build {
             None => Vec::new(),
         };
         let exchanges = match &self.exchanges {
-            Some(path) => Exchanges::read(path)?,
+            Some(table) => Exchanges::read(table)?,
             None => Exchanges::default(),
         };
+        self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
         if self.checks_space {
             space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
@@ -205,6 +206,7 @@ impl Build {
         for (property, value) in &allowed {
             builder.allow(*property, value);
         }
+        builder.name_exchanges(exchanges.names().clone());
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
         let ReadInputs { sorted, mut enrichment, mut rejects, sources } =
             self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
@@ -274,9 +276,13 @@ impl Build {
         report.rejects_file = rejects.path();
         rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
-        report.comparison = guard.map(Guard::finish).transpose()?;
+        report.less_filled = losses(&self.index, indexed, &builder.filled());
+        report.warnings.extend(report.less_filled.iter().map(ToString::to_string));
+        let compared = guard.map(|guard| guard.finish(&report.less_filled));
+        report.comparison = compared.transpose()?;
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;
+        report.warnings.extend(manifest.importance_bits.map(fewer_importances));
         rejects.finish().map_err(unreported(manifest.generation))?;
         report.published = Some(Published {
             generation: manifest.generation,
@@ -285,6 +291,18 @@ impl Build {
         });
         report.elapsed = started.elapsed();
         Ok(report)
+    }
+
+    /// Looks at the beginning of every input, so that all that cannot be read are reported together
+    /// before the first one is read.
+    fn check_inputs(&self) -> Result<()> {
+        let inputs = self.inputs.iter().map(|input| (input, &self.format, false));
+        let enrich = self.enrich.iter().map(|input| (input, &self.enrich_format, true));
+        let checks = inputs.chain(enrich).map(|(input, format, is_enrichment)| {
+            DumpReader::check(input, format.as_ref(), is_enrichment)
+        });
+        let faults = checks.filter_map(Result::err).collect();
+        Error::of_inputs(faults, self.inputs.len() + self.enrich.len()).map_or(Ok(()), Err)
     }
 
     /// Reads every row of every input.
@@ -308,7 +326,8 @@ impl Build {
             let name = input.name();
             let mut source = DumpReader::open(input, self.format.as_ref())?;
             let counts = reading.read(&name, &mut source, |row, dropped| {
-                Ok(normalize(row, dropped).map(|instrument| merge.add(place, instrument)))
+                let origin = Origin::new(place, row.line);
+                Ok(normalize(row, dropped).map(|instrument| merge.add(origin, instrument)))
             })?;
             reading.report.inputs.push(InputReport {
                 name,
@@ -354,6 +373,16 @@ impl Build {
 /// For `map_err`: a file of the build could not be written after the index was published.
 fn unreported(generation: u64) -> impl FnOnce(Error) -> Error {
     move |source| Error::Unreported { generation, source: Box::new(source) }
+}
+
+/// A warning that the index keeps no more than `bits` significant bits of each importance.
+fn fewer_importances(bits: u32) -> String {
+    let digits = f64::from(bits) * std::f64::consts::LOG10_2;
+    format!(
+        "there are more than 65,535 different importances: each is kept to about {} \
+         significant digits",
+        digits.floor().max(1.0)
+    )
 }
 
 /// A seed that depends on the dumps only, so that the same dumps give the same index.

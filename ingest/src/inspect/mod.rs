@@ -10,6 +10,7 @@ use std::path::Path;
 use figdex_index::{Catalogue, Property, SourceEntry, escaped};
 use serde::Serialize;
 
+use crate::report::grouped;
 use crate::report::size::Size;
 use crate::row::Column;
 use crate::row::cells::columns;
@@ -18,7 +19,10 @@ use crate::row::cells::columns;
 const COUNTED: [Property; 3] = [Property::MarketSecDes, Property::SecurityType, Property::ExchCode];
 
 /// The most values of one property in the text.
-const VALUES_SHOWN: usize = 20;
+const VALUES_SHOWN: usize = 10;
+
+/// The width that the text keeps to.
+const COLUMNS_OF_TERMINAL: usize = 80;
 
 /// The contents of the published generation of an index.
 #[derive(Debug, Serialize)]
@@ -132,66 +136,110 @@ fn component(file: &str) -> String {
     }
 }
 
+/// The contents as text, at most 80 columns wide but for long values.
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { index, generation, built_at, library, instruments, parts, .. } = self;
-        let [index, built_at, library] = [index, built_at, library].map(escaped);
-        writeln!(f, "{index}: generation {generation}, built at {built_at} by Figdex {library}")?;
-        if !self.program.is_empty() {
-            writeln!(f, "built by {}", escaped(&self.program))?;
-        }
-        let each = self.bytes / instruments.max(&1);
-        let size = Size(self.bytes);
-        let parts = if *parts == 1 { "one part".into() } else { format!("{parts} parts") };
-        writeln!(f, "{instruments} instruments in {parts}; {size}, {each} bytes each")?;
-        if !self.others.is_empty() {
-            let others: Vec<_> = self.others.iter().map(u64::to_string).collect();
-            writeln!(f, "also in the folder: generation {}", others.join(", "))?;
-        }
-
-        writeln!(f, "\n{:>14} {:>12}  source (SHA-256 of its bytes)", "bytes", "rows")?;
-        for SourceEntry { name, bytes, rows, sha256 } in &self.sources {
-            writeln!(f, "{bytes:>14} {rows:>12}  {} ({})", escaped(name), escaped(sha256))?;
-        }
-        writeln!(f, "\n{:>14} {:>12}  component", "bytes", "each")?;
-        for (name, bytes) in &self.components {
-            let each = *bytes as f64 / *instruments as f64;
-            writeln!(f, "{bytes:>14} {each:>12.1}  {}", escaped(name))?;
-        }
+        let (index, built_at) = (escaped(&self.index), escaped(&self.built_at));
+        let instruments = grouped(self.instruments);
+        writeln!(f, "{index}: {instruments} instruments, built at {built_at}")?;
         for property in COUNTED.map(|property| Column::Property(property).name()) {
-            let values = self.values.get(property).map_or(&[][..], Vec::as_slice);
-            writeln!(f, "\n{:>14} {:>12}  {property}", "instruments", "share")?;
-            for Counted { value, instruments } in values.iter().take(VALUES_SHOWN) {
-                let (share, value) = (self.share(*instruments), escaped(value));
-                writeln!(f, "{instruments:>14} {share:>12}  {value}")?;
-            }
-            let rest = &values[values.len().min(VALUES_SHOWN)..];
-            let more: u64 = rest.iter().map(|counted| counted.instruments).sum();
-            if !rest.is_empty() {
-                let (share, rest) = (self.share(more), rest.len());
-                writeln!(f, "{more:>14} {share:>12}  in {rest} more (--json lists all)")?;
-            }
-            let all: u64 = values.iter().map(|counted| counted.instruments).sum();
-            if all < *instruments {
-                let none = instruments - all;
-                writeln!(f, "{none:>14} {:>12}  without a value", self.share(none))?;
-            }
+            self.write_values(f, property)?;
         }
-        writeln!(f, "\n{:>14} {:>12}  column", "filled", "share")?;
-        for Filled { column, instruments } in self.filled.iter().filter(|c| c.instruments > 0) {
-            writeln!(f, "{instruments:>14} {:>12}  {column}", self.share(*instruments))?;
-        }
-        let empty: Vec<_> = self.filled.iter().filter(|c| c.instruments == 0).collect();
-        if !empty.is_empty() {
-            let names: Vec<_> = empty.iter().map(|filled| filled.column).collect();
-            writeln!(f, "\nempty columns: {}", names.join(", "))?;
-        }
-        Ok(())
+        self.write_filled(f)?;
+        self.write_origin(f)
     }
 }
 
 impl Inspection {
-    fn share(&self, instruments: u64) -> String {
-        format!("{:.2} %", 100.0 * instruments as f64 / self.instruments as f64)
+    /// The sizes of the index by component, as text.
+    pub fn sizes(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| {
+            writeln!(f, "\n{:>15} {:>9}  component", "bytes", "each")?;
+            for (name, bytes) in &self.components {
+                let each = *bytes as f64 / self.instruments.max(1) as f64;
+                writeln!(f, "{:>15} {each:>9.1}  {}", grouped(*bytes), escaped(name))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The most frequent values of a property.
+    fn write_values(&self, f: &mut fmt::Formatter<'_>, property: &str) -> fmt::Result {
+        let values = self.values.get(property).map_or(&[][..], Vec::as_slice);
+        writeln!(f, "\n{:>15} {:>9}  {property}", "instruments", "share")?;
+        for Counted { value, instruments } in values.iter().take(VALUES_SHOWN) {
+            self.write_count(f, *instruments, &escaped(value))?;
+        }
+        let rest = &values[values.len().min(VALUES_SHOWN)..];
+        let more: u64 = rest.iter().map(|counted| counted.instruments).sum();
+        if !rest.is_empty() {
+            self.write_count(f, more, &format_args!("in {} more (--json lists all)", rest.len()))?;
+        }
+        let all: u64 = values.iter().map(|counted| counted.instruments).sum();
+        if all < self.instruments {
+            self.write_count(f, self.instruments - all, &"without a value")?;
+        }
+        Ok(())
+    }
+
+    /// The share of the instruments that have a value, for each column.
+    fn write_filled(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n{:>15} {:>9}  column", "filled", "share")?;
+        for Filled { column, instruments } in self.filled.iter().filter(|c| c.instruments > 0) {
+            self.write_count(f, *instruments, column)?;
+        }
+        let empty = self.filled.iter().filter(|filled| filled.instruments == 0);
+        let mut line = "empty:".to_owned();
+        for Filled { column, .. } in empty.clone() {
+            if line.len() + 1 + column.len() > COLUMNS_OF_TERMINAL {
+                writeln!(f, "{line}")?;
+                line = " ".to_owned();
+            }
+            line = format!("{line} {column}");
+        }
+        if empty.count() > 0 { writeln!(f, "{line}") } else { Ok(()) }
+    }
+
+    /// Where the index comes from, and what else is in its folder.
+    fn write_origin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts =
+            if self.parts == 1 { "one part".into() } else { format!("{} parts", self.parts) };
+        let each = self.bytes / self.instruments.max(1);
+        let (number, size) = (self.generation, Size(self.bytes));
+        writeln!(
+            f,
+            "\ngeneration {number}, format {}, in {parts}; {size}, {each} bytes each",
+            self.format
+        )?;
+        match &*self.program {
+            "" => writeln!(f, "built by Figdex {}", escaped(&self.library))?,
+            program => {
+                // The commit is on a separate line.
+                let program = escaped(program).to_string().replacen(" (", "\n  (", 1);
+                writeln!(f, "built by {program}")?;
+            }
+        }
+        if !self.others.is_empty() {
+            let others: Vec<_> = self.others.iter().map(u64::to_string).collect();
+            writeln!(f, "also in the folder: generation {}", others.join(", "))?;
+        }
+        writeln!(f, "\n{:>15} {:>12}  source, and SHA-256 of its bytes", "bytes", "rows")?;
+        for SourceEntry { name, bytes, rows, sha256 } in &self.sources {
+            let [bytes, rows] = [*bytes, *rows].map(grouped);
+            writeln!(f, "{bytes:>15} {rows:>12}  {}", escaped(name))?;
+            writeln!(f, "{:>15} {}", "", escaped(sha256))?;
+        }
+        Ok(())
+    }
+
+    /// A line of a table: a number of instruments, their share, and what they have.
+    fn write_count(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        instruments: u64,
+        what: &dyn fmt::Display,
+    ) -> fmt::Result {
+        let share = 100.0 * instruments as f64 / self.instruments.max(1) as f64;
+        writeln!(f, "{:>15} {share:>7.2} %  {what}", grouped(instruments))
     }
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::grouped;
+use super::less_filled::LessFilled;
 
 /// A share of the published instruments, in per cent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +70,7 @@ impl GuardLimits {
     }
 
     /// Why the new index is not published: both numbers, examples, and what to do.
-    pub(crate) fn refusal(self, comparison: &Comparison) -> String {
+    pub(crate) fn refusal(self, comparison: &Comparison, less_filled: &[LessFilled]) -> String {
         let examples = |count: u64, figis: &[String]| match figis.len() as u64 {
             0 => String::new(),
             shown if shown < count => format!("\n    {} …", figis.join(" ")),
@@ -82,13 +83,14 @@ impl GuardLimits {
             comparison;
         format!(
             "the new index differs too much from the published generation {generation}: nothing is \
-             published\n  {}{}{}\n  {}{}{}\nif the dumps are whole, build once with a higher limit",
+             published\n  {}{}{}\n  {}{}{}{}\nif the dumps are whole, build once with a higher limit",
             comparison.share_of(*removed, "would be removed"),
             limit("--max-removed", self.removed),
             examples(*removed, removed_figis),
             comparison.share_of(*changed, "would be changed"),
             limit("--max-changed", self.changed),
             examples(*changed, changed_figis),
+            less_filled.iter().map(|one| format!("\n  {one}")).collect::<String>(),
         )
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::comparison::Comparison;
 use super::conflicts::Conflict;
+use super::less_filled::LessFilled;
 use super::{Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, Tally};
 use crate::row::Column;
 
@@ -42,6 +43,9 @@ struct Document<'a> {
     filled_from_exchanges: Vec<Filled>,
     /// The comparison with the generation that was published before; `null` without a limit.
     comparison: Option<&'a Comparison>,
+    /// Columns that are less filled than in the generation that was published before, with both
+    /// numbers. Each is also a warning.
+    less_filled: &'a [LessFilled],
     /// Findings that an operator should look at, a sentence each.
     warnings: &'a [String],
     /// The rejects file; `null` if nothing was rejected or dropped.
@@ -102,6 +106,7 @@ impl Report {
             filled: filled(&self.filled),
             filled_from_exchanges: filled(&self.from_exchanges),
             comparison: self.comparison.as_ref(),
+            less_filled: &self.less_filled,
             warnings: &self.warnings,
             rejects_file: self.rejects_file.as_ref().map(|path| path.display().to_string()),
         };

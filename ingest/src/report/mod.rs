@@ -8,6 +8,7 @@
 pub(crate) mod comparison;
 pub(crate) mod conflicts;
 mod json;
+pub(crate) mod less_filled;
 pub(crate) mod size;
 mod text;
 
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 use self::comparison::Comparison;
 use self::conflicts::Conflict;
+use self::less_filled::LessFilled;
 pub use self::text::grouped;
 use crate::row::Column;
 
@@ -50,6 +52,8 @@ pub struct Report {
     pub rejects_file: Option<PathBuf>,
     /// The comparison with the generation that was published before, if a limit asked for it.
     pub comparison: Option<Comparison>,
+    /// Columns of which the share of instruments with a value fell by more than a fifth.
+    pub less_filled: Vec<LessFilled>,
     /// Findings that an operator should look at, a sentence each.
     pub warnings: Vec<String>,
     /// Whether the rows were merged, so that it is known which are instruments.

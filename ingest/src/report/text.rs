@@ -122,13 +122,21 @@ impl Report {
         }
         writeln!(f, "\nconflicts: rows of one instrument with different values")?;
         for (column, conflict) in &self.conflicts {
-            writeln!(f, "{:>12}  {}", grouped(conflict.count), column.name())?;
+            write!(f, "{:>12}  {}", grouped(conflict.count), column.name())?;
+            match conflict.cosmetic {
+                0 => writeln!(f)?,
+                cosmetic => writeln!(f, ", and {} in writing only", grouped(cosmetic))?,
+            }
             for Sample { figi, kept, lost } in &conflict.samples {
-                let shown = |InputValue { value, input }: &InputValue| match input {
-                    Some(input) => format!("{value:?} from {}", end_of(input)),
-                    None => format!("{value:?}"),
+                let shown = |InputValue { value, input, line }: &InputValue| match (input, line) {
+                    (Some(input), Some(line)) => {
+                        format!("{value:?}, {} line {}", end_of(input), grouped(*line))
+                    }
+                    (Some(input), None) => format!("{value:?}, {}", end_of(input)),
+                    (None, _) => format!("{value:?}"),
                 };
-                writeln!(f, "{:14}{figi}: {}, not {}", "", shown(kept), shown(lost))?;
+                writeln!(f, "{:14}{figi}: kept {}", "", shown(kept))?;
+                writeln!(f, "{:26}   not  {}", "", shown(lost))?;
             }
         }
         Ok(())

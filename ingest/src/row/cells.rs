@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use figdex_index::{Figi, IdType, IdValue, Instrument};
+use figdex_index::{Figi, IdType, IdValue, Importance, Instrument};
 
 use super::Column;
 
@@ -50,6 +50,10 @@ pub(crate) fn column_value(instrument: &Instrument, column: Column) -> ColumnVal
         Column::Expiration => instrument.expiration.map(|date| Cow::Owned(date.to_string())),
         Column::Maturity => instrument.maturity.map(|date| Cow::Owned(date.to_string())),
         Column::Listed => return instrument.listed.map_or(ColumnValue::Nothing, ColumnValue::Bool),
+        Column::Importance => {
+            let number = instrument.importance.map(Importance::number);
+            return number.map_or(ColumnValue::Nothing, ColumnValue::Number);
+        }
         Column::Metadata => text(&instrument.metadata),
         Column::UniqueId => text(&instrument.unique_id),
         Column::UniqueIdFutOpt => text(&instrument.unique_id_fut_opt),
@@ -107,6 +111,7 @@ mod tests {
             ("expiration", "2025-01-17"),
             ("maturity", "2026-01-17"),
             ("listed", "false"),
+            ("importance", "3100000000000.25"),
             ("metadata", "z"),
             ("uniqueID", "EQ1"),
             ("uniqueIDFutOpt", "COAAPL"),

@@ -35,6 +35,7 @@ impl Column {
             Self::UniqueId => "The result field of that name.",
             Self::UniqueIdFutOpt => "The result field of that name, for futures and options.",
             Self::Alias => "Further names by which searches find the instrument.",
+            Self::Importance => "Its weight in searches, such as the market capitalisation.",
             Self::Identifier(id_type) => id_type.meaning(),
         }
     }
@@ -47,6 +48,7 @@ impl Column {
             }
             Self::Property(Property::OptionType) => "Put or Call",
             Self::Property(_) => "text of at most 256 bytes",
+            Self::Importance => "number from 0 on with a point, such as 12.5; larger comes first",
             Self::Strike | Self::ContractSize | Self::Coupon => "number with a point, such as 12.5",
             Self::Expiration | Self::Maturity => "date YYYY-MM-DD",
             Self::Listed => "true or false",
@@ -101,6 +103,7 @@ impl Column {
             Self::UniqueId => "EQ0010080100001000",
             Self::UniqueIdFutOpt => "IBM=A1 Equity",
             Self::Alias => "Big Blue",
+            Self::Importance => "212400000000",
             Self::Identifier(id_type) => match id_type {
                 IdType::Isin => "US4592001014",
                 IdType::BbUnique => "EQ0010080100001000",

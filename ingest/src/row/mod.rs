@@ -47,13 +47,28 @@ pub enum Column {
     UniqueIdFutOpt,
     /// `alias`
     Alias,
+    /// `importance`
+    Importance,
     /// Any idType, under the contract's name.
     Identifier(IdType),
 }
 
 impl Column {
+    /// Whether its values are texts for people, in which letter case and punctuation mean little.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(
+            self,
+            Self::Ticker
+                | Self::Name
+                | Self::SecurityDescription
+                | Self::Property(_)
+                | Self::Metadata
+                | Self::Alias
+        )
+    }
+
     /// The columns that are not an idType, in the order of a dump.
-    pub(crate) const FIELDS: [Self; 24] = [
+    pub(crate) const FIELDS: [Self; 25] = [
         Self::Figi,
         Self::CompositeFigi,
         Self::ShareClassFigi,
@@ -78,6 +93,7 @@ impl Column {
         Self::UniqueId,
         Self::UniqueIdFutOpt,
         Self::Alias,
+        Self::Importance,
     ];
 
     /// The column's name in a canonical dump.
@@ -100,6 +116,7 @@ impl Column {
             Self::UniqueId => "uniqueID",
             Self::UniqueIdFutOpt => "uniqueIDFutOpt",
             Self::Alias => "alias",
+            Self::Importance => "importance",
             Self::Identifier(id_type) => id_type.name(),
         }
     }

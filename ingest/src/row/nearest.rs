@@ -5,7 +5,7 @@ use figdex_index::{IdType, Property, type_of_heading};
 use super::Column;
 
 /// Headings of other makers, in lower case without blanks and signs.
-const HEADINGS: [(&str, Column); 26] = [
+const HEADINGS: [(&str, Column); 30] = [
     ("figicode", Column::Figi),
     ("bbgglobalid", Column::Figi),
     ("figicomposite", Column::CompositeFigi),
@@ -31,6 +31,10 @@ const HEADINGS: [(&str, Column); 26] = [
     ("expirationdate", Column::Expiration),
     ("maturitydate", Column::Maturity),
     ("aliases", Column::Alias),
+    ("marketcap", Column::Importance),
+    ("marketcapitalisation", Column::Importance),
+    ("marketcapitalization", Column::Importance),
+    ("turnover", Column::Importance),
     ("exchangesymbol", Column::Identifier(IdType::ExchSymbol)),
 ];
 

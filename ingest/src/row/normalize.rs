@@ -3,7 +3,7 @@
 //! An invalid `figi` rejects the row, since an instrument cannot exist without it. Any other
 //! invalid cell is dropped and reported, so that one bad cell does not lose the instrument.
 
-use figdex_index::{Date, Figi, IdType, Instrument, Property};
+use figdex_index::{Date, Figi, IdType, Importance, Instrument, Property};
 
 use super::reject::Reject;
 use super::{Cell, CellKind, Column, Row};
@@ -96,6 +96,10 @@ pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(
                 return Err("more than 100 values");
             }
             instrument.alias.push(text(value, TEXT_BYTES_MAX)?);
+        }
+        Column::Importance => {
+            let importance = value.parse().ok().and_then(Importance::new);
+            instrument.importance = Some(importance.ok_or("not a number from 0 on")?);
         }
         Column::Identifier(id_type) => {
             let admitted = match cell.kind {
@@ -217,6 +221,9 @@ mod tests {
             ("coupon", "7 5/8"),
             ("expiration", "01/17/25"),
             ("listed", "maybe"),
+            ("importance", "-1"),
+            ("importance", "1e999"),
+            ("importance", "Mega Cap"),
             ("optionType", "put"),
             ("ID_ISIN", "US4592001015"),
             ("ID_CUSIP", "459200101"),
@@ -234,6 +241,9 @@ mod tests {
                 "coupon: not a number",
                 "expiration: not a date of the form YYYY-MM-DD",
                 "listed: neither true nor false",
+                "importance: not a number from 0 on",
+                "importance: not a number from 0 on",
+                "importance: not a number from 0 on",
                 "optionType: neither Put nor Call",
                 "ID_ISIN: not of the form of its idType",
             ]

@@ -49,7 +49,9 @@ impl Reject {
             Self::Array => "a JSON array, not an object",
             Self::NotAnObject => "not a JSON object",
             Self::NoFigi => "no figi",
-            Self::NoKey => "neither figi, ID_ISIN nor ID_CUSIP, nor exchCode with ticker",
+            Self::NoKey => {
+                "neither figi, ID_ISIN, ID_CUSIP nor shareClassFIGI, nor exchCode with ticker"
+            }
             Self::FigiCell(_) => "wrong figi: not a plain value",
             Self::Figi(FigiError::Length) => "wrong figi: not 12 characters",
             Self::Figi(FigiError::Alphabet) => "wrong figi: characters",

@@ -20,6 +20,22 @@ pub enum Input {
 }
 
 impl Input {
+    /// The inputs that the arguments name, in their order.
+    ///
+    /// # Errors
+    /// As [`Input::resolve`], for all arguments together.
+    pub fn resolve_all(arguments: &[PathBuf]) -> Result<Vec<Self>> {
+        let (mut inputs, mut faults) = (Vec::new(), Vec::new());
+        for argument in arguments {
+            match Self::resolve(argument) {
+                Ok(found) => inputs.extend(found),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        let all = inputs.len() + faults.len();
+        Error::of_inputs(faults, all).map_or(Ok(inputs), Err)
+    }
+
     /// The inputs that an argument names: a file, the files of a folder in the order of their
     /// names (without hidden ones), or `-` for standard input.
     ///

@@ -7,6 +7,7 @@
 
 mod cell_object;
 mod delimited;
+pub(crate) mod foreign;
 mod input;
 mod json;
 mod json_document;
@@ -28,7 +29,7 @@ use self::json_lines::JsonLines;
 pub(crate) use self::meter::Meter;
 use self::next::Next;
 use self::recognise::Head;
-use self::unpack::unpack;
+use self::unpack::{packing, unpack};
 use crate::error::{Error, Result};
 use crate::format::{Format, is_of_vendor};
 
@@ -53,6 +54,9 @@ pub(crate) const LEFT_OUT: &str = "left out by a rule of the format";
 const NO_FIGI: &str = "no FIGI: the vendor lists instruments that have none";
 
 pub(crate) const READ_BUFFER_BYTES: usize = 256 << 10;
+
+/// The first bytes of a Parquet file.
+const PARQUET: [u8; 4] = *b"PAR1";
 
 /// The message of a program that cannot read Parquet files.
 #[cfg(not(feature = "parquet"))]
@@ -88,7 +92,11 @@ impl DumpReader {
     /// [`Error::Input`] when the dump cannot be read, its format is not recognised, or it has no
     /// column for the FIGI.
     pub(crate) fn open(input: &Input, format: Option<&Format>) -> Result<Self> {
-        let source = Self::open_without_figi(input, format)?;
+        Self::open_with_figi(input, format).map_err(|error| misnamed(input, error))
+    }
+
+    fn open_with_figi(input: &Input, format: Option<&Format>) -> Result<Self> {
+        let source = Self::opened(input, format)?;
         if source.plan.feeds(Column::Figi) {
             return Ok(source);
         }
@@ -103,8 +111,34 @@ impl DumpReader {
         Err(Error::input(&source.name, Some(1), what))
     }
 
+    /// Fails as [`DumpReader::open`] or, if `is_enrichment`, as [`DumpReader::open_without_figi`]
+    /// would, by the beginning of the file. What can be read only once or as a whole, such as a pipe
+    /// or a Parquet file, passes.
+    ///
+    /// # Errors
+    /// Those of opening the dump.
+    pub(crate) fn check(input: &Input, format: Option<&Format>, is_enrichment: bool) -> Result<()> {
+        if input.bytes().is_none() {
+            return Ok(());
+        }
+        let mut start = Vec::new();
+        let read = input.open()?.take(PARQUET.len() as u64).read_to_end(&mut start);
+        read.map_err(|error| Error::open(&input.name(), error))?;
+        if cfg!(feature = "parquet") && (start == PARQUET || format.is_some_and(is_parquet)) {
+            return Ok(());
+        }
+        match is_enrichment {
+            true => Self::open_without_figi(input, format).map(drop),
+            false => Self::open(input, format).map(drop),
+        }
+    }
+
     /// Like [`DumpReader::open`], but the dump needs no column for the FIGI.
     pub(crate) fn open_without_figi(input: &Input, format: Option<&Format>) -> Result<Self> {
+        Self::opened(input, format).map_err(|error| misnamed(input, error))
+    }
+
+    fn opened(input: &Input, format: Option<&Format>) -> Result<Self> {
         let name = input.name();
         let failed = |error: io::Error| Error::open(&name, error);
         let meter = Meter::with_checksum();
@@ -250,6 +284,27 @@ impl DumpReader {
     /// The size and checksum of the file as far as it has been read, before unpacking.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
+    }
+}
+
+/// The error of a file that is not compressed, although its name says so: a download often ends with
+/// a page of HTML in its place.
+fn misnamed(input: &Input, error: Error) -> Error {
+    let mut start = [0; 10];
+    // Of a pipe the bytes are gone.
+    let is_misnamed = input.is_packed()
+        && input.bytes().is_some()
+        && input.open().is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
+        && packing(&start).is_none();
+    match error {
+        Error::Input { name, line, what } if is_misnamed => {
+            let what = format!(
+                "{what} (its name is that of a compressed file, but its bytes are neither gzip, \
+                 zstd nor bzip2: was it downloaded whole?)"
+            );
+            Error::Input { name, line, what }
+        }
+        error => error,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::RECORD_BYTES_MAX;
-use crate::error::Error;
+use crate::error::{CUT_OFF, Error};
 use crate::row::reject::Reject;
 
 /// The result of reading the next record.
@@ -34,7 +34,7 @@ impl DumpError {
     /// For `map_err`: an I/O error at that line.
     pub(crate) fn read(line: u64) -> impl FnOnce(io::Error) -> Self {
         move |error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::new(line, "the compressed file is cut off"),
+            io::ErrorKind::UnexpectedEof => Self::new(line, CUT_OFF),
             _ => Self::new(line, error.to_string()),
         }
     }

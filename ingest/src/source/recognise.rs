@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::de::IgnoredAny;
 
 use super::delimited;
+use super::foreign;
 use super::json_document::JsonDocument;
 use crate::format::columns_file::ColumnsFile;
 use crate::format::description::{Container, Description, Recognise};
@@ -29,7 +30,7 @@ pub(super) struct Head<'a> {
 
 impl Head<'_> {
     pub(super) fn is_parquet(&self) -> bool {
-        self.content.starts_with(b"PAR1")
+        self.content.starts_with(&super::PARQUET)
     }
 
     /// The container of the records, if the dump has that description.
@@ -91,6 +92,9 @@ impl Head<'_> {
     /// # Errors
     /// The message, when none or several fit.
     pub(super) fn recognise(&self, given: Option<&Format>) -> Result<ColumnsFile, String> {
+        if let Some(advice) = foreign::advice(self.content) {
+            return Err(advice.into());
+        }
         if let Some(file) = given.and_then(Format::one) {
             return Ok(file.clone());
         }

@@ -30,23 +30,61 @@ pub(crate) fn unpack(
     meter: &Meter,
 ) -> io::Result<Box<dyn Read + Send>> {
     let mut packed = BufReader::with_capacity(PACKED_BUFFER_BYTES, file);
-    let unpacked: Box<dyn Read + Send> = match packed.fill_buf()? {
-        [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(packed)),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+    let Some(packing) = packing(packed.fill_buf()?) else { return Ok(Box::new(packed)) };
+    let unpacked: Box<dyn Read + Send> = match packing {
+        Packing::Gzip => Box::new(MultiGzDecoder::new(packed)),
+        Packing::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(packed)?;
             decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
             Box::new(decoder)
         }
-        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
-            Box::new(MultiBzDecoder::new(packed))
-        }
-        _ => return Ok(Box::new(packed)),
+        Packing::Bzip2 => Box::new(MultiBzDecoder::new(packed)),
     };
-    Ok(Box::new(Bounded { unpacked, bytes: 0, meter: meter.clone() }))
+    Ok(Box::new(Bounded { packing, unpacked, bytes: 0, meter: meter.clone() }))
+}
+
+/// The compression of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Packing {
+    Gzip,
+    Zstd,
+    Bzip2,
+}
+
+/// The compression of a file that begins with these bytes; `None` when it has none.
+pub(super) fn packing(head: &[u8]) -> Option<Packing> {
+    match head {
+        [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+        [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
+            Some(Packing::Bzip2)
+        }
+        _ => None,
+    }
+}
+
+impl Packing {
+    /// The error of a decoder, which does not name what it decodes. That of the disk stays as it is.
+    fn damaged(self, error: io::Error) -> io::Error {
+        if error.kind() == io::ErrorKind::UnexpectedEof || error.raw_os_error().is_some() {
+            return error;
+        }
+        let name = match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+        };
+        let what = format!(
+            "the file begins as {name} does, but its bytes are damaged ({error}): copy or download \
+             it again"
+        );
+        io::Error::new(error.kind(), what)
+    }
 }
 
 /// Unpacked bytes, with a limit.
 struct Bounded {
+    packing: Packing,
     unpacked: Box<dyn Read + Send>,
     bytes: u64,
     /// Counts the packed bytes.
@@ -55,7 +93,7 @@ struct Bounded {
 
 impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.unpacked.read(buffer)?;
+        let read = self.unpacked.read(buffer).map_err(|error| self.packing.damaged(error))?;
         self.bytes += read as u64;
         if self.bytes > UNPACKED_BYTES_FREE
             && self.bytes - UNPACKED_BYTES_FREE > self.meter.bytes() * UNPACKED_RATIO_MAX

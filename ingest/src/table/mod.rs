@@ -22,6 +22,7 @@ pub use self::cell::Cell;
 use self::encoding::{converted, encoding_of};
 use self::members::Members;
 use crate::error::{Error, Result};
+use crate::source::foreign;
 use crate::source::next::DumpError;
 use crate::source::recognise::commonest;
 use crate::source::text::Text;
@@ -93,7 +94,10 @@ impl Table {
     /// # Errors
     /// [`Error::Input`] when it cannot be read.
     pub fn open(input: &Input, delimiter: Option<u8>) -> Result<Self> {
-        let name = input.name();
+        let name = match input {
+            Input::Stdin => "standard input".to_owned(),
+            input => input.name(),
+        };
         let failed = |error| Error::open(&name, error);
         if matches!(input, Input::File(path) if path.is_dir()) {
             return Err(Error::input(&name, None, "this is a folder: name a file"));
@@ -103,6 +107,9 @@ impl Table {
         let mut head = head_of(&mut unpacked).map_err(failed)?;
         if head.starts_with(b"PAR1") && delimiter.is_none() {
             return Self::open_parquet(input, meter, unpacked);
+        }
+        if let Some(advice) = foreign::advice(&head) {
+            return Err(Error::input(&name, None, advice));
         }
         let mut byte_order_mark: &'static [u8] = b"";
         let mut converted_from = None;

@@ -61,6 +61,21 @@ pub(super) struct Columns {
 /// The heading of the only column of a file without one.
 const ONLY_COLUMN: &str = "identifier";
 
+/// The most columns that a message lists, and the most characters of a heading in it.
+pub(super) const LISTED_MAX: usize = 30;
+const HEADING_CHARS_MAX: usize = 60;
+
+/// The fewest letters of a name for which a similar heading is meant.
+const MEANT_CHARS_MIN: usize = 4;
+
+/// A heading for a message, cut when it is long.
+pub(super) fn shortened(heading: &str) -> String {
+    match heading.char_indices().nth(HEADING_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &heading[..end]),
+        None => heading.to_owned(),
+    }
+}
+
 /// The beginning of a table, by which its columns are recognised.
 pub(super) struct Head<'a> {
     pub(super) container: Container,
@@ -171,8 +186,9 @@ impl Columns {
                 || name.contains(|c: char| c.is_ascii_digit()) && self.found.iter().any(has_type);
             ensure!(
                 !is_sure,
-                "the first row holds {name:?} where a heading is expected; a file of several \
-                 columns needs a heading: add a first row such as isin,name"
+                "the first row holds {:?} where a heading is expected; a file of several \
+                 columns needs a heading: add a first row such as isin,name",
+                shortened(name)
             );
         }
         Ok(())
@@ -192,19 +208,48 @@ impl Columns {
         }
         let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
         number.filter(|place| *place < self.names.len()).ok_or_else(|| {
-            anyhow::anyhow!("{flag} {name}: there is no such column; {}", self.listed())
+            let meant = self.meant(name).map(|meant| format!(" (did you mean {meant:?}?)"));
+            let meant = meant.unwrap_or_default();
+            anyhow::anyhow!("{flag} {name}: there is no such column{meant}; {}", self.listed())
         })
+    }
+
+    /// The only column whose heading has the letters and digits of `name`, one slip away, or begins
+    /// with them.
+    fn meant(&self, name: &str) -> Option<String> {
+        let letters = |text: &str| -> String {
+            let letters = text.chars().filter(|one| one.is_alphanumeric());
+            letters.take(HEADING_CHARS_MAX).flat_map(char::to_lowercase).collect()
+        };
+        let name = letters(name);
+        if name.chars().count() < MEANT_CHARS_MIN {
+            return None;
+        }
+        let is_near = |heading: &&String| {
+            let heading = letters(heading);
+            heading.starts_with(&name) || strsim::osa_distance(&heading, &name) <= 1
+        };
+        let mut near = self.names.iter().filter(is_near);
+        match (near.next(), near.next()) {
+            (Some(only), None) => Some(shortened(only)),
+            _ => None,
+        }
     }
 
     fn listed(&self) -> String {
         if self.names.is_empty() {
             return "the file has no columns".to_owned();
         }
-        let names = self.names.iter().zip(1..).map(|(name, number)| match &**name {
-            "" => number.to_string(),
-            name => name.to_owned(),
-        });
-        format!("the columns are: {}", names.collect::<Vec<_>>().join(", "))
+        let names =
+            self.names.iter().zip(1..).take(LISTED_MAX).map(|(name, number)| match &**name {
+                "" => number.to_string(),
+                name => shortened(name),
+            });
+        let mut listed = format!("the columns are: {}", names.collect::<Vec<_>>().join(", "));
+        if self.names.len() > LISTED_MAX {
+            listed.push_str(&format!(" … and {} more", self.names.len() - LISTED_MAX));
+        }
+        listed
     }
 
     fn add(&mut self, column: usize, reading: Reading, share: Option<f64>) {

@@ -21,7 +21,7 @@ mod report;
 mod rows;
 mod screen;
 
-use std::ffi::OsStr;
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ use figdex_ingest::files::{Files, Output};
 use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
 
-use self::columns::{Columns, Found, Head, Identifier, Reading};
+use self::columns::{Columns, Found, Head, Identifier, LISTED_MAX, Reading, shortened};
 use self::engine::{Engine, Narrowing};
 use self::local::Local;
 use self::names::Names;
@@ -46,7 +46,7 @@ use self::remote::Remote;
 use self::report::{Counts, Report};
 use self::rows::{Layout, RowWriter, layout_of};
 use self::screen::Screen;
-use crate::config::map::{Condition, MapFlags, Value};
+use crate::config::map::{Condition, MapFlags, Value, ending};
 
 /// The rows by which columns are recognised, and the most bytes of them.
 const HEAD_ROWS: usize = figdex_index::COLUMN_VALUES_MAX;
@@ -55,7 +55,6 @@ const HEAD_BYTES_MAX: usize = 32 << 20;
 /// Maps the file. The exit code is 1 when fewer rows are resolved than asked.
 pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
-    check(flags)?;
     let places = Places::of(flags)?;
     let mut table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
     let mut first = read_head(&mut table)?;
@@ -72,59 +71,50 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Refuses flags that contradict each other, and files that would not be as their names say.
-fn check(flags: &MapFlags) -> anyhow::Result<()> {
-    for (flag, path) in [
-        ("--out", &flags.out),
-        ("--unmatched", &flags.unmatched),
-        ("--ambiguous", &flags.ambiguous),
-        ("--report", &flags.report),
-    ] {
-        let Some(path) = path else { continue };
-        let named = || format!("{flag} {}", escaped_path(path));
-        ensure!(
-            path.as_os_str() != "-" || flag == "--out",
-            "{}: only --out may be standard output; name a file",
-            named()
-        );
-        match ending(path) {
-            Some("parquet") => {
-                bail!("{}: Parquet is read and not written; name a .csv or .jsonl file", named())
-            }
-            Some(packed @ ("gz" | "zst" | "bz2")) => bail!(
-                "{}: the files are not compressed; leave out .{packed}, and compress it later",
-                named()
-            ),
-            _ => {}
-        }
-    }
-    let given = |property| flags.conditions.iter().any(|given| given.property == property);
-    ensure!(
-        !given(Property::ExchCode) || !given(Property::MicCode),
-        "--where takes exchCode or micCode, not both"
-    );
-    for (place, Condition { property, .. }) in flags.conditions.iter().enumerate() {
-        let before = &flags.conditions[..place];
-        ensure!(
-            before.iter().all(|before| before.property != *property),
-            "--where names {} twice",
-            property.name()
-        );
-    }
-    Ok(())
-}
-
-fn ending(path: &Path) -> Option<&str> {
-    path.extension().and_then(OsStr::to_str)
-}
-
 /// The layout that is asked for, by `--format` or the ending of `--out`.
 fn asked_layout(flags: &MapFlags) -> Option<figdex_ingest::Layout> {
-    flags.format.or_else(|| match ending(flags.out.as_deref()?)? {
-        "csv" => Some(figdex_ingest::Layout::Csv),
+    flags.format.or_else(|| match &*ending(flags.out.as_deref()?)? {
+        "csv" | "tsv" | "tab" => Some(figdex_ingest::Layout::Csv),
         "jsonl" | "ndjson" => Some(figdex_ingest::Layout::JsonLines),
         _ => None,
     })
+}
+
+/// The delimiter of rows that become delimited text: a tab where the name of `--out` says so.
+fn cell_delimiter(flags: &MapFlags) -> u8 {
+    match flags.out.as_deref().and_then(ending).as_deref() {
+        Some("tsv" | "tab") => b'\t',
+        _ => b',',
+    }
+}
+
+/// Refuses a file whose name says something else than it would hold: rows from delimited text keep
+/// their delimiter, and rows for another time are written as they came.
+fn check_endings(flags: &MapFlags, container: Container, layout: Layout) -> anyhow::Result<()> {
+    let is_tabs = |path: &Path| matches!(ending(path).as_deref(), Some("tsv" | "tab"));
+    if let (Some(out), Layout::Copied { delimiter }) = (&flags.out, layout) {
+        ensure!(
+            delimiter == b'\t' || !is_tabs(out),
+            "--out {}: the rows keep their delimiter, {:?}; name a .csv file",
+            escaped_path(out),
+            char::from(delimiter)
+        );
+    }
+    let is_delimited = matches!(container, Container::Delimited { .. });
+    for (flag, path) in [("--unmatched", &flags.unmatched), ("--ambiguous", &flags.ambiguous)] {
+        let Some(path) = path else { continue };
+        let (lies, what, name) = match ending(path).as_deref() {
+            Some("jsonl" | "ndjson") => (is_delimited, "delimited text", ".csv"),
+            Some("csv" | "tsv" | "tab" | "psv") => (!is_delimited, "JSON lines", ".jsonl"),
+            _ => continue,
+        };
+        ensure!(
+            !lies,
+            "{flag} {}: the rows are written as they came, as {what}; name a {name} file",
+            escaped_path(path)
+        );
+    }
+    Ok(())
 }
 
 fn input(flags: &MapFlags) -> Input {
@@ -210,11 +200,14 @@ fn say(table: &Table, columns: &Columns) {
         terminal::note(&format_args!("column {}: {}", escaped(&*found.name), kind(found, columns)));
     }
     if !others.is_empty() {
-        let flags = others.iter().map(|found| {
+        let flags = others.iter().take(LISTED_MAX).map(|found| {
             let id_type = found.id_type.map_or("", figdex_index::IdType::name);
             format!("--id {}:{id_type}", quoted(&found.name))
         });
-        let flags = flags.collect::<Vec<_>>().join(" ");
+        let mut flags = flags.collect::<Vec<_>>().join(" ");
+        if others.len() > LISTED_MAX {
+            flags.push_str(&format!(" … and {} more", others.len() - LISTED_MAX));
+        }
         terminal::note(&format_args!("also recognised, and not used: {}", escaped(flags)));
     }
 }
@@ -278,9 +271,11 @@ impl Mapping<'_> {
     ) -> anyhow::Result<ExitCode> {
         let Self { flags, places, columns, start } = self;
         let narrowing = narrowing(flags, engine.vocabulary())?;
-        let names = Names::new(&columns.names, &flags.fields, flags.many)?;
+        let names = Names::new(&columns.names, &flags.fields, flags.many);
         let is_screen = places.out.is_none() && io::stdout().is_terminal();
-        let layout = layout_of(table.container(), asked_layout(flags), is_screen);
+        let layout =
+            layout_of(table.container(), asked_layout(flags), is_screen, cell_delimiter(flags));
+        check_endings(flags, table.container(), layout)?;
         if layout == Layout::Members {
             refuse_same(&columns.names)?;
         }
@@ -330,6 +325,7 @@ impl Mapping<'_> {
         };
         let questions = Questions { columns: columns.clone(), narrowing };
         let steps = writer.policy.len();
+        let is_copied = matches!(layout, Layout::Copied { .. });
         let work = Work { engine, questions: &questions, writer: &writer, steps };
         let check = new_members(&writer, table.columns().len());
         let rest = Rest { first: first.into(), table, check };
@@ -368,6 +364,9 @@ impl Mapping<'_> {
             files.push(file);
         }
         temporary.keep(files)?;
+        if let Some(warning) = counts.not_utf_8(is_copied) {
+            terminal::note(&warning);
+        }
         Ok(ended(&counts, flags))
     }
 }
@@ -428,10 +427,12 @@ fn own_heading(table: &Table, columns: &Columns) -> Vec<u8> {
 
 /// JSON objects need names that differ.
 fn refuse_same(names: &[String]) -> anyhow::Result<()> {
-    for (place, name) in names.iter().enumerate() {
+    let mut known = HashSet::new();
+    for name in names.iter().filter(|name| !name.is_empty()) {
         ensure!(
-            name.is_empty() || !names[..place].contains(name),
-            "two columns are named {name}: --format jsonl needs different headings"
+            known.insert(name),
+            "two columns are named {}: --format jsonl needs different headings",
+            shortened(name)
         );
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! The names of the added columns.
 
-use anyhow::bail;
 use figdex_index::Field;
 
 use super::cells::push_json;
@@ -13,19 +12,13 @@ pub(super) struct Names {
     names: Vec<String>,
     /// Each as a member of a JSON object, with its colon.
     members: Vec<Vec<u8>>,
+    /// The beginning of the members for columns without a heading, with which no heading begins.
+    unnamed: String,
 }
 
 impl Names {
     /// The names. One that the table has already gets the prefix `figdex_`.
-    ///
-    /// # Errors
-    /// When a field is asked for twice.
-    pub(super) fn new(taken: &[String], fields: &[Field], many: Many) -> anyhow::Result<Self> {
-        for (place, field) in fields.iter().enumerate() {
-            if fields[..place].contains(field) {
-                bail!("--fields names {} twice", field.name());
-            }
-        }
+    pub(super) fn new(taken: &[String], fields: &[Field], many: Many) -> Self {
         let row = (many == Many::All).then_some("row");
         let own = row.into_iter().chain(["match", "matches", "reason"]);
         let all = own.chain(fields.iter().map(|field| field.name()));
@@ -43,11 +36,20 @@ impl Names {
             member.push(b':');
             member
         };
-        Ok(Self { members: names.iter().map(member).collect(), names })
+        let mut unnamed = "column_".to_owned();
+        while taken.iter().any(|name| name.starts_with(&unnamed)) {
+            unnamed.insert_str(0, "figdex_");
+        }
+        Self { members: names.iter().map(member).collect(), names, unnamed }
     }
 
     pub(super) fn all(&self) -> &[String] {
         &self.names
+    }
+
+    /// The member for a column without a heading: `column_7`, counted from 1.
+    pub(super) fn of_unnamed(&self, column: usize) -> String {
+        format!("{}{}", self.unnamed, column + 1)
     }
 
     /// The name at a place as a member of a JSON object, with its colon.

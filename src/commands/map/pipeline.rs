@@ -164,6 +164,7 @@ impl<E: Engine> Work<'_, E> {
         self.questions.answer(batch, self.engine, keeps_all, |row, answer| {
             let status = &answer.resolution.status;
             counts.add(status);
+            counts.check_utf_8(number, row.content());
             for line in 0..self.writer.lines(answer) {
                 let (numbered, answer) = ((number, row), (answer, line));
                 self.writer.row(self.engine, numbered, answer, &mut scratch, &mut written.rows);

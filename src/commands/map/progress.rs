@@ -8,8 +8,9 @@ use figdex_ingest::table::BytesRead;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Templates of `indicatif`: a bar whose end is known, and one whose end is not.
-const BAR: &str = "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left";
-const OPEN: &str = "{prefix:>10} {spinner}  {msg}";
+/// On a terminal of 80 columns the bar takes what the rest leaves.
+const BAR: &str = "{prefix} [{wide_bar}] {percent:>3} %  {msg}  {eta} left";
+const OPEN: &str = "{prefix} {spinner}  {wide_msg}";
 
 /// A bar on standard error.
 pub(super) struct Progress {

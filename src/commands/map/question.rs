@@ -7,6 +7,7 @@ use figdex_ingest::table::{Batch, Cell, RowBytes};
 
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
 use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
+use crate::wire;
 
 /// The questions of a table: where a row's identifiers are, and its conditions.
 pub(super) struct Questions {
@@ -135,19 +136,11 @@ fn required<'v>(
     narrowing: &Narrowing,
     value: impl Fn(Known) -> &'v str,
 ) -> Result<(), String> {
-    let kind = narrowing[Property::SecurityType2 as usize];
-    let is_indistinct = matches!(id_type, IdType::BaseTicker | IdType::ExchSymbol);
-    if is_indistinct && kind.is_none() && narrowing[Property::MarketSecDes as usize].is_none() {
-        let name = id_type.name();
-        return Err(format!("securityType2 or marketSecDes is required when idType is {name}"));
-    }
-    match kind.map(value) {
-        Some(kind @ ("Option" | "Warrant")) => {
-            Err(format!("expiration is required when securityType2 is {kind}"))
-        }
-        Some("Pool") => Err("maturity is required when securityType2 is Pool".to_owned()),
-        _ => Ok(()),
-    }
+    let is_given = |property: Property| narrowing[property as usize].is_some();
+    let kind = narrowing[Property::SecurityType2 as usize].map(value);
+    // A row has no dates.
+    let fault = wire::required(id_type, is_given, kind, [false; 2]);
+    fault.map_err(|fault| fault.trim_end_matches('.').to_owned())
 }
 
 /// The text of a cell that is not blank.
@@ -155,7 +148,7 @@ fn checked(cell: Cell<'_>) -> Result<&str, NoQuestion> {
     match cell {
         Cell::Absent => return Err(NoQuestion::Blank),
         Cell::Nested => {
-            return Err(NoQuestion::Invalid("it is an object or an array".to_owned()));
+            return Err(NoQuestion::Invalid("it is neither a text nor a number".to_owned()));
         }
         Cell::Text(_) | Cell::Number(_) => {}
     }
@@ -202,5 +195,8 @@ fn is_found(resolution: &Resolution) -> bool {
 fn invalid<R>(reason: String) -> Answer<R> {
     let status = Status::Invalid(reason);
     let (id_types, hits, rows) = Default::default();
-    Answer { resolution: Resolution { status, id_types, hits, correction: None }, rows }
+    Answer {
+        resolution: Resolution { status, id_types, hits, correction: None, is_beyond_rows: false },
+        rows,
+    }
 }

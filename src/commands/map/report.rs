@@ -20,6 +20,9 @@ pub(super) struct Counts {
     ambiguous: u64,
     unknown: u64,
     invalid: u64,
+    /// The rows that are not UTF-8, and the number of the first of them.
+    not_utf_8: u64,
+    first_not_utf_8: Option<u64>,
 }
 
 impl Counts {
@@ -37,12 +40,37 @@ impl Counts {
         }
     }
 
+    /// Counts a row, which has this number, if it is not UTF-8.
+    pub(super) fn check_utf_8(&mut self, number: u64, row: &[u8]) {
+        if str::from_utf8(row).is_err() {
+            self.not_utf_8 += 1;
+            self.first_not_utf_8.get_or_insert(number);
+        }
+    }
+
+    /// The warning about rows that are not UTF-8; `None` when all are.
+    pub(super) fn not_utf_8(&self, is_copied: bool) -> Option<String> {
+        let (count, first) = (self.not_utf_8, self.first_not_utf_8?);
+        let became = match is_copied {
+            true => "their bytes are kept, so that the result is not UTF-8 either",
+            false => "the wrong bytes became \u{fffd}",
+        };
+        Some(format!(
+            "warning: {} of the rows are not UTF-8, the first is row {}: {became}. Convert the \
+             file first, as with iconv -f WINDOWS-1252 -t UTF-8",
+            grouped(count),
+            grouped(first)
+        ))
+    }
+
     pub(super) fn add_all(&mut self, other: &Self) {
         self.only += other.only;
         self.by_step.iter_mut().zip(&other.by_step).for_each(|(own, other)| *own += other);
         self.ambiguous += other.ambiguous;
         self.unknown += other.unknown;
         self.invalid += other.invalid;
+        self.not_utf_8 += other.not_utf_8;
+        self.first_not_utf_8 = self.first_not_utf_8.or(other.first_not_utf_8);
     }
 
     fn resolved(&self) -> u64 {

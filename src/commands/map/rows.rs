@@ -185,7 +185,7 @@ impl RowWriter {
                 for column in 0..self.columns.names.len().max(row.cells()) {
                     match self.columns.names.get(column) {
                         Some(name) if !name.is_empty() => push_json(name, out),
-                        _ => push_json(&format!("column_{}", column + 1), out),
+                        _ => push_json(&self.names.of_unnamed(column), out),
                     }
                     out.push(b':');
                     match row.cell(column) {
@@ -323,6 +323,7 @@ pub(super) fn layout_of(
     container: Container,
     asked: Option<figdex_ingest::Layout>,
     is_screen: bool,
+    cell_delimiter: u8,
 ) -> Layout {
     use figdex_ingest::Layout::{Csv, JsonLines};
     match (container, asked) {
@@ -332,7 +333,7 @@ pub(super) fn layout_of(
         (Container::JsonLines, None | Some(JsonLines)) => Layout::Objects,
         (Container::Parquet, Some(JsonLines)) => Layout::Objects,
         (Container::JsonLines, Some(Csv)) | (Container::Parquet, None | Some(Csv)) => {
-            Layout::Cells { delimiter: b',' }
+            Layout::Cells { delimiter: cell_delimiter }
         }
     }
 }

@@ -29,6 +29,7 @@ pub(crate) fn render(state: &State) -> String {
     let build = [("version", VERSION.to_owned()), ("commit", COMMIT.to_owned())];
     page.register("build_info", "Version of the program; the value is 1", info(build));
     requests(&mut page, state.metrics());
+    jobs(&mut page, state.metrics());
     limits(&mut page, state);
     keys(&mut page, state);
     pools(&mut page, state);
@@ -57,6 +58,17 @@ fn requests(page: &mut Registry, metrics: &Metrics) {
     page.register("rows", "Number of instruments in answers, by route and version", rows.clone());
     let help = "Number of requests that are being answered";
     page.register("requests_in_flight", help, requests_in_flight.clone());
+}
+
+/// The counts of what identifiers find. They name idTypes and no identifier, so that strangers may
+/// read them.
+fn jobs(page: &mut Registry, metrics: &Metrics) {
+    let jobs = metrics.mapping_jobs.counts();
+    let jobs = jobs.map(|(id_type, result, n)| ([("id_type", id_type), ("result", result)], n));
+    let help = "Number of answered mapping jobs, by idType and result";
+    page.register("mapping_jobs", help, counters(jobs));
+    let jobs = metrics.list_jobs.counts().map(|(status, n)| ([("status", status)], n));
+    page.register("list_jobs", "Number of answered jobs of lists, by status", counters(jobs));
 }
 
 fn limits(page: &mut Registry, state: &State) {
@@ -148,7 +160,11 @@ fn index(page: &mut Registry, state: &State) {
         "1 while the server refuses the published generation, else 0",
         metrics.publication_refused.clone(),
     );
-    let caches = [("totals", catalogue.totals_uses()), ("suggestions", catalogue.suggest_uses())];
+    let caches = [
+        ("totals", catalogue.totals_uses()),
+        ("suggestions", catalogue.suggest_uses()),
+        ("facets", catalogue.facets_uses()),
+    ];
     let help = "Number of results found in the cache of the served generation";
     page.register(
         "cache_hits",

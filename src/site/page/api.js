@@ -2,7 +2,7 @@
 // failure a `Failure` with a message for people and, where waiting helps, the seconds to wait.
 // Addresses are relative to the page, so that a proxy may serve everything under a path.
 
-const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after"];
+const HEADERS = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset", "ratelimit-policy", "retry-after", "figdex-jobs-per-list", "figdex-jobs-per-request"];
 
 let key = "";
 /** Sets the API key, which is kept in this variable only and is lost with the page. */
@@ -122,12 +122,15 @@ export async function suggest(query, filters, signal) {
   return { rows: data.data ?? [], finding: data.finding ?? "", correction: data.correction ?? "" };
 }
 
-/** A page of `search` or `filter`; a proxy may have wrapped it in an array of one. */
+/**
+ * A page of `search` or `filter`; a proxy may have wrapped it in an array of one. `left` is the number
+ * of requests that the server still allows.
+ */
 export async function page(endpoint, body, signal) {
-  const { data } = await ask("POST", `v3/${endpoint}`, { body, signal });
+  const { data, limits } = await ask("POST", `v3/${endpoint}`, { body, signal });
   const found = Array.isArray(data) ? data[0] : data;
   if (found?.error) throw new Failure("question", found.error);
-  return { data: found?.data ?? [], next: found?.next, total: found?.total };
+  return { data: found?.data ?? [], next: found?.next, total: found?.total, left: Number(limits["ratelimit-remaining"] ?? Infinity) };
 }
 
 export async function instrument(figi, signal) {
@@ -155,20 +158,14 @@ export async function recogniseColumns(columns, headings, signal) {
   return { columns: data.columns, limits: { headers: limits, at: Date.now() } };
 }
 
-const lists = new Map();
-/** The values that a filter may have; fetched once. */
-export function values(name) {
-  if (name === "optionType") return Promise.resolve(["Call", "Put"]);
-  if (!lists.has(name)) {
-    const list = ask("GET", `v3/mapping/values/${name}`, {}).then(({ data }) => {
-      if (data.error) throw new Failure("question", data.error);
-      return data.values ?? [];
-    });
-    lists.set(name, list);
-    list.catch(() => lists.delete(name)); // a failure is fetched again
-  }
-  return lists.get(name);
+/** The numbers of instruments: `{total, facets}`, of at most `limit` values of each property. */
+export async function facets(parameters, properties, limit, signal) {
+  const asked = new URLSearchParams([...parameters, ["properties", properties.join()], ["limit", limit]]);
+  return (await ask("GET", `facets?${asked}`, { signal })).data;
 }
+
+/** The answer of `GET /about`. */
+export const about = async (signal) => (await ask("GET", "about", { signal })).data;
 
 let document_;
 /** The OpenAPI document; fetched once. */

@@ -11,15 +11,18 @@ const JOBS_MAX_MANY = 100;
 const FIRST_JOBS = 100;
 const TRIES_MAX = 10;
 
-/** The jobs that count as one request. */
-const jobsPerRequest = () => (api.hasKey() ? 100 : 10);
+/** The jobs that count as one request: as the server states, or else as by default. */
+const jobsPerRequest = (headers) => Number(headers["figdex-jobs-per-request"]) || (api.hasKey() ? 100 : 10);
+
+/** The jobs that a request may have: as the server states, but no more than are useful. */
+const jobsPerList = (limits) => Math.min(JOBS_MAX, Number(limits?.headers["figdex-jobs-per-list"]) || JOBS_MAX);
 
 /** The rate-limit headers of an answer as numbers; null from a server without limits. */
 function rateOf({ headers, at }) {
   const most = Number(headers["ratelimit-limit"]);
   if (!most) return null;
   const window = Number(/w=(\d+)/.exec(headers["ratelimit-policy"] ?? "")?.[1] ?? 60);
-  return { most, window, left: Number(headers["ratelimit-remaining"] ?? 0), reset: at + 1000 * Number(headers["ratelimit-reset"] ?? window) };
+  return { most, window, each: jobsPerRequest(headers), left: Number(headers["ratelimit-remaining"] ?? 0), reset: at + 1000 * Number(headers["ratelimit-reset"] ?? window) };
 }
 
 /** The requests that are left now, and the seconds until there are more. */
@@ -31,8 +34,14 @@ const now = (rate) => (Date.now() < rate.reset
 function waiting(jobs, rate) {
   if (!rate) return 0;
   const { left, reset } = now(rate);
-  const over = Math.ceil(jobs / jobsPerRequest()) - left;
+  const over = Math.ceil(jobs / rate.each) - left;
   return over <= 0 ? 0 : reset + (Math.ceil(over / rate.most) - 1) * rate.window;
+}
+
+/** The results before the first whose job must be asked again, in another request. */
+function withRoom(results) {
+  const end = results.findIndex(({ askAgain }) => askAgain);
+  return end < 0 ? results : results.slice(0, Math.max(1, end));
 }
 
 /** The cost of this many jobs, as a sentence. `limits` are the headers of an answer, or null. */
@@ -40,7 +49,7 @@ export function estimate(jobs, limits) {
   if (!limits || !jobs) return jobs ? "" : "There is nothing to send.";
   const rate = rateOf(limits);
   if (!rate) return "This server sets no limit: nothing has to wait.";
-  const cost = `They count as ${counted(Math.ceil(jobs / jobsPerRequest()), "request")}; the server allows ${api.policy(limits.headers)}`;
+  const cost = `They count as ${counted(Math.ceil(jobs / rate.each), "request")}; the server allows ${api.policy(limits.headers)}`;
   const seconds = waiting(jobs, rate);
   return seconds ? `${cost}: about ${duration(seconds)}.${api.hasKey() ? "" : " An API key makes it much faster."}` : `${cost}: nothing has to wait.`;
 }
@@ -54,7 +63,7 @@ export function estimate(jobs, limits) {
 export function run(jobs, options, limits, { onResults, onState }) {
   const state = { phase: "ready", done: 0, words: "", until: 0, remaining: null };
   let rate = limits ? rateOf(limits) : undefined; // undefined: not known yet
-  let abort, wake, size = options.isMany ? JOBS_MAX_MANY : JOBS_MAX, tries = 0, busyMs = 0;
+  let abort, wake, size = jobsPerList(limits), fitting = options.isMany ? JOBS_MAX_MANY : JOBS_MAX, tries = 0, busyMs = 0;
   const setState = (phase, words = "", until = 0) => {
     Object.assign(state, { phase, words, until, remaining: remaining() });
     onState(state);
@@ -77,8 +86,13 @@ export function run(jobs, options, limits, { onResults, onState }) {
         busyMs += performance.now() - began;
         tries = 0;
         rate = rateOf(answer.limits);
-        onResults(state.done, answer);
-        state.done += batch.length;
+        size = Math.min(size, jobsPerList(answer.limits));
+        const results = withRoom(answer.results);
+        // After rows that had no room in one answer, requests are smaller, and grow again.
+        if (results.length < batch.length) fitting = results.length;
+        else if (batch.length >= fitting) fitting = Math.min(JOBS_MAX, 2 * fitting);
+        onResults(state.done, { ...answer, results });
+        state.done += results.length;
         setState("running");
       } catch (failure) {
         if (signal.aborted || failure.name === "AbortError") break;
@@ -135,8 +149,8 @@ export function run(jobs, options, limits, { onResults, onState }) {
   }
 
   function batchSize() {
-    const fits = rate === undefined ? FIRST_JOBS : rate === null ? JOBS_MAX : now(rate).left * jobsPerRequest();
-    return Math.max(1, Math.min(size, fits));
+    const fits = rate === undefined ? FIRST_JOBS : rate === null ? JOBS_MAX : now(rate).left * rate.each;
+    return Math.max(1, Math.min(size, fitting, fits));
   }
 
   /** The estimated seconds for the rest, from the server's headers and its speed so far. */

@@ -1,17 +1,22 @@
-// Results as CSV: RFC 4180, UTF-8, every cell in quotes. A spreadsheet would run a cell that starts
-// with = + - or @ as a formula: also after blanks or hidden characters, and some also with the wide
-// forms of these signs. An apostrophe in front of such a cell makes it text. A number is not a formula.
+// Rows as CSV (RFC 4180, UTF-8, every cell in quotes) or for the clipboard. A spreadsheet would run a
+// cell that starts with = + - or @ as a formula: also after blanks or hidden characters, and some also
+// with the wide forms of these signs. An apostrophe in front of such a cell makes it text. A number is
+// not a formula.
 
 const GUARDED = /^[\s\u0000-\u001f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r\n]/;
 const NUMBER = /^[+-]\d[\d.,]*%?$/;
 
-export function cell(value) {
-  if (value === null || value === undefined) return '""';
-  const text = String(value);
-  return `"${(GUARDED.test(text) && !NUMBER.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+function guarded(value) {
+  const text = String(value ?? "");
+  return GUARDED.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
+const cell = (value) => `"${guarded(value).replaceAll('"', '""')}"`;
+
 export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;
+
+/** A line as spreadsheets exchange them by the clipboard: cells between tabs. */
+export const tabbed = (cells) => `${cells.map((value) => guarded(value).replace(/[\t\r\n]+/g, " ")).join("\t")}\n`;
 
 /** Lets the browser save a text, given in pieces, as a file. */
 export function download(pieces, name) {

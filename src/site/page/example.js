@@ -7,12 +7,15 @@ import { notice } from "./notice.js";
 import { resolve } from "./schema.js";
 
 const SHOWN_CHARACTERS_MAX = 20_000;
+/** The first parameters of a query string have a field; an address has room for all others. */
+const FIELDS_MAX = 3;
 let number = 0;
 
 export function runner(document_, { method, path, examples, parameters, request, isFree = false }, base) {
   const id = `example-${++number}`;
   const inPath = parameters.filter((parameter) => parameter.in === "path");
-  const fields = new Map(inPath.map((parameter) => {
+  const inQuery = parameters.filter((parameter) => parameter.in === "query").slice(0, FIELDS_MAX);
+  const fields = new Map([...inPath, ...inQuery].map((parameter) => {
     const values = (resolve(document_, parameter.schema).enum ?? []).filter((value) => value !== null);
     return [parameter.name, values.length
       ? el("select", { "aria-label": parameter.name }, values.map((value) => el("option", { value }, value)))
@@ -39,8 +42,9 @@ export function runner(document_, { method, path, examples, parameters, request,
 
   function target(from) {
     let filled = path;
-    for (const [name, field] of fields) filled = filled.replace(`{${name}}`, encodeURIComponent(field.value));
-    return from + filled;
+    for (const { name } of inPath) filled = filled.replace(`{${name}}`, encodeURIComponent(fields.get(name).value));
+    const query = new URLSearchParams(inQuery.map(({ name }) => [name, fields.get(name).value]).filter(([, value]) => value));
+    return from + filled + (query.size ? `?${query}` : "");
   }
 
   async function send() {

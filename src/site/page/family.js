@@ -1,53 +1,68 @@
-// The family tree of an instrument: share class → composites → venues, as nested lists. The shown
+// The family tree of a share class: share class → composites → venues, as nested lists. The shown
 // instrument is marked, and all others are links.
 
-import { el, copyable, counted } from "./dom.js";
+import { copyable, counted, el } from "./dom.js";
+import { exchange } from "./exchange.js";
 import { levelMark } from "./level.js";
 import { href } from "./router.js";
 
 /** Trees with up to this many venues are open at first. */
 const OPEN_VENUES_MAX = 40;
 
-export function family(instrument, kin) {
-  const composites = kin?.composites ?? [];
-  const venues = composites.reduce((sum, { venues }) => sum + venues.length, 0);
-  const isAlone = !kin?.shareClassFIGI && venues + composites.filter(({ composite }) => composite).length <= 1;
+/** All rows of a family, the composites first. */
+export const members = (kin) => [...(kin?.composites ?? []).flatMap(({ composite }) => composite ?? []), ...(kin?.composites ?? []).flatMap(({ venues }) => venues)];
+
+/** The tree; `figi` is that of the shown instrument, or "" on the page of the share class. */
+export function family(figi, kin) {
+  const rows = members(kin);
+  const branches = kin?.composites ?? [];
+  const venues = branches.reduce((sum, branch) => sum + branch.venues.length, 0);
+  if (!kin?.shareClassFIGI && rows.length <= 1) {
+    return section(null, el("p", { class: "dim" }, "This instrument has no share class, composite or other listing."));
+  }
+  const isOwn = (branch) => branch.compositeFIGI === figi || branch.venues.some((venue) => venue.figi === figi);
+  const name = ({ composite, venues: [venue] }) => composite?.exchCode ?? venue?.exchCode ?? "~";
+  const ordered = [...branches].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || name(a).localeCompare(name(b)));
+  // A branch whose composite is not in the data says little: it is folded away with its like.
+  const isFull = (branch) => branch.composite || isOwn(branch) || !branch.compositeFIGI;
+  const [full, partial] = [ordered.filter(isFull), ordered.filter((branch) => !isFull(branch))];
+  const draw = (branch) => composite(branch, figi, venues <= OPEN_VENUES_MAX || isOwn(branch));
+  const of = kin.truncated ? "The first " : "";
+  return section(
+    `${of}${counted(rows.length, "listing")}: ${counted(rows.length - venues, "composite")}, ${counted(venues, "venue")}`,
+    el("ul", { class: "tree" }, el("li", { class: "t-class" }, root(kin, figi),
+      el("ul", {}, full.map(draw), partial.length ? el("li", {}, el("details", { class: "t-partial", open: full.length === 0 },
+        el("summary", {}, `${counted(partial.reduce((sum, branch) => sum + branch.venues.length, 0), "venue")} of ${counted(partial.length, "composite")} that are not in the data`),
+        el("ul", {}, partial.map(draw)))) : null))),
+    kin.truncated ? el("p", { class: "note" }, "The family has more members than are shown here. “All members” lists them all.") : null);
+}
+
+function section(words, ...content) {
   return el("section", { class: "family", "aria-labelledby": "family-title" },
-    el("div", { class: "family-head" }, el("h2", { id: "family-title" }, "Family"),
-      isAlone ? null : el("p", { class: "dim" }, [counted(composites.filter(({ compositeFIGI }) => compositeFIGI).length, "composite"), ", ", counted(venues, "venue")])),
-    isAlone
-      ? el("p", { class: "dim" }, "This instrument has no share class, composite or other listing.")
-      : el("ul", { class: "tree" }, el("li", { class: "t-class" },
-        kin.shareClassFIGI
-          ? el("div", { class: "t-row" }, el("span", { class: "level", data: { level: "share-class" } }, "share class"), copyable(kin.shareClassFIGI, "Share class FIGI"),
-            el("a", { class: "t-all", href: href.search(new URLSearchParams({ query: kin.shareClassFIGI })) }, "All members"))
-          : el("div", { class: "t-row dim" }, "No share class"),
-        el("ul", {}, inOrder(composites, instrument).map((branch) => composite(branch, instrument, venues <= OPEN_VENUES_MAX))))),
-    kin?.truncated ? el("p", { class: "note" }, "The family has more members than are shown here. “All members” lists them all.") : null);
+    el("div", { class: "family-head" }, el("h2", { id: "family-title" }, "Family"), words ? el("p", { class: "dim" }, words) : null), content);
 }
 
-/** The branch of the shown instrument first, then by exchange code. */
-function inOrder(composites, instrument) {
-  const isOwn = ({ compositeFIGI, venues }) => (compositeFIGI ?? "") === (instrument.compositeFIGI ?? "") || venues.some(({ figi }) => figi === instrument.figi);
-  const name = ({ composite, venues }) => composite?.exchCode ?? venues[0]?.exchCode ?? "~";
-  return [...composites].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)) || name(a).localeCompare(name(b)));
+function root({ shareClassFIGI }, figi) {
+  if (!shareClassFIGI) return el("div", { class: "t-row dim" }, "No share class");
+  return el("div", { class: figi ? "t-row" : "t-row present" }, el("span", { class: "level", data: { level: "share-class" } }, "share class"), copyable(shareClassFIGI, "Share class FIGI"),
+    figi ? el("a", { class: "t-all", href: href.instrument(shareClassFIGI) }, "Its page") : null,
+    el("a", { class: "t-all", href: href.search(new URLSearchParams({ query: shareClassFIGI })) }, "All members"));
 }
 
-function composite({ compositeFIGI, composite, venues }, instrument, isOpen) {
-  const isOwn = compositeFIGI === instrument.figi || venues.some(({ figi }) => figi === instrument.figi);
-  const head = composite ? line(composite, instrument)
+function composite({ compositeFIGI, composite, venues }, figi, isOpen) {
+  const head = composite ? line(composite, figi)
     : el("div", { class: "t-row dim" }, compositeFIGI ? ["Composite ", copyable(compositeFIGI, "Composite FIGI"), " is not in the data"] : "Without a composite");
   if (!venues.length) return el("li", {}, head);
   return el("li", {}, head,
-    el("details", { open: isOpen || isOwn }, el("summary", {}, counted(venues.length, "venue")),
-      el("ul", {}, venues.map((venue) => el("li", {}, line(venue, instrument))))));
+    el("details", { open: isOpen }, el("summary", {}, counted(venues.length, "venue")),
+      el("ul", {}, venues.map((venue) => el("li", {}, line(venue, figi))))));
 }
 
-function line(row, instrument) {
-  const isPresent = row.figi === instrument.figi;
+function line(row, figi) {
+  const isPresent = row.figi === figi;
   const names = [
     el("span", { class: "t-ticker" }, row.ticker ?? "–"),
-    el("span", { class: "t-exch" }, row.exchCode ?? ""),
+    el("span", { class: "t-exch" }, exchange(row.exchCode)),
     el("span", { class: "t-mic dim" }, row.micCode ?? ""),
   ];
   return el("div", { class: isPresent ? "t-row present" : "t-row" },

@@ -1,40 +1,75 @@
-// The panel of filters next to the results: value lists, intervals, unlisted equities. Each complete
-// change (a list closed, a field left) calls `ask` once with the new question.
+// The panel of filters next to the results: the most frequent values with their counts, lists of all
+// values, intervals, unlisted equities. Each complete change (a value pressed, a list closed, a field
+// left) calls `ask` once with the new question.
 
-import { el, fill, say } from "./dom.js";
-import { values } from "./api.js";
+import { count, el, fill, say } from "./dom.js";
+import { exchangeName } from "./about.js";
+import { FACETS, valuesOf } from "./facets.js";
+import { MEANING } from "./level.js";
 import { picker } from "./picker.js";
-import { LISTS, NUMBERS, DATES, fault, filterCount, yearAfter, isDate } from "./query.js";
+import { CHOICES, LISTS, NUMBERS, DATES, fault, filterCount, yearAfter, isDate } from "./query.js";
 
 const SECTORS = {
   Comdty: "commodities", Corp: "corporate bonds", Curncy: "currencies", Equity: "shares and funds", Govt: "government bonds",
   Index: "indices", "M-Mkt": "money market", Mtge: "mortgages", Muni: "municipal bonds", Pfd: "preferred shares",
 };
 /** The meaning of a value whose name does not say it; else "". */
-export const meaningOf = (name) => (value) => (name === "marketSecDes" ? SECTORS[value] ?? "" : "");
+export const meaningOf = (name) => (value) => (name === "marketSecDes" ? SECTORS[value] ?? "" : name === "exchCode" ? exchangeName(value) : "");
 
 const GROUPS = [
+  ["Level", ["level"]],
   ["Where", ["exchCode", "micCode", "currency"]],
-  ["What", ["marketSecDes", "securityType", "securityType2", "optionType"]],
+  ["What", ["securityType2", "securityType", "marketSecDes", "optionType"]],
   ["Terms", ["strike", "expiration", "contractSize", "coupon", "maturity", "stateCode"]],
 ];
 
-/** The panel of a question; `ask(question)` is called with each changed one. */
-export function filters(question, ask) {
+/** Each of the two cannot be asked for together with the other. */
+const OTHER = { exchCode: "micCode", micCode: "exchCode" };
+
+/** The counts that were shown last: they stay until the new ones come, so that nothing moves. */
+let last = {};
+
+/**
+ * The panel of a question; `ask(question)` is called with each changed one, and `counts` is a promise
+ * of `topValues`, or of null without an answer.
+ */
+export function filters(question, ask, counts) {
+  const tops = Object.fromEntries(FACETS.map((name) => [name, el("ul", { class: "facet", "aria-label": `${CHOICES[name]}, most frequent` })]));
+  const drawTops = (isOld) => FACETS.forEach((name) => fill(tops[name], (last[name]?.values ?? []).map((one) => top(name, one, isOld))));
+  drawTops(true);
+  counts.then((known) => {
+    if (!known) return;
+    last = known.facets;
+    const focused = document.activeElement?.closest?.(".facet") ? document.activeElement.dataset.field : null;
+    drawTops(false);
+    if (focused) document.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  });
+
+  function top(name, { value, count: number }, isOld) {
+    const chosen = question.lists[name] ?? [];
+    const isChosen = chosen.includes(value);
+    const also = name === "level" ? "" : meaningOf(name)(value);
+    const values = isChosen ? chosen.filter((one) => one !== value) : [...chosen, value];
+    return el("li", {}, el("button", {
+      type: "button", class: "facet-value", "aria-pressed": String(isChosen), disabled: Boolean(question.lists[OTHER[name]]), data: { field: `${name} ${value}` }, title: (name === "level" ? MEANING[value] : also) || null,
+      on: { click: () => set("lists", name, values, values.length > 0) },
+    }, el("span", { class: "f-value" }, value, also ? el("span", { class: "dim" }, also) : null), el("span", { class: "f-count" }, isOld ? "" : count(number))));
+  }
+
   const set = (kind, name, value, isSet) => {
     const part = { ...question[kind] };
     if (isSet) part[name] = value;
     else delete part[name];
     ask({ ...question, [kind]: part });
   };
-  const other = { exchCode: "micCode", micCode: "exchCode" };
   const field = (name) => {
+    if (!(name in LISTS) && name in CHOICES) return tops[name];
     if (name in LISTS) {
-      return picker({
-        field: name, label: LISTS[name], values: () => values(name), chosen: question.lists[name] ?? [], meaning: meaningOf(name),
-        disabled: question.lists[other[name]] ? `Not together with ${LISTS[other[name]]}` : "",
+      return [picker({
+        field: name, label: LISTS[name], values: () => valuesOf(name, question), chosen: question.lists[name] ?? [], meaning: meaningOf(name),
+        disabled: question.lists[OTHER[name]] ? `Not together with ${LISTS[OTHER[name]]}` : "",
         onChange: (chosen) => set("lists", name, chosen, chosen.length > 0),
-      });
+      }), tops[name]];
     }
     return interval(name, question.intervals[name] ?? ["", ""], (pair) => set("intervals", name, pair, Boolean(pair[0] || pair[1])));
   };

@@ -1,12 +1,14 @@
-// The view `#/instrument/FIGI`: all data of one instrument, its identifiers ready to copy, and its
-// family.
+// The view `#/instrument/FIGI`: all data of one instrument, its identifiers ready to copy, its family
+// and what is related. The FIGI of a share class shows its family.
 
 import { el, fillView, say, copyable } from "./dom.js";
 import * as api from "./api.js";
-import { family } from "./family.js";
+import { about, exchangeName } from "./about.js";
+import { family, members } from "./family.js";
 import { inWords, KINDS } from "./kinds.js";
 import { level, levelMark } from "./level.js";
 import { notice } from "./notice.js";
+import { related } from "./related.js";
 import { href } from "./router.js";
 
 const FACTS = [
@@ -25,13 +27,15 @@ export async function show(view, route, signal) {
   if (!figi) return fillView(view, missing("", "The address names no FIGI.", "Search instead", "."));
   fillView(view, el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), el("p", { class: "dim" }, "Loading…")));
   try {
-    const { instrument, family: kin } = await api.instrument(figi, signal);
-    render(view, instrument, kin);
+    const [{ instrument, family: kin }] = await Promise.all([api.instrument(figi, signal), about()]);
+    if (signal.aborted) return;
+    if (instrument) render(view, instrument, kin, signal);
+    else renderShareClass(view, kin);
   } catch (failure) {
     if (failure.name === "AbortError") return;
     if (failure.status === 400) return notFigi(view, figi, failure.own, signal);
     fillView(view, failure.kind === "missing"
-      ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be the FIGI of a share class, or newer than the data.")
+      ? missing(figi, "The FIGI is well formed, but no instrument of this index has it. It may be newer than the data.")
       : el("div", { class: "instrument" }, el("h1", { id: "title", tabindex: "-1", class: "mono" }, figi), notice(failure, () => show(view, route, signal))));
   }
 }
@@ -52,7 +56,23 @@ function missing(figi, words, link = "Search for it instead", more = ": a search
       el("p", {}, el("a", { href: href.search(new URLSearchParams({ query: figi })) }, link), more)));
 }
 
-function render(view, instrument, kin) {
+/** The page of a share class, whose name is that of its first member. */
+function renderShareClass(view, kin) {
+  const [first = {}] = members(kin);
+  const title = first.name ?? kin.shareClassFIGI;
+  document.title = `${title} · Figdex`;
+  fillView(view, el("div", { class: "instrument" },
+    el("header", { class: "instrument-head" },
+      el("h1", { id: "title", tabindex: "-1" }, title),
+      el("p", { class: "head-line" }, el("span", { class: "level", data: { level: "share-class" } }, "share class"),
+        [first.securityType, first.marketSector].filter(Boolean).map((text) => el("span", {}, text)))),
+    el("section", { "aria-labelledby": "identifiers-title" }, el("h2", { id: "identifiers-title" }, "Identifiers"),
+      el("dl", { class: "pairs" }, el("dt", {}, "Share class FIGI"), el("dd", {}, copyable(kin.shareClassFIGI, "Share class FIGI")))),
+    family("", kin)));
+  say(`${title}, share class`);
+}
+
+function render(view, instrument, kin, signal) {
   const title = instrument.ticker ?? instrument.name ?? instrument.figi;
   document.title = `${title}${instrument.exchCode ? ` ${instrument.exchCode}` : ""} · Figdex`;
   const fact = (name, value) => [el("dt", {}, name), el("dd", {}, value)];
@@ -76,15 +96,18 @@ function render(view, instrument, kin) {
             // Null when the data do not say.
             typeof instrument.listed === "boolean" ? fact("Listed", instrument.listed ? "yes" : "no") : null,
             alias.length ? fact("Also known as", alias.join(", ")) : null),
-          known.length ? null : el("p", { class: "dim" }, "No attributes are known."))),
-      family(instrument, kin))));
+          known.length ? null : el("p", { class: "dim" }, "No attributes are known.")),
+        related(instrument, signal)),
+      family(instrument.figi, kin))));
   say(`${title}, ${level(instrument)}`);
 
   // A value that is also a filter links to all instruments with it.
   function filterable(name, value) {
     const filter = { marketSector: "marketSecDes" }[name] ?? name;
     if (!["exchCode", "micCode", "currency", "stateCode", "marketSecDes", "securityType", "securityType2"].includes(filter)) return String(value);
-    return el("a", { class: "quiet-link", href: href.search(new URLSearchParams({ [filter]: value })), title: "All instruments with this value" }, String(value));
+    const link = el("a", { class: "quiet-link", href: href.search(new URLSearchParams({ [filter]: value })), title: "All instruments with this value" }, String(value));
+    const also = filter === "exchCode" ? exchangeName(value) : "";
+    return also ? [link, el("span", { class: "dim" }, also)] : link;
   }
 }
 
@@ -93,7 +116,7 @@ function identifiers(instrument) {
   const row = (name, value, link) => rows.push(el("dt", {}, name), el("dd", {}, copyable(String(value), name), link ?? null));
   row("FIGI", instrument.figi);
   if (instrument.compositeFIGI) row("Composite FIGI", instrument.compositeFIGI);
-  if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI);
+  if (instrument.shareClassFIGI) row("Share class FIGI", instrument.shareClassFIGI, el("a", { class: "t-all", href: href.instrument(instrument.shareClassFIGI) }, "its family"));
   const shown = new Set();
   const order = Object.keys(NAMES);
   const place = ([name]) => (order.includes(name) ? order.indexOf(name) : order.length);

@@ -4,7 +4,8 @@ import { el } from "./dom.js";
 
 const BONDS = new Set(["Corp", "Govt", "Muni", "Mtge", "M-Mkt"]);
 
-const MEANING = {
+/** The meaning of each level of the filter, and of others that a row may have. */
+export const MEANING = {
   composite: "Composite: all venues of one country or market together",
   venue: "Venue: the listing on one exchange",
   listing: "A listing without a known composite",

@@ -1,9 +1,11 @@
 // The entry point: connects the frame, the search box and the views. Each route shows one view.
 
 import { fill } from "./dom.js";
+import { about } from "./about.js";
 import { start as startRouter, current, go } from "./router.js";
 import { start as startSuggest } from "./suggest.js";
-import { read, write } from "./query.js";
+import { LISTS, read, write } from "./query.js";
+import { focusFirst } from "./rows.js";
 import * as home from "./home.js";
 import * as results from "./results.js";
 import * as instrument from "./instrument.js";
@@ -38,8 +40,9 @@ const finder = startSuggest({
   // The filters that suggestions must pass: `[[name, value], …]`.
   filters() {
     const { lists } = read(current().name === "search" ? current().parameters : new URLSearchParams());
-    return Object.entries(lists).flatMap(([name, values]) => values.map((value) => [name, value]));
+    return Object.keys(LISTS).flatMap((name) => (lists[name] ?? []).map((value) => [name, value]));
   },
+  enterResults: (text) => results.enter(text, current()),
 });
 
 // The scroll position is saved in the history entry: back and forward restore it, and a new
@@ -79,10 +82,15 @@ function show(route) {
   requestAnimationFrame(() => scrollTo(0, place));
 }
 
+document.getElementById("to-results").addEventListener("click", (event) => {
+  event.preventDefault();
+  if (!focusFirst()) main.focus();
+});
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
 document.querySelector(".mark").addEventListener("click", () => { if (current().name === "home") finder.focus(); });
+about(); // asked while the first view is drawn
 fill(main);
 startRouter(show);

@@ -3,18 +3,18 @@
 // on the page, and typing narrows them. `onChange` is called once, when the list closes, because
 // every change costs a request.
 
-import { el, fill, icon, say, count } from "./dom.js";
+import { count, counted, el, fill, icon, say } from "./dom.js";
 
 const SHOWN = 150;
 let number = 0;
 
 /**
- * @param {{field?: string, label: string, values: () => Promise<string[]>, chosen: string[], several?: boolean,
+ * @param {{field?: string, label: string, values: () => Promise<{value: string, count: number}[]>, chosen: string[], several?: boolean,
  *   empty?: string, meaning?: (value: string) => string, disabled?: string, onChange: (chosen: string[]) => void}} options
  */
 export function picker({ field: name = "", label, values, chosen, several = true, empty = "Any", meaning = () => "", disabled = "", onChange }) {
   const id = `picker-${++number}`;
-  let all = [], shown = [], active = -1, open = false, picked = [...chosen];
+  let all = [], counts = new Map(), shown = [], active = -1, open = false, picked = [...chosen];
 
   const summary = el("span", { class: "picker-summary" });
   const button = el("button", {
@@ -52,8 +52,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
     fill(foot, "Loading the list…");
     try {
       const known = await values();
-      const first = new Set(picked);
-      all = [...picked, ...known.filter((value) => !first.has(value))];
+      counts = new Map(known.map(({ value, count: number }) => [value, number]));
+      all = [...new Set([...picked, ...counts.keys()])];
       if (open) list();
     } catch (failure) {
       fill(foot, failure.text, " ", el("button", { type: "button", class: "link", on: { mousedown: (event) => event.preventDefault(), click: show } }, "Try again"));
@@ -90,13 +90,14 @@ export function picker({ field: name = "", label, values, chosen, several = true
       class: place === active ? "active" : null,
       // The text field keeps the focus, so that the panel stays open.
       on: { mousedown: (event) => event.preventDefault(), click: () => { active = place; toggle(value); } },
-    }, el("span", { class: "box" }, icon("tick")), el("span", {}, value), meaning(value) ? el("span", { class: "dim" }, meaning(value)) : null)));
+    }, el("span", { class: "box" }, icon("tick")), el("span", {}, value), meaning(value) ? el("span", { class: "dim" }, meaning(value)) : null,
+    el("span", { class: "f-count" }, count(counts.get(value) ?? 0)))));
     options.scrollTop = scroll;
     if (active >= 0) field.setAttribute("aria-activedescendant", `${id}-${active}`);
     else field.removeAttribute("aria-activedescendant");
     const more = shown.length - SHOWN;
-    fill(foot, !shown.length ? (all.length ? "No value matches." : "The server has no values for this filter.")
-      : more > 0 ? `${count(more)} more: type to narrow` : `${count(shown.length)} values`,
+    fill(foot, !shown.length ? (all.length ? "No value matches." : "No instrument found has a value here.")
+      : more > 0 ? `${count(more)} more: type to narrow` : counted(shown.length, "value"),
     several && picked.length ? el("button", { type: "button", class: "link", on: { mousedown: (event) => event.preventDefault(), click: () => { picked = []; describe(); list(); } } }, "Clear") : null);
   }
 

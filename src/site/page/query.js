@@ -14,6 +14,8 @@ export const LISTS = {
   currency: "Currency",
   stateCode: "State code",
 };
+/** All filters of which several values may be chosen. */
+export const CHOICES = { level: "Level", ...LISTS };
 export const NUMBERS = { strike: "Strike", contractSize: "Contract size", coupon: "Coupon, %" };
 export const DATES = { expiration: "Expiration", maturity: "Maturity" };
 const INTERVALS = { ...NUMBERS, ...DATES };
@@ -21,7 +23,7 @@ const INTERVALS = { ...NUMBERS, ...DATES };
 /** The question in an address: `{query, lists, intervals, unlisted}`. */
 export function read(parameters) {
   const question = { query: (parameters.get("query") ?? "").trim(), lists: {}, intervals: {}, unlisted: false };
-  for (const name of Object.keys(LISTS)) {
+  for (const name of Object.keys(CHOICES)) {
     const values = [...new Set(parameters.getAll(name).filter(Boolean))];
     if (values.length) question.lists[name] = values;
   }
@@ -35,11 +37,11 @@ export function read(parameters) {
   return question;
 }
 
-/** The address of a question. */
-export function write(question) {
+/** The question as parameters of an address, of the page and of `GET /facets`. */
+export function parametersOf(question) {
   const parameters = new URLSearchParams();
   if (question.query) parameters.set("query", question.query);
-  for (const name of Object.keys(LISTS)) {
+  for (const name of Object.keys(CHOICES)) {
     for (const value of question.lists[name] ?? []) parameters.append(name, value);
   }
   for (const name of Object.keys(INTERVALS)) {
@@ -47,7 +49,16 @@ export function write(question) {
     if (from || to) parameters.set(name, `${from}..${to}`);
   }
   if (question.unlisted) parameters.set("includeUnlistedEquities", "true");
-  return href.search(parameters);
+  return parameters;
+}
+
+/** The address of a question. */
+export const write = (question) => href.search(parametersOf(question));
+
+/** The question without one of its lists. */
+export function without(question, name) {
+  const { [name]: _, ...lists } = question.lists;
+  return { ...question, lists };
 }
 
 export const isEmpty = (question) => !question.query && !hasFilters(question);
@@ -114,7 +125,8 @@ export function faultOf(question) {
   return null;
 }
 
-/** The active filters: `{label, value, without}`, where `without` is the question without it. */
+/** The active filters: `{label, value, without}`, and `name` if it is one of `CHOICES`; `without` is
+ * the question without it. */
 export function chips(question) {
   const chips = [];
   for (const [name, values] of Object.entries(question.lists)) {
@@ -122,7 +134,7 @@ export function chips(question) {
       const rest = values.filter((other) => other !== value);
       const lists = { ...question.lists, [name]: rest };
       if (!rest.length) delete lists[name];
-      chips.push({ label: LISTS[name], value, without: { ...question, lists } });
+      chips.push({ label: CHOICES[name], name, value, without: { ...question, lists } });
     }
   }
   for (const [name, [from, to]] of Object.entries(question.intervals)) {

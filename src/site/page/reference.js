@@ -48,7 +48,7 @@ function draw(view, document_) {
   const item = (name, ...words) => el("li", {}, el("a", { href: ref(name) }, ...words));
   fillView(view, el("div", { class: "reference" },
     el("nav", { class: "toc", "aria-label": "Reference" },
-      el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), one.path)), item("further", el("span", { class: "method" }, "GET"), "/instruments/{figi}")),
+      el("p", { class: "field-label" }, "Endpoints"), el("ul", {}, all.map((one) => item(nameOf(one), el("span", { class: "method" }, one.method), base.prefix(one) + one.path)), item("further", el("span", { class: "method" }, "GET"), "/instruments/{figi}")),
       el("p", { class: "field-label" }, "For all"), el("ul", {}, item("start", "Address and key"), item("errors", "Errors"), item("limits", "Limits")),
       el("p", { class: "field-label toc-shapes" }, "Shapes"), el("ul", { class: "toc-shapes" }, shapes.map(([name]) => item(name, name)))),
     el("div", { class: "reference-body" },
@@ -67,7 +67,8 @@ function serverBase(document_) {
   const url = document_.servers?.[0]?.url ?? "/v3";
   const version = url.replace(/\/+$/, "").split("/").pop() || "v3";
   const own = api.address(version);
-  return { run: own, shown: /^https?:/.test(url) ? url.replace(/\/+$/, "") : own };
+  // An operation with separate servers has no version.
+  return { run: own, shown: /^https?:/.test(url) ? url.replace(/\/+$/, "") : own, prefix: ({ operation }) => (operation.servers ? "" : `/${version}`) };
 }
 
 /** The address of the endpoints without a version, at the root of this server. */
@@ -80,7 +81,7 @@ function operation(document_, one, versioned) {
   const { method, path, request, parameters, answer } = one;
   const base = one.operation.servers ? rootBase() : versioned;
   return el("section", { class: "operation", id: `ref-${nameOf(one)}` },
-    el("h2", { tabindex: "-1" }, el("span", { class: "method" }, method), el("code", {}, path)),
+    el("h2", { tabindex: "-1" }, el("span", { class: "method" }, method), el("code", {}, versioned.prefix(one) + path)),
     one.operation.summary ? el("p", {}, prose(one.operation.summary)) : null,
     one.operation.servers ? el("p", { class: "dim" }, "It has no version: its address is ", el("code", {}, `${base.shown}${path}`), ".") : null,
     el("p", {}, prose(one.operation.description)),

@@ -1,17 +1,31 @@
-// The view `#/search`: filters next to a table of results. Pages are kept while the site is open, so
-// that going back shows the same rows at the same place without a request.
+// The view `#/search`: filters with counts next to a table of securities. Pages are kept while the
+// site is open, so that going back shows the same rows at the same place without a request.
 
-import { el, fill, say, copyable, count, counted } from "./dom.js";
+import { el, fill, say, copyText, count, counted, icon } from "./dom.js";
+import { about, exchangeName } from "./about.js";
 import * as api from "./api.js";
+import { download, line, tabbed } from "./csv.js";
+import { nothing, teaching } from "./empty.js";
+import { topValues } from "./facets.js";
 import { filters } from "./filters.js";
-import { inWords } from "./kinds.js";
-import { levelMark } from "./level.js";
+import { fold, shownRows } from "./fold.js";
+import { FIELDS } from "./list.js";
 import { notice } from "./notice.js";
 import { read, write, body, chips, endpoint, faultOf, filterCount, isEmpty } from "./query.js";
-import { go, href } from "./router.js";
+import { focusFirst, listing } from "./rows.js";
+import { go } from "./router.js";
 
 const KEPT = 30;
-const kept = new Map(); // address → {rows, next, total}
+const kept = new Map(); // address → {securities, rows, next, total, isScarce, sort}
+
+/** With words, reading goes on to this many securities, but for at most this many pages. */
+const SECURITIES_AT_ONCE = 25;
+const PAGES_AT_ONCE = 5;
+const PAGE_ROWS = 100;
+/** With fewer requests left than this, no page is read unasked. */
+const REQUESTS_SPARED = 20;
+/** The most rows that the server returns. */
+const ROWS_MAX = 15_000;
 
 /** Fills `view` with the results of the route's question, as long as `signal` is not aborted. */
 export function show(view, route, signal) {
@@ -19,41 +33,45 @@ export function show(view, route, signal) {
   const ask = (changed) => go(write(changed));
   const active = filterCount(question);
   const focused = view.contains(document.activeElement) ? document.activeElement.dataset.field : undefined;
-  const status = el("p", { class: "status" });
-  const body_ = el("div", { class: "answer" });
-  fill(view, el("div", { class: "searching" }, side(question, active, ask), el("section", { class: "found", "aria-labelledby": "title" },
-    el("div", { class: "found-head" }, heading(question), status),
-    active ? el("ul", { class: "chips", "aria-label": "Active filters" }, chips(question).map(({ label, value, without }) =>
-      el("li", {}, el("button", { type: "button", class: "chip", "aria-label": `Remove the filter ${label} ${value}`, on: { click: () => ask(without) } },
-        el("span", { class: "dim" }, label), " ", value, el("span", { class: "chip-cross", "aria-hidden": "true" }, "×"))))) : null,
-    body_)));
-
   // Each change of a filter draws the view again; the focus stays where it was.
-  if (focused) view.querySelector(`[data-field="${focused}"]`)?.focus({ preventScroll: true });
-
+  const refocus = () => { if (focused) view.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true }); };
+  const place = { status: el("p", { class: "status" }), acts: el("div", { class: "acts" }), answer: el("div", { class: "answer" }) };
   const fault = faultOf(question);
-  if (isEmpty(question)) return fill(body_, teaching(ask));
-  if (fault) return fill(body_, el("div", { class: "notice" }, el("p", {}, fault)));
-  load(write(question), question, status, body_, signal);
+  const counts = fault ? Promise.resolve(null) : topValues(question, signal).catch(() => null);
+  fill(view, el("div", { class: "searching" }, side(question, active, ask, counts), el("section", { class: "found", "aria-labelledby": "title" },
+    el("div", { class: "found-head" }, heading(question), place.status, place.acts),
+    active ? el("ul", { class: "chips", "aria-label": "Active filters" }, chips(question).map((chip) => chipOf(chip, ask))) : null,
+    place.answer)));
+  refocus();
+
+  if (isEmpty(question)) return fill(place.answer, teaching(counts));
+  if (fault) return fill(place.answer, el("div", { class: "notice" }, el("p", {}, fault)));
+  load(question, counts, place, signal);
+}
+
+function chipOf({ label, name, value, without }, ask) {
+  return el("li", {}, el("button", {
+    type: "button", class: "chip", "aria-label": `Remove the filter ${label} ${value}`, title: (name === "exchCode" && exchangeName(value)) || null, on: { click: () => ask(without) },
+  }, el("span", { class: "dim" }, label), " ", value, el("span", { class: "chip-cross", "aria-hidden": "true" }, "×")));
 }
 
 // On a narrow screen the filters are folded under a button; on a wide one they are at the side.
 let unfolded = false, words = "";
-function side(question, active, ask) {
+function side(question, active, ask, counts) {
   if (question.query !== words) unfolded = false; // after new words, the results are in view
   words = question.query;
-  const panel = filters(question, ask);
+  const panel = filters(question, ask, counts);
   panel.id = "filters";
   const box = el("div", { class: "side" });
   const button = el("button", {
     type: "button", class: "side-button", "aria-controls": "filters",
-    on: { click: () => { unfolded = !unfolded; fold(); } },
+    on: { click: () => { unfolded = !unfolded; turn(); } },
   }, active ? `Filters (${active})` : "Filters");
-  const fold = () => {
+  const turn = () => {
     button.setAttribute("aria-expanded", String(unfolded));
     box.classList.toggle("unfolded", unfolded);
   };
-  fold();
+  turn();
   return fill(box, button, panel);
 }
 
@@ -63,149 +81,131 @@ function heading(question) {
   return el("h1", { id: "title", tabindex: "-1" }, words);
 }
 
-async function load(address, question, status, place, signal) {
+async function load(question, counts, place, signal) {
+  const address = write(question);
   let found = kept.get(address);
   if (!found) {
-    fill(status, "Searching…");
-    fill(place, skeleton());
-    found = { rows: [], next: undefined, total: undefined };
-    if (!await fetchMore(found, question, status, place, signal, () => load(address, question, status, place, signal))) return;
+    fill(place.status, "Searching…");
+    fill(place.answer, skeleton());
+    found = { securities: new Map(), rows: 0, next: undefined, total: undefined, isScarce: false, sort: null };
+    try {
+      await Promise.all([readPage(found, question, signal), about()]);
+    } catch (failure) {
+      if (failure.name === "AbortError") return;
+      fill(place.status);
+      return fill(place.answer, notice(failure, () => load(question, counts, place, signal)));
+    }
     kept.set(address, found);
     if (kept.size > KEPT) kept.delete(kept.keys().next().value);
   }
-  render(found, question, status, place, signal);
-}
-
-/** Adds the next page to `found`. On failure it shows a notice and returns false. */
-async function fetchMore(found, question, status, place, signal, retry) {
-  try {
-    const page = await api.page(endpoint(question), { ...body(question), ...(found.next ? { start: found.next } : {}) }, signal);
-    found.rows.push(...page.data);
-    found.next = page.next;
-    found.total = page.total ?? found.total;
-    return true;
-  } catch (failure) {
-    if (failure.name === "AbortError") return false;
-    if (!found.rows.length) fill(status);
-    fill(place, notice(failure, retry));
-    return false;
+  if (signal.aborted) return;
+  if (!found.rows) {
+    fill(place.status, "No results");
+    return fill(place.answer, nothing(question, signal));
   }
+  render(found, question, counts, place, signal);
 }
 
-function render(found, question, status, place, signal) {
-  const rows = el("tbody", {}, found.rows.map(row));
+/** Adds the next page to `found`. */
+async function readPage(found, question, signal) {
+  const page = await api.page(endpoint(question), { ...body(question), ...(found.next ? { start: found.next } : {}) }, signal);
+  fold(found.securities, page.data);
+  found.rows += page.data.length;
+  found.next = page.next;
+  found.isScarce = page.left < REQUESTS_SPARED;
+  found.total = page.total ?? found.total;
+}
+
+function render(found, question, counts, place, signal) {
+  const table = listing(found);
   const foot = el("div", { class: "more" });
-  if (!found.rows.length) {
-    fill(status, "No results");
-    say("No results");
-    fill(place, nothing(question));
-    if (question.query) suggestFor(question, place.querySelector(".did-you-mean"), signal);
-    return;
-  }
-  fill(place, el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" },
-    el("table", { class: "rows" },
-      el("caption", { class: "unseen" }, "Instruments found"),
-      el("thead", {}, el("tr", {}, ["Ticker", "Name", "Level", "Exchange", "Type", "Sector", "FIGI"].map((name) => el("th", { scope: "col" }, name)))),
-      rows)), foot);
-  foots();
-  say(words());
+  fill(place.answer, el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" }, table.element), foot);
+  fill(place.acts,
+    el("button", { type: "button", class: "quiet", on: { click: copyRows } }, icon("copy"), "Copy rows"),
+    el("button", { type: "button", class: "quiet", on: { click: save } }, icon("save"), "Download CSV"));
+  drawFoot();
+  say(status());
+  counts.then((known) => {
+    if (signal.aborted) return;
+    found.total ??= known?.total;
+    drawFoot();
+    if (!question.query || found.rows > PAGE_ROWS || found.isScarce) return;
+    // One security with many listings must not hide all others. Few rows are read to the end, so that
+    // the listings of each are counted.
+    const isShort = found.total <= PAGES_AT_ONCE * PAGE_ROWS;
+    readOn(isShort ? Infinity : SECURITIES_AT_ONCE, PAGES_AT_ONCE - 1).catch(() => {}); // "Show more" tries again
+  });
 
-  function words() {
-    if (found.total !== undefined) {
-      return found.rows.length < found.total ? `${count(found.rows.length)} of ${counted(found.total, "instrument")}` : counted(found.total, "instrument");
+  function status() {
+    const securities = counted(found.securities.size, "security", "securities");
+    const all = found.total ?? (found.next ? undefined : found.rows);
+    if (all === undefined) return `${securities} in the first ${count(found.rows)} instruments`;
+    const of = found.rows < all ? `${count(found.rows)} of ${counted(all, "instrument")}` : counted(all, "instrument");
+    return `${of} · ${securities}`;
+  }
+
+  function drawFoot(isReading = false) {
+    fill(place.status, status(), isReading ? ", reading on…" : null);
+    const left = found.total === undefined ? "" : ` of ${count(found.total - found.rows)} left`;
+    fill(foot, isReading ? el("p", { class: "dim" }, "Loading…")
+      : found.next ? el("button", { type: "button", on: { click: more } }, question.query ? "Show more" : `Show 100 more${left}`)
+        : found.rows >= PAGE_ROWS ? el("p", { class: "dim" }, found.total > found.rows || found.rows >= ROWS_MAX
+          ? "The server returns at most 15,000 rows. Narrow the search with filters." : "End of the results.") : null);
+  }
+
+  /** Reads pages until `securities` are there, but at most `pages`. */
+  async function readOn(securities, pages) {
+    if (!found.next || found.securities.size >= securities) return;
+    drawFoot(true);
+    try {
+      for (let read = 0; found.next && read < pages && found.securities.size < securities && !(read && found.isScarce); read += 1) {
+        await readPage(found, question, signal);
+        table.update();
+        fill(place.status, status(), ", reading on…");
+      }
+    } finally {
+      if (!signal.aborted) drawFoot();
     }
-    return found.next ? `The first ${count(found.rows.length)}, best first` : counted(found.rows.length, "instrument");
-  }
-
-  function foots() {
-    fill(status, words(), found.total === undefined && found.next
-      ? [" · ", el("button", { type: "button", class: "link", on: { click: total } }, "Count all")] : null);
-    const left = found.total === undefined ? "" : ` of ${count(found.total - found.rows.length)} left`;
-    fill(foot, found.next
-      ? el("button", { type: "button", on: { click: more } }, `Show 100 more${left}`)
-      : found.rows.length >= 100 ? el("p", { class: "dim" }, found.total > found.rows.length || found.rows.length >= 15000
-        ? "The server returns at most 15,000 rows. Narrow the search with filters." : "End of the results.") : null);
   }
 
   async function more() {
-    const before = found.rows.length;
-    fill(foot, el("p", { class: "dim" }, "Loading…"));
-    if (!await fetchMore(found, question, status, foot, signal, more)) return;
-    rows.append(...found.rows.slice(before).map(row));
-    foots();
-    say(words());
-    rows.children[before]?.querySelector("a")?.focus({ preventScroll: true });
+    const before = new Set(found.securities.values());
+    try {
+      await (question.query ? readOn(before.size + SECURITIES_AT_ONCE, PAGES_AT_ONCE) : readOn(Infinity, 1));
+    } catch (failure) {
+      if (failure.name !== "AbortError") fill(foot, notice(failure, more));
+      return;
+    }
+    say(status());
+    const first = table.shown().findIndex((security) => !before.has(security));
+    table.element.tBodies[first]?.querySelector("a").focus({ preventScroll: true });
   }
 
-  // Search returns no total; filter does, for the same question.
-  async function total() {
-    fill(status, "Counting…");
-    try {
-      found.total = (await api.page("filter", body(question))).total;
-      foots();
-      say(words());
-    } catch (failure) {
-      fill(status, words(), ` · ${failure.text}`);
-      say(failure.text);
-    }
+  /** The rows on the page, as lists of cells under their names. */
+  function cells() {
+    return [[...FIELDS, "exchange"], ...shownRows(table.shown()).map((row) => [...FIELDS.map((name) => row[name]), exchangeName(row.exchCode)])];
+  }
+
+  function save() {
+    download(cells().map(line), "figdex.csv");
+    say("The download has started");
+  }
+
+  async function copyRows(event) {
+    const rows = cells();
+    const isCopied = await copyText(rows.map(tabbed).join(""));
+    const words = isCopied ? `${counted(rows.length - 1, "row")} copied` : "Not copied";
+    const label = event.target.closest("button").lastChild;
+    label.textContent = words;
+    say(words);
+    setTimeout(() => { label.textContent = "Copy rows"; }, 1600);
   }
 }
 
-function row(one) {
-  const to = href.instrument(one.figi);
-  const name = one.name ?? "";
-  const description = one.securityDescription && one.securityDescription !== one.ticker && one.securityDescription !== name ? one.securityDescription : "";
-  return el("tr", { on: { click: (event) => {
-    // A click anywhere in the row opens the instrument, unless it selects text.
-    if (!event.target.closest("a, button") && !String(getSelection())) go(to);
-  } } },
-  el("th", { scope: "row" }, el("a", { href: to }, one.ticker ?? one.figi)),
-  el("td", { class: "c-name" }, el("span", {}, name), description ? el("span", { class: "dim" }, description) : null),
-  el("td", {}, levelMark(one)),
-  el("td", { class: "c-exch" }, one.exchCode),
-  el("td", { class: "c-type" }, one.securityType ?? one.securityType2),
-  el("td", {}, one.marketSector),
-  el("td", {}, copyable(one.figi, "FIGI")));
+/** Moves the focus to the first result of the question `text`; false if it is not shown. */
+export function enter(text, route) {
+  return route.name === "search" && read(route.parameters).query === text && focusFirst();
 }
 
 /** Grey rows in the place of the results, of the same height. */
 const skeleton = () => el("div", { class: "skeleton", "aria-hidden": "true" }, Array.from({ length: 8 }, () => el("span")));
-
-/** Shows the right check digit of the typed text, or suggestions. */
-async function suggestFor(question, place, signal) {
-  let found;
-  try {
-    found = await api.suggest(question.query, [], signal);
-  } catch {
-    return; // the tips are enough
-  }
-  if (signal.aborted) return;
-  const meant = found.rows.slice(0, 3);
-  fill(place, found.finding ? el("p", {}, `${inWords(found.finding)}. Did you mean `,
-    el("a", { href: write({ ...question, query: found.correction }) }, found.correction), "?")
-    : meant.length ? el("p", {}, "Did you mean ", meant.map((one, at) => [at ? ", " : "", el("a", { href: href.instrument(one.figi) }, one.ticker ?? one.figi), one.name ? ` (${one.name})` : ""]), "?") : null);
-}
-
-function nothing(question) {
-  const tips = [];
-  if (filterCount(question)) tips.push("Filters are exact: exchange code US is the composite of all United States venues, not each of them. Remove a filter to see more.");
-  if (question.query) {
-    tips.push("Every word must match a whole word of the ticker, the name or the description: “appl” does not find Apple. Only the suggestions under the search box complete words.");
-    tips.push("An identifier (ISIN, CUSIP, SEDOL, FIGI, …) must be typed in full.");
-  }
-  if (!question.unlisted) tips.push("Equities that no exchange lists are hidden unless the filter “Include unlisted equities” is set.");
-  return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), el("div", { class: "did-you-mean", "aria-live": "polite" }), el("ul", {}, tips.map((tip) => el("li", {}, tip))));
-}
-
-function teaching(ask) {
-  const example = (words, question) => el("li", {}, el("button", { type: "button", class: "link", on: { click: () => ask({ query: "", lists: {}, intervals: {}, unlisted: false, ...question }) } }, words));
-  const year = new Date().getUTCFullYear();
-  return el("div", { class: "empty" },
-    el("h2", {}, "Type in the box above, choose filters, or both"),
-    el("p", {}, "With words, the best match comes first. With filters only, all matching instruments are listed in the order of FIGIs, with their total."),
-    el("ul", {},
-      example("All rows named IBM", { query: "ibm" }),
-      example("Composites of the United States", { lists: { exchCode: ["US"] } }),
-      example("Government and municipal bonds", { lists: { marketSecDes: ["Govt", "Muni"] } }),
-      example(`Options that expire in ${year}`, { lists: { securityType2: ["Option"] }, intervals: { expiration: [`${year}-01-01`, `${year}-12-31`] } })));
-}

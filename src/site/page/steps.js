@@ -2,7 +2,7 @@
 // nothing is chosen.
 
 import { el, fill, say } from "./dom.js";
-import { values } from "./api.js";
+import { valuesInData } from "./facets.js";
 import { meaningOf } from "./filters.js";
 import { picker } from "./picker.js";
 import { LISTS } from "./query.js";
@@ -50,7 +50,7 @@ export function stepsEditor(steps, onChange) {
     return el("li", {},
       step.property === "composite" ? el("span", { class: "step-name" }, name)
         : picker({
-          field: `step ${place}`, label: `${name}, the first that fits`, values: () => values(step.property), chosen: step.values, empty: "Choose values, the first one first", meaning: meaningOf(step.property),
+          field: `step ${place}`, label: `${name}, the first that fits`, values: () => valuesInData(step.property), chosen: step.values, empty: "Choose values, the first one first", meaning: meaningOf(step.property),
           onChange: (chosen) => { step.values = chosen; draw(`step ${place}`); onChange(); },
         }),
       el("span", { class: "step-buttons" }, button("up", "Move up", "↑", place === 0), button("down", "Move down", "↓", place === steps.length - 1), button("remove", "Remove", "✕", false)));

@@ -3,6 +3,7 @@
 // can be mapped.
 
 import { el, fill, say, count, counted } from "./dom.js";
+import { exchangeName } from "./about.js";
 import * as api from "./api.js";
 import { inWords } from "./kinds.js";
 import { levelMark } from "./level.js";
@@ -15,10 +16,11 @@ const MATCHED = { ticker: "ticker", name: "name", identifier: "identifier", desc
 const NOTHING = { rows: [], finding: "", correction: "" };
 
 /**
- * Starts the box. `searchFor(text)` shows all results, `mapList(text)` maps a list, and `filters()`
- * returns the filters that are set.
+ * Starts the box. `searchFor(text)` shows all results, `mapList(text)` maps a list, `filters()`
+ * returns the filters that are set, and `enterResults(text)` moves the focus to the first result of
+ * the text, if it is on the page.
  */
-export function start({ searchFor, mapList, filters }) {
+export function start({ searchFor, mapList, filters, enterResults }) {
   const form = document.getElementById("finder");
   const input = document.getElementById("query");
   const list = document.getElementById("suggestions");
@@ -124,7 +126,7 @@ export function start({ searchFor, mapList, filters }) {
       el("span", { class: "s-ticker" }, marked(row.ticker ?? "–", text)),
       el("span", { class: "s-name" }, marked(row.name ?? row.securityDescription ?? row.figi, text)),
       el("span", { class: "s-level" }, levelMark(row)),
-      el("span", { class: "s-exch" }, row.exchCode ?? ""),
+      el("span", { class: "s-exch" }, row.exchCode ?? "", exchangeName(row.exchCode) ? el("span", { class: "x-name" }, exchangeName(row.exchCode)) : null),
       el("span", { class: "s-more" }, el("span", {}, row.securityType ?? row.securityType2 ?? row.marketSector ?? ""),
         row.listings > 1 ? el("span", {}, counted(row.listings, "listing")) : null,
         matched.length ? el("span", {}, `found by ${matched.join(", ")}`) : null),
@@ -171,7 +173,7 @@ export function start({ searchFor, mapList, filters }) {
     switch (event.key) {
       case "ArrowDown":
         if (isOpen) activate(active >= last ? 0 : active + 1);
-        else if (input.value.trim()) ask();
+        else if (input.value.trim() && !enterResults(input.value.trim())) ask();
         break;
       case "ArrowUp":
         if (isOpen) activate(active <= 0 ? last : active - 1);

@@ -107,6 +107,9 @@ impl Writer<'_> {
             Status::Invalid(reason) => {
                 buffer.extend_from_slice(b",\"error\":");
                 string(buffer, reason);
+                if resolution.is_beyond_rows {
+                    buffer.extend_from_slice(b",\"askAgain\":true");
+                }
             }
         }
         if let Some(correction) = &resolution.correction {

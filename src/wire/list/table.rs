@@ -1,5 +1,5 @@
-//! Bodies of lists in CSV (contract 17.4): a column of texts, with or without a heading, or columns
-//! `idType`, `idValue` and the properties of a mapping job.
+//! Bodies of lists in CSV (contract 17.4): a column of texts, with or without a heading, or the
+//! column `idValue` and as far as wanted `idType`, `as` and the properties of a mapping job.
 
 use std::borrow::Cow;
 
@@ -29,19 +29,22 @@ pub(super) fn read<'a>(
     let mut rows = Rows::new(body, delimiter);
     let mut cells = Cells::new(delimiter);
     let first = rows.clone().next().transpose()?.unwrap_or_default();
-    let heading: Vec<String> = cells.of(first)?.iter().map(|cell| cell.trim().to_owned()).collect();
+    let mut heading: Vec<String> =
+        cells.of(first)?.iter().map(|cell| cell.trim().to_owned()).collect();
     let jobs = if heading.iter().any(|name| name == "idValue") {
         refuse_same(&heading)?;
         rows.next();
         of_columns(&heading, rows, &mut cells, &options, context)?
-    } else if heading.len() > 1 {
+    } else if heading.iter().skip(1).any(|cell| !cell.is_empty()) {
         return Err(format!(
-            "A CSV body must be one column of texts, or have the columns idType and idValue; the \
-             first row has {} cells and no idValue.",
+            "A CSV body must be one column of texts, or name the column of identifiers idValue; \
+             the first row has {} cells, and none is idValue.",
             heading.len()
         )
         .into());
     } else {
+        // Spreadsheets write empty cells after the last column.
+        heading.truncate(1);
         let mut name = "";
         if let [first] = &heading[..]
             && is_heading(first)
@@ -77,6 +80,7 @@ fn of_one_column<'a>(
     options: &Options,
     context: Context<'_>,
 ) -> Result<Vec<ListJob<'a>>, ListError> {
+    let delimiter = char::from(rows.delimiter).to_string();
     let mut texts: Vec<Cow<'a, str>> = Vec::new();
     let mut column = Column::default();
     for row in rows {
@@ -85,8 +89,10 @@ fn of_one_column<'a>(
         }
         let row = row?;
         let text = match row.starts_with('"') {
-            true => Cow::Owned(cells.of(row)?.join(",").trim_end_matches(',').to_owned()),
-            false => Cow::Borrowed(row.trim_end_matches(',')),
+            true => {
+                Cow::Owned(cells.of(row)?.join(&*delimiter).trim_end_matches(&*delimiter).into())
+            }
+            false => Cow::Borrowed(row.trim_end_matches(&*delimiter)),
         };
         if texts.len() < COLUMN_VALUES_MAX {
             column.add(&text);

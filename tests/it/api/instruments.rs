@@ -180,7 +180,6 @@ fn invalid_and_unknown_figis() {
         ),
         ("%3Cscript%3E", 400, "Invalid FIGI: "),
         (&figi(77), 404, "No instrument has this FIGI."),
-        (&figi(900), 404, "No instrument has this FIGI."),
     ] {
         let answer = get(&server, text);
         assert_eq!(
@@ -223,4 +222,19 @@ fn no_check_of_the_contract_applies() {
     assert_eq!(server.request("HEAD", &path, &headers, "").status, 200);
     let answer = server.request("POST", &path, &[], "");
     assert_eq!((answer.status, answer.allow.as_deref()), (405, Some("GET, HEAD")));
+}
+
+/// contract 16.5: the FIGI of a share class, and of a composite that has no row, has the family.
+#[test]
+fn figis_that_only_other_rows_name() {
+    let server = Server::of_dump(&dump());
+    let listing = look(&server, 6);
+    for number in [900, 7] {
+        let answer = look(&server, number);
+        assert_eq!(answer["instrument"], Value::Null);
+        assert_eq!(answer["family"]["shareClassFIGI"], figi(900), "{answer}");
+        assert_eq!(answer["family"], listing["family"], "{number}");
+    }
+    // A row that is a composite itself has its own answer.
+    assert_eq!(look(&server, 12)["instrument"]["figi"], figi(12));
 }

@@ -175,6 +175,57 @@ fn counts_add_up() {
     });
 }
 
+/// The jobs of mapping are counted by idType and result, in all versions, and those of lists by
+/// status; a client chooses no idType.
+#[test]
+fn jobs_are_counted_by_what_they_find() {
+    serving_with(Settings::default(), |address, _stop| {
+        let job = |id_type: &str, id_value: &str| {
+            format!(r#"{{"idType":"{id_type}","idValue":"{id_value}"}}"#)
+        };
+        let (isin, unlisted) = (job("ID_ISIN", "US4592001014"), job("ID_TRACE", "T1"));
+        let (malformed, stranger) = (job("ID_ISIN", "US45920010"), job("STRANGER", "IBM"));
+        let impossible = IBM.replace('}', r#","currency":"STRANGER"}"#);
+        let jobs = [IBM, &isin, IBM, &stranger, &malformed, "7"];
+        for version in ["v3", "v2", "v1"] {
+            post(address, &format!("/{version}/mapping"), &format!("[{}]", jobs.join(",")));
+        }
+        post(address, "/v3/mapping", &format!("[{unlisted}]"));
+        // Refused as a whole: none of its jobs is answered.
+        post(address, "/v3/mapping", &format!("[{IBM},{impossible}]"));
+        post(address, "/v3/mapping", &format!("[{IBM}"));
+        let list = r#"{"jobs":["IBM","US4592001014","US4592001015"]}"#;
+        let answer = post(address, "/resolve", list);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+
+        let page = Page::read(address);
+        let series: BTreeMap<(&str, &str), f64> = page
+            .samples()
+            .filter(|(name, ..)| name.ends_with("_jobs_total"))
+            .map(|(name, labels, count)| ((name, labels), count))
+            .collect();
+        let mut expected = BTreeMap::new();
+        for (id_type, counts) in [
+            ("ID_ISIN", [0.0, 3.0, 3.0]),
+            ("ID_TRACE", [0.0, 1.0, 0.0]),
+            ("TICKER", [6.0, 0.0, 0.0]),
+            ("other", [0.0, 0.0, 6.0]),
+        ] {
+            for (result, count) in ["found", "not_found", "invalid"].into_iter().zip(counts) {
+                let labels = format!(r#"id_type="{id_type}",result="{result}""#);
+                expected.insert(("figdex_mapping_jobs_total", labels), count);
+            }
+        }
+        for (status, count) in
+            [("resolved", 1.0), ("ambiguous", 0.0), ("unknown", 1.0), ("invalid", 1.0)]
+        {
+            expected.insert(("figdex_list_jobs_total", format!(r#"status="{status}""#)), count);
+        }
+        let series = series.into_iter().map(|((name, labels), n)| ((name, labels.to_owned()), n));
+        assert_eq!(series.collect::<BTreeMap<_, _>>(), expected, "{}", page.text);
+    });
+}
+
 /// A connection whose client has gone is not counted as open.
 #[test]
 fn connections_end() {

@@ -1,9 +1,11 @@
 //! The contract (`docs/contract.md`), chapter by chapter. The comment of a test begins with the
 //! clauses that it holds.
 
+mod about;
 mod cors;
 mod encoding;
 mod errors;
+mod facets;
 mod health;
 mod identifiers;
 mod instruments;

@@ -134,6 +134,33 @@ fn a_cursor_belongs_to_its_query() {
     assert_eq!(figis(&page(&server, "/v3/search", &same, Some(&next))).len(), 100);
 }
 
+/// contract 10.8, 11.7: over an index with other importances a cursor goes on after the same
+/// importance, whether a row still has it or not.
+#[test]
+fn a_cursor_outlives_the_importances() {
+    let of = |importance: &dyn Fn(u32) -> String| {
+        let rows = (0..300)
+            .map(|number| format!("{},NUMBER {number},{}\n", figi(number), importance(number)));
+        Server::of_dump(&format!("figi,name,importance\n{}", rows.collect::<String>()))
+    };
+    let query = json!({"query": "number"});
+    let before = of(&|number| number.to_string());
+    let first = page(&before, "/v3/search", &query, None);
+    let descending = |from: u32| (0..from).rev().map(figi);
+    assert!(figis(&first).into_iter().eq(descending(300).take(100)));
+    let next = first.get("next");
+    // The page ended with importance 200. Larger ones may be new, and 200 may be gone.
+    let more = of(&|number| format!("{}", f64::from(number) + 0.25));
+    let goes_on = figis(&page(&more, "/v3/search", &query, next));
+    assert!(goes_on.into_iter().eq(descending(200).take(100)));
+    let fewer = of(&|number| if number < 150 { number.to_string() } else { String::new() });
+    let goes_on = figis(&page(&fewer, "/v3/search", &query, next));
+    assert!(goes_on.into_iter().eq(descending(150).take(100)));
+    // Without importances all rows come after all importances.
+    let without = page(&of(&|_| String::new()), "/v3/search", &query, next);
+    assert_eq!(figis(&without), figis(&page(&of(&|_| String::new()), "/v3/search", &query, None)));
+}
+
 /// contract 11.7: a cursor survives a restart and a new index, and is the same on every replica.
 #[test]
 fn a_cursor_outlives_its_index() {

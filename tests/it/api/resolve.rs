@@ -296,6 +296,11 @@ fn checks() {
     ] {
         let answer = server.request(method, "/resolve", &headers, body);
         assert_eq!(answer.status, status, "{method} {headers:?}");
+        if status == 415 {
+            assert_eq!(answer.content_type, "application/json; charset=utf-8");
+            let text = "text/json, text/csv or application/x-ndjson, with no charset other than";
+            assert!(answer.body.contains(text), "{}", answer.body);
+        }
     }
     for (accept, media_type) in [
         ("text/csv", "text/csv; charset=utf-8"),
@@ -378,6 +383,32 @@ fn quotes_and_line_ends_in_a_column() {
     let inputs: Vec<&str> = rows.iter().skip(1).map(|row| &*row[1]).collect();
     assert_eq!(inputs, ["US\"4592001014", "AAPL", "I\"BM", "two\nlines", "a,b", " =x,\"y\"", ""]);
     assert_eq!((&*rows[2][2], &*rows[7][6]), ("resolved", "it is blank"));
+}
+
+/// contract 17.4: empty cells after a column are left out, with any delimiter; one that is filled is
+/// part of the text, which is then refused.
+#[test]
+fn empty_cells_after_a_column() {
+    let server = server();
+    let ask = |body: &str| server.request("POST", "/resolve?fields=figi", &[CSV], body);
+    for delimiter in [",", ";", "\t"] {
+        let body = "ISIN,\nUS0378331005,\nUS4592001014,,\n\"US0378331005\",\nUS0378331005\n,\nUS0378331005,5\n";
+        let rows = csv_rows(&ask(&body.replace(',', delimiter)));
+        let statuses: Vec<&str> = rows.iter().skip(1).map(|row| &*row[2]).collect();
+        let expected = ["resolved", "ambiguous", "resolved", "resolved", "invalid", "invalid"];
+        assert_eq!(statuses, expected, "{delimiter:?}");
+        assert_eq!((&*rows[1][1], &*rows[1][7]), ("US0378331005", &*figi(5)));
+        assert_eq!(*rows[6][1], format!("US0378331005{delimiter}5"));
+    }
+    assert_eq!(csv_rows(&ask("US0378331005,,\n"))[1][2], "resolved");
+    let answer = ask("ISIN,,Qty\nUS0378331005,,5\n");
+    assert_eq!(
+        (answer.status, &*answer.body),
+        (
+            400,
+            r#"{"error":"A CSV body must be one column of texts, or name the column of identifiers idValue; the first row has 3 cells, and none is idValue."}"#
+        )
+    );
 }
 
 /// contract 17.4, 17.13: a text of a column of a type, in each form; conditions narrow a text.
@@ -485,6 +516,8 @@ fn limits() {
     assert_eq!(from("192.0.2.1", 201).status, 429, "21 requests, of which 20 are left");
     let answer = from("192.0.2.2", 250);
     assert_eq!((answer.status, answer.header("ratelimit-remaining")), (200, "0"));
+    assert_eq!(answer.header("figdex-jobs-per-request"), "10");
+    assert_eq!(answer.header("figdex-jobs-per-list"), "250", "a whole window has no more");
     assert_eq!(from("192.0.2.2", 1).status, 429);
     let answer = from("192.0.2.3", 251);
     assert_eq!(answer.status, 413);
@@ -493,11 +526,16 @@ fn limits() {
         let headers = [JSON, ("x-openfigi-apikey", &*key)];
         server.request("POST", "/resolve", &headers, list(jobs))
     };
-    assert_eq!(with_key(2_500).header("ratelimit-remaining"), "0");
+    let answer = with_key(2_500);
+    assert_eq!(answer.header("ratelimit-remaining"), "0");
+    assert_eq!(answer.header("figdex-jobs-per-request"), "100");
+    assert_eq!(answer.header("figdex-jobs-per-list"), "2500");
     assert_eq!(with_key(2_501).status, 429);
 
     let server = self::server();
-    assert_eq!(server.post("/resolve", &list(1_000)).status, 200);
+    let answer = server.post("/resolve", &list(1_000));
+    assert_eq!((answer.status, answer.header("figdex-jobs-per-list")), (200, "1000"));
+    assert!(!answer.headers.contains_key("figdex-jobs-per-request"), "none are counted");
     let answer = server.post("/resolve", &list(1_001));
     assert_eq!(answer.status, 413, "without rates the number of jobs is bounded all the same");
     assert!(answer.body.contains("more than 1000 jobs; at most 1000 are"), "{}", answer.body);

@@ -21,6 +21,15 @@ const VERSIONS: [&str; 3] = ["v1", "v2", "v3"];
 /// The path of lists, which have no version (contract 17).
 const LISTS: &str = "/resolve";
 
+/// The operations that have no version.
+const UNVERSIONED: [&str; 3] = [LISTS, "/suggest", "/facets"];
+
+/// Whether an operation is only read: it passes no check of key, Accept or Content-Type (contract
+/// 16).
+fn is_open(path: &str) -> bool {
+    path != LISTS && UNVERSIONED.contains(&path)
+}
+
 const METHODS: [&str; 6] = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// Rows with everything, with nothing, and without attributes.
@@ -43,9 +52,10 @@ fn document(server: &Server, path: &str) -> Document {
     Document(serde_json::from_str(&answer.body).unwrap())
 }
 
-/// The path under its server: lists have no version.
+/// The path under its server.
 fn url(version: &str, path: &str) -> String {
-    if path == LISTS { path.to_owned() } else { format!("/{version}{path}") }
+    let name = path.split('?').next().unwrap_or(path);
+    if UNVERSIONED.contains(&name) { path.to_owned() } else { format!("/{version}{path}") }
 }
 
 /// A request as the document describes it.
@@ -136,7 +146,8 @@ fn the_paths_are_the_routes() {
         assert_eq!(document.0["servers"], json!([{"url": format!("/{version}")}]));
         let operations = document.operations();
         for (path, method, _) in newest.operations() {
-            let documented = path == LISTS || operations.iter().any(|(own, ..)| *own == path);
+            let documented =
+                UNVERSIONED.contains(&path) || operations.iter().any(|(own, ..)| *own == path);
             for other in METHODS {
                 let answer = request(&server, version, other, path, "null");
                 match (documented, other == method) {
@@ -148,8 +159,10 @@ fn the_paths_are_the_routes() {
         }
     }
     let paths = |version: &str| document(&server, &format!("/{version}/schema")).operations().len();
-    assert_eq!(VERSIONS.map(paths), [2, 3, 5], "lists are in the document of v3");
-    assert_eq!(newest.0["paths"][LISTS]["post"]["servers"], json!([{"url": "/"}]));
+    assert_eq!(VERSIONS.map(paths), [2, 3, 7], "the others are in the document of v3");
+    for (path, method) in UNVERSIONED.into_iter().zip(["post", "get", "get"]) {
+        assert_eq!(newest.0["paths"][path][method]["servers"], json!([{"url": "/"}]));
+    }
 }
 
 /// All words in the code that reads requests: each could be a property.
@@ -243,8 +256,12 @@ fn the_answers_are_as_documented() {
                 LISTS => &lists,
                 _ => &questions,
             };
-            for body in bodies {
-                let answer = request(&server, version, &method, path, &body.to_string());
+            let asked = bodies.iter().map(|body| (path.to_owned(), body.to_string()));
+            let queries = ["query=ibm", "query=nonesuch", "query=US4592001015"];
+            let opened = queries.map(|query| (format!("{path}?{query}"), String::new()));
+            let asked: Vec<_> = if is_open(path) { opened.into() } else { asked.collect() };
+            for (path, body) in asked {
+                let answer = request(&server, version, &method, &path, &body);
                 assert_eq!(answer.status, 200, "{version} {path} {body}");
                 let response = document.response(operation, 200);
                 let schema = &response["content"]["application/json"]["schema"];
@@ -257,7 +274,10 @@ fn the_answers_are_as_documented() {
 /// contract 1.9: every refusal is documented, with its text.
 #[test]
 fn the_refusals_are_as_documented() {
-    let rates = Some(figdex::limits::Rates::default());
+    let mut rates = figdex::limits::Rates::default();
+    let suggest = rates.lines_mut().iter_mut().find(|line| line.span.name() == "suggest");
+    suggest.unwrap().without_key = Some("5/60s".parse().unwrap());
+    let rates = Some(rates);
     let limited = server().with_settings(Settings { rates, ..Settings::default() });
     let server = server();
     let too_much = " ".repeat(figdex::limits::BODY_BYTES_MAX + 1);
@@ -266,6 +286,25 @@ fn the_refusals_are_as_documented() {
         let document = document(&server, &format!("/{version}/schema"));
         for (path, method, operation) in document.operations() {
             let url = url(version, &path.replace("{key}", "nonsense"));
+            let limited_by = |path: &str, body: &str| {
+                let ask = || limited.request(&method, path, &[JSON], body);
+                let used_up = (0..30).map(|_| ask()).find(|answer| answer.status == 429);
+                (429, used_up.expect("no rate allows thirty requests"))
+            };
+            if is_open(path) {
+                let fault = server.request("GET", &format!("{url}?limit=0"), &[], "");
+                let component = document.component("ResolveFault");
+                document.assert_valid(component, &serde_json::from_str(&fault.body).unwrap());
+                let method = server.request("PATCH", &url, &[], "");
+                let window = limited_by(&url, "");
+                for (status, answer) in [(400, fault), (405, method), window] {
+                    assert_eq!(answer.status, status, "{url} {}", answer.body);
+                    let content = &document.response(operation, status)["content"];
+                    let media_type = answer.content_type.replace("json; charset=utf-8", "json");
+                    assert!(!content[&media_type].is_null(), "{url} {status}");
+                }
+                continue;
+            }
             let mut refused = vec![
                 (400, server.request(&method, &url, &[JSON], "7")),
                 (405, server.request("PATCH", &url, &[JSON], "")),
@@ -287,14 +326,19 @@ fn the_refusals_are_as_documented() {
                     document.assert_valid(fault, &serde_json::from_str(&answer.body).unwrap());
                     refused.retain(|(status, _)| !matches!(status, 400 | 413));
                 }
-                refused.push((415, server.request(&method, &url, &[], "[]")));
+                let undeclared = server.request(&method, &url, &[], "[]");
+                if path == LISTS {
+                    let fault = document.component("ResolveFault");
+                    assert_eq!(undeclared.status, 415);
+                    document.assert_valid(fault, &serde_json::from_str(&undeclared.body).unwrap());
+                } else {
+                    refused.push((415, undeclared));
+                }
             } else {
                 refused.push((404, server.request(&method, &format!("{url}/x"), &[], "")));
             }
             let body = if path == LISTS { r#"{"jobs":[]}"# } else { "[]" };
-            let ask = || limited.request(&method, &url, &[JSON], body);
-            let used_up = (0..30).map(|_| ask()).find(|answer| answer.status == 429);
-            refused.push((429, used_up.expect("no rate allows thirty requests")));
+            refused.push(limited_by(&url, body));
             for (status, answer) in refused {
                 assert_eq!(answer.status, status, "{method} {url} {}", answer.body);
                 let content = &document.response(operation, status)["content"];

@@ -10,7 +10,7 @@ use figdex_index::Catalogue;
 use figdex_ingest::{Build, Format, Input, Layout};
 use proptest::prelude::*;
 
-use crate::support::{Server, build_of, figis, program};
+use crate::support::{Server, build_of, figi, figis, program};
 
 const HEADER: &str = "figi,ticker,ID_ISIN\n";
 const IBM: &str = "BBG000BLNNH6,IBM,US4592001014\n";
@@ -130,7 +130,8 @@ fn several_dumps_are_one_universe() {
         "folder/b.csv     1            0       1         0        0\n",
         "total            4            3       1         0        0\n",
         "           1  ticker\n",
-        "              BBG000BLNNH6: \"IBM\" from folder/b.csv, not \"OLD\" from folder/a.csv\n",
+        "              BBG000BLNNH6: kept \"IBM\", folder/b.csv line 2\n",
+        "                             not  \"OLD\", folder/a.csv line 2\n",
         "ignored columns\n  later.csv: unheard of\n",
         "published generation 1: 3 instruments",
     ] {
@@ -266,6 +267,27 @@ fn too_many_rejects_publish_nothing() {
         let expected = if code == 0 { "IBM" } else { "OLD" };
         assert_eq!(desk.tickers(), [expected], "{flags:?}");
     }
+}
+
+/// The advice is a limit that lets this dump through, and works; of a dump of which much is rejected
+/// it is to look at the rejects.
+#[test]
+fn too_many_rejects_are_advised_on() {
+    let rows = |bad: u32| {
+        let row = |number| match number < bad {
+            true => "BBG000BLNNH5,,\n".to_owned(),
+            false => format!("{},T{number},\n", figi(number)),
+        };
+        HEADER.to_owned() + &(0..100).map(row).collect::<String>()
+    };
+    let desk = Desk::new();
+    desk.write("dump.csv", rows(7));
+    let (code, _, error) = desk.build(&["dump.csv"], b"");
+    assert!(code == 1 && error.contains("with --max-rejects 8%: their instruments"), "{error}");
+    assert_eq!(desk.build(&["dump.csv", "--max-rejects", "8%"], b"").0, 0);
+    desk.write("dump.csv", rows(60));
+    let (code, _, error) = desk.build(&["dump.csv"], b"");
+    assert!(code == 1 && error.contains("these are 60.0 % of the rows: see why"), "{error}");
 }
 
 /// Each fault of an input gives one clear message with file and line and exit code 1, and leaves the

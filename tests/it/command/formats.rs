@@ -6,7 +6,7 @@ use std::path::Path;
 use figdex_ingest::{Build, Counts, Format, Input, MaxRejects};
 use serde_json::{Value, json};
 
-use crate::support::{Server, figis, real_data};
+use crate::support::{Server, figi, figis, real_data};
 
 /// Builds an index whatever the number of rejects.
 fn build(input: Input, format: Option<Format>) -> Server {
@@ -173,7 +173,7 @@ fn finance_database_files() {
     check(
         "financedatabase",
         "symbol,name,summary,currency,sector,industry_group,industry,exchange,mic,market,country,state,city,zipcode,website,market_cap,isin,cusip,figi,composite_figi,shareclass_figi,delisted\n\
-         VOD.L,Vodafone,\"long, with\n a line break and \"\"quotes\"\"\",GBP,,,,LSE,XLON,,,,,,,,GB00BH4HKS39,,BBG000C6K6G9,BBG000C6K6G9,BBG001S5TFN5,False\n\
+         VOD.L,Vodafone,\"long, with\n a line break and \"\"quotes\"\"\",GBP,,,,LSE,XLON,,,,,,,Large Cap,GB00BH4HKS39,,BBG000C6K6G9,BBG000C6K6G9,BBG001S5TFN5,False\n\
          X.L,None,,GBP,,,,LSE,XLON,,,,,,,,,,,,,False\n",
         [2, 1, 0, 0, 1],
         &[(
@@ -181,6 +181,24 @@ fn finance_database_files() {
             json!({"figi": "BBG000C6K6G9", "ticker": "VOD", "name": "Vodafone"}),
         )],
     );
+}
+
+/// The words of FinanceDatabase are numbers of the column `importance`, and others are bad cells.
+#[test]
+fn finance_database_says_what_is_important() {
+    let caps = ["Nano Cap", "Micro Cap", "Small Cap", "Mid Cap", "Large Cap", "Mega Cap"];
+    let rows =
+        caps.iter().chain(&["", "Titan Cap"]).zip(0..).map(|(cap, number)| {
+            format!("Z{number}.L,ZEBRA {number},XLON,{cap},{}\n", figi(number))
+        });
+    let dump = format!("symbol,name,mic,market_cap,figi\n{}", rows.collect::<String>());
+    let server = build(memory(&dump), Some("financedatabase".parse().unwrap()));
+    let dropped: Vec<_> = server.report.dropped.iter().collect();
+    let [((column, reason), tally)] = dropped[..] else { panic!("{dropped:?}") };
+    assert_eq!((column.name(), *reason, tally.count), ("importance", "not a number from 0 on", 1));
+    let found = server.post("/v3/search", r#"{"query": "zebra"}"#).body;
+    let found: Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(figis(&found), [5, 4, 3, 2, 1, 0, 6, 7].map(figi));
 }
 
 /// contract 6.10: in answers of the public service an `exchCode` of null says that an equity is
@@ -376,7 +394,7 @@ fn exchanges_fill_what_answers_lack() {
     .unwrap();
     let dump = "figi,exchCode,micCode\nBBG000BLNNH6,LN,\nBBG000B9XRY4,,XLON\nBBG000BPH459,UW,\nBBG000C2V3D6,LN,XABC\n";
     let server = Server::build(|index| Build {
-        exchanges: Some(table),
+        exchanges: Some(Input::File(table)),
         ..Build::new(vec![memory(dump)], index)
     });
     let report = server.report.to_string();

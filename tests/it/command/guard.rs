@@ -1,14 +1,15 @@
 //! The guard against half a dump: `figdex-ingest build --max-removed P% --max-changed P%`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Publication};
+use figdex_index::{Catalogue, Property, Publication};
 use figdex_ingest::generate::{self, Universe};
 use figdex_ingest::{Build, Comparison, GuardLimits, Input, Layout, Report};
 
-use crate::support::{build_of, figi, ingest};
+use crate::support::{build_of, figi, generated, ingest};
 
 /// A row of a dump, of which an instrument has two identifiers.
 #[derive(Clone)]
@@ -189,8 +190,18 @@ fn a_damaged_generation_is_an_error() {
     let index = folder.path().join("index");
     build(dump(&hundred()), &index, "", "").unwrap();
     let manifest = index.join("generation-000001/manifest.toml");
-    fs::write(&manifest, "format = 7\n").unwrap();
-    build(dump(&hundred()), &index, "2%", "20%").unwrap_err();
+    let whole = fs::read_to_string(&manifest).unwrap();
+    let format = whole.lines().find(|line| line.starts_with("format = ")).unwrap();
+    fs::write(&manifest, format).unwrap();
+    let error = build(dump(&hundred()), &index, "2%", "20%").unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "nothing is published: --max-removed and --max-changed compare with the published index",
+        "manifest.toml is damaged: ",
+        "(roll back, or build the index again)\nto build without it, leave out both flags",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
     build(dump(&hundred()), &index, "", "").unwrap();
 }
 
@@ -213,5 +224,78 @@ fn the_command() {
     for wrong in ["2", "101%", "-1%", "NaN%", "two%"] {
         let (code, _, said) = run("half.csv", wrong);
         assert_eq!(code, 2, "{wrong}: {said}");
+    }
+}
+
+/// A column that far fewer instruments have than before is named with both numbers, as a warning and
+/// in the JSON report, also without a limit; a refusal names it too.
+#[test]
+fn a_lost_column_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    let whole = generated(1_000, Layout::Csv);
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let header: Vec<_> = text.lines().next().unwrap().split(',').collect();
+    let place = header.iter().position(|name| *name == "ID_ISIN").unwrap();
+    let lost = text.replacen("ID_ISIN", "withheld", 1).into_bytes();
+    let run = |dump: &[u8], limits: &[&str]| {
+        fs::write(folder.path().join("dump.csv"), dump).unwrap();
+        let build = ["build", "dump.csv", "--index", "index", "--report", "report.json"];
+        ingest(folder.path(), &[&build[..], limits].concat())
+    };
+    let report = || -> serde_json::Value {
+        serde_json::from_slice(&fs::read(folder.path().join("report.json")).unwrap()).unwrap()
+    };
+    assert!(place > 0 && run(&whole, &[]).0 == 0);
+    assert_eq!(report()["less_filled"], serde_json::json!([]));
+    let before = Catalogue::open(&index).unwrap().manifest().clone();
+    let filled = before.filled["ID_ISIN"];
+    assert!(filled > 100 && !before.filled.contains_key("alias"));
+
+    let (code, _, error) = run(&lost, &["--max-changed", "1%"]);
+    assert!(code == 1 && error.contains(" have ID_ISIN; in the published generation"), "{error}");
+    let (code, printed, error) = run(&lost, &[]);
+    assert_eq!(code, 0, "{error}");
+    let share = filled as f64 * 100.0 / before.instruments as f64;
+    let now = Catalogue::open(&index).unwrap().manifest().clone();
+    let left = now.filled.get("ID_ISIN").copied().unwrap_or(0);
+    let warning = format!(
+        "have ID_ISIN; in the published generation {filled} of {} instruments ({share:.1} %) had it",
+        figdex_ingest::grouped(before.instruments)
+    );
+    assert!(printed.contains(&warning), "{warning}\n{printed}");
+    let json = report();
+    let named = json["less_filled"].as_array().unwrap();
+    let one = named.iter().find(|one| one["column"] == "ID_ISIN").unwrap();
+    let expected = serde_json::json!({
+        "column": "ID_ISIN", "filled": left, "instruments": now.instruments,
+        "filled_before": filled, "instruments_before": before.instruments,
+    });
+    assert_eq!(*one, expected);
+    assert_eq!(run(&whole, &[]).0, 0);
+    let (code, printed, error) = run(&lost, &["--quiet"]);
+    assert_eq!((code, &*printed), (0, ""), "{error}");
+    assert!(error.starts_with("figdex-ingest: warning: only ") && error.contains(&warning));
+    // The second such dump has lost nothing more.
+    assert!(!run(&lost, &[]).1.contains("ID_ISIN; in the published"));
+}
+
+/// The manifest has the counts that reading all instruments gives.
+#[test]
+fn the_manifest_counts_as_the_inventory_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    let input = Input::Memory("dump", generated(1_500, Layout::Csv).into());
+    build_of(vec![input], &index).run(&mut |_| {}).unwrap();
+    let catalogue = Catalogue::open(&index).unwrap();
+    let inventory: BTreeMap<_, _> = catalogue.inventory().unwrap().filled.into_iter().collect();
+    let column_of = |name: &str| match Property::ALL.iter().find(|one| one.field_name() == name) {
+        Some(property) => property.name().to_owned(),
+        None => name.to_owned(),
+    };
+    let filled = &catalogue.manifest().filled;
+    assert!(filled.len() > 20, "{filled:?}");
+    for (name, count) in filled {
+        assert_eq!(inventory.get(&*column_of(name)), Some(count), "{name}");
     }
 }

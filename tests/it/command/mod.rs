@@ -3,8 +3,12 @@
 
 mod build;
 mod crash;
+mod examples;
 mod formats;
 mod guard;
+mod importance;
+mod inputs;
+mod interrupt;
 mod map;
 mod operate;
 mod outputs;

@@ -102,6 +102,7 @@ fn inspecting() {
         ("maturity", 2),
         ("listed", 2),
         ("alias", 1),
+        ("importance", 0),
         ("ID_ISIN", 1),
         ("marketSector", 1),
         ("currency", 0),
@@ -112,18 +113,31 @@ fn inspecting() {
     let (code, printed, _) = ingest(desk.path(), &["inspect", "index"]);
     assert_eq!(code, 0);
     for line in [
-        "4 instruments in one part; ",
-        "             1      25.00 %  Equity\n             3      75.00 %  without a value\n",
-        "             2      50.00 %  listed\n",
+        "index: 4 instruments, built at ",
+        "              1   25.00 %  Equity\n              3   75.00 %  without a value\n",
+        "              2   50.00 %  listed\n",
+        "in one part; ",
     ] {
         assert!(printed.contains(line), "{line}\n{printed}");
     }
+    // What one wants comes first, within the width of a terminal; sizes when asked for.
+    let place = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text}: {printed}"));
+    assert!(place("marketSector") < place("filled") && place("filled") < place("SHA-256"));
+    assert!(printed.lines().all(|line| line.chars().count() <= 80), "{printed}");
+    assert!(!printed.contains("component"), "{printed}");
+    let (code, sizes, _) = ingest(desk.path(), &["inspect", "index", "--sizes"]);
+    assert!(code == 0 && sizes.starts_with(&printed) && sizes.contains("  component\n"), "{sizes}");
+    let (code, _, error) = ingest(desk.path(), &["inspect", "odd.jsonl", "--sizes"]);
+    assert!(code == 1 && error.contains("odd.jsonl is none"), "{code} {error}");
     // A folder that is not an index holds dumps.
     let (code, printed, _) = ingest(desk.path(), &["inspect", "."]);
     assert!(code == 0 && printed.contains("recognised as canonical"), "{printed}");
     fs::create_dir(desk.path().join("empty")).unwrap();
     let (code, _, error) = ingest(desk.path(), &["inspect", "empty"]);
-    assert_eq!((code, &*error), (1, "figdex-ingest: empty: the folder contains no files\n"));
+    assert!(
+        code == 1 && error.contains("empty: the folder contains no files; expected"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -142,6 +156,18 @@ fn keeping_and_rolling_back() {
         assert_eq!(code, 0);
         let expected = format!("published generation {generation} again: 1 instruments, built at ");
         assert!(printed.starts_with(&expected), "{printed}");
+        if generation == 2 {
+            // Going forward again is what it says, until the next build.
+            assert!(printed.contains("until the next build removes it"), "{printed}");
+            let forward: Vec<_> =
+                printed.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+            let mut shell = Command::new("sh");
+            let ran = shell.current_dir(desk.path()).args(["-ec", &forward.join("\n")]).status();
+            assert!(ran.unwrap().success());
+            let (_, dump, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
+            assert!(dump.contains("\"ticker\":\"C\""), "{dump}");
+            assert_eq!(ingest(desk.path(), &["rollback", "index"]).0, 0);
+        }
         let (_, dump, _) = ingest(desk.path(), &["export", "index", "--format", "jsonl"]);
         assert!(dump.contains(&format!("\"ticker\":\"{ticker}\"")), "{dump}");
     }

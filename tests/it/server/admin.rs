@@ -138,6 +138,6 @@ fn how_a_program_was_built() {
     assert_eq!(ingest(desk.path(), &["build", "dump.csv", "--index", "index"]).0, 0);
     let commit = lines[1].strip_prefix(starts[0]).unwrap();
     let (_, printed, _) = ingest(desk.path(), &["inspect", "index"]);
-    let expected = format!("\nbuilt by figdex-ingest {version} (commit {commit})\n");
+    let expected = format!("\nbuilt by figdex-ingest {version}\n  (commit {commit})\n");
     assert!(printed.contains(&expected), "{expected}\n{printed}");
 }

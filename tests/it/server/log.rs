@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::support::process::{Process, build_index, figdex};
+use crate::support::process::{Process, build_index, exchange, figdex};
 
 /// The value of an answer's header.
 fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
@@ -139,6 +139,58 @@ fn keys_that_others_can_read() {
         let said = String::from_utf8(listed.stderr).unwrap();
         assert_eq!(said.contains("chmod 600"), warning.is_some(), "{said}");
         assert!(listed.status.success());
+    }
+}
+
+/// With `--access-log-address` the line of a request has the address of its client: the peer's, or
+/// the one that a trusted proxy names, never for operators. Otherwise no line has one.
+#[test]
+fn the_address_of_a_client() {
+    let log = "--access-log-address";
+    for (flags, of_client, of_operator) in [
+        (&[][..], None, None),
+        (&["--trust-proxy"], None, None),
+        (&[log], Some("127.0.0.1"), Some("127.0.0.1")),
+        (&[log, "--trust-proxy"], Some("2001:db8::7"), Some("127.0.0.1")),
+    ] {
+        let process = Process::of_one(
+            &[&["--admin-listen", "127.0.0.1:0", "--log-format", "json"], flags].concat(),
+        );
+        let forwarded = "X-Forwarded-For: 192.0.2.9, 2001:db8::7\r\n";
+        process.map(&format!("{forwarded}X-Request-Id: client\r\n"), "[]");
+        let head = format!("Host: x\r\nConnection: close\r\n{forwarded}X-Request-Id: operator\r\n");
+        let metrics = format!("GET /metrics HTTP/1.1\r\n{head}\r\n");
+        let page = exchange(process.operators(), metrics);
+        for address in ["127.0.0.1", "192.0.2.9", "2001:db8::7"] {
+            assert!(!page.contains(address), "{flags:?}: {page}");
+        }
+        let log = process.stop();
+        let lines: Vec<Value> =
+            log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for (id, expected) in [("client", of_client), ("operator", of_operator)] {
+            let line = lines.iter().find(|line| line["request_id"] == id).unwrap();
+            let address = line.get("address").map(|address| address.as_str().unwrap());
+            assert_eq!(address, expected, "{flags:?}: {log}");
+        }
+        assert!(!log.contains("192.0.2.9"), "what a client writes itself: {log}");
+    }
+}
+
+/// At the level debug, connections that break off have lines too, with an address when it is asked
+/// for.
+#[test]
+fn the_address_of_a_broken_connection() {
+    for (flags, address) in [(&[][..], ""), (&["--access-log-address"], " address=127.0.0.1")] {
+        let folder = tempfile::tempdir().unwrap();
+        let index = folder.path().join("index");
+        build_index(&index);
+        let mut command = figdex();
+        command.args(["--listen", "127.0.0.1:0"]).args(flags).arg("--index").arg(&index);
+        let process = Process::start(command.env("RUST_LOG", "info,figdex::serve=debug"));
+        process.exchange("not a request\r\n\r\n");
+        let log = process.stop();
+        let line = log.lines().find(|line| line.contains("a connection broke off")).unwrap();
+        assert!(line.contains(&format!("a connection broke off{address} error=")), "{log}");
     }
 }
 

@@ -110,7 +110,13 @@ impl Document {
                 let names = rule.as_array().unwrap().iter();
                 names.map(|name| name.as_str().unwrap()).all(|name| value.get(name).is_some())
             }
-            "additionalProperties" => *rule == Value::Bool(false),
+            "additionalProperties" => match rule {
+                Value::Bool(is_allowed) => !is_allowed,
+                rule => {
+                    let mut members = value.as_object().into_iter().flatten();
+                    return members.try_for_each(|(_, member)| self.check(rule, member));
+                }
+            },
             "properties" => {
                 for (name, value) in value.as_object().into_iter().flatten() {
                     let rule = rule.get(name).ok_or(format!("{name} is not documented"))?;

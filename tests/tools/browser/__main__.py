@@ -14,6 +14,7 @@ import sys
 from playwright.sync_api import sync_playwright
 
 import access
+import analyst
 import finding
 import hostile
 import mapping
@@ -31,6 +32,22 @@ CHECKS = [
     finding.filters,
     finding.pages,
     finding.search_troubles,
+    analyst.folded,
+    analyst.reads_on,
+    analyst.facets,
+    analyst.sorted_rows,
+    analyst.taken,
+    analyst.meant,
+    analyst.terms,
+    analyst.wide,
+    analyst.names,
+    analyst.picker,
+    analyst.counts_agree,
+    analyst.share_class,
+    analyst.start,
+    analyst.three_keys,
+    analyst.copied,
+    analyst.underlying,
     mapping.spreadsheet,
     mapping.tables,
     mapping.columns,
@@ -42,6 +59,7 @@ CHECKS = [
     mapping.many_rows,
     mapping.pasted_lines,
     mapping.guarded,
+    mapping.stated_bounds,
     mapping.true_estimate,
     reading.reference,
     reading.narrow,

@@ -171,10 +171,10 @@ def filters(browser, options):
     tab.wait_for_selector(".rows tbody tr")
     expect(tab.locator("[data-field=exchCode]")).to_be_focused()
     expect(tab.locator("[data-field=micCode]")).to_be_disabled()
-    expect(tab.locator(".status")).to_have_text(re.compile(r"\d instruments?$"))
+    expect(tab.locator(".status")).to_have_text(re.compile(r"\d instruments? · [\d,]+ securit"))
     url, body = bodies[-1]
     assert url.endswith("/v3/filter") and json.loads(body) == {"exchCode": ["US", "GR"]}, (url, body)
-    exchanges = set(tab.locator(".rows .c-exch").all_inner_texts())
+    exchanges = set(tab.locator(".rows tbody .c-exch").all_inner_texts())
     assert exchanges and exchanges <= {"US", "GR"}, exchanges
     expect(tab.locator(".chip")).to_have_count(2)
     tab.locator(".chip").first.click()
@@ -203,16 +203,20 @@ def pages(browser, options):
     bodies = []
     tab.on("request", lambda request: bodies.append(json.loads(request.post_data)) if "/v3/" in request.url and request.post_data else None)
     page.go("#/search?exchCode=US&exchCode=GR&marketSecDes=Equity", ".rows tbody tr")
-    rows = tab.locator(".rows tbody tr")
+    rows, status = tab.locator(".rows tbody tr"), tab.locator(".status")
     total = int(re.search(r"of ([\d,]+) instruments", tab.locator(".status").inner_text())[1].replace(",", ""))
     for pages_shown in (1, 2, 3):
-        expect(rows).to_have_count(100 * pages_shown)
-        expect(tab.locator(".status")).to_have_text(f"{100 * pages_shown} of {total:,} instruments")
+        expect(status).to_have_text(re.compile(rf"^{100 * pages_shown} of {total:,} instruments · \d+ securities$"))
         tab.locator(".more button").click()
-    expect(rows).to_have_count(400)
+    expect(status).to_contain_text("400 of")
+    expect(rows).to_have_count(int(re.search(r"(\d+) securities", status.inner_text())[1]))
     assert ["start" in body for body in bodies] == [False, True, True, True], bodies
     figis = tab.locator(".rows .copyable .mono").all_inner_texts()
-    assert len(set(figis)) == 400 and figis == sorted(figis), "each once, in the order of FIGIs"
+    assert figis == sorted(figis), "securities are in the order of their first FIGIs"
+    for security in tab.locator(".listings").all():
+        security.click()
+    expect(rows).to_have_count(400)
+    assert len(set(tab.locator(".rows .copyable .mono").all_inner_texts())) == 400, "each once"
     asked = len(bodies)
     tab.locator(".rows tbody th a").first.click()
     tab.wait_for_selector(".family")

@@ -457,6 +457,36 @@ def guarded(browser, options):
     page.close()
 
 
+def stated_bounds(browser, options):
+    """The bounds are those that the server states; rows without room are asked for again."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    sizes = []
+    stated = {
+        "figdex-jobs-per-list": "20", "figdex-jobs-per-request": "4",
+        "ratelimit-limit": "25", "ratelimit-remaining": "25", "ratelimit-reset": "60", "ratelimit-policy": "25;w=60",
+    }
+
+    def answer(route):
+        body = json.loads(route.request.post_data)
+        if "jobs" not in body:
+            return route.fulfill(headers=stated, json={"generation": 1, "columns": [{} for _ in body["columns"]]})
+        sizes.append(len(body["jobs"]))
+        results = [unknown(job) for job in body["jobs"]]
+        if len(sizes) == 1:
+            results[7] = {"status": "invalid", "error": "many rows", "askAgain": True}
+        route.fulfill(headers=stated, json={"generation": 1, "results": results})
+
+    tab.route("**/resolve", answer)
+    fill(tab, "\n".join(f"NO-{number:03}" for number in range(50)))
+    expect(tab.locator(".begin p")).to_contain_text("They count as 13 requests; the server allows 25 requests in 60 s")
+    tab.locator(".begin .primary").click()
+    expect(tab.locator(".run-line")).to_contain_text("Done", timeout=30_000)
+    assert sizes[:4] == [20, 7, 14, 20], sizes
+    expect(tab.locator("#tab-unknown .tally")).to_have_text("50")
+    page.close()
+
+
 def true_estimate(browser, options):
     """A server with limits: the estimate is what its headers say."""
     if not options.limited:

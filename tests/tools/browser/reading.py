@@ -11,12 +11,19 @@ def reference(browser, options):
     """Rendered from the schema; its examples run and can be copied."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
     tab = page.go("#/reference", ".runner")
-    expect(tab.locator(".operation")).to_have_count(5)
-    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve"):
+    expect(tab.locator(".operation")).to_have_count(7)
+    for path in ("/mapping", "/search", "/filter", "/mapping/values/{key}", "/resolve", "/suggest", "/facets"):
         tab.locator(f"[data-run='{path}']").click()
         output = tab.locator(f".runner:has([data-run='{path}']) .output")
         expect(output.locator(".status-line")).to_contain_text("200 OK")
         json.loads(output.locator("pre").inner_text()) if path != "/mapping/values/{key}" else None
+    # Each is under its own address: with a version, or at the root.
+    heads = tab.locator(".operation h2 code").all_inner_texts()
+    assert {"/v3/mapping", "/v3/search", "/suggest", "/resolve", "/facets"} <= set(heads), heads
+    tab.locator(".operation", has=tab.locator("[data-run='/facets']")).get_by_role("button", name="Copy as curl").click()
+    expect(tab.locator("#said")).to_contain_text("curl command is copied")
+    curl = tab.evaluate("navigator.clipboard.readText()")
+    assert curl.startswith(f"curl '{page.base}/facets?properties="), curl
     tab.get_by_role("button", name="Copy as curl").first.click()
     expect(tab.locator("#said")).to_contain_text("curl command is copied")
     curl = tab.evaluate("navigator.clipboard.readText()")
@@ -56,7 +63,7 @@ def keyboard(browser, options):
     tab = page.go("#/search?query=ibm", ".rows tbody tr")
     tab.locator("body").evaluate("body => { document.activeElement.blur(); }")
     tab.keyboard.press("Tab")
-    expect(tab.locator(".skip")).to_be_focused()
+    expect(tab.locator(".skip").first).to_be_focused()
     tab.keyboard.press("Enter")
     expect(tab.locator("main")).to_be_focused()
     assert "query=ibm" in tab.url, "the skip link is not a route"
@@ -64,7 +71,7 @@ def keyboard(browser, options):
         tab.keyboard.press("Tab")
         outline = tab.evaluate("(() => { const one = document.activeElement; return one.matches('body') ? 'solid' : getComputedStyle(one).outlineStyle; })()")
         assert outline != "none", tab.evaluate("document.activeElement.outerHTML.slice(0, 120)")
-        if tab.evaluate("document.activeElement.closest('.rows th') !== null"):
+        if tab.evaluate("document.activeElement.closest('.rows tbody th') !== null"):
             break
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".family")

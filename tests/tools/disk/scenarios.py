@@ -251,10 +251,14 @@ class Reader(Scenario):
     writes = False
 
     def expect(self, desk: Path) -> None:
-        self.said = (desk / "stdout").read_text().replace(str(desk), "")
+        self.said = self.printed(desk)
+
+    def printed(self, desk: Path) -> str:
+        """Standard output, without the time that `explain` took."""
+        return re.sub(r" in [\d.]+ m?s$", "", (desk / "stdout").read_text().replace(str(desk), ""), flags=re.M)
 
     def judge(self, desk: Path, point: Point, way: str, result: Result) -> list[str]:
-        said = (desk / "stdout").read_text().replace(str(desk), "")
+        said = self.printed(desk)
         if result.code == DONE and said != self.said:
             return [f"it ended with 0 and said {said!r}"]
         return []

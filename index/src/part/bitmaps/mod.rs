@@ -23,6 +23,7 @@ use std::path::Path;
 pub(crate) use self::writer::BitmapsWriter;
 use crate::error::{Error, Result};
 use crate::instrument::encoding::{take_number, take_text};
+use crate::instrument::level::Level;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
@@ -44,14 +45,17 @@ const BITS_BYTES: usize = CHUNK_DOCS as usize / 8;
 /// of its bytes as `u64`, little-endian.
 const ENTRY_BYTES: usize = 16;
 
-/// The code of the bitmap of unlisted equities. Other bitmaps have the code of their property.
+/// The code of the bitmap of unlisted equities, and the first of the codes of the levels. Other
+/// bitmaps have the code of their property.
 const UNLISTED_EQUITIES: usize = Property::COUNT;
+const LEVELS: usize = UNLISTED_EQUITIES + 1;
 
 /// The bitmaps of one part.
 pub(crate) struct Bitmaps {
     /// The bitmap of each value of the vocabulary, by its ordinal; `None` when no row has it.
     values: [Vec<Option<Extent>>; Property::COUNT],
     unlisted_equities: Option<Extent>,
+    levels: [Option<Extent>; Level::COUNT],
     containers: Mapped,
     rows: Mapped,
 }
@@ -91,7 +95,7 @@ impl Bitmaps {
         let path = part.join(KEYS);
         let keys = fs::read(&path).map_err(Error::io(&path))?;
         let mut values = Property::ALL.map(|known| vec![None; vocabulary.values(known).len()]);
-        let mut unlisted_equities = None;
+        let (mut unlisted_equities, mut levels) = (None, [None; Level::COUNT]);
         let mut first = 0;
         let mut keys = &keys[..];
         while !keys.is_empty() {
@@ -108,6 +112,11 @@ impl Bitmaps {
                 unlisted_equities = Some(extent);
                 continue;
             }
+            if let Some(level) = code.checked_sub(LEVELS) {
+                *levels.get_mut(level).ok_or_else(|| damaged("a key has an unknown level"))? =
+                    Some(extent);
+                continue;
+            }
             let property =
                 Property::ALL.get(code).ok_or_else(|| damaged("a key has an unknown property"))?;
             let known = vocabulary
@@ -118,7 +127,7 @@ impl Bitmaps {
         if containers.len() != first * ENTRY_BYTES {
             return Err(damaged("keys and file have different numbers of containers"));
         }
-        Ok(Self { values, unlisted_equities, containers, rows })
+        Ok(Self { values, unlisted_equities, levels, containers, rows })
     }
 
     /// The rows that have the value; `None` when no row has it.
@@ -129,6 +138,21 @@ impl Bitmaps {
     /// The unlisted equities (contract 6.9); `None` when there are none.
     pub(crate) fn unlisted_equities(&self) -> Option<Bitmap<'_>> {
         self.unlisted_equities.map(|extent| self.bitmap(extent))
+    }
+
+    /// The bitmap of each value of a property that rows have, with the place of the value in the
+    /// vocabulary.
+    pub(crate) fn of_property(
+        &self,
+        property: Property,
+    ) -> impl Iterator<Item = (usize, Bitmap<'_>)> {
+        let extents = self.values[property as usize].iter().enumerate();
+        extents.filter_map(|(place, extent)| Some((place, self.bitmap((*extent)?))))
+    }
+
+    /// The rows of a level; `None` when there are none.
+    pub(crate) fn of_level(&self, level: Level) -> Option<Bitmap<'_>> {
+        self.levels[level as usize].map(|extent| self.bitmap(extent))
     }
 
     /// The sum of the rows of all bitmaps.
@@ -184,7 +208,8 @@ impl Bitmaps {
     }
 
     fn extents(&self) -> impl Iterator<Item = &Extent> {
-        self.values.iter().flatten().chain([&self.unlisted_equities]).flatten()
+        let others = self.levels.iter().chain([&self.unlisted_equities]);
+        self.values.iter().flatten().chain(others).flatten()
     }
 
     fn bitmap(&self, extent: Extent) -> Bitmap<'_> {
@@ -203,7 +228,7 @@ impl<'a> Bitmap<'a> {
     /// The rows of the bitmap in a chunk.
     pub(crate) fn container(self, chunk: u32) -> Container<'a> {
         let index = self.first_from(chunk);
-        if index < self.len() && self.chunk(index) == chunk {
+        if index < self.containers() && self.chunk(index) == chunk {
             self.at(index)
         } else {
             Container::None
@@ -213,7 +238,7 @@ impl<'a> Bitmap<'a> {
     /// The first chunk with rows, from `chunk` on.
     pub(crate) fn next_chunk(self, chunk: u32) -> Option<u32> {
         let index = self.first_from(chunk);
-        (index < self.len()).then(|| self.chunk(index))
+        (index < self.containers()).then(|| self.chunk(index))
     }
 
     /// Whether a row has the value.
@@ -232,7 +257,38 @@ impl<'a> Bitmap<'a> {
         }
     }
 
-    fn len(self) -> usize {
+    /// The chunks that have rows, ascending, each with its container.
+    pub(crate) fn chunks(self) -> impl Iterator<Item = (u32, Container<'a>)> {
+        (0..self.containers()).map(move |index| (self.chunk(index), self.at(index)))
+    }
+
+    /// Calls `each` with every row, ascending.
+    pub(crate) fn for_each(self, mut each: impl FnMut(u32)) {
+        for (chunk, container) in self.chunks() {
+            let first = chunk * CHUNK_DOCS;
+            match container {
+                Container::None => {}
+                Container::All => (first..first + CHUNK_DOCS).for_each(&mut each),
+                Container::LowHalves(halves) => {
+                    halves
+                        .iter()
+                        .for_each(|half| each(first + u32::from(u16::from_le_bytes(*half))));
+                }
+                Container::Bits(words) => {
+                    for (word, first) in words.iter().zip((first..).step_by(64)) {
+                        let mut left = u64::from_le_bytes(*word);
+                        while left != 0 {
+                            each(first + left.trailing_zeros());
+                            left &= left - 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The number of chunks that have rows.
+    pub(crate) fn containers(self) -> usize {
         self.entries.len() / ENTRY_BYTES
     }
 
@@ -244,10 +300,11 @@ impl<'a> Bitmap<'a> {
     fn first_from(self, chunk: u32) -> usize {
         // A frequent value has rows in every chunk: then the guess is right.
         let guess = chunk as usize;
-        if guess < self.len() && self.chunk(guess) == chunk {
+        if guess < self.containers() && self.chunk(guess) == chunk {
             return guess;
         }
-        first_index(0..self.len() as u32, |index| self.chunk(index as usize) >= chunk) as usize
+        first_index(0..self.containers() as u32, |index| self.chunk(index as usize) >= chunk)
+            as usize
     }
 
     /// Whether the bytes of a container are inside the file.
@@ -320,7 +377,9 @@ mod tests {
             let (_folder, bitmaps, known) = build(2 * chunk + 9, &having);
             let bitmap = bitmaps.of(known).unwrap();
             assert_eq!(bitmap.rows() as usize, having.len(), "{kind}");
-            assert_eq!(bitmaps.rows() as usize, having.len(), "{kind}");
+            // Each row is in the bitmap of its level, too.
+            let all = having.len() + 2 * chunk as usize + 9;
+            assert_eq!(bitmaps.rows() as usize, all, "{kind}");
             assert_eq!(bitmap.container(0), Container::None, "{kind}");
             assert_eq!(bitmap.next_chunk(0), Some(1), "{kind}");
             assert_eq!(bitmap.next_chunk(3), None, "{kind}");

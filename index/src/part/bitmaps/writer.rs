@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES};
+use super::{
+    BITS_BYTES, CHUNK_DOCS, CONTAINERS, KEYS, LEVELS, LOW_HALVES_MAX, ROWS, UNLISTED_EQUITIES,
+};
 use crate::error::Result;
 use crate::instrument::Instrument;
 use crate::instrument::encoding::{put_number, put_text};
+use crate::instrument::level::Level;
 use crate::instrument::vocabulary::Property;
 use crate::part::file_writer::{FileWriter, write_file};
 
@@ -18,6 +21,7 @@ pub(crate) struct BitmapsWriter {
     /// The bitmap of each value, by property, as its place in `bitmaps`.
     known: [HashMap<Box<str>, usize>; Property::COUNT],
     unlisted_equities: Option<usize>,
+    levels: [Option<usize>; Level::COUNT],
     bitmaps: Vec<BitmapWriter>,
     /// The bitmaps with rows in the current chunk.
     touched: Vec<usize>,
@@ -42,6 +46,7 @@ impl BitmapsWriter {
             rows_bytes: 0,
             known: Default::default(),
             unlisted_equities: None,
+            levels: [None; Level::COUNT],
             bitmaps: Vec::new(),
             touched: Vec::new(),
             doc: 0,
@@ -61,14 +66,20 @@ impl BitmapsWriter {
                     bitmap
                 }
             };
-            self.put(bitmap);
+            put(&mut self.bitmaps, &mut self.touched, bitmap, self.doc);
         }
-        if instrument.is_unlisted_equity() {
-            let bitmap = *self.unlisted_equities.get_or_insert_with(|| {
-                self.bitmaps.push(BitmapWriter::new(UNLISTED_EQUITIES, ""));
+        let level = instrument.level() as usize;
+        let unlisted = instrument.is_unlisted_equity();
+        let others = [
+            Some((&mut self.levels[level], LEVELS + level)),
+            unlisted.then_some((&mut self.unlisted_equities, UNLISTED_EQUITIES)),
+        ];
+        for (bitmap, code) in others.into_iter().flatten() {
+            let bitmap = *bitmap.get_or_insert_with(|| {
+                self.bitmaps.push(BitmapWriter::new(code, ""));
                 self.bitmaps.len() - 1
             });
-            self.put(bitmap);
+            put(&mut self.bitmaps, &mut self.touched, bitmap, self.doc);
         }
         self.doc += 1;
         if self.doc.is_multiple_of(CHUNK_DOCS) { self.write_chunk() } else { Ok(()) }
@@ -91,14 +102,6 @@ impl BitmapsWriter {
         write_file(&self.part.join(KEYS), &keys)?;
         write_file(&self.part.join(CONTAINERS), &containers)?;
         self.rows.finish()
-    }
-
-    fn put(&mut self, bitmap: usize) {
-        let low_halves = &mut self.bitmaps[bitmap].low_halves;
-        if low_halves.is_empty() {
-            self.touched.push(bitmap);
-        }
-        low_halves.push(self.doc as u16);
     }
 
     /// Writes the containers of the chunk of the last row.
@@ -125,6 +128,15 @@ impl BitmapsWriter {
         }
         Ok(())
     }
+}
+
+/// Adds a row to a bitmap, and the bitmap to those that have rows in the current chunk.
+fn put(bitmaps: &mut [BitmapWriter], touched: &mut Vec<usize>, bitmap: usize, doc: u32) {
+    let low_halves = &mut bitmaps[bitmap].low_halves;
+    if low_halves.is_empty() {
+        touched.push(bitmap);
+    }
+    low_halves.push(doc as u16);
 }
 
 impl BitmapWriter {

@@ -2,17 +2,22 @@
 //! matching rows without looking at the others (engine 6).
 //!
 //! A row's **rank** says how much a person would want it (`rank`). Its **position** is its place
-//! in the order by rank; rows of equal rank are in FIGI order. Five files, all little-endian:
-//! - `ranks.values`: the rank of each DocId, as `u16`;
+//! in the order by rank; rows of equal rank are in FIGI order. Six files, all little-endian:
+//! - `ranks.values`: for each DocId its signals, as `u16`, and the ordinal of its importance, in no
+//!   byte when no row of the generation has one, in one byte when 255 values are enough, else in two;
+//! - `ranks.importances`: the values that these ordinals name (see [`importances`]);
 //! - `ranks.order`: the DocId at each position, as `u32`;
-//! - `ranks.firsts`: for each rank that a row has, the rank and its first position, as `u32`;
+//! - `ranks.firsts`: for some ranks the signals and the ordinal, as `u16`, and the first position,
+//!   as `u32`, ascending (see [`Runs`]);
 //! - `ranks.words` and `ranks.lists`: the positions of the rows with each frequent word (see
 //!   [`lists`]).
 
+mod importances;
 mod lists;
 pub(crate) mod rank;
 mod writer;
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
@@ -20,13 +25,17 @@ use tantivy::SegmentReader;
 use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 
+use self::importances::Importances;
 use self::lists::Lists;
 pub(crate) use self::lists::{LISTED_MIN, ListCursor, ListedWord};
-use self::rank::KIND_SHIFT;
+use self::rank::{CLASS_BITS, RANK_BITS, Rank};
 pub(crate) use self::writer::{FactsWriter, Securities, write};
 use crate::error::{Error, Result};
+use crate::instrument::figi::Figi;
+use crate::instrument::importance::Importance;
 use crate::instrument::kind::Kind;
 use crate::mapped::{Mapped, first_index, u32_at};
+use crate::query::Place;
 
 const VALUES: &str = "ranks.values";
 const ORDER: &str = "ranks.order";
@@ -34,9 +43,15 @@ const FIRSTS: &str = "ranks.firsts";
 
 const FIRST_BYTES: usize = 8;
 
+/// Rows of one rank, of which `ranks.firsts` always has an entry. See [`Runs`].
+const RUN_MIN: u32 = 64;
+
 /// The ranks of one part.
 pub(crate) struct Ranks {
     values: Mapped,
+    /// The bytes of a rank in `values`.
+    width: usize,
+    importances: Importances,
     order: Mapped,
     firsts: Mapped,
     lists: Lists,
@@ -44,13 +59,16 @@ pub(crate) struct Ranks {
 
 impl Ranks {
     pub(crate) fn open(part: &Path, rows: usize) -> Result<Self> {
+        let importances = Importances::open(part)?;
         let ranks = Self {
             values: Mapped::open(&part.join(VALUES))?,
+            width: width(importances.count()),
+            importances,
             order: Mapped::open(&part.join(ORDER))?,
             firsts: Mapped::open(&part.join(FIRSTS))?,
             lists: Lists::open(part)?,
         };
-        if ranks.values.len() != 2 * rows || ranks.order.len() != 4 * rows {
+        if ranks.values.len() != ranks.width * rows || ranks.order.len() != 4 * rows {
             return Err(Error::damaged(part, "ranks and rows have different numbers of rows"));
         }
         Ok(ranks)
@@ -62,24 +80,50 @@ impl Ranks {
     }
 
     /// The rank of a row.
-    pub(crate) fn rank(&self, doc: u32) -> u16 {
-        let at = 2 * doc as usize;
-        u16::from_le_bytes([self.values[at], self.values[at + 1]])
+    pub(crate) fn rank(&self, doc: u32) -> Rank {
+        let bytes = &self.values[self.width * doc as usize..][..self.width];
+        let ordinal = match *bytes {
+            [_, _, a] => a.into(),
+            [_, _, a, b] => u16::from_le_bytes([a, b]),
+            _ => 0,
+        };
+        Rank::new(u16::from_le_bytes([bytes[0], bytes[1]]), ordinal)
     }
 
     /// The kind of a row.
     pub(crate) fn kind(&self, doc: u32) -> Kind {
-        Kind::ALL[usize::from(self.rank(doc) >> KIND_SHIFT)]
+        self.rank(doc).kind()
     }
 
     /// Whether a row is the best listing of its security.
     pub(crate) fn is_best(&self, doc: u32) -> bool {
-        rank::place(self.rank(doc)) == 0
+        self.rank(doc).is_best()
     }
 
-    /// The distance of a row's rank from the best one of its kind (see [`rank::cost`]).
-    pub(crate) fn cost(&self, doc: u32) -> i32 {
-        rank::cost(self.rank(doc))
+    /// The importance of a row.
+    pub(crate) fn importance(&self, doc: u32) -> Option<Importance> {
+        self.importances.at(self.rank(doc).ordinal())
+    }
+
+    /// The place of a row with this sort key ([`Rank::sort_key`]).
+    pub(crate) fn place(&self, sort_key: u64, figi: Figi) -> Place {
+        let rank = Rank::of_sort_key(sort_key);
+        Place {
+            class: (sort_key >> (RANK_BITS - CLASS_BITS)) as u16,
+            importance: Reverse(self.importances.at(rank.ordinal())),
+            rest: rank.rest(),
+            figi,
+        }
+    }
+
+    /// The sort key of a place, which may be one of another generation, and the FIGI after which
+    /// rows of that sort key come after the place; all of them do for `None`.
+    pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
+        let tier = u64::from(place.class >> CLASS_BITS);
+        let (ordinal, is_same) = self.importances.up_to(place.importance.0);
+        // Without rows of that importance, those of the next smaller one follow.
+        let (rest, figi) = if is_same { (place.rest, Some(place.figi)) } else { (0, None) };
+        (Rank::of(place.class, ordinal, rest).sort_key(tier), figi)
     }
 
     /// The row at a position.
@@ -93,15 +137,33 @@ impl Ranks {
     }
 
     /// The first position after all smaller ranks and, of rank `rank`, all DocIds below `doc`.
-    pub(crate) fn first_from(&self, rank: u16, doc: u32) -> u32 {
-        let positions = self.of_ranks(rank.into(), u32::from(rank) + 1);
-        first_index(positions, |position| self.doc(position) >= doc)
+    pub(crate) fn first_from(&self, rank: Rank, doc: u32) -> u32 {
+        let count = (self.firsts.len() / FIRST_BYTES) as u32;
+        let next = first_index(0..count, |entry| self.first(entry).0 > rank);
+        let Some(entry) = next.checked_sub(1) else { return 0 };
+        let ((first, start), end) = (
+            self.first(entry),
+            match next {
+                next if next == count => self.len(),
+                next => self.first(next).1,
+            },
+        );
+        if end - start < 2 * RUN_MIN {
+            return first_index(start..end, |position| {
+                let other = self.doc(position);
+                (self.rank(other), other) >= (rank, doc)
+            });
+        }
+        match first == rank {
+            true => first_index(start..end, |position| self.doc(position) >= doc),
+            false => end,
+        }
     }
 
     /// The positions of the rows of a kind.
     pub(crate) fn of_kind(&self, kind: Kind) -> Range<u32> {
-        let kind = kind as u32;
-        self.of_ranks(kind << KIND_SHIFT, (kind + 1) << KIND_SHIFT)
+        let first = |kind| self.first_from(Rank::first_of(kind), 0);
+        first(kind as usize)..first(kind as usize + 1)
     }
 
     /// The positions of the rows with a word, which is given by its entry in the segment's
@@ -121,29 +183,29 @@ impl Ranks {
         self.lists.list(word)
     }
 
-    /// The positions of the ranks from `from` to before `to`.
-    fn of_ranks(&self, from: u32, to: u32) -> Range<u32> {
-        self.first_of(from)..self.first_of(to)
+    /// The rank and the position of an entry of `ranks.firsts`.
+    fn first(&self, entry: u32) -> (Rank, u32) {
+        let at = FIRST_BYTES * entry as usize;
+        let number = |at| u16::from_le_bytes([self.firsts[at], self.firsts[at + 1]]);
+        (Rank::new(number(at), number(at + 2)), u32_at(&self.firsts, at + 4))
     }
 
-    /// The first position of that rank or a larger one.
-    fn first_of(&self, rank: u32) -> u32 {
-        let count = (self.firsts.len() / FIRST_BYTES) as u32;
-        let rank_at = |place: u32| u32_at(&self.firsts, place as usize * FIRST_BYTES);
-        match first_index(0..count, |place| rank_at(place) >= rank) {
-            place if place == count => self.len(),
-            place => u32_at(&self.firsts, place as usize * FIRST_BYTES + 4),
-        }
+    /// Whether the importances are those of a generation with these securities.
+    pub(crate) fn are_of(&self, securities: &Securities) -> bool {
+        self.importances.are(&securities.importances)
     }
 
-    /// Checks what reading relies on: the order has all rows, by rank and DocId, and the rows of
-    /// each listed word are those in the segment.
+    /// Checks what reading relies on: the order has all rows, by rank and DocId, each rank has an
+    /// importance that is known, and the rows of each listed word are those in the segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
     pub(crate) fn verify(&self, part: &Path, segment: &SegmentReader, words: Field) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
-        let mut firsts = self.firsts.chunks(FIRST_BYTES);
+        if !self.importances.are_sound() {
+            return Err(damaged("the importances do not ascend"));
+        }
+        let mut runs = Runs::default();
         let mut last = None;
         for position in 0..self.len() {
             let doc = self.doc(position);
@@ -151,20 +213,77 @@ impl Ranks {
                 return Err(damaged("rows are out of order"));
             }
             let rank = self.rank(doc);
-            if last.is_none_or(|(before, _)| before < rank) {
-                let first = [u32::from(rank), position].map(u32::to_le_bytes);
-                if firsts.next() != Some(first.as_flattened()) {
-                    return Err(damaged("a rank has the wrong first position"));
-                }
+            if !self.importances.has(rank) {
+                return Err(damaged("a row has an importance that is not there"));
             }
+            runs.add(rank, position);
             last = Some((rank, doc));
         }
-        if firsts.next().is_some() {
-            return Err(damaged("a rank has no row"));
+        if *self.firsts != runs.finish(self.len()) {
+            return Err(damaged("a rank has the wrong first position"));
         }
         if (0..self.len()).any(|position| self.position(self.doc(position)) != position) {
             return Err(damaged("a row is not at its position"));
         }
         self.lists.verify(part, segment, words, self)
+    }
+}
+
+/// The bytes of a rank in `ranks.values`, with that many importances.
+fn width(importances: usize) -> usize {
+    const ONE_BYTE: usize = u8::MAX as usize;
+    match importances {
+        0 => 2,
+        1..=ONE_BYTE => 3,
+        _ => 4,
+    }
+}
+
+/// Makes the entries of `ranks.firsts`. The rows between two entries are of one rank, or fewer than
+/// twice [`RUN_MIN`], so that a position is found in few steps, and the entries take less than half
+/// a byte for each row, however many ranks there are.
+#[derive(Default)]
+struct Runs {
+    entries: Vec<u8>,
+    /// The position of the last entry.
+    entered: u32,
+    /// The rank and the first position of the last run, and whether it has no entry yet.
+    run: Option<(Rank, u32, bool)>,
+}
+
+impl Runs {
+    /// Adds the row at the next position.
+    fn add(&mut self, rank: Rank, position: u32) {
+        if self.run.is_some_and(|(last, ..)| last == rank) {
+            return;
+        }
+        let was_long = self.run.is_none_or(|(_, start, _)| position - start >= RUN_MIN);
+        self.end_run(position);
+        let is_next = was_long || position - self.entered >= RUN_MIN;
+        if is_next {
+            self.enter(rank, position);
+        }
+        self.run = Some((rank, position, !is_next));
+    }
+
+    /// The bytes of the entries, of that many rows.
+    fn finish(mut self, rows: u32) -> Vec<u8> {
+        self.end_run(rows);
+        self.entries
+    }
+
+    fn end_run(&mut self, end: u32) {
+        if let Some((rank, start, true)) = self.run
+            && end - start >= RUN_MIN
+        {
+            self.enter(rank, start);
+        }
+    }
+
+    fn enter(&mut self, rank: Rank, position: u32) {
+        self.entered = position;
+        self.entries.extend_from_slice(&rank.signals().to_le_bytes());
+        self.entries.extend_from_slice(&rank.ordinal().to_le_bytes());
+        self.entries.extend_from_slice(&position.to_le_bytes());
     }
 }

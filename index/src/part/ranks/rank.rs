@@ -1,16 +1,22 @@
 //! The rank of a row: a number that says which of two equally good matches a person would want
-//! first (contract 10.3 to 10.6). A smaller rank comes first.
+//! first (contract 10.3 to 10.6, 10.8). A smaller rank comes first.
 //!
 //! A rank does not depend on the question, so that rows can be kept in its order. It follows
-//! from the row's own fields and from the other listings of its security. From the highest bit:
+//! from the row's own fields, from the other listings of its security, and from the importances of
+//! the generation. From the highest bit of a [`Rank`]:
 //! - 4 bits for the [`Kind`];
+//! - 1 bit, 0 for the best listing of a security. It comes before the importance, since all
+//!   listings of a security have the same one: otherwise those of the most important security would
+//!   fill the first page;
+//! - 16 bits for the ordinal of the importance ([`super::importances`]), subtracted from 65,535;
 //! - 3 bits for the listing, 0 for the best ones;
 //! - 9 bits for a score. It is a sum of costs: for each word of the name, for few listings of the
 //!   security, for a listing that is not known to be on the home market, and for a small market. A
 //!   short name costs less because the same query words cover more of it. For kinds that end on a
 //!   day, the score follows from that day only.
 //!
-//! The ranks of the next generation may differ a little; a cursor then goes on from the same rank.
+//! The ranks of the next generation may differ a little; a cursor then goes on from the same rank
+//! and the same importance.
 
 use std::num::{NonZeroU16, NonZeroU64};
 
@@ -18,21 +24,102 @@ use crate::instrument::Instrument;
 use crate::instrument::date::Date;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::{IdType, IdValue};
+use crate::instrument::importance::Importance;
 use crate::instrument::kind::Kind;
 use crate::instrument::markets::{Market, market};
 use crate::instrument::vocabulary::Property;
 use crate::mapped::u64_at;
 use crate::words::words;
 
-/// One more than the largest rank.
-pub(crate) const RANK_END: u32 = 1 << 16;
+/// The number of bits of a rank.
+pub(crate) const RANK_BITS: u32 = CLASS_SHIFT + CLASS_BITS;
 
-/// The number of bits below the kind.
-pub(crate) const KIND_SHIFT: u32 = 12;
+/// The number of bits for the kind and the best listing.
+pub(crate) const CLASS_BITS: u32 = 5;
+
+/// The number of bits below the kind and the best listing.
+const CLASS_SHIFT: u32 = IMPORTANCE_SHIFT + u16::BITS;
+
+/// The number of bits below the importance: the listing and the score.
+const IMPORTANCE_SHIFT: u32 = 12;
+const REST_MAX: u16 = (1 << IMPORTANCE_SHIFT) - 1;
 
 /// The number of bits below the listing.
 const SCORE_BITS: u32 = 9;
 const SCORE_MAX: u32 = (1 << SCORE_BITS) - 1;
+
+/// The rank of a row. The order of ranks is the order of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank(u64);
+
+impl Rank {
+    /// The rank of a row by its signals ([`Facts::signals`]) and the ordinal of its importance.
+    pub(crate) fn new(signals: u16, ordinal: u16) -> Self {
+        let (kind, rest) = (signals >> IMPORTANCE_SHIFT, signals & REST_MAX);
+        let is_other = u32::from(rest) >> SCORE_BITS > 0;
+        Self::of(kind << 1 | u16::from(is_other), ordinal, rest)
+    }
+
+    /// The rank with that class (kind and best listing), ordinal, and rest (listing and score). Of
+    /// a class or a rest that is too large, the bits that count are taken.
+    pub(crate) fn of(class: u16, ordinal: u16, rest: u16) -> Self {
+        let class = u64::from(class) & ((1 << CLASS_BITS) - 1);
+        let importance = u64::from(u16::MAX - ordinal);
+        Self(class << CLASS_SHIFT | importance << IMPORTANCE_SHIFT | u64::from(rest & REST_MAX))
+    }
+
+    /// The smallest rank of a kind, of which [`Kind::ALL`] has the number, and after the last kind
+    /// one that is larger than all.
+    pub(crate) fn first_of(kind: usize) -> Self {
+        Self((kind as u64) << (CLASS_SHIFT + 1))
+    }
+
+    /// The rank in the sort key of a row, see [`Rank::sort_key`].
+    pub(crate) fn of_sort_key(sort_key: u64) -> Self {
+        Self(sort_key & ((1 << RANK_BITS) - 1))
+    }
+
+    /// A number by which rows are sorted, first by `tier`, then by rank.
+    pub(crate) fn sort_key(self, tier: u64) -> u64 {
+        tier << RANK_BITS | self.0
+    }
+
+    /// The kind and whether it is not the best listing, as [`Rank::of`] takes them.
+    pub(crate) fn class(self) -> u16 {
+        (self.0 >> CLASS_SHIFT) as u16
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        Kind::ALL[usize::from(self.class() >> 1)]
+    }
+
+    /// Whether no listing of the security is better.
+    pub(crate) fn is_best(self) -> bool {
+        self.class() & 1 == 0
+    }
+
+    /// The ordinal of the importance, 0 for none.
+    pub(crate) fn ordinal(self) -> u16 {
+        u16::MAX - (self.0 >> IMPORTANCE_SHIFT) as u16
+    }
+
+    /// The listing and the score.
+    pub(crate) fn rest(self) -> u16 {
+        self.0 as u16 & REST_MAX
+    }
+
+    /// The signals that it was made from.
+    pub(crate) fn signals(self) -> u16 {
+        self.class() >> 1 << IMPORTANCE_SHIFT | self.rest()
+    }
+
+    /// The distance from the best signals of its kind, from 0 to 686, to weigh it against other
+    /// reasons for a suggestion.
+    pub(crate) fn cost(self) -> i32 {
+        let (place, score) = (self.rest() >> SCORE_BITS, u32::from(self.rest()) & SCORE_MAX);
+        i32::from(place) * 25 + score as i32
+    }
+}
 
 /// The facts from a row's own fields that its rank follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +135,17 @@ pub(crate) struct Facts {
     /// For an instrument that ends on a day, that day in steps of two months, 0 when it is not
     /// known; for others, the number of words of the name.
     measure: u16,
+    pub(crate) importance: Option<Importance>,
 }
 
 /// The bytes of [`Facts`] in a file.
-pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2;
+pub(crate) const FACTS_BYTES: usize = 3 * 8 + 4 + 2 + 8;
+
+/// The class of a listing where trades are only reported, which is never the best one.
+pub(crate) const REPORTING: u32 = 7;
+
+/// The bits of no importance.
+const NO_IMPORTANCE: u64 = u64::MAX;
 
 impl Facts {
     pub(crate) fn of(instrument: &Instrument) -> Self {
@@ -75,6 +169,7 @@ impl Facts {
             market: market(exch_code, currency, isin.map(IdValue::as_str)),
             exch_code: exch_code.and_then(code_number),
             measure,
+            importance: instrument.importance,
         }
     }
 
@@ -90,7 +185,9 @@ impl Facts {
         let exch_code = self.exch_code.map_or(0, NonZeroU16::get);
         bytes[24..26].copy_from_slice(&[self.kind as u8, self.market as u8]);
         bytes[26..28].copy_from_slice(&exch_code.to_le_bytes());
-        bytes[28..].copy_from_slice(&self.measure.to_le_bytes());
+        bytes[28..30].copy_from_slice(&self.measure.to_le_bytes());
+        let importance = self.importance.map_or(NO_IMPORTANCE, Importance::to_bits);
+        bytes[30..].copy_from_slice(&importance.to_le_bytes());
         bytes
     }
 
@@ -107,6 +204,7 @@ impl Facts {
             market: markets[usize::from(bytes[25])],
             exch_code: NonZeroU16::new(u16::from_le_bytes([bytes[26], bytes[27]])),
             measure: u16::from_le_bytes([bytes[28], bytes[29]]),
+            importance: Importance::from_bits(u64_at(bytes, 30)),
         }
     }
 
@@ -115,7 +213,7 @@ impl Facts {
         !self.kind.ends() && (self.share_class.or(self.composite).is_some() || self.isin.is_some())
     }
 
-    /// The class of the listing, from 0, the best, to 7. `stands_for_market`: the row is its own
+    /// The class of the listing, from 0, the best, to [`REPORTING`]. `stands_for_market`: the row is its own
     /// composite, or its composite has no row, as on a market with a single venue.
     pub(crate) fn listing_class(&self, stands_for_market: bool) -> u32 {
         match (self.market, stands_for_market) {
@@ -126,19 +224,20 @@ impl Facts {
             (Market::Foreign, true) => 4,
             (Market::Unknown, false) => 5,
             (Market::Foreign, false) => 6,
-            (Market::Reporting, _) => 7,
+            (Market::Reporting, _) => REPORTING,
         }
     }
 
-    /// The rank of the row, given its comparison with the other rows.
-    pub(crate) fn rank(&self, comparison: Comparison) -> u16 {
+    /// The signals of the row but its importance, given its comparison with the other rows: its
+    /// kind, its listing and its score, in the order of the bits of its rank.
+    pub(crate) fn signals(&self, comparison: Comparison) -> u16 {
         let Comparison { listing_class, is_best, listings, halvings } = comparison;
         let (place, score) = if self.kind.ends() {
             // Later days come first, so that expired instruments come last on any day.
             (u32::from(listing_class > 2), SCORE_MAX - u32::from(self.measure).min(SCORE_MAX))
         } else {
             let place = match listing_class {
-                0..7 if is_best => 0,
+                0..REPORTING if is_best => 0,
                 0..=2 => 2,
                 4 => 3,
                 3 => 4,
@@ -150,9 +249,8 @@ impl Facts {
             let market = HALVING_COST * halvings.min(HALVINGS_MAX);
             (place, words + rarity + abroad + market)
         };
-        let rank = (self.kind as u32) << KIND_SHIFT | place << SCORE_BITS | score;
-        debug_assert!(score <= SCORE_MAX && place < 8 && rank < RANK_END);
-        rank as u16
+        debug_assert!(score <= SCORE_MAX && place < 8);
+        (self.kind as u16) << IMPORTANCE_SHIFT | (place << SCORE_BITS | score) as u16
     }
 }
 
@@ -160,18 +258,6 @@ impl Facts {
 fn number(isin: &IdValue<'_>) -> Option<NonZeroU64> {
     let mut digits = isin.as_str().chars().map(|c| c.to_digit(36).map(u64::from));
     NonZeroU64::new(digits.try_fold(0, |number, digit| Some(number * 36 + digit?))?)
-}
-
-/// The listing bits of a rank: 0 for the best listing of a security.
-pub(crate) fn place(rank: u16) -> u32 {
-    (u32::from(rank) & ((1 << KIND_SHIFT) - 1)) >> SCORE_BITS
-}
-
-/// The distance of a rank from the best one of its kind, from 0 to 686, to weigh it against
-/// other reasons for a suggestion.
-pub(crate) fn cost(rank: u16) -> i32 {
-    let score = u32::from(rank) & SCORE_MAX;
-    (place(rank) * 25 + score) as i32
 }
 
 /// A row compared with the other listings of its security.
@@ -289,21 +375,21 @@ mod tests {
         };
         let share = Facts::of(&row("APPLE INC", &[(Property::MarketSecDes, "Equity")]));
         let ranks = [
-            share.rank(compared(0, true, 200)),
-            share.rank(compared(4, true, 200)),
-            share.rank(compared(0, true, 2)),
-            share.rank(compared(0, true, 1)),
-            share.rank(Comparison { halvings: 3, ..compared(0, true, 1) }),
-            share.rank(compared(0, false, 200)),
-            share.rank(compared(4, false, 200)),
-            share.rank(compared(3, false, 200)),
-            share.rank(compared(7, false, 200)),
+            share.signals(compared(0, true, 200)),
+            share.signals(compared(4, true, 200)),
+            share.signals(compared(0, true, 2)),
+            share.signals(compared(0, true, 1)),
+            share.signals(Comparison { halvings: 3, ..compared(0, true, 1) }),
+            share.signals(compared(0, false, 200)),
+            share.signals(compared(4, false, 200)),
+            share.signals(compared(3, false, 200)),
+            share.signals(compared(7, false, 200)),
         ];
         assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
         let matures = |day: &str| {
             let mut bond = row("APPLE INC", &[(Property::MarketSecDes, "Corp")]);
             bond.maturity = Some(Date::parse(day).unwrap());
-            Facts::of(&bond).rank(compared(2, true, 1))
+            Facts::of(&bond).signals(compared(2, true, 1))
         };
         let bonds = [matures("2150-01-01"), matures("2040-05-01"), matures("2026-05-01")];
         assert!(ranks[8] < bonds[0] && bonds.is_sorted_by(|a, b| a < b), "{bonds:?}");

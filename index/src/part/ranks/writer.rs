@@ -3,6 +3,7 @@
 //! Ranks are made over all parts, so that no answer depends on how an index is cut (contract
 //! 10.7).
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufReader, Read as _};
@@ -12,9 +13,10 @@ use std::path::{Path, PathBuf};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 
+use super::importances::{Collected, Values};
 use super::lists::{LISTED_MIN, LISTS, WORDS, put};
-use super::rank::{Comparison, FACTS_BYTES, Facts, RANK_END};
-use super::{FIRSTS, ORDER, VALUES};
+use super::rank::{Comparison, FACTS_BYTES, Facts, RANK_BITS, REPORTING, Rank};
+use super::{FIRSTS, ORDER, Runs, VALUES, width};
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
@@ -41,7 +43,8 @@ impl FactsWriter {
     }
 }
 
-/// The securities of all parts, with their listings, and the sizes of the markets.
+/// The securities of all parts, with their listings, the sizes of the markets, and the
+/// importances.
 pub(crate) struct Securities {
     /// The securities that may have several rows.
     by_key: HashMap<Key, Security>,
@@ -53,6 +56,7 @@ pub(crate) struct Securities {
     markets: HashMap<NonZeroU16, u32>,
     /// The number of rows of the largest market.
     largest: u32,
+    pub(super) importances: Values,
 }
 
 /// The identity of a security: its share class, else its ISIN, else its composite.
@@ -64,9 +68,12 @@ enum Key {
 
 struct Security {
     listings: u32,
-    /// The class and the FIGI of the best listing.
-    best: (u32, Figi),
+    best: Listing,
 }
+
+/// A listing as its security's others are compared with it, the best one first: whether it is only
+/// reported, the ordinal of its importance, its class, its FIGI.
+type Listing = (bool, Reverse<u16>, u32, Figi);
 
 impl Securities {
     /// The securities of all rows. `visit` calls its argument with the FIGI and the facts of
@@ -78,8 +85,13 @@ impl Securities {
             share_classes: HashMap::new(),
             markets: HashMap::new(),
             largest: 0,
+            importances: Collected::default().finish(),
         };
+        let mut importances = Collected::default();
         visit(&mut |figi, facts| {
+            if let Some(importance) = facts.importance {
+                importances.add(importance);
+            }
             if facts.has_siblings() && facts.composite == Some(figi) {
                 all.composites.insert(figi);
             }
@@ -91,10 +103,13 @@ impl Securities {
                 *known = share_class.min(*known);
             }
         })?;
+        all.importances = importances.finish();
         let mut by_key: HashMap<Key, Security> = HashMap::new();
         visit(&mut |figi, facts| {
             if let Some(key) = all.key(facts) {
-                let listing = (all.listing_class(figi, facts), figi);
+                let class = all.listing_class(figi, facts);
+                let ordinal = all.importances.ordinal(facts.importance);
+                let listing = (class == REPORTING, Reverse(ordinal), class, figi);
                 let security = by_key.entry(key);
                 let security = security.or_insert(Security { listings: 0, best: listing });
                 security.listings += 1;
@@ -128,16 +143,23 @@ impl Securities {
     }
 
     /// The rank of a row.
-    pub(crate) fn rank(&self, figi: Figi, facts: &Facts) -> u16 {
+    pub(crate) fn rank(&self, figi: Figi, facts: &Facts) -> Rank {
         let security = self.key(facts).and_then(|key| self.by_key.get(&key));
         let rows = facts.exch_code.and_then(|code| self.markets.get(&code)).copied();
-        facts.rank(Comparison {
+        let signals = facts.signals(Comparison {
             listing_class: self.listing_class(figi, facts),
-            is_best: security.is_none_or(|security| security.best.1 == figi),
+            is_best: security.is_none_or(|security| security.best.3 == figi),
             listings: security.map_or(1, |security| security.listings),
             halvings: self.largest.max(1).ilog2()
                 - rows.unwrap_or(1).min(self.largest.max(1)).ilog2(),
-        })
+        });
+        Rank::new(signals, self.importances.ordinal(facts.importance))
+    }
+
+    /// The significant bits that are left of each importance, if there were too many different
+    /// ones.
+    pub(crate) fn importance_bits(&self) -> Option<u32> {
+        self.importances.bits()
     }
 }
 
@@ -148,40 +170,61 @@ pub(crate) fn write(
     segment: &SegmentReader,
     words: Field,
 ) -> Result<()> {
-    let mut ranks: Vec<u16> = Vec::new();
+    let mut ranks: Vec<Rank> = Vec::new();
     for_each(part, |figi, facts| ranks.push(securities.rank(figi, facts)))?;
     let path = part.join(FACTS);
     fs::remove_file(&path).map_err(Error::io(&path))?;
 
-    // The first position of each rank: the number of rows with a smaller one.
-    let mut firsts = vec![0_u32; RANK_END as usize];
+    let width = width(securities.importances.count());
+    let mut values = FileWriter::create(part.join(VALUES))?;
     for rank in &ranks {
-        firsts[usize::from(*rank)] += 1;
+        let [a, b] = rank.signals().to_le_bytes();
+        let [c, d] = rank.ordinal().to_le_bytes();
+        values.write(&[a, b, c, d][..width])?;
     }
-    let mut before = 0_u32;
-    let mut first_entries = Vec::new();
-    for (rank, count) in (0_u32..).zip(&mut firsts) {
-        if *count > 0 {
-            first_entries.extend_from_slice(&rank.to_le_bytes());
-            first_entries.extend_from_slice(&before.to_le_bytes());
-        }
-        (*count, before) = (before, before + *count);
-    }
-    let mut order = vec![0_u32; ranks.len()];
+    values.finish()?;
+    securities.importances.write(part)?;
+
+    let order = sorted(&ranks);
+    let mut runs = Runs::default();
     let mut positions = vec![0_u32; ranks.len()];
-    for (doc, rank) in ranks.iter().enumerate() {
-        let next = &mut firsts[usize::from(*rank)];
-        order[*next as usize] = doc as u32;
-        positions[doc] = *next;
-        *next += 1;
+    for (position, doc) in (0_u32..).zip(&order) {
+        runs.add(ranks[*doc as usize], position);
+        positions[*doc as usize] = position;
     }
-    let values: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
-    write_file(&part.join(VALUES), &values)?;
-    let order: Vec<u8> = order.iter().flat_map(|doc| doc.to_le_bytes()).collect();
+    write_file(&part.join(FIRSTS), &runs.finish(ranks.len() as u32))?;
+    drop(ranks);
+    let order: Vec<u8> = order.into_iter().flat_map(u32::to_le_bytes).collect();
     write_file(&part.join(ORDER), &order)?;
-    write_file(&part.join(FIRSTS), &first_entries)?;
-    drop((values, order, ranks));
+    drop(order);
     write_lists(part, &positions, segment, words)
+}
+
+/// The DocIds in the order of their ranks, those of equal rank ascending.
+fn sorted(ranks: &[Rank]) -> Vec<u32> {
+    // By the last digits first: each pass keeps the order of the one before among equal digits.
+    const DIGIT_BITS: u32 = 11;
+    const DIGITS: usize = 1 << DIGIT_BITS;
+    let mut order: Vec<u32> = (0..ranks.len() as u32).collect();
+    let mut next_order = vec![0; ranks.len()];
+    for shift in (0..RANK_BITS).step_by(DIGIT_BITS as usize) {
+        let digit = |rank: Rank| (rank.sort_key(0) >> shift) as usize % DIGITS;
+        let mut places = [0_usize; DIGITS];
+        for rank in ranks {
+            places[digit(*rank)] += 1;
+        }
+        let mut before = 0;
+        for count in &mut places {
+            (*count, before) = (before, before + *count);
+        }
+        for doc in &order {
+            let place = &mut places[digit(ranks[*doc as usize])];
+            next_order[*place] = *doc;
+            *place += 1;
+        }
+        std::mem::swap(&mut order, &mut next_order);
+    }
+    order
 }
 
 /// Writes the rows of each frequent word in the order of `positions`, the position of each DocId.

@@ -26,6 +26,7 @@ use self::template::{RowFields, pieces};
 pub(crate) use self::writer::RowsWriter;
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
+use crate::instrument::level::Level;
 use crate::instrument::vocabulary::Property;
 use crate::mapped::{Mapped, first_index, u32_at, u64_at};
 
@@ -88,6 +89,11 @@ impl<'a> Row<'a> {
     /// `compositeFIGI`.
     pub fn composite_figi(self) -> Option<Figi> {
         self.line_figi(0)
+    }
+
+    /// The level of the instrument in its family.
+    pub fn level(self) -> Level {
+        Level::of(self.figi(), self.composite_figi(), self.share_class_figi())
     }
 
     /// `shareClassFIGI`.

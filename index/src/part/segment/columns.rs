@@ -1,9 +1,11 @@
 //! The fast fields of a part. Filters do not read them: `bitmaps` and `numbers` hold the same
 //! values in a faster form (engine 12). `verify` compares the two, so that an error of our own
-//! formats shows. Only the values of one property are read to answer (`Part::mic_codes`), so that
-//! opening a part does not fetch all columns from the disk (engine 10).
+//! formats shows. Opening a part opens the column of one property only (`Part::mic_codes`), so that
+//! it does not fetch all columns from the disk (engine 10); [`CountedColumns`] opens others when
+//! values of a few rows are counted.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
@@ -33,6 +35,35 @@ pub(crate) struct ValueColumn {
     ordinals: Vec<Option<u64>>,
     /// The place in the vocabulary of each term.
     values: Vec<usize>,
+}
+
+/// The documents whose terms are read together.
+const BLOCK_DOCS: usize = 64;
+
+/// The columns of enum-like properties that count values. Each is opened when it is first needed.
+#[derive(Default)]
+pub(crate) struct CountedColumns([OnceLock<Option<ValueColumn>>; Property::COUNT]);
+
+impl CountedColumns {
+    /// The column of a property; `None` when no document has a value.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub(crate) fn of(
+        &self,
+        segment: &SegmentReader,
+        property: Property,
+        vocabulary: &Vocabulary,
+        part: &Path,
+    ) -> Result<Option<&ValueColumn>> {
+        let opened = &self.0[property as usize];
+        if opened.get().is_none() {
+            let column = ValueColumn::open(segment, property, vocabulary, part)?;
+            // Another thread may have opened it in the meantime: then that one stays.
+            _ = opened.set(column);
+        }
+        Ok(opened.get().and_then(Option::as_ref))
+    }
 }
 
 impl Columns {
@@ -103,6 +134,22 @@ impl ValueColumn {
     /// The place in the vocabulary of a document's value.
     pub(crate) fn value(&self, doc: u32) -> Option<usize> {
         self.values.get(self.column.first(doc)? as usize).copied()
+    }
+
+    /// Adds the values of documents to `counts`, which has a place for each value of the
+    /// vocabulary.
+    pub(crate) fn count(&self, docs: &[u32], counts: &mut [u64]) {
+        let mut terms = [None; BLOCK_DOCS];
+        for docs in docs.chunks(BLOCK_DOCS) {
+            let terms = &mut terms[..docs.len()];
+            terms.fill(None);
+            self.column.first_vals(docs, terms);
+            for term in terms.iter().flatten() {
+                if let Some(value) = self.values.get(*term as usize) {
+                    counts[*value] += 1;
+                }
+            }
+        }
     }
 
     fn new(

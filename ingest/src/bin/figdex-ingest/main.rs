@@ -4,6 +4,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod commands;
+mod interrupt;
 mod progress;
 mod warnings;
 
@@ -15,6 +16,7 @@ use figdex_ingest::terminal;
 use mimalloc::MiMalloc;
 
 use crate::commands::{build, export, generate, inspect, lists, rollback, verify};
+use crate::interrupt::Interrupted;
 
 /// Builds allocate many small pieces of memory, which mimalloc serves faster
 /// (docs/dependencies.md).
@@ -42,7 +44,10 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             terminal::error("figdex-ingest", &error);
-            ExitCode::FAILURE
+            match error.is::<Interrupted>() {
+                true => ExitCode::from(interrupt::EXIT_CODE),
+                false => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -13,8 +13,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Templates of `indicatif`: a bar whose end is known, and one whose end is not.
-const BAR: &str = "{prefix:>10} [{bar:30}] {percent:>3} %  {msg}  {eta} left";
-const OPEN: &str = "{prefix:>10} {spinner}  {msg}";
+/// On a terminal of 80 columns the bar takes what the rest leaves.
+const BAR: &str = "{prefix:>10} [{wide_bar}] {percent:>3} %  {msg}  {eta} left";
+const OPEN: &str = "{prefix:>10} {spinner}  {wide_msg}";
 
 /// Shows the progress of a build on standard error.
 pub(crate) enum ProgressDisplay {

@@ -2,7 +2,9 @@
 //! may fill.
 //!
 //! A FIGI, or an exchange code with a ticker, identifies a **listing**, and the row may fill any
-//! field of it. An ISIN or a CUSIP identifies an **issue**, which trades on many venues and has
+//! field of it. A share class is a **security** over all countries, with a row for each of its
+//! listings. A row that matches by nothing else fills what these have in common for certain, and any
+//! row with a share class gives all of them its importance. An ISIN or a CUSIP identifies an **issue**, which trades on many venues and has
 //! a row for each. A row that matches by ISIN must not fill fields that differ between venues:
 //! exchCode, micCode, ticker, currency (each listing has its own), the composite FIGI, the
 //! description and the symbols that are made from the ticker, SEDOL (one per market), the
@@ -20,12 +22,15 @@ pub(super) enum Key<'a> {
     Figi(Figi),
     Isin(&'a str),
     Cusip(&'a str),
+    ShareClass(Figi),
     Listing { exch_code: &'a str, ticker: &'a str },
 }
 
 /// The level that a key identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
+    /// All listings of a share class.
+    Security,
     /// All rows of a security that have the identifier.
     Issue,
     /// One row.
@@ -35,6 +40,7 @@ pub(super) enum Level {
 impl Key<'_> {
     pub(super) fn level(self) -> Level {
         match self {
+            Key::ShareClass(_) => Level::Security,
             Key::Isin(_) | Key::Cusip(_) => Level::Issue,
             Key::Figi(_) | Key::Listing { .. } => Level::Listing,
         }
@@ -57,7 +63,8 @@ pub(super) fn keys(instrument: &Instrument) -> impl Iterator<Item = Key<'_>> {
     });
     let exch_code = instrument.property(Property::ExchCode);
     let listing = exch_code.zip(instrument.ticker.as_deref());
-    issue.chain(listing.map(|(exch_code, ticker)| Key::Listing { exch_code, ticker }))
+    let listing = listing.map(|(exch_code, ticker)| Key::Listing { exch_code, ticker });
+    issue.chain(instrument.share_class_figi.map(Key::ShareClass)).chain(listing)
 }
 
 /// The security that an instrument belongs to: its share class, else its composite, else the
@@ -68,7 +75,24 @@ pub(super) fn security(instrument: &Instrument) -> Figi {
 
 /// Whether a key of that level may fill the column.
 pub(super) fn gives(level: Level, column: Column) -> bool {
-    level == Level::Listing || is_of_issue(column)
+    match level {
+        Level::Listing => true,
+        Level::Issue => is_of_issue(column),
+        Level::Security => is_of_security(column),
+    }
+}
+
+/// Whether all listings of a share class have the same value in the column, whatever their issues.
+fn is_of_security(column: Column) -> bool {
+    matches!(
+        column,
+        Column::Name
+            | Column::Alias
+            | Column::Importance
+            | Column::Property(
+                Property::MarketSecDes | Property::SecurityType | Property::SecurityType2
+            )
+    )
 }
 
 /// Whether all rows of a security have the same value in the column.
@@ -81,7 +105,8 @@ fn is_of_issue(column: Column) -> bool {
         | Column::Coupon
         | Column::Expiration
         | Column::Maturity
-        | Column::Alias => true,
+        | Column::Alias
+        | Column::Importance => true,
         Column::Figi
         | Column::CompositeFigi
         | Column::Ticker

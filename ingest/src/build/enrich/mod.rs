@@ -9,14 +9,16 @@
 //!
 //! A row is **ambiguous** when its keys identify several securities, or when another row gives a
 //! different value for the same security. There is no way to decide which is right, so such
-//! rows are not used.
+//! rows are not used. Only **importances** may differ, since each listing of a security has a
+//! turnover: a listing gets that of the row that names it, else the largest of its security.
 
 mod level;
 mod rows;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use figdex_index::{Figi, IdType, Instrument};
+use figdex_index::{Figi, IdType, Importance, Instrument};
 
 use self::level::{Key, Level, gives, keys, security};
 use self::rows::{Full, ROWS_BYTES_MAX, Rows};
@@ -43,6 +45,8 @@ pub(crate) struct Enrichment {
 
 #[derive(Default)]
 struct State {
+    /// The instruments with its share class.
+    security: Match,
     /// The instruments with its ISINs or CUSIPs.
     issue: Match,
     /// The instruments with its FIGI, or with its exchange code and ticker.
@@ -72,6 +76,13 @@ enum Outcome {
     SeveralSecurities([Figi; 2]),
     /// Another row has a different value in that column for the same security.
     Contradicted(Column),
+}
+
+impl State {
+    /// Whether it matches by more than its share class.
+    fn is_precise(&self) -> bool {
+        (self.issue, self.listing) != (Match::None, Match::None)
+    }
 }
 
 impl Outcome {
@@ -186,6 +197,7 @@ impl Enrichment {
         for (row, level) in self.rows.find(instrument) {
             let state = self.rows.state_mut(row);
             match level {
+                Level::Security => state.security.add(instrument),
                 Level::Issue => state.issue.add(instrument),
                 Level::Listing => state.listing.add(instrument),
             }
@@ -196,10 +208,17 @@ impl Enrichment {
     pub(crate) fn settle(&mut self) {
         let mut securities = Vec::new();
         let mut listings = Vec::new();
+        let mut share_classes = Vec::new();
         for row in 0..self.rows.len() {
-            let State { issue, listing, outcome } = self.rows.state_mut(row);
+            let State { security, issue, listing, outcome } = self.rows.state_mut(row);
             *outcome = match (*issue, *listing) {
-                (Match::None, Match::None) => Outcome::Unmatched,
+                (Match::None, Match::None) => match *security {
+                    Match::One { security, .. } => {
+                        share_classes.push((security, row));
+                        Outcome::Enriches
+                    }
+                    _ => Outcome::Unmatched,
+                },
                 (Match::Several(some), _) | (_, Match::Several(some)) => {
                     Outcome::SeveralSecurities(some)
                 }
@@ -215,10 +234,11 @@ impl Enrichment {
                 }
             };
         }
-        let of_issue = |column| gives(Level::Issue, column);
+        let compared = |level| move |c| c != Column::Importance && gives(level, c);
         let contradicted = [
-            self.contradicted(securities, of_issue),
-            self.contradicted(listings, |c| !of_issue(c)),
+            self.contradicted(share_classes, compared(Level::Security)),
+            self.contradicted(securities, compared(Level::Issue)),
+            self.contradicted(listings, |c| !gives(Level::Issue, c)),
         ];
         for (row, column) in contradicted.into_iter().flatten() {
             self.rows.state_mut(row).outcome = Outcome::Contradicted(column);
@@ -272,15 +292,22 @@ impl Enrichment {
             return;
         }
         // A row that matches as an issue and as a listing counts as a listing.
-        found.sort_unstable();
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        found.dedup_by_key(|(row, _)| *row);
+        found.retain(|(row, _)| self.rows.state(*row).outcome == Outcome::Enriches);
+        found.reverse();
+        let most_important = self.most_important(&found);
         let mut own = cells(instrument);
-        for (place, &(row, level)) in found.iter().enumerate() {
-            let again = found.get(place + 1).is_some_and(|&(next, _)| next == row);
-            if again || self.rows.state(row).outcome != Outcome::Enriches {
-                continue;
-            }
+        for &(row, level) in &found {
+            // A row that matches otherwise, too, gives the others of its share class no more.
+            let only_importance = level == Level::Security && self.rows.state(row).is_precise();
             for (column, values) in self.rows.columns(row) {
-                if column == Column::Figi || !gives(level, column) {
+                let is_given = match column {
+                    Column::Figi => false,
+                    Column::Importance => most_important == Some(row),
+                    column => !only_importance && gives(level, column),
+                };
+                if !is_given {
                     continue;
                 }
                 let existing = || own.iter().filter(|(other, _)| *other == column);
@@ -294,13 +321,27 @@ impl Enrichment {
                     *self.filled.entry(column).or_default() += 1;
                 } else if values.iter().any(|value| existing().all(|(_, own)| own != value)) {
                     let kept: Vec<&str> = existing().map(|(_, own)| own.as_str()).collect();
-                    let (input, ..) = self.rows.origin(row);
-                    let name = Some(self.inputs[input].name.as_str());
+                    let (input, line, _) = self.rows.origin(row);
+                    let place = Some((self.inputs[input].name.as_str(), Some(line)));
                     let lost = values.join(";");
-                    conflicts.add(column, instrument.figi, (&kept.join(";"), None), (&lost, name));
+                    conflicts.add(column, instrument.figi, (&kept.join(";"), None), (&lost, place));
                 }
             }
         }
+    }
+
+    /// The row whose importance an instrument gets, of those that match it: one that names the
+    /// listing before others, then the one with the largest.
+    fn most_important(&self, found: &[(usize, Level)]) -> Option<usize> {
+        let of_row = |row| {
+            let mut columns = self.rows.columns(row).into_iter();
+            let (_, values) = columns.find(|(column, _)| *column == Column::Importance)?;
+            values.first()?.parse().ok().and_then(Importance::new)
+        };
+        let given = found.iter().filter_map(|&(row, level)| {
+            Some((level == Level::Listing, of_row(row)?, Reverse(row)))
+        });
+        given.max().map(|(.., Reverse(row))| row)
     }
 
     /// Adds the rows that were not used to the rejects file and to the counts by reason.

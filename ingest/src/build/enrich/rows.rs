@@ -135,6 +135,7 @@ impl<S: Default> Rows<S> {
             Key::Figi(figi) => has(Column::Figi, &figi.to_string()),
             Key::Isin(isin) => has(Column::Identifier(IdType::Isin), isin),
             Key::Cusip(cusip) => has(Column::Identifier(IdType::Cusip), cusip),
+            Key::ShareClass(figi) => has(Column::ShareClassFigi, &figi.to_string()),
             Key::Listing { exch_code, ticker } => {
                 has(Column::Property(Property::ExchCode), exch_code) && has(Column::Ticker, ticker)
             }

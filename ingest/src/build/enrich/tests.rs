@@ -167,3 +167,50 @@ fn a_row_needs_a_key_and_room() {
         "{message}"
     );
 }
+
+fn importances(instruments: &[Instrument]) -> Vec<Option<f64>> {
+    instruments.iter().map(|it| it.importance.map(Importance::number)).collect()
+}
+
+/// A row with a share class gives its importance to all listings; one that names a listing comes
+/// first for it, and of several the largest counts.
+#[test]
+fn a_share_class_gives_all_listings_its_importance() {
+    const IBM: (&str, &str) = ("shareClassFIGI", "BBG001S5S399");
+    let (outcomes, instruments, conflicts) = enriched(&[&[IBM, ("importance", "7")]]);
+    assert_eq!(outcomes, [Outcome::Enriches]);
+    assert_eq!(importances(&instruments), [Some(7.0), Some(7.0), None, None]);
+    assert!(conflicts.finish().is_empty());
+
+    let us = ("figi", "BBG000BLNNH6");
+    let (outcomes, instruments, conflicts) = enriched(&[
+        &[IBM, ("importance", "9"), ("name", "x")],
+        &[us, IBM, ("importance", "3"), ("name", "INTL BUSINESS MACHINES")],
+        &[us, IBM, ("importance", "2")],
+        &[IBM, ("importance", "10.5")],
+    ]);
+    assert_eq!(outcomes, [Outcome::Enriches; 4], "importances do not contradict each other");
+    assert_eq!(importances(&instruments), [Some(3.0), Some(10.5), None, None]);
+    assert_eq!(instruments[1].name.as_deref(), Some("x"), "only the row without a FIGI names it");
+    assert_eq!(conflicts.finish().keys().collect::<Vec<_>>(), [&Column::Name]);
+}
+
+/// A row that matches by its share class alone fills what all listings have in common.
+#[test]
+fn a_share_class_fills_what_listings_have_in_common() {
+    const IBM: (&str, &str) = ("shareClassFIGI", "BBG001S5S399");
+    let row = [IBM, ("name", "IBM CORP"), ("ID_ISIN", "JP3633400001"), ("currency", "USD")];
+    let (outcomes, instruments, _) = enriched(&[&row]);
+    assert_eq!(outcomes, [Outcome::Enriches]);
+    for ibm in &instruments[..2] {
+        assert_eq!(ibm.name.as_deref(), Some("IBM CORP"));
+        assert_eq!((ibm.identifiers.len(), ibm.property(Property::Currency)), (1, None));
+    }
+    assert_eq!(instruments[2..], self::instruments()[2..]);
+    let contradiction = [&[IBM, ("name", "a")][..], &[IBM, ("name", "b")]];
+    assert_eq!(enriched(&contradiction).0, [Outcome::Contradicted(Column::Name); 2]);
+    assert_eq!(
+        enriched(&[&[("shareClassFIGI", "BBG001S5N8V8"), ("name", "x")]]).0,
+        [Outcome::Unmatched]
+    );
+}

@@ -17,6 +17,7 @@ use figdex_index::Instrument;
 pub(crate) use self::sorter::Sorted;
 use self::sorter::Sorter;
 use crate::error::Result;
+use crate::report::conflicts::Origin;
 
 /// Instruments that are sent to the sorting thread together.
 const BATCH_INSTRUMENTS: usize = 512;
@@ -24,10 +25,10 @@ const BATCH_INSTRUMENTS: usize = 512;
 /// Batches that may wait for the sorting thread.
 const BATCHES_WAITING: usize = 16;
 
-/// Collects the instruments of all rows. Each is sent with the number of its input.
+/// Collects the instruments of all rows. Each is sent with its origin.
 pub(crate) struct Merge {
-    batch: Vec<(u32, Instrument)>,
-    sender: Option<SyncSender<Vec<(u32, Instrument)>>>,
+    batch: Vec<(Origin, Instrument)>,
+    sender: Option<SyncSender<Vec<(Origin, Instrument)>>>,
     sorting: Option<JoinHandle<Result<Sorter>>>,
 }
 
@@ -44,12 +45,12 @@ impl Merge {
     /// Starts a merge that keeps about `memory_bytes` in memory and the rest in files in
     /// `scratch`.
     pub(crate) fn start(scratch: PathBuf, memory_bytes: usize) -> Self {
-        let (sender, receiver) = sync_channel::<Vec<(u32, Instrument)>>(BATCHES_WAITING);
+        let (sender, receiver) = sync_channel::<Vec<(Origin, Instrument)>>(BATCHES_WAITING);
         let sorting = std::thread::spawn(move || {
             let mut sorter = Sorter::new(scratch, memory_bytes);
             for batch in receiver {
-                for (input, instrument) in &batch {
-                    sorter.add(*input, instrument)?;
+                for (origin, instrument) in &batch {
+                    sorter.add(*origin, instrument)?;
                 }
             }
             Ok(sorter)
@@ -63,9 +64,8 @@ impl Merge {
 
     /// Adds the instrument of a row. Rows must come in the order of the inputs and, within an
     /// input, of its lines. Errors of the sorting thread are returned by [`Merge::finish`].
-    pub(crate) fn add(&mut self, input: usize, instrument: Instrument) {
-        let input = u32::try_from(input).expect("fewer than 2^32 inputs fit on a command line");
-        self.batch.push((input, instrument));
+    pub(crate) fn add(&mut self, origin: Origin, instrument: Instrument) {
+        self.batch.push((origin, instrument));
         if self.batch.len() == BATCH_INSTRUMENTS {
             self.send();
         }

@@ -1,8 +1,8 @@
 //! Sorted runs on disk, and their merge.
 //!
-//! A run is a file of rows in FIGI order. Each row is the number of its input and the length of
-//! the instrument (little-endian `u32`), then the encoded instrument, which begins with its
-//! FIGI.
+//! A run is a file of rows in FIGI order. Each row is its origin (the number of the input and the
+//! line) and the length of the instrument, each a little-endian `u32`; then the encoded instrument,
+//! which begins with its FIGI.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,6 +12,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::report::conflicts::Origin;
 
 /// Bytes of a run that are read at a time. It is large because a hard disk would otherwise seek
 /// between the runs for every few rows.
@@ -40,7 +41,7 @@ pub(super) struct RunMerge<'a> {
 struct RunReader<'a> {
     run: &'a Run,
     file: BufReader<File>,
-    input: u32,
+    origin: Origin,
     row: Vec<u8>,
 }
 
@@ -57,8 +58,8 @@ pub(super) fn fewer(mut runs: Vec<Run>, scratch: &Path, memory_bytes: usize) -> 
             let few: Vec<Run> = rest.by_ref().take(open).collect();
             let mut run = RunWriter::create(scratch, round, longer.len())?;
             let mut rows = RunMerge::open(&few)?;
-            while let Some((input, row)) = rows.next()? {
-                run.add(input, row)?;
+            while let Some((origin, row)) = rows.next()? {
+                run.add(origin, row)?;
             }
             longer.push(run.finish()?);
         }
@@ -72,11 +73,11 @@ impl Run {
     pub(super) fn write<'a>(
         scratch: &Path,
         number: usize,
-        rows: impl Iterator<Item = (u32, &'a [u8])>,
+        rows: impl Iterator<Item = (Origin, &'a [u8])>,
     ) -> Result<Self> {
         let mut run = RunWriter::create(scratch, 0, number)?;
-        for (input, row) in rows {
-            run.add(input, row)?;
+        for (origin, row) in rows {
+            run.add(origin, row)?;
         }
         run.finish()
     }
@@ -96,11 +97,12 @@ impl RunWriter {
         Ok(Self { run: Run { path }, file: BufWriter::with_capacity(BUFFER_BYTES, file) })
     }
 
-    fn add(&mut self, input: u32, row: &[u8]) -> Result<()> {
+    fn add(&mut self, origin: Origin, row: &[u8]) -> Result<()> {
         let mut write = || {
             let length = u32::try_from(row.len()).map_err(io::Error::other)?;
-            self.file.write_all(&input.to_le_bytes())?;
-            self.file.write_all(&length.to_le_bytes())?;
+            for number in [origin.input, origin.line, length] {
+                self.file.write_all(&number.to_le_bytes())?;
+            }
             self.file.write_all(row)
         };
         write().map_err(Error::file(&self.run.path.display()))
@@ -127,21 +129,22 @@ impl<'a> RunMerge<'a> {
         for (number, run) in runs.iter().enumerate() {
             let file = File::open(&run.path).map_err(Error::file(&run.path.display()))?;
             let file = BufReader::with_capacity(BUFFER_BYTES, file);
-            merge.readers.push(RunReader { run, file, input: 0, row: Vec::new() });
+            let origin = Origin::default();
+            merge.readers.push(RunReader { run, file, origin, row: Vec::new() });
             merge.advance(number)?;
         }
         Ok(merge)
     }
 
-    /// The next row: the number of its input and its bytes.
-    pub(super) fn next(&mut self) -> Result<Option<(u32, &[u8])>> {
+    /// The next row: its origin and its bytes.
+    pub(super) fn next(&mut self) -> Result<Option<(Origin, &[u8])>> {
         if let Some(number) = self.handed_out.take() {
             self.advance(number)?;
         }
         let Some(Reverse((_, number))) = self.heads.pop() else { return Ok(None) };
         self.handed_out = Some(number);
         let reader = &self.readers[number];
-        Ok(Some((reader.input, &reader.row)))
+        Ok(Some((reader.origin, &reader.row)))
     }
 
     fn advance(&mut self, number: usize) -> Result<()> {
@@ -170,8 +173,8 @@ impl RunReader<'_> {
             let mut bytes = [0; 4];
             self.file.read_exact(&mut bytes).map(|()| u32::from_le_bytes(bytes))
         };
-        let (input, length) = (number()?, number()?);
-        self.input = input;
+        self.origin = Origin { input: number()?, line: number()? };
+        let length = number()?;
         self.row.resize(length as usize, 0);
         self.file.read_exact(&mut self.row)?;
         Ok(true)

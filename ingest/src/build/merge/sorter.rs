@@ -7,7 +7,7 @@ use figdex_index::Instrument;
 use super::runs::{Run, RunMerge};
 use super::{Merged, runs};
 use crate::error::{Error, Result};
-use crate::report::conflicts::{Conflicts, Union};
+use crate::report::conflicts::{Conflicts, Origin, Union};
 
 /// The rows in memory, as bytes, and the runs of earlier rows on disk.
 pub(super) struct Sorter {
@@ -25,7 +25,7 @@ pub(crate) struct RowSpan {
     figi: u64,
     start: usize,
     end: usize,
-    input: u32,
+    origin: Origin,
 }
 
 /// All rows, in FIGI order.
@@ -47,11 +47,11 @@ impl Sorter {
         Self { scratch, memory_bytes, bytes: Vec::new(), rows: Vec::new(), runs: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, input: u32, instrument: &Instrument) -> Result<()> {
+    pub(super) fn add(&mut self, origin: Origin, instrument: &Instrument) -> Result<()> {
         let start = self.bytes.len();
         instrument.encode(&mut self.bytes);
         let (figi, end) = (instrument.figi.to_u64(), self.bytes.len());
-        self.rows.push(RowSpan { figi, start, end, input });
+        self.rows.push(RowSpan { figi, start, end, origin });
         if self.used() >= self.memory_bytes {
             self.spill()?;
         }
@@ -76,7 +76,7 @@ impl Sorter {
 
     fn spill(&mut self) -> Result<()> {
         self.rows.sort_unstable();
-        let rows = self.rows.iter().map(|row| (row.input, &self.bytes[row.start..row.end]));
+        let rows = self.rows.iter().map(|row| (row.origin, &self.bytes[row.start..row.end]));
         self.runs.push(Run::write(&self.scratch, self.runs.len(), rows)?);
         self.rows.clear();
         self.bytes.clear();
@@ -97,20 +97,20 @@ impl Sorted {
     ) -> Result<Vec<Merged>> {
         let mut merged: Vec<Merged> = Vec::new();
         let mut current: Option<Union> = None;
-        let mut take = |input: u32, bytes: &[u8]| {
+        let mut take = |origin: Origin, bytes: &[u8]| {
             let row = Instrument::decode(bytes).expect("the bytes were encoded by this process");
-            let input = input as usize;
+            let input = origin.input as usize;
             if input >= merged.len() {
                 merged.resize(input + 1, Merged::default());
             }
             match &mut current {
                 Some(union) if union.instrument.figi == row.figi => {
                     merged[input].merged += 1;
-                    union.update(input, row, conflicts);
+                    union.update(origin, row, conflicts);
                 }
                 _ => {
                     merged[input].instruments += 1;
-                    if let Some(whole) = current.replace(Union::new(input, row)) {
+                    if let Some(whole) = current.replace(Union::new(origin, row)) {
                         each(whole.instrument, conflicts)?;
                     }
                 }
@@ -120,13 +120,13 @@ impl Sorted {
         match self {
             Self::Memory { bytes, rows } => {
                 for row in rows {
-                    take(row.input, &bytes[row.start..row.end])?;
+                    take(row.origin, &bytes[row.start..row.end])?;
                 }
             }
             Self::Runs(runs) => {
                 let mut rows = RunMerge::open(runs)?;
-                while let Some((input, bytes)) = rows.next()? {
-                    take(input, bytes)?;
+                while let Some((origin, bytes)) = rows.next()? {
+                    take(origin, bytes)?;
                 }
             }
         }

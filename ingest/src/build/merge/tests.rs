@@ -20,7 +20,7 @@ fn merged(rows: &[(usize, Instrument)], memory_bytes: usize) -> (Vec<String>, Ve
     let scratch = tempfile::tempdir().unwrap();
     let mut merge = Merge::start(scratch.path().to_owned(), memory_bytes);
     for (input, instrument) in rows {
-        merge.add(*input, instrument.clone());
+        merge.add(Origin::new(*input, 1), instrument.clone());
     }
     let sorted = merge.finish().unwrap();
     let pass = || {
@@ -72,7 +72,7 @@ fn runs_fill_the_memory() {
     for number in 0..5_000 {
         let instrument = row(number, "a name as long as most");
         instrument.encode(&mut bytes);
-        sorter.add(0, &instrument).unwrap();
+        sorter.add(Origin::default(), &instrument).unwrap();
     }
     let runs = scratch.path().read_dir().unwrap().count();
     let used = bytes.len() + 5_000 * size_of::<sorter::RowSpan>();

@@ -1,25 +1,28 @@
 //! Requests to a server: TLS, the key, waiting for the rate limit, and trying again.
 
 use std::fmt::Display;
+use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{escaped, escaped_path};
+use anyhow::{bail, ensure};
+use figdex_index::escaped;
 use figdex_ingest::terminal;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
 use ureq::http::{HeaderMap, Response};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::{Agent, Body, Error};
+use ureq::{Agent, Body, Error, Timeout};
 
+use crate::commands::trust;
 use crate::config::map::Address;
 
-/// The most bytes of an answer.
-const ANSWER_BYTES_MAX: u64 = 512 << 20;
+/// The most bytes of an answer. A server's largest, of 200,000 rows, has about 60 MB with ten
+/// fields; if it has more, fewer identifiers are asked for at a time.
+pub(super) const ANSWER_BYTES_MAX: u64 = 128 << 20;
+
+/// The most bytes that are read of the answer to a request that was refused.
+const FAULT_BYTES_MAX: u64 = 64 << 10;
 
 /// The most characters of an error message of a server that are shown.
 const MESSAGE_CHARS_MAX: usize = 300;
@@ -34,8 +37,19 @@ const WAITS_MAX: u32 = 100;
 /// The longest wait for the rate limit that a server may ask for.
 const WAIT_MAX: Duration = Duration::from_secs(3_600);
 
+/// The wait for the rate limit of a server that names none.
+const WAIT_UNSTATED: Duration = Duration::from_secs(1);
+
+/// The longest time to find and reach a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The longest time without a byte from a server, or to it. Proxies usually wait as long for the
+/// server behind them. A server makes its largest answer in seconds, and one that is too busy says
+/// so sooner (503). A slow connection is not silent: it brings bytes all the time.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// The longest time for one answer. Its largest takes as long at 1.8 Mbit/s.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A client of one server.
 pub(super) struct Client {
@@ -53,16 +67,29 @@ pub(super) struct Client {
 pub(super) struct Window {
     pub(super) limit: u32,
     pub(super) remaining: u32,
-    reset_seconds: u64,
+    pub(super) reset_seconds: u64,
 }
 
-/// An answer.
-pub(super) struct Reply {
-    pub(super) body: Vec<u8>,
+/// The figures that the headers of an answer state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stated {
     /// `None` for a server without rate limits.
     pub(super) window: Option<Window>,
-    /// For a 413: the number that fits, if the server names one.
-    pub(super) too_many: Option<Option<usize>>,
+    /// The identifiers that a list may have, and those that count as one request (contract 17.8).
+    pub(super) jobs_per_list: Option<usize>,
+    pub(super) jobs_per_request: Option<usize>,
+}
+
+/// The reply to a request.
+pub(super) enum Reply {
+    Answer {
+        body: Vec<u8>,
+        stated: Stated,
+    },
+    /// A 413, with the number that fits if the server names one.
+    TooMany(Option<usize>),
+    /// The answer has more than [`ANSWER_BYTES_MAX`] bytes.
+    TooLong,
 }
 
 impl Client {
@@ -76,23 +103,18 @@ impl Client {
         ca_file: Option<&Path>,
     ) -> anyhow::Result<Self> {
         let Address(address) = address;
-        let certificates = match (ca_file, address.starts_with("https://")) {
-            (Some(file), _) => of_file(file)?,
-            (None, true) => of_system()?,
-            (None, false) => Vec::new(),
-        };
-        let tls = TlsConfig::builder()
-            .root_certs(RootCerts::new_with_certs(&certificates))
-            .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
-            .build();
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
-            .tls_config(tls)
+            .tls_config(trust::tls(address, ca_file)?)
+            .timeout_resolve(Some(CONNECT_TIMEOUT))
             .timeout_connect(Some(CONNECT_TIMEOUT))
+            .timeout_per_read(Some(SILENCE_MAX))
+            .timeout_per_write(Some(SILENCE_MAX))
+            .timeout_send_request(Some(SILENCE_MAX))
             .timeout_send_body(Some(ANSWER_TIMEOUT))
-            .timeout_recv_response(Some(ANSWER_TIMEOUT))
+            .timeout_recv_response(Some(SILENCE_MAX))
             .timeout_recv_body(Some(ANSWER_TIMEOUT))
             .user_agent(concat!("figdex/", env!("CARGO_PKG_VERSION")))
             .build();
@@ -123,40 +145,38 @@ impl Client {
                 self.wait(until);
             }
             let answered = self.send(path, json).and_then(|mut response| {
-                let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX);
-                let body = body.read_to_vec()?;
+                let body = read(&mut response)?;
                 Ok((response, body))
             });
             let (response, body) = match answered {
                 Ok(answered) => answered,
+                Err(Error::BodyExceedsLimit(_)) => return Ok(Reply::TooLong),
                 Err(error) => {
+                    let reason = reason(&error);
                     ensure!(
                         self.has_answered && is_broken(&error) && retries < RETRIES_MAX,
-                        "asking {}: {error}",
+                        "asking {}: {reason}",
                         escaped(&*self.address)
                     );
-                    self.retry(&mut retries, &error);
+                    self.retry(&mut retries, &reason);
                     continue;
                 }
             };
             self.has_answered = true;
-            let window = window(response.headers());
+            let stated = stated(response.headers());
             match response.status().as_u16() {
                 200 => {
-                    if let Some(Window { remaining: 0, reset_seconds, .. }) = window {
+                    if let Some(Window { remaining: 0, reset_seconds, .. }) = stated.window {
                         self.block(reset_seconds);
                     }
-                    return Ok(Reply { body, window, too_many: None });
+                    return Ok(Reply::Answer { body, stated });
                 }
-                413 => {
-                    let fits = number(&String::from_utf8_lossy(&body));
-                    return Ok(Reply { body, window, too_many: Some(fits) });
-                }
+                413 => return Ok(Reply::TooMany(number(&message(&body)))),
                 429 => {
                     waits += 1;
-                    let retry_after = header(response.headers(), "retry-after");
-                    let seconds = retry_after.or(window.map(|window| window.reset_seconds));
-                    let seconds = seconds.unwrap_or(1);
+                    let retry_after = retry_after(response.headers(), Timestamp::now());
+                    let seconds = retry_after.or(stated.window.map(|window| window.reset_seconds));
+                    let seconds = seconds.unwrap_or(WAIT_UNSTATED.as_secs());
                     ensure!(
                         waits <= WAITS_MAX && seconds <= WAIT_MAX.as_secs(),
                         "{} limits the rate of requests: it asks to wait {seconds} s once more",
@@ -237,6 +257,46 @@ fn is_broken(error: &Error) -> bool {
     matches!(error, Error::Io(_) | Error::ConnectionFailed | Error::Timeout(_))
 }
 
+/// The body of an answer, and the beginning of any other.
+fn read(response: &mut Response<Body>) -> Result<Vec<u8>, Error> {
+    if response.status() == 200 {
+        if response.body().content_length().is_some_and(|bytes| bytes > ANSWER_BYTES_MAX) {
+            return Err(Error::BodyExceedsLimit(ANSWER_BYTES_MAX));
+        }
+        return response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+    }
+    let mut body = Vec::new();
+    response.body_mut().as_reader().take(FAULT_BYTES_MAX).read_to_end(&mut body)?;
+    Ok(body)
+}
+
+/// The reason of a failure, for people.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Io(error) => error.to_string(),
+        Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+            format!("no connection within {} s", CONNECT_TIMEOUT.as_secs())
+        }
+        Error::Timeout(Timeout::RecvBody | Timeout::SendBody) => {
+            format!("the exchange took more than {} s", ANSWER_TIMEOUT.as_secs())
+        }
+        Error::Timeout(Timeout::SendRequest | Timeout::PerWrite) => {
+            format!("nothing could be sent for {} s", SILENCE_MAX.as_secs())
+        }
+        Error::Timeout(_) => format!("nothing came for {} s", SILENCE_MAX.as_secs()),
+        other => other.to_string(),
+    }
+}
+
+fn stated(headers: &HeaderMap) -> Stated {
+    let count = |name| header(headers, name).and_then(|number| usize::try_from(number).ok());
+    Stated {
+        window: window(headers),
+        jobs_per_list: count("figdex-jobs-per-list"),
+        jobs_per_request: count("figdex-jobs-per-request"),
+    }
+}
+
 fn window(headers: &HeaderMap) -> Option<Window> {
     let whole = |name| header(headers, name).and_then(|number| u32::try_from(number).ok());
     Some(Window {
@@ -250,11 +310,26 @@ fn header(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// The last number of a text, which says how many jobs fit.
-fn number(text: &str) -> Option<usize> {
-    let digits = text.replace(',', "");
-    let numbers = digits.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
-    numbers.filter_map(|number| number.parse().ok()).rfind(|number| *number > 0)
+/// The seconds that a server asks to wait: a number, or the time until a date (RFC 9110, 10.2.3) by
+/// the server's own clock if its answer has one. At least one second.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+    let date = |name| {
+        let text = headers.get(name)?.to_str().ok()?;
+        DateTimeParser::new().parse_timestamp(text.trim()).ok()
+    };
+    let seconds = header(headers, "retry-after").or_else(|| {
+        let seconds = date("retry-after")?.as_second() - date("date").unwrap_or(now).as_second();
+        Some(u64::try_from(seconds).unwrap_or(0))
+    });
+    seconds.map(|seconds| seconds.max(1))
+}
+
+/// The number after `at most` in the message of a server, which says how many jobs fit.
+fn number(message: &str) -> Option<usize> {
+    let message = message.to_ascii_lowercase();
+    let (_, rest) = message.rsplit_once("at most ")?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit() && c != ',').next()?.replace(',', "");
+    digits.parse().ok().filter(|number| *number > 0)
 }
 
 /// The error message of an answer, after a colon.
@@ -281,38 +356,50 @@ fn advice(status: u16) -> &'static str {
     }
 }
 
-fn of_file(path: &Path) -> anyhow::Result<Vec<Certificate<'static>>> {
-    let name = || format!("--ca-file {}", escaped_path(path));
-    let found = CertificateDer::pem_file_iter(path).with_context(name)?;
-    let found = found.map(|found| found.map(|der| certificate(&der)));
-    let found = found.collect::<Result<Vec<_>, _>>().with_context(name)?;
-    ensure!(!found.is_empty(), "{}: it holds no certificate in PEM", name());
-    Ok(found)
-}
-
-fn of_system() -> anyhow::Result<Vec<Certificate<'static>>> {
-    let found = rustls_native_certs::load_native_certs();
-    if found.certs.is_empty() {
-        let missing = "the system has no certificates to trust; name a file with --ca-file";
-        let first = found.errors.into_iter().next();
-        return Err(first.map_or_else(|| anyhow!(missing), |error| anyhow!(error).context(missing)));
-    }
-    Ok(found.certs.iter().map(certificate).collect())
-}
-
-fn certificate(der: &CertificateDer<'_>) -> Certificate<'static> {
-    Certificate::from_der(der).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_last_number_fits() {
+    fn a_413_names_the_number_that_fits() {
         assert_eq!(number("251 jobs were sent; at most 1,000 fit."), Some(1_000));
-        assert_eq!(number("Request exceeds the limit."), None);
-        assert_eq!(number("none: 0"), None);
+        assert_eq!(number("At most 60, and no more than 7 at a time"), Some(60));
+        assert_eq!(number("at most 0"), None);
+        assert_eq!(number("at most a few"), None);
+        // A proxy's, with its version.
+        assert_eq!(number("413 Request Entity Too Large nginx/1.18.0"), None);
+    }
+
+    /// Seconds, and a date by the server's clock or else by that of this machine.
+    #[test]
+    fn a_wait_may_be_a_date() {
+        let now: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
+        let wait = |retry: &str, date: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", retry.parse().unwrap());
+            date.map(|date| headers.insert("date", date.parse().unwrap()));
+            retry_after(&headers, now)
+        };
+        const LATER: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(wait("7", None), Some(7));
+        assert_eq!(wait("0", None), Some(1));
+        assert_eq!(wait(LATER, None), Some(37));
+        assert_eq!(wait(LATER, Some("Sun, 06 Nov 1994 08:49:30 GMT")), Some(7));
+        assert_eq!(wait(LATER, Some("Sun, 06 Nov 1994 09:00:00 GMT")), Some(1));
+        assert_eq!(wait(LATER, Some("yesterday")), Some(37));
+        assert_eq!(wait("Fri, 24 Dec 9999 23:59:59 GMT", None), Some(252_617_584_259));
+        for odd in ["soon", "-1", "", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT"] {
+            assert_eq!(wait(odd, None), None, "{odd}");
+        }
+    }
+
+    /// A reason names no layer of the program.
+    #[test]
+    fn reasons_are_plain() {
+        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        assert_eq!(reason(&Error::Io(refused)), "connection refused");
+        assert_eq!(reason(&Error::Timeout(Timeout::RecvResponse)), "nothing came for 60 s");
+        assert_eq!(reason(&Error::Timeout(Timeout::Connect)), "no connection within 10 s");
     }
 
     #[test]

@@ -1,7 +1,14 @@
 //! Answers from a server, by `POST /resolve` (contract 17). The rate limits are kept, and lists are
 //! cut into requests that fit.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `client` | requests: TLS, the key, waiting, trying again |
+//! | `room` | the number of identifiers that the next request may have |
+//! | `shapes` | the JSON of requests and answers |
 
 mod client;
+mod room;
 mod shapes;
 
 use std::path::Path;
@@ -11,24 +18,20 @@ use figdex_index::{Field, Property, Vocabulary};
 use figdex_ingest::terminal;
 use parking_lot::Mutex;
 
-use self::client::{Client, Reply};
-use self::shapes::{Request, answers, values};
+use self::client::{ANSWER_BYTES_MAX, Client, Reply};
+use self::room::Room;
+use self::shapes::{Answers, RemoteRow, Request, Wanted, answers, bytes, values};
 use super::engine::{Answer, Asked, Engine};
 use crate::config::map::{Address, Many, MapFlags};
 
-/// The jobs of a request, until a server says how many it takes.
-const JOBS_FIRST: usize = 100;
-
-/// The most jobs of a request to a server without rate limits, and in any case.
-const JOBS_MAX: usize = 1_000;
-
-/// The identifiers that a request counts as one of a window, without a key and with one (contract
-/// 17.8).
+/// The identifiers that count as one request of a window, without a key and with one, until the
+/// server states it (contract 17.8).
 const JOBS_COUNTED_AS_ONE: usize = 10;
 const JOBS_COUNTED_AS_ONE_WITH_KEY: usize = 100;
 
-/// A row of an answer: the fields that were asked for, escaped as inside a JSON string.
-pub(super) type RemoteRow = Vec<Option<Box<str>>>;
+/// The most bytes of answers that are kept at a time for a group of identifiers. The 64 of a group
+/// with `--many all` may have 15,000 rows each, of 400 bytes if all fields are asked for.
+const KEPT_BYTES_MAX: usize = 384 << 20;
 
 /// A server, with what is asked of every identifier.
 pub(super) struct Remote {
@@ -43,9 +46,7 @@ pub(super) struct Remote {
 
 struct Connection {
     client: Client,
-    /// The most jobs of the next request.
-    jobs_max: usize,
-    jobs_counted_as_one: usize,
+    room: Room,
     generation: Option<u64>,
 }
 
@@ -64,8 +65,10 @@ impl Remote {
         let mut client = Client::new(address, key, flags.ca_file.as_deref())?;
         let mut known = Vec::new();
         for property in properties(flags) {
-            let Reply { body, .. } =
-                client.get(&format!("/v3/mapping/values/{}", property.name()))?;
+            let path = format!("/v3/mapping/values/{}", property.name());
+            let Reply::Answer { body, .. } = client.get(&path)? else {
+                bail!("the server has no room to list the values of {}", property.name());
+            };
             known.extend(values(&body)?.into_iter().map(|value| (property, value)));
         }
         Ok(Self {
@@ -76,8 +79,7 @@ impl Remote {
             vocabulary: Vocabulary::new(known),
             connection: Mutex::new(Connection {
                 client,
-                jobs_max: JOBS_FIRST,
-                jobs_counted_as_one,
+                room: Room::new(jobs_counted_as_one),
                 generation: None,
             }),
         })
@@ -131,25 +133,47 @@ impl Engine for Remote {
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<RemoteRow>>> {
         let path = if self.keeps_all { "/resolve?many=all" } else { "/resolve" };
+        let wanted =
+            Wanted { prefer: &self.prefer, fields: &self.fields, keeps_all: self.keeps_all };
         let mut all = Vec::with_capacity(asked.len());
+        let mut kept = 0;
         while all.len() < asked.len() {
             let mut connection = self.connection.lock();
+            let Connection { client, room, .. } = &mut *connection;
             let jobs = &asked[all.len()..];
-            let jobs = &jobs[..jobs.len().min(connection.jobs_max)];
-            let body = self.request(jobs).to_json();
-            let reply = connection.client.post(path, &body)?;
-            if let Some(fits) = reply.too_many {
-                // The number that the server names, or half.
-                let fewer = fits.filter(|fits| *fits < jobs.len()).unwrap_or(jobs.len() / 2);
-                if fewer == 0 {
-                    bail!("the server takes no request, not even with one identifier");
+            let jobs = &jobs[..jobs.len().min(room.jobs())];
+            let (body, stated) = match client.post(path, &self.request(jobs).to_json())? {
+                Reply::Answer { body, stated } => (body, stated),
+                Reply::TooMany(named) => {
+                    ensure!(
+                        room.refused(jobs.len(), named),
+                        "the server takes no request, not even with one identifier"
+                    );
+                    continue;
                 }
-                connection.jobs_max = fewer;
-                continue;
-            }
-            let request = (&*self.prefer, &*self.fields);
-            let (generation, answers) = answers(&reply.body, jobs.len(), request, self.keeps_all)?;
-            connection.take(&reply, generation);
+                Reply::TooLong => {
+                    ensure!(
+                        jobs.len() > 1,
+                        "the answer of the server to one identifier has more than {} MB",
+                        ANSWER_BYTES_MAX >> 20
+                    );
+                    room.answered(jobs.len() / 2, jobs.len());
+                    continue;
+                }
+            };
+            let Answers { generation, answers } = answers(&body, jobs.len(), wanted)?;
+            room.take(&stated);
+            room.answered(answers.len(), jobs.len());
+            connection.note(generation);
+            drop(connection);
+            kept += answers.iter().map(bytes).sum::<usize>();
+            ensure!(
+                kept <= KEPT_BYTES_MAX,
+                "the answers to {} identifiers have more than {} MB; ask for fewer --fields, or use \
+                 --index",
+                asked.len(),
+                KEPT_BYTES_MAX >> 20
+            );
             all.extend(answers);
         }
         Ok(all)
@@ -157,19 +181,15 @@ impl Engine for Remote {
 
     fn field(&self, row: &RemoteRow, field: Field, out: &mut Vec<u8>) -> bool {
         let place = self.fields.iter().position(|asked| *asked == field);
-        match place.and_then(|place| row.get(place)?.as_ref()) {
-            Some(text) => {
-                out.extend_from_slice(text.as_bytes());
-                true
-            }
-            None => false,
-        }
+        let text = place.and_then(|place| row.field(place));
+        out.extend_from_slice(text.unwrap_or_default().as_bytes());
+        text.is_some()
     }
 }
 
 impl Connection {
-    /// Takes from an answer the generation, and how many identifiers the next request may have.
-    fn take(&mut self, reply: &Reply, generation: u64) {
+    /// Takes the generation of an answer, and says when it is another one.
+    fn note(&mut self, generation: u64) {
         if let Some(earlier) = self.generation.replace(generation)
             && earlier != generation
         {
@@ -178,12 +198,5 @@ impl Connection {
                  command again for answers of one generation"
             ));
         }
-        self.jobs_max = match &reply.window {
-            None => JOBS_MAX,
-            Some(window) => {
-                let most = if window.remaining > 0 { window.remaining } else { window.limit };
-                (most as usize).saturating_mul(self.jobs_counted_as_one).clamp(1, JOBS_MAX)
-            }
-        };
     }
 }

@@ -1,15 +1,16 @@
 //! The JSON of `POST /resolve` and of the values of a property.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::fmt;
 
 use anyhow::{Context as _, anyhow, bail, ensure};
-use figdex_index::{By, Field, IdType, Resolution, Status, Vocabulary};
-use serde::Deserialize;
+use figdex_index::{By, Field, IdType, Resolution, Status, Vocabulary, escaped};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
-use serde_json::value::RawValue;
 
-use super::RemoteRow;
 use crate::commands::map::engine::{Answer, Asked, AskedAs};
+use crate::limits::REQUEST_ROWS_MAX;
+use crate::wire::json::{Raw, elements, read_members, text};
 
 /// A request.
 pub(super) struct Request<'a> {
@@ -84,60 +85,91 @@ impl Serialize for Job<'_> {
     }
 }
 
-#[derive(Deserialize)]
+/// The shape of an answer. What a server may send in any number stays raw until it is counted, so
+/// that memory is bounded by the bytes of the answer.
+#[derive(serde::Deserialize)]
 struct Response<'a> {
     generation: u64,
     #[serde(borrow)]
-    results: Vec<Item<'a>>,
+    results: Raw<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Item<'a> {
-    status: String,
+    #[serde(borrow)]
+    status: Cow<'a, str>,
     id_type: Option<String>,
-    #[serde(default)]
-    id_types: Vec<String>,
+    #[serde(borrow)]
+    id_types: Option<Raw<'a>>,
     by: Option<String>,
     matches: Option<usize>,
     error: Option<String>,
+    #[serde(default)]
+    ask_again: bool,
     correction: Option<String>,
-    #[serde(borrow, default)]
-    data: Vec<BTreeMap<&'a str, &'a RawValue>>,
+    #[serde(borrow)]
+    data: Option<Raw<'a>>,
 }
 
-/// The generation and the answers of a response to `jobs` jobs.
+const WHAT: &str = "the answer of the server does not have the shape of POST /resolve";
+
+/// The options that hold for every identifier.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) prefer: &'a [String],
+    pub(super) fields: &'a [Field],
+    pub(super) keeps_all: bool,
+}
+
+/// The answers to the first identifiers of a request.
+pub(super) struct Answers {
+    pub(super) generation: u64,
+    /// As many as had room for their rows in the answer: at least one.
+    pub(super) answers: Vec<Answer<RemoteRow>>,
+}
+
+/// The answers of a response to `jobs` jobs, up to the first that had no room for its rows.
 ///
 /// # Errors
 /// When it does not have the shape of such a response.
-pub(super) fn answers(
-    body: &[u8],
-    jobs: usize,
-    request: (&[String], &[Field]),
-    keeps_all: bool,
-) -> anyhow::Result<(u64, Vec<Answer<RemoteRow>>)> {
-    const WHAT: &str = "the answer of the server does not have the shape of POST /resolve";
-    let response: Response<'_> = serde_json::from_slice(body).context(WHAT)?;
-    let found = response.results.len();
+pub(super) fn answers(body: &[u8], jobs: usize, wanted: Wanted<'_>) -> anyhow::Result<Answers> {
+    let Response { generation, results } = serde_json::from_slice(body).context(WHAT)?;
+    let Some(results) = elements(results, jobs) else {
+        let kind = if results.get().starts_with('[') { "more than one result" } else { "no list" };
+        bail!("{WHAT}: it has {kind} for each identifier");
+    };
+    let found = results.len();
     ensure!(found == jobs, "the server answered {found} of {jobs} identifiers");
-    let (prefer, fields) = request;
-    let answers = response.results.into_iter().map(|item| answer(item, prefer, fields, keeps_all));
-    let answers = answers.collect::<anyhow::Result<_>>().context(WHAT)?;
-    Ok((response.generation, answers))
+    let mut answers = Vec::with_capacity(jobs);
+    let mut rows_left = REQUEST_ROWS_MAX;
+    for result in results {
+        let item: Item<'_> = serde_json::from_str(result.get()).context(WHAT)?;
+        if item.ask_again {
+            let error = item.error.unwrap_or_default();
+            ensure!(
+                !answers.is_empty(),
+                "the server has no room for the rows of one identifier: {}",
+                escaped(error)
+            );
+            break;
+        }
+        answers.push(answer(item, wanted, &mut rows_left).context(WHAT)?);
+    }
+    Ok(Answers { generation, answers })
 }
 
 fn answer(
     item: Item<'_>,
-    prefer: &[String],
-    fields: &[Field],
-    keeps_all: bool,
+    wanted: Wanted<'_>,
+    rows_left: &mut usize,
 ) -> anyhow::Result<Answer<RemoteRow>> {
-    let Item { status, id_type, id_types, by, matches, error, correction, mut data } = item;
+    let Item { status, id_type, id_types, by, matches, error, correction, data, .. } = item;
     let status = match &*status {
         "resolved" => Status::Resolved(match by.as_deref() {
             Some("only") => By::Only,
             step => {
-                let place = prefer.iter().position(|known| Some(&**known) == step);
+                let place = wanted.prefer.iter().position(|known| Some(&**known) == step);
                 let step = step.unwrap_or_default();
                 By::Step(place.ok_or_else(|| anyhow!("`by` is {step:?}, which is not a step"))?)
             }
@@ -147,36 +179,109 @@ fn answer(
         "invalid" => Status::Invalid(error.context("`error` is missing")?),
         other => bail!("the status {other:?} is unknown"),
     };
-    match status {
-        Status::Resolved(_) => ensure!(data.len() == 1, "a resolved identifier has one row"),
-        Status::Ambiguous(matches) if keeps_all => ensure!(
-            data.len() == matches,
-            "the server names {} of {matches} matches; for all of them use --index, or a --prefer \
-             that leaves fewer",
-            data.len()
-        ),
-        _ => data.clear(),
-    }
-    let id_types = id_type.into_iter().chain(id_types);
-    let id_types = id_types.map(|name| {
+    let rows = match status {
+        Status::Resolved(_) => {
+            let rows = data.and_then(|data| elements(data, 1)).unwrap_or_default();
+            ensure!(rows.len() == 1, "a resolved identifier has one row");
+            rows
+        }
+        Status::Ambiguous(matches) if wanted.keeps_all => {
+            let rows = data.map_or(Some(Vec::new()), |data| elements(data, *rows_left));
+            let rows = rows.with_context(|| {
+                format!("`data` is not an array, or there are over {REQUEST_ROWS_MAX} rows")
+            })?;
+            let count = rows.len();
+            ensure!(count == matches, "the server names {count} of {matches} matches");
+            *rows_left -= count;
+            rows
+        }
+        _ => Vec::new(),
+    };
+    let rows = rows.into_iter().map(|row| RemoteRow::read(row, wanted.fields));
+    let rows = rows.collect::<anyhow::Result<_>>()?;
+    let several = match id_types {
+        Some(names) => {
+            elements(names, IdType::ALL.len()).context("`idTypes` is not an array of idTypes")?
+        }
+        None => Vec::new(),
+    };
+    let several = several.into_iter().map(|raw| text(raw).unwrap_or_default());
+    let id_types = id_type.map(Cow::Owned).into_iter().chain(several).map(|name| {
         IdType::from_name(&name).ok_or_else(|| anyhow!("the idType {name:?} is unknown"))
     });
     let id_types = id_types.collect::<anyhow::Result<_>>()?;
-    let rows = data.iter().map(|row| fields.iter().map(|field| text(row, *field)).collect());
-    let rows = rows.collect::<anyhow::Result<_>>()?;
-    Ok(Answer { resolution: Resolution { status, id_types, hits: Vec::new(), correction }, rows })
+    let hits = Vec::new();
+    let resolution = Resolution { status, id_types, hits, correction, is_beyond_rows: false };
+    Ok(Answer { resolution, rows })
 }
 
-/// A field of a row, escaped as inside a JSON string; `None` when it is null.
-fn text(row: &BTreeMap<&str, &RawValue>, field: Field) -> anyhow::Result<Option<Box<str>>> {
-    let name = field.name();
-    let value = row.get(name).with_context(|| format!("a row has no {name}"))?.get();
-    if value == "null" {
-        return Ok(None);
+/// A row of an answer: the fields that were asked for, escaped as inside a JSON string, one after
+/// another. Neither of the control characters can be in them.
+pub(in crate::commands::map) struct RemoteRow(Box<str>);
+
+/// Between two fields, and in place of one that is null.
+const NEXT: char = '\n';
+const NULL: &str = "\0";
+
+impl RemoteRow {
+    /// Reads these fields of a row.
+    ///
+    /// # Errors
+    /// When one is missing, or is neither a text nor null.
+    fn read(row: Raw<'_>, fields: &[Field]) -> anyhow::Result<Self> {
+        struct Members<'f>(&'f [Field]);
+
+        impl<'de> Visitor<'de> for Members<'_> {
+            type Value = Vec<Option<Raw<'de>>>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a row, which is an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                let mut values = vec![None; self.0.len()];
+                read_members(map, |name, value| {
+                    if let Some(place) = self.0.iter().position(|field| field.name() == name) {
+                        values[place] = Some(value);
+                    }
+                })?;
+                Ok(values)
+            }
+        }
+
+        let mut reader = serde_json::Deserializer::from_str(row.get());
+        let values = reader.deserialize_map(Members(fields))?;
+        let mut texts = String::with_capacity(row.get().len());
+        for (place, (field, value)) in fields.iter().zip(values).enumerate() {
+            let name = field.name();
+            let value = value.with_context(|| format!("a row has no {name}"))?.get();
+            let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+            let text = text.or((value == "null").then_some(NULL));
+            if place > 0 {
+                texts.push(NEXT);
+            }
+            texts += text.with_context(|| format!("{name} is neither a text nor null"))?;
+        }
+        Ok(Self(texts.into()))
     }
-    let text = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    let text = text.with_context(|| format!("{name} is neither a text nor null"))?;
-    Ok(Some(text.into()))
+
+    /// The field at a place of those that were asked for; `None` when it is null.
+    pub(super) fn field(&self, place: usize) -> Option<&str> {
+        self.0.split(NEXT).nth(place).filter(|text| *text != NULL)
+    }
+}
+
+/// The bytes that an answer has in memory, about.
+pub(super) fn bytes(answer: &Answer<RemoteRow>) -> usize {
+    /// Bytes of a row for its place and for the allocator.
+    const BESIDES_TEXT: usize = 32;
+    let Resolution { status, correction, .. } = &answer.resolution;
+    let reason = match status {
+        Status::Invalid(reason) => reason.len(),
+        _ => 0,
+    };
+    let rows = answer.rows.iter().map(|RemoteRow(texts)| texts.len() + BESIDES_TEXT);
+    reason + correction.as_ref().map_or(0, String::len) + rows.sum::<usize>()
 }
 
 /// The values of a property (contract 7).
@@ -184,7 +289,7 @@ fn text(row: &BTreeMap<&str, &RawValue>, field: Field) -> anyhow::Result<Option<
 /// # Errors
 /// When the body does not list values.
 pub(super) fn values(body: &[u8]) -> anyhow::Result<Vec<String>> {
-    #[derive(Deserialize)]
+    #[derive(serde::Deserialize)]
     struct Values {
         values: Vec<String>,
     }

@@ -156,6 +156,7 @@ fn mistakes_are_explained() {
     desk.write("in.csv", "a,b,b,with space\n1,2,3,4\n");
     desk.write("cusips.csv", "459200101,IBM\n037833100,AAPL\n");
     desk.write("ids.csv", "US0846701086,x\nUS0378331005,y\n");
+    desk.write("book.xlsx", b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0[Content_Types].xml");
     for (arguments, code, what) in [
         (
             &["in.csv"][..],
@@ -187,15 +188,15 @@ fn mistakes_are_explained() {
         ),
         (
             &["in.csv", "--id", "a", "--where", "currency=EUR", "--where", "currency=USD"],
-            1,
+            2,
             "--where names currency twice",
         ),
         (
             &["in.csv", "--id", "a", "--where", "exchCode=US", "--where", "micCode=XNYS"],
-            1,
+            2,
             "--where takes exchCode or micCode, not both",
         ),
-        (&["in.csv", "--id", "a", "--fields", "figi,figi"], 1, "--fields names figi twice"),
+        (&["in.csv", "--id", "a", "--fields", "figi,figi"], 2, "--fields names figi twice"),
         (
             &["in.csv", "--id", "a", "--format", "jsonl"],
             1,
@@ -206,19 +207,47 @@ fn mistakes_are_explained() {
         (&["none.csv"], 1, "none.csv: no such file or folder"),
         (
             &["in.csv", "--id", "a", "--report", "-"],
-            1,
+            2,
             "--report -: only --out may be standard output; name a file",
         ),
         (&["."], 1, ".: this is a folder: name a file"),
         (
             &["in.csv", "--id", "a", "--out", "x.parquet"],
-            1,
+            2,
             "--out x.parquet: Parquet is read and not written; name a .csv or .jsonl file",
         ),
         (
             &["in.csv", "--id", "a", "--unmatched", "x.csv.gz"],
-            1,
+            2,
             "--unmatched x.csv.gz: the files are not compressed; leave out .gz, and compress it",
+        ),
+        (
+            &["in.csv", "--out", "x.xlsx"],
+            2,
+            "--out x.xlsx: spreadsheets are not written; name a .csv",
+        ),
+        (&["in.csv", "--out", "x.PARQUET"], 2, "Parquet is read and not written"),
+        (&["in.csv", "--out", "x.json"], 2, "one JSON document is not written, but JSON lines"),
+        (&["in.csv", "--report", "x.csv"], 2, "the report is a JSON object; name a .json file"),
+        (
+            &["in.csv", "--id", "a", "--out", "x.tsv"],
+            1,
+            "--out x.tsv: the rows keep their delimiter, ','; name a .csv file",
+        ),
+        (
+            &["in.csv", "--id", "a", "--unmatched", "x.jsonl"],
+            1,
+            "--unmatched x.jsonl: the rows are written as they came, as delimited text; name a .csv",
+        ),
+        (
+            &["book.xlsx"],
+            1,
+            "book.xlsx: this is a spreadsheet: save the sheet as CSV (UTF-8), and give that file",
+        ),
+        (
+            &["in.csv", "--url", "http://user:hunter2@host"],
+            2,
+            "--url has a user or a password, which others can read in the list of processes; give",
         ),
         (
             &["in.csv", "--id", "a:ID_FOO"],
@@ -249,6 +278,7 @@ fn mistakes_are_explained() {
         assert_eq!(mapped.code, Some(code), "{arguments:?} {}", mapped.said);
         assert!(mapped.said.contains(what), "{arguments:?} {}", mapped.said);
         assert!(mapped.out.is_empty());
+        assert!(!mapped.said.contains("hunter2"), "{}", mapped.said);
     }
     let mapped = desk.map(&["in.csv", "--index", "nowhere"]);
     // The flag is given twice by this test; the program says so before it looks for an index.

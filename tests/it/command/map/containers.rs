@@ -113,7 +113,7 @@ fn json_lines_keep_their_values() {
         "{\"isin\": \"US0846701086\", \"n\": 1.50 ,\"match\":\"resolved\",\"matches\":1,\"reason\":\"only\",\"figi\":\"BBG000DWCFL4\"}\n\
          {\"isin\":\"US0378331005\",\"n\":{\"a\":[1]},\"match\":\"ambiguous\",\"matches\":4,\"reason\":\"4 rows may be meant\",\"figi\":null}\r\n\
          { \"match\":\"invalid\",\"matches\":0,\"reason\":\"it is blank\",\"figi\":null}\n\
-         {\"n\":null,\"isin\":[\"US0378331005\"],\"match\":\"invalid\",\"matches\":0,\"reason\":\"it is an object or an array\",\"figi\":null}\n"
+         {\"n\":null,\"isin\":[\"US0378331005\"],\"match\":\"invalid\",\"matches\":0,\"reason\":\"it is neither a text nor a number\",\"figi\":null}\n"
     );
     let mapped = desk.map(&["in.jsonl", "--fields", "figi", "--format", "csv"]);
     assert_eq!(
@@ -122,7 +122,7 @@ fn json_lines_keep_their_values() {
          US0846701086,1.50,resolved,1,only,BBG000DWCFL4\n\
          US0378331005,(an object or an array),ambiguous,4,4 rows may be meant,\n\
          ,,invalid,0,it is blank,\n\
-         (an object or an array),,invalid,0,it is an object or an array,\n"
+         (an object or an array),,invalid,0,it is neither a text nor a number,\n"
     );
     // A number is a text of its digits.
     let mapped = desk.map_file(
@@ -271,4 +271,50 @@ fn parquet_files_need_the_feature() {
     assert_eq!(mapped.code, Some(1));
     let what = "in.parquet: this program was built without support for Parquet files";
     assert!(mapped.said.contains(what), "{}", mapped.said);
+}
+
+/// A file whose beginning is UTF-8 and a later row is not: its rows come out, and it is said.
+#[test]
+fn late_bytes_that_are_not_utf_8() {
+    let desk = Desk::new();
+    let mut file = b"isin,name\n".to_vec();
+    for _ in 0..20_000 {
+        file.extend_from_slice(b"US0378331005,Apple\n");
+    }
+    file.extend_from_slice(b"US4592001014,Caf\xe9\n");
+    desk.write("late.csv", &file);
+    let mapped = desk.map(&["late.csv", "--fields", "ticker"]);
+    assert_eq!(mapped.code, Some(0), "{}", mapped.said);
+    let lines: Vec<&[u8]> = mapped.out.split(|byte| *byte == b'\n').collect();
+    assert!(lines[20_001].starts_with(b"US4592001014,Caf\xe9,"), "its bytes are kept");
+    let what =
+        "warning: 1 of the rows are not UTF-8, the first is row 20,001: their bytes are kept";
+    assert!(mapped.said.contains(what), "{}", mapped.said);
+    let mapped = desk.map(&["late.csv", "--fields", "ticker", "--format", "jsonl"]);
+    assert!(mapped.ok().contains("\"Caf\u{fffd}\""));
+    assert!(mapped.said.contains("the wrong bytes became \u{fffd}"), "{}", mapped.said);
+}
+
+/// Columns without a heading get members that no heading has; a table becomes tabs where the name
+/// says so.
+#[test]
+fn names_of_members_and_of_files() {
+    let desk = Desk::new();
+    desk.write("in.csv", "isin,,column_2\nUS0378331005,a,b,c\n");
+    let mapped = desk.map(&["in.csv", "--format", "jsonl", "--fields", "ticker"]);
+    let row: serde_json::Value = serde_json::from_str(mapped.ok()).unwrap();
+    let names: Vec<&String> = row.as_object().unwrap().keys().collect();
+    assert!(mapped.text().starts_with(
+        r#"{"isin":"US0378331005","figdex_column_2":"a","column_2":"b","figdex_column_4":"c","#
+    ));
+    assert_eq!(names.len(), 8, "{names:?}");
+    desk.write("in.jsonl", "{\"isin\":\"US0378331005\",\"bad\":\"\\ud800\"}\n");
+    assert_eq!(desk.map(&["in.jsonl", "--out", "out.TSV", "--fields", "ticker"]).code, Some(0));
+    assert!(desk.read("out.TSV").starts_with("isin\tbad\tmatch\tmatches\treason\tticker\n"));
+    // Messages stay short, whatever the number of columns.
+    desk.write("wide.csv", format!("{}\n1\n", vec!["x"; 70_000].join(",")));
+    let mapped = desk.map(&["wide.csv"]);
+    assert_eq!(mapped.code, Some(1));
+    assert!(mapped.said.contains("… and 69,970 more") || mapped.said.contains("… and 69970 more"));
+    assert!(mapped.said.len() < 2_000, "{} bytes", mapped.said.len());
 }

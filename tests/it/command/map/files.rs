@@ -19,6 +19,8 @@ fn an_output_is_never_an_input() {
     let desk = Desk::new();
     desk.write("in.csv", CSV);
     fs::hard_link(desk.path("in.csv"), desk.path("hard.csv")).unwrap();
+    desk.write("in.json", "{}");
+    fs::hard_link(desk.path("in.json"), desk.path("hard.json")).unwrap();
     symlink("in.csv", desk.path("soft.csv")).unwrap();
     for arguments in [
         &["in.csv", "--out", "in.csv"][..],
@@ -27,7 +29,7 @@ fn an_output_is_never_an_input() {
         &["in.csv", "--out", "soft.csv"],
         &["hard.csv", "--unmatched", "in.csv"],
         &["in.csv", "--ambiguous", "in.csv"],
-        &["in.csv", "--report", "in.csv"],
+        &["hard.json", "--report", "in.json", "--id", "1"],
         &["in.csv", "--out", "x", "--unmatched", "x"],
         &["in.csv", "--out", "index/x"],
         &["in.csv", "--report", "index/CURRENT"],
@@ -38,7 +40,7 @@ fn an_output_is_never_an_input() {
         assert_eq!(mapped.said.lines().count(), 1, "{}", mapped.said);
     }
     assert_eq!(desk.read("in.csv"), CSV);
-    assert_eq!(desk.names(), ["hard.csv", "in.csv", "index", "soft.csv"]);
+    assert_eq!(desk.names(), ["hard.csv", "hard.json", "in.csv", "in.json", "index", "soft.csv"]);
     // Standard input and standard output, too.
     let file = fs::OpenOptions::new().append(true).open(desk.path("in.csv")).unwrap();
     let mut command = desk.command(&["in.csv"]);

@@ -1,10 +1,13 @@
 //! `figdex map` over an index and over a server of the same index gives the same.
 
+use std::fmt::Write as _;
+
+use figdex_ingest::Input;
 use serde_json::{Value, json};
 
 use super::{Desk, WELL_KNOWN};
-use crate::support::Server;
 use crate::support::process::{Process, figdex};
+use crate::support::{Server, build_of, figi};
 
 /// Identifiers of all kinds, right and wrong, each by itself, in columns, and with conditions.
 /// contract 17.2 to 17.13.
@@ -89,6 +92,61 @@ fn an_index_and_its_server_give_the_same() {
             assert_eq!(report, other);
         }
     }
+}
+
+/// Identifiers that together have more rows than one request may find, among them one with too many
+/// and one that two readings share: a server gives what the index gives.
+/// contract 17.6, 17.11.
+#[test]
+fn very_many_rows_are_the_same_from_a_server() {
+    const ROWS: u32 = 15_000;
+    let mut dump = "figi,ticker,ID_WERTPAPIER,ID_ISIN,name\n".to_owned();
+    for number in 0..ROWS + 8_000 {
+        let ticker = if number < ROWS { "MANY" } else { "851399" };
+        let wertpapier = if number < 8_000 { "851399" } else { "" };
+        let isin = if number <= ROWS { "US0378331005" } else { "" };
+        writeln!(dump, "{},{ticker},{wertpapier},{isin},{number}", figi(number)).unwrap();
+    }
+    let desk = Desk(tempfile::tempdir().unwrap());
+    let dump = Input::Memory("dump", dump.into_bytes().into());
+    build_of(vec![dump], &desk.path("index")).run(&mut |_| {}).unwrap();
+    let mut command = figdex();
+    command.arg("--index").arg(desk.path("index")).args(["--listen", "127.0.0.1:0", "--no-limits"]);
+    let server = Process::start(&mut command);
+    let many = |count| "MANY\n".repeat(count);
+    let rows = format!("{}US0378331005\n851399\n{}NONE\n", many(14), many(2));
+    desk.write("all.csv", format!("identifier\n{rows}"));
+    desk.write("none.csv", format!("identifier\n{}{rows}", many(130)));
+    for arguments in [
+        &["all.csv", "--many", "all", "--fields", "figi,name,metadata"][..],
+        &["none.csv", "--fields", "figi"],
+    ] {
+        let arguments = [arguments, &["--id", "identifier"]].concat();
+        let local = desk.map(&arguments);
+        let remote = desk.map(&[&arguments[..], &["--url", &server.place]].concat());
+        for part in [",invalid,0,it has more than 15000 rows,", ",ambiguous,16000,"] {
+            assert!(local.ok().contains(part), "{part}");
+        }
+        assert!(local.text() == remote.ok(), "{arguments:?}");
+        assert_eq!(local.said, remote.said);
+    }
+    // A client that reads JSON sees which jobs to ask for again.
+    let body = json!({"jobs": vec!["MANY"; 14], "fields": ["figi"]}).to_string();
+    let answer = server.exchange(format!(
+        "POST /resolve?many=all HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    ));
+    assert!(answer.contains("\r\nfigdex-jobs-per-list: 1000\r\n"), "{answer:.500}");
+    assert!(!answer.contains("figdex-jobs-per-request"), "without limits none are counted");
+    let (_, answer) = answer.split_once("\r\n\r\n").unwrap();
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    let results = &answer["results"];
+    assert_eq!((&results[12]["matches"], &results[12]["askAgain"]), (&json!(ROWS), &Value::Null));
+    assert_eq!(
+        (&results[13]["status"], &results[13]["askAgain"]),
+        (&json!("invalid"), &json!(true))
+    );
 }
 
 /// A list that is longer than a window is cut, and the command waits for the next one.

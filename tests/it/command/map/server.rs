@@ -188,11 +188,7 @@ fn results_become_rows() {
     let (mapped, _) =
         server.map("wkn\n1\n2\n3\n4\n5\n6\n", &[&arguments[..], &["--many", "all"]].concat());
     assert_eq!(mapped.code, Some(1));
-    assert!(
-        mapped.said.contains("the server names 1 of 3 matches; for all of them use --index"),
-        "{}",
-        mapped.said
-    );
+    assert!(mapped.said.contains("the server names 1 of 3 matches"), "{}", mapped.said);
 }
 
 /// A row without a field that was asked for, or with another value than a text, is not written as
@@ -257,6 +253,76 @@ fn requests_fit_the_limits() {
     let (mapped, bodies) = server.map(&rows(3), &[]);
     assert_eq!((mapped.code, jobs(&bodies)), (Some(1), vec![3, 1]));
     assert!(mapped.said.contains("the server takes no request"), "{}", mapped.said);
+    // It is kept for the rest of the run, whatever the answers state.
+    let server = Server::start(|_, request| match request.body["jobs"].as_array().unwrap().len() {
+        61.. => reply("413 Payload Too Large", "", "<h1>413 nginx/1.18.0</h1>"),
+        _ => unknown(request, ""),
+    });
+    let (mapped, bodies) = server.map(&rows(150), &[]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [100, 50, 50, 50]);
+    // The figures that an answer states.
+    let stated = "ratelimit-limit: 6\r\nratelimit-remaining: 6\r\nratelimit-reset: 1\r\n\
+                  figdex-jobs-per-request: 3\r\n";
+    let server = Server::start(move |_, request| unknown(request, stated));
+    let (mapped, bodies) = server.map(&rows(130), &[]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [100, 18, 12]);
+    let server = Server::start(|_, request| unknown(request, "figdex-jobs-per-list: 70\r\n"));
+    let (mapped, bodies) = server.map(&rows(200), &[]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [100, 70, 30]);
+}
+
+/// Identifiers whose rows had no room in an answer are asked again, fewer at a time; an answer that
+/// is too long is asked for in parts.
+#[test]
+fn rows_without_room_are_asked_for_again() {
+    let rows = |count: usize| format!("isin\n{}", "US0378331005\n".repeat(count));
+    let one = json!({"status": "unknown"});
+    let beyond = json!({"status": "invalid", "error": "many rows", "askAgain": true});
+    let answered = move |request: &Request, room: usize| {
+        let jobs = request.body["jobs"].as_array().unwrap().len();
+        let results: Vec<_> =
+            (0..jobs).map(|job| if job == room { &beyond } else { &one }).collect();
+        reply("200 OK", "", &json!({"generation": 7, "results": results}).to_string())
+    };
+    let answer = answered.clone();
+    let server = Server::start(move |number, request| {
+        answer(
+            request,
+            if number == 0 {
+                13
+            } else if number == 2 {
+                3
+            } else {
+                99
+            },
+        )
+    });
+    let (mapped, bodies) = server.map(&rows(50), &["--many", "all"]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [50, 13, 24, 3, 6, 12]);
+    assert_eq!(mapped.sum(), "50 rows = 0 resolved + 0 ambiguous + 50 unknown + 0 invalid");
+    let answer = answered.clone();
+    let server = Server::start(move |_, request| answer(request, 0));
+    let (mapped, _) = server.map(&rows(1), &[]);
+    assert_eq!(mapped.code, Some(1));
+    let what = "the server has no room for the rows of one identifier: many rows";
+    assert!(mapped.said.contains(what), "{}", mapped.said);
+    let too_long = || Some("HTTP/1.1 200 OK\r\ncontent-length: 134217729\r\n\r\n".to_owned());
+    let server =
+        Server::start(move |_, request| match request.body["jobs"].as_array().unwrap().len() {
+            20.. => too_long(),
+            _ => answered(request, 99),
+        });
+    let (mapped, bodies) = server.map(&rows(50), &["--many", "all"]);
+    mapped.ok();
+    assert_eq!(jobs(&bodies), [50, 25, 12, 24, 12, 24, 12, 14]);
+    let server = Server::start(move |_, _| too_long());
+    let (mapped, _) = server.map(&rows(1), &[]);
+    let what = "the answer of the server to one identifier has more than 128 MB";
+    assert!(mapped.said.contains(what), "{}", mapped.said);
 }
 
 /// A 429, a 503 and a broken connection are waited for, and said; all else ends the command.
@@ -276,6 +342,19 @@ fn patience_and_its_end() {
         assert!(mapped.said.contains(what), "{}", mapped.said);
     }
     assert_eq!(server.requests.lock().len(), 4);
+    assert!(!mapped.said.contains("io:"), "{}", mapped.said);
+    // A date, by the clock of the server.
+    let dates =
+        "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 08:49:39 GMT\r\n";
+    let server = Server::start(move |number, request| match number {
+        0 => reply("429 Too Many Requests", dates, "{}"),
+        _ => unknown(request, ""),
+    });
+    let start = Instant::now();
+    let (mapped, _) = server.map("isin\nUS0378331005\n", &[]);
+    mapped.ok();
+    assert!(start.elapsed().as_secs_f64() >= 2.0, "it waits until the date");
+    assert!(mapped.said.contains(": waiting 2 s for its rate limit"), "{}", mapped.said);
     for (answer, what) in [
         (
             reply("401 Unauthorized", "", r#"{"error":"Invalid\u001b key"}"#),
@@ -303,6 +382,22 @@ fn patience_and_its_end() {
             reply("429 Too Many Requests", "retry-after: 9999999\r\n", ""),
             "it asks to wait 9999999 s once more",
         ),
+        (
+            reply(
+                "429 Too Many Requests",
+                "date: Sun, 06 Nov 1994 08:49:37 GMT\r\nretry-after: Sun, 06 Nov 1994 10:49:37 GMT\r\n",
+                "",
+            ),
+            "it asks to wait 7200 s once more",
+        ),
+        (
+            reply("200 OK", "", r#"{"generation":1,"results":[1,2]}"#),
+            "it has more than one result for each identifier",
+        ),
+        (
+            reply("200 OK", "", r#"{"generation":1,"results":{}}"#),
+            "it has no list for each identifier",
+        ),
         (None, "asking http://127.0.0.1:"),
     ] {
         let server = Server::start(move |_, _| answer.clone());
@@ -313,7 +408,11 @@ fn patience_and_its_end() {
     let desk = Desk(tempfile::tempdir().unwrap());
     let mapped = desk.map_from(&["-", "--url", "http://127.0.0.1:1"], b"isin\nUS0378331005\n");
     assert_eq!(mapped.code, Some(1));
-    assert!(mapped.said.contains("asking http://127.0.0.1:1: "), "{}", mapped.said);
+    assert!(
+        mapped.said.contains("asking http://127.0.0.1:1: Connection refused"),
+        "{}",
+        mapped.said
+    );
     desk.write("key.txt", "two words\n");
     let arguments = ["-", "--url", "http://127.0.0.1:1", "--key-file", "key.txt"];
     let mapped = desk.map_from(&arguments, b"isin\nUS0378331005\n");

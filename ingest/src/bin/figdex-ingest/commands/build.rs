@@ -1,16 +1,18 @@
 //! `figdex-ingest build`: builds an index from dumps and publishes it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use figdex_index::escaped;
 use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
+use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
-    let inputs = resolved(&flags.inputs)?;
-    let enrich = resolved(&flags.enrich)?;
+    let inputs = Input::resolve_all(&flags.inputs)?;
+    let enrich = Input::resolve_all(&flags.enrich)?;
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
         anyhow::bail!("standard input (-) is given twice, but can be read only once");
     }
@@ -27,7 +29,7 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
         index: flags.index,
         format: described(flags.format, &flags.columns)?,
         enrich_format: described(flags.enrich_format, &flags.enrich_columns)?,
-        exchanges: flags.exchanges,
+        exchanges: flags.exchanges.map(Input::File),
         values: flags.values,
         rejects: flags.rejects,
         report: flags.report,
@@ -40,10 +42,21 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
         checks_space: !flags.skip_space_check,
     };
     let mut display = ProgressDisplay::new(flags.quiet);
-    let built = build.run(&mut |progress| display.show(progress));
+    interrupt::listen(build.index.clone())?;
+    let built = interrupt::catch(&build.index, || {
+        build.run(&mut |progress| {
+            interrupt::check();
+            display.show(progress);
+        })
+    });
     display.end();
-    match built {
-        Ok(_) if flags.quiet => Ok(()),
+    match built? {
+        Ok(report) if flags.quiet => {
+            for warning in &report.warnings {
+                terminal::note(&format_args!("figdex-ingest: warning: {}", escaped(warning)));
+            }
+            Ok(())
+        }
         Ok(report) => {
             let printed = terminal::print(&report).context("its report cannot be printed");
             printed.context("the new index is published")
@@ -57,13 +70,4 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
             Err(if says { error } else { error.context("nothing is published") })
         }
     }
-}
-
-/// The inputs that the arguments name; a folder stands for its files.
-fn resolved(arguments: &[impl AsRef<Path>]) -> figdex_ingest::Result<Vec<Input>> {
-    let inputs: Vec<Vec<Input>> = arguments
-        .iter()
-        .map(|argument| Input::resolve(argument.as_ref()))
-        .collect::<Result<_, _>>()?;
-    Ok(inputs.concat())
 }

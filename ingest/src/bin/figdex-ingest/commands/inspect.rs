@@ -1,10 +1,15 @@
 //! `figdex-ingest inspect`: prints what an index contains, or how a build would read a dump, as
 //! text or as JSON.
 
+use figdex_index::escaped_path;
 use figdex_ingest::flags::InspectFlags;
 use figdex_ingest::inspect::Inspection;
 use figdex_ingest::preview::Previews;
 use figdex_ingest::{Format, Input, terminal};
+
+/// The two kinds of arguments, for one that is neither.
+const EXPECTED: &str = "expected the folder of an index (it has a file CURRENT), or a dump: a file, \
+                        a folder of files, or - for standard input";
 
 pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
     if is_index(flags) {
@@ -12,15 +17,23 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
         // Escaping hidden characters in strings of JSON leaves it the same JSON.
         match flags.json {
             true => terminal::print(&(serde_json::to_string_pretty(&inspection)? + "\n"))?,
+            false if flags.sizes => {
+                terminal::print(&format_args!("{inspection}{}", inspection.sizes()))?;
+            }
             false => terminal::print(&inspection)?,
         }
         return Ok(());
+    }
+    if flags.sizes {
+        anyhow::bail!("--sizes shows those of an index, and {} is none", escaped_path(&flags.path));
     }
     let format = match &flags.columns[..] {
         [] => flags.format.clone(),
         files => Some(Format::read_all(files)?),
     };
-    let previews = Previews::of(&Input::resolve(&flags.path)?, format.as_ref(), flags.rows)?;
+    let inputs =
+        Input::resolve(&flags.path).map_err(|error| anyhow::anyhow!("{error}; {EXPECTED}"))?;
+    let previews = Previews::of(&inputs, format.as_ref(), flags.rows)?;
     match flags.json {
         true => terminal::print(&(serde_json::to_string_pretty(&previews)? + "\n"))?,
         false => terminal::print(&previews)?,

@@ -1,0 +1,106 @@
+//! The values of the rows that match a question, with the number of rows that have each (contract
+//! 16.11).
+
+use std::sync::Arc;
+
+use super::Catalogue;
+use crate::error::Result;
+use crate::instrument::level::Level;
+use crate::meter::Meter;
+use crate::query::Search;
+use crate::search::facets::{Facet, count};
+use crate::search::unless_more;
+
+/// A question about the rows that match a search: how many have each value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FacetQuestion {
+    /// The rows that are counted.
+    pub search: Search,
+    /// That by which they are counted, each once.
+    pub facets: Vec<Facet>,
+}
+
+/// The matching rows in numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facets {
+    /// The number of all matching rows.
+    pub total: u64,
+    /// The counts of each facet, in the order in which they were asked for.
+    pub counts: Vec<FacetCounts>,
+}
+
+/// The values of one facet. A row has one of them at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FacetCounts {
+    /// The property, or the level.
+    pub facet: Facet,
+    /// The place of each value that a matching row has, for [`Catalogue::facet_value`], with the
+    /// number of these rows. The most frequent come first; values of the same number are in the
+    /// order of the vocabulary.
+    pub values: Vec<(u32, u64)>,
+}
+
+impl FacetCounts {
+    /// The number of matching rows that have a value.
+    pub fn rows(&self) -> u64 {
+        self.values.iter().map(|(_, rows)| rows).sum()
+    }
+}
+
+impl Catalogue {
+    /// Counts the rows that match a question by the values that they have; `None` when that takes
+    /// more work than the meter allows. Answers are cached.
+    ///
+    /// # Errors
+    /// When a file of the index cannot be read, because it was changed after it was opened.
+    pub fn facets(&self, question: &FacetQuestion, meter: &Meter) -> Result<Option<Arc<Facets>>> {
+        let FacetQuestion { search, facets } = question;
+        let key = FacetQuestion { search: search.without_words(), facets: facets.clone() };
+        self.facets.answer(key, || Ok(self.facets_uncached(question, meter)?.map(Arc::new)))
+    }
+
+    /// As [`Catalogue::facets`], without the cache: for measurements.
+    ///
+    /// # Errors
+    /// As [`Catalogue::facets`].
+    pub fn facets_uncached(
+        &self,
+        question: &FacetQuestion,
+        meter: &Meter,
+    ) -> Result<Option<Facets>> {
+        unless_more(self.facets_within(question, meter))
+    }
+
+    /// The value at a place of a facet.
+    ///
+    /// # Panics
+    /// When another catalogue gave the place.
+    pub fn facet_value(&self, facet: Facet, place: u32) -> &str {
+        match facet {
+            Facet::Property(property) => self.vocabulary().value(property, place as usize),
+            Facet::Level => Level::ALL[place as usize].name(),
+        }
+    }
+
+    fn facets_within(&self, question: &FacetQuestion, meter: &Meter) -> Result<Facets> {
+        let FacetQuestion { search, facets } = question;
+        let mut counts: Vec<(Facet, Vec<u64>)> = Vec::new();
+        for facet in facets {
+            counts.push((*facet, vec![0; facet.values(self.vocabulary())]));
+        }
+        let mut total = 0;
+        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
+            let plan = self.plan(part, search, meter)?;
+            let path = self.generation.path.join(&entry.folder);
+            let vocabulary = self.vocabulary();
+            total += count((part, &path), &plan, &search.filters, vocabulary, &mut counts, meter)?;
+        }
+        let counts = counts.into_iter().map(|(facet, counts)| {
+            let mut values: Vec<(u32, u64)> =
+                (0..).zip(counts).filter(|(_, rows)| *rows > 0).collect();
+            values.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
+            FacetCounts { facet, values }
+        });
+        Ok(Facets { total, counts: counts.collect() })
+    }
+}

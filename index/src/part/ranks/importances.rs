@@ -1,0 +1,181 @@
+//! The distinct importances of a generation. A rank has the **ordinal** of its row's importance:
+//! the place of its value among them from 1 on, or 0 when the row has none.
+//!
+//! The file `ranks.importances` has the values, ascending, as the little-endian bits of `f64`. It
+//! is the same in all parts, so that ordinals can be compared over the parts. When there are more
+//! than [`VALUES_MAX`] values, all of them lose as many of their last bits as it takes: then they
+//! are accurate to some thousandths, and rows whose values have become equal are in the order of
+//! their other signals.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::rank::Rank;
+use crate::error::Result;
+use crate::instrument::importance::Importance;
+use crate::mapped::{Mapped, first_index, u64_at};
+use crate::part::file_writer::write_file;
+
+const FILE: &str = "ranks.importances";
+
+const VALUE_BYTES: usize = 8;
+
+/// The most values that are told apart: an ordinal has 16 bits.
+pub(crate) const VALUES_MAX: usize = u16::MAX as usize;
+
+/// The significant bits of an importance as it was given.
+const BITS: u32 = f64::MANTISSA_DIGITS;
+
+/// Collects the distinct values, in any order and in bounded memory.
+#[derive(Default)]
+pub(super) struct Collected {
+    values: BTreeSet<u64>,
+    /// The bits at the end that every value has lost.
+    lost: u32,
+}
+
+impl Collected {
+    pub(super) fn add(&mut self, importance: Importance) {
+        self.values.insert(without_last(importance, self.lost));
+        // Fewer bits never make more values, so that the order of adding makes no difference.
+        while self.values.len() > VALUES_MAX {
+            self.lost += 1;
+            let values = std::mem::take(&mut self.values).into_iter();
+            self.values = values.map(|bits| bits >> self.lost << self.lost).collect();
+        }
+    }
+
+    pub(super) fn finish(self) -> Values {
+        Values { sorted: self.values.into_iter().collect(), lost: self.lost }
+    }
+}
+
+/// The values of a generation that is being built.
+pub(super) struct Values {
+    sorted: Vec<u64>,
+    lost: u32,
+}
+
+impl Values {
+    pub(super) fn count(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// The ordinal of an importance that was collected.
+    pub(super) fn ordinal(&self, importance: Option<Importance>) -> u16 {
+        let Some(importance) = importance else { return 0 };
+        let bits = without_last(importance, self.lost);
+        self.sorted.partition_point(|value| *value <= bits) as u16
+    }
+
+    /// The significant bits that are left of each value, if some were lost.
+    pub(super) fn bits(&self) -> Option<u32> {
+        (self.lost > 0).then(|| BITS.saturating_sub(self.lost))
+    }
+
+    pub(super) fn write(&self, part: &Path) -> Result<()> {
+        write_file(&part.join(FILE), &self.bytes())
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.sorted.iter().flat_map(|bits| bits.to_le_bytes()).collect()
+    }
+}
+
+/// The bits of an importance without the last `lost`.
+fn without_last(importance: Importance, lost: u32) -> u64 {
+    importance.to_bits() >> lost << lost
+}
+
+/// The values of a generation, as a part has them.
+pub(super) struct Importances(Mapped);
+
+impl Importances {
+    pub(super) fn open(part: &Path) -> Result<Self> {
+        Mapped::open(&part.join(FILE)).map(Self)
+    }
+
+    /// The number of values.
+    pub(super) fn count(&self) -> usize {
+        self.0.len() / VALUE_BYTES
+    }
+
+    /// The value with that ordinal; `None` for 0, and for one that has no value.
+    pub(super) fn at(&self, ordinal: u16) -> Option<Importance> {
+        let place = usize::from(ordinal).checked_sub(1).filter(|place| *place < self.count())?;
+        Importance::from_bits(self.bits(place))
+    }
+
+    /// The ordinal of the largest value up to `importance`, 0 when there is none; and whether that
+    /// is `importance` itself.
+    pub(super) fn up_to(&self, importance: Option<Importance>) -> (u16, bool) {
+        let Some(importance) = importance else { return (0, true) };
+        let bits = importance.to_bits();
+        let ordinal =
+            first_index(0..self.count() as u32, |place| self.bits(place as usize) > bits) as u16;
+        (ordinal, self.at(ordinal) == Some(importance))
+    }
+
+    /// Whether the values are these.
+    pub(super) fn are(&self, values: &Values) -> bool {
+        *self.0 == values.bytes()
+    }
+
+    /// Whether the values are importances and ascend, and a rank can name each of them.
+    pub(super) fn are_sound(&self) -> bool {
+        let bits = (0..self.count()).map(|place| self.bits(place));
+        self.0.len().is_multiple_of(VALUE_BYTES)
+            && self.count() <= VALUES_MAX
+            && bits.clone().is_sorted_by(|a, b| a < b)
+            && bits.map(Importance::from_bits).all(|value| value.is_some())
+    }
+
+    /// Whether the rank of a row names a value, or none.
+    pub(super) fn has(&self, rank: Rank) -> bool {
+        usize::from(rank.ordinal()) <= self.count()
+    }
+
+    fn bits(&self, place: usize) -> u64 {
+        u64_at(&self.0, place * VALUE_BYTES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(numbers: impl IntoIterator<Item = f64>) -> Values {
+        let mut collected = Collected::default();
+        numbers.into_iter().for_each(|number| collected.add(Importance::new(number).unwrap()));
+        collected.finish()
+    }
+
+    #[test]
+    fn values_are_exact_as_long_as_they_fit() {
+        let count = VALUES_MAX as u32;
+        let values = collected((0..count).rev().map(|number| f64::from(number) / 7.0));
+        assert_eq!((values.sorted.len(), values.bits()), (VALUES_MAX, None));
+        for number in [0, 1, 77, count - 1] {
+            let importance = Importance::new(f64::from(number) / 7.0);
+            assert_eq!(u32::from(values.ordinal(importance)), number + 1);
+        }
+        assert_eq!(values.ordinal(None), 0);
+    }
+
+    /// With one value more all lose bits, whatever order they came in, and keep their order.
+    #[test]
+    fn more_values_lose_bits() {
+        let numbers = || (0..=VALUES_MAX as u32).map(|number| 1e6 + f64::from(number) * 3.3);
+        let (values, again) = (collected(numbers()), collected(numbers().rev()));
+        assert!(values.sorted == again.sorted && values.lost == again.lost);
+        assert!((VALUES_MAX / 4..=VALUES_MAX).contains(&values.sorted.len()));
+        assert!(values.bits().is_some_and(|bits| (12..53).contains(&bits)), "{:?}", values.bits());
+        let ordinals: Vec<_> =
+            numbers().map(|number| values.ordinal(Importance::new(number))).collect();
+        assert!(ordinals.is_sorted() && ordinals[0] == 1);
+        // The values that are kept do not change when they are collected again.
+        let kept = values.sorted.iter().map(|bits| f64::from_bits(*bits));
+        let kept = collected(kept);
+        assert!(kept.sorted == values.sorted && kept.bits().is_none());
+    }
+}

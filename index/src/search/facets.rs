@@ -1,0 +1,284 @@
+//! Counts the rows that match a question by the value that they have of a property, or by their
+//! level (contract 16.11).
+//!
+//! The matching rows are collected once, as a set. Then each facet is counted in the cheaper of two
+//! ways: many rows by intersecting the set with the bitmap of each value, few rows by reading the
+//! value of each. Where all rows match but the unlisted equities, the sizes of the bitmaps are the
+//! counts, less those of the unlisted equities.
+
+use std::path::Path;
+
+use super::matches::Matches;
+use super::plan::{Driver, Plan};
+use super::row_set::RowSet;
+use crate::error::Result;
+use crate::instrument::level::Level;
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::meter::Meter;
+use crate::part::Part;
+use crate::part::bitmaps::{Bitmap, CHUNK_DOCS, Container};
+use crate::query::Filters;
+
+/// That by which matching rows are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Facet {
+    /// The values of an enum-like property.
+    Property(Property),
+    /// The levels.
+    Level,
+}
+
+impl Facet {
+    /// The number of facets.
+    pub const COUNT: usize = Property::COUNT + 1;
+
+    /// The name of the facet in a request.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Property(property) => property.name(),
+            Self::Level => "level",
+        }
+    }
+
+    /// The facet with this name in a request; letter case counts.
+    pub fn from_name(name: &str) -> Option<Self> {
+        if name == "level" {
+            return Some(Self::Level);
+        }
+        Property::from_name(name).map(Self::Property)
+    }
+
+    /// The number of values that a row may have: the places of its counts.
+    pub(crate) fn values(self, vocabulary: &Vocabulary) -> usize {
+        match self {
+            Self::Property(property) => vocabulary.values(property).len(),
+            Self::Level => Level::COUNT,
+        }
+    }
+}
+
+/// Units of work of adding a row to the set, and of reading one value of a row.
+const INSERT_UNITS: u64 = 1;
+const READ_UNITS: u64 = 1;
+
+/// The rows of a set that are read, and charged, together.
+const READ_ROWS: usize = 256;
+
+/// Units of work of finding the container of a bitmap, and of intersecting one that has a bit for
+/// each row. Of a container that lists its rows, a unit pays for [`LISTED_PER_UNIT`] rows.
+const CONTAINER_UNITS: u64 = 4;
+const BITS_UNITS: u64 = 160;
+const LISTED_PER_UNIT: u64 = 8;
+
+/// The words of 64 rows in a chunk of the bitmaps.
+const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
+
+/// The rows of a part that match.
+struct Matching {
+    rows: RowSet,
+    /// All rows match but those of the set.
+    is_inverse: bool,
+}
+
+/// Adds the matching rows of a part to `counts`, which has a list for each facet with a place for
+/// each of its values, in the order of the vocabulary or of [`Level::ALL`]. Returns the number of
+/// the matching rows. `path` is the folder of the part.
+pub(crate) fn count(
+    (part, path): (&Part, &Path),
+    plan: &Plan,
+    filters: &Filters,
+    vocabulary: &Vocabulary,
+    counts: &mut [(Facet, Vec<u64>)],
+    meter: &Meter,
+) -> Result<u64> {
+    let Matching { rows, is_inverse } = matching(part, plan, meter)?;
+    let found = rows.len() as u64;
+    for (facet, counts) in counts {
+        let mut own = vec![0; counts.len()];
+        let facet = *facet;
+        let bitmaps = bitmaps(part, facet, filters);
+        let units = bitmaps.iter().map(|(_, bitmap)| bitmap_units(*bitmap)).sum::<u64>();
+        match rows.bits() {
+            Some(bits) if units < found * READ_UNITS => {
+                for (place, bitmap) in &bitmaps {
+                    meter.charge(bitmap_units(*bitmap))?;
+                    own[*place] = shared(bits, *bitmap);
+                }
+            }
+            _ => {
+                let read = |docs: &[u32], counts: &mut [u64]| match facet {
+                    Facet::Level => {
+                        for doc in docs {
+                            counts[part.rows.get(*doc).level() as usize] += 1;
+                        }
+                        Ok(())
+                    }
+                    Facet::Property(property) => {
+                        let column = part.counted.of(&part.segment, property, vocabulary, path)?;
+                        if let Some(column) = column {
+                            column.count(docs, counts);
+                        }
+                        Ok(())
+                    }
+                };
+                count_read(&rows, read, &mut own, meter)?;
+            }
+        }
+        if is_inverse {
+            for (place, bitmap) in &bitmaps {
+                counts[*place] += u64::from(bitmap.rows()) - own[*place];
+            }
+        } else {
+            counts.iter_mut().zip(own).for_each(|(count, own)| *count += own);
+        }
+    }
+    Ok(if is_inverse { part.rows.len() as u64 - found } else { found })
+}
+
+/// The rows that match a plan.
+fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
+    let mut rows = RowSet::new(part.rows.len() as u32);
+    if let Driver::Filters { demanded, filters, .. } = &plan.driver
+        && demanded.is_empty()
+        && !filters.has_intervals()
+    {
+        let excluded = part.bitmaps.unlisted_equities();
+        if let Some(bitmap) = excluded.filter(|_| !filters.include_unlisted_equities) {
+            meter.charge(u64::from(bitmap.rows()) * INSERT_UNITS)?;
+            bitmap.for_each(|doc| rows.insert(doc));
+        }
+        return Ok(Matching { rows, is_inverse: true });
+    }
+    let mut matches = Matches::new(part, plan, meter)?;
+    loop {
+        let mut inserted = 0;
+        for doc in matches.by_ref().take(READ_ROWS) {
+            rows.insert(doc);
+            inserted += 1;
+        }
+        meter.charge(inserted as u64 * INSERT_UNITS)?;
+        if inserted < READ_ROWS {
+            meter.check()?;
+            return Ok(Matching { rows, is_inverse: false });
+        }
+    }
+}
+
+/// The bitmaps of the values that a matching row may have, each with its place in the counts.
+fn bitmaps<'a>(part: &'a Part, facet: Facet, filters: &Filters) -> Vec<(usize, Bitmap<'a>)> {
+    match facet {
+        Facet::Level => {
+            let of_level = |level: Level| Some((level as usize, part.bitmaps.of_level(level)?));
+            match filters.levels.is_empty() {
+                true => Level::ALL.into_iter().filter_map(of_level).collect(),
+                false => filters.levels.iter().filter_map(of_level).collect(),
+            }
+        }
+        Facet::Property(property) => match filters.known.of(property) {
+            None => part.bitmaps.of_property(property).collect(),
+            Some(asked) => {
+                let of = |known: Known| Some((known.ordinal(), part.bitmaps.of(known)?));
+                asked.values().filter_map(of).collect()
+            }
+        },
+    }
+}
+
+/// Counts the rows of a set by reading the value of each.
+fn count_read(
+    rows: &RowSet,
+    read: impl Fn(&[u32], &mut [u64]) -> Result<()>,
+    counts: &mut [u64],
+    meter: &Meter,
+) -> Result<()> {
+    let mut docs = [0; READ_ROWS];
+    let mut rows = rows.iter();
+    loop {
+        let mut taken = 0;
+        for (slot, doc) in docs.iter_mut().zip(rows.by_ref()) {
+            *slot = doc;
+            taken += 1;
+        }
+        meter.charge(taken as u64 * READ_UNITS)?;
+        read(&docs[..taken], counts)?;
+        if taken < READ_ROWS {
+            return Ok(());
+        }
+    }
+}
+
+/// The units of work of [`shared`].
+fn bitmap_units(bitmap: Bitmap<'_>) -> u64 {
+    let containers = bitmap.containers() as u64;
+    let rows = u64::from(bitmap.rows()) / LISTED_PER_UNIT;
+    containers * CONTAINER_UNITS + rows.min(containers * BITS_UNITS)
+}
+
+/// The number of rows that a bitmap shares with a set, which has a bit for each row.
+fn shared(bits: &[u64], bitmap: Bitmap<'_>) -> u64 {
+    let ones = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+    bitmap
+        .chunks()
+        .map(|(chunk, container)| {
+            let words = &bits[bits.len().min(chunk as usize * CHUNK_WORDS)..];
+            let words = &words[..words.len().min(CHUNK_WORDS)];
+            match container {
+                Container::None => 0,
+                Container::All => ones(words),
+                Container::Bits(has) => {
+                    let both = words.iter().zip(has).map(|(word, has)| {
+                        u64::from((word & u64::from_le_bytes(*has)).count_ones())
+                    });
+                    both.sum()
+                }
+                Container::LowHalves(halves) => {
+                    let is_set = halves.iter().map(|half| {
+                        let low = usize::from(u16::from_le_bytes(*half));
+                        words[low / 64] >> (low % 64) & 1
+                    });
+                    is_set.sum()
+                }
+            }
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::Instrument;
+    use crate::instrument::figi::Figi;
+    use crate::part::bitmaps::{Bitmaps, BitmapsWriter};
+
+    /// Every kind of container: all rows of a chunk, a bit for each, their low halves.
+    #[test]
+    fn a_bitmap_shares_rows_with_a_set() {
+        const DOCS: u32 = 3 * CHUNK_DOCS + 70;
+        let has = |doc: u32| match doc / CHUNK_DOCS {
+            0 => true,
+            1 => !doc.is_multiple_of(3),
+            _ => doc % 40 == 7,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = BitmapsWriter::create(folder.path()).unwrap();
+        let mut instrument = Instrument::new(Figi::parse("BBG000BLNNH6").unwrap());
+        for doc in 0..DOCS {
+            let value = has(doc).then(|| "US".to_owned());
+            instrument.properties[Property::ExchCode as usize] = value;
+            writer.add(&instrument).unwrap();
+        }
+        writer.finish().unwrap();
+        let vocabulary = Vocabulary::new([(Property::ExchCode, "US".to_owned())]);
+        let bitmaps = Bitmaps::open(folder.path(), &vocabulary).unwrap();
+        let (_, bitmap) = bitmaps.of_property(Property::ExchCode).next().unwrap();
+        let mut all = Vec::new();
+        bitmap.for_each(|doc| all.push(doc));
+        assert_eq!(all, (0..DOCS).filter(|doc| has(*doc)).collect::<Vec<_>>());
+        for step in [1, 2, 13] {
+            let mut rows = RowSet::new(DOCS);
+            (0..DOCS).step_by(step).for_each(|doc| rows.insert(doc));
+            let expected = (0..DOCS).step_by(step).filter(|doc| has(*doc)).count();
+            assert_eq!(shared(rows.bits().unwrap(), bitmap), expected as u64, "{step}");
+        }
+    }
+}

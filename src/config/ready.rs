@@ -1,0 +1,64 @@
+//! The server that `figdex ready` asks.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::map::Address;
+use crate::serve::Listen;
+
+/// The place of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The root of a URL.
+    Address(String),
+    /// The file of a Unix socket.
+    Socket(PathBuf),
+}
+
+impl FromStr for Asked {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.strip_prefix("unix:") {
+            Some(path) if !path.is_empty() => Ok(Self::Socket(path.into())),
+            _ => match text.parse() {
+                Ok(Address(address)) => Ok(Self::Address(address)),
+                Err(_) => Err("expected the root of a server, such as http://127.0.0.1:8081, \
+                               https://figdex.example.com or unix:/run/figdex.sock"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => f.write_str(address),
+            Self::Socket(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl Asked {
+    /// The server that listens there, on this machine; `None` when the system chooses its port.
+    pub(super) fn of(listen: Listen, has_tls: bool) -> Option<Self> {
+        let scheme = if has_tls { "https" } else { "http" };
+        match listen {
+            Listen::Tcp(address) if address.port() == 0 => None,
+            Listen::Tcp(address) => Some(Self::Address(format!("{scheme}://{}", own(address)))),
+            Listen::Unix(path) => Some(Self::Socket(path)),
+        }
+    }
+}
+
+/// The address by which a program on the same machine reaches a listener.
+fn own(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}

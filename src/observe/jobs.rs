@@ -1,0 +1,169 @@
+//! The counts of what identifiers find. They show an operator that a new index has lost data.
+//!
+//! The labels are idTypes, results and statuses, and never a value. The counts are plain numbers in
+//! fixed arrays: counting takes no lock and no memory.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use figdex_index::{IdType, Status};
+
+/// The results of mapping jobs, as the metrics name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Found,
+    NotFound,
+    /// The answer to the job is an error.
+    Invalid,
+}
+
+impl Outcome {
+    const ALL: [Self; 3] = [Self::Found, Self::NotFound, Self::Invalid];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::NotFound => "not_found",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// A count for each result.
+type Counts<T> = [T; Outcome::ALL.len()];
+
+/// The number of answered mapping jobs, by idType and result.
+#[derive(Debug, Default)]
+pub(crate) struct MappingJobs {
+    known: [Counts<AtomicU64>; IdType::ALL.len()],
+    /// Jobs without an idType that exists in their version.
+    other: Counts<AtomicU64>,
+}
+
+impl MappingJobs {
+    /// Begins to count the jobs of one request.
+    pub(crate) fn tally(&self) -> Tally<'_> {
+        Tally { all: self, id_type: None, counts: Counts::default() }
+    }
+
+    /// The idTypes that were asked for, with each result and its count.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+        let names = IdType::ALL.into_iter().map(IdType::name).chain(["other"]);
+        let counts = self.known.iter().chain([&self.other]);
+        let counts = counts.map(|counts| counts.each_ref().map(|c| c.load(Ordering::Relaxed)));
+        let asked = names.zip(counts).filter(|(_, counts)| counts.iter().any(|count| *count > 0));
+        asked.flat_map(|(name, counts)| {
+            let each = Outcome::ALL.into_iter().zip(counts);
+            each.map(move |(outcome, count)| (name, outcome.name(), count))
+        })
+    }
+}
+
+/// The jobs of one request. Jobs in a row that have one idType are counted together, since threads
+/// that count at the same time slow each other down. The drop counts the last of them.
+pub(crate) struct Tally<'a> {
+    all: &'a MappingJobs,
+    id_type: Option<IdType>,
+    counts: Counts<u64>,
+}
+
+impl Tally<'_> {
+    /// Counts a job. Its idType is `None` when it has none that exists.
+    #[inline]
+    pub(crate) fn add(&mut self, id_type: Option<IdType>, outcome: Outcome) {
+        if id_type != self.id_type {
+            self.flush();
+            self.id_type = id_type;
+        }
+        self.counts[outcome as usize] += 1;
+    }
+
+    fn flush(&mut self) {
+        let counters = match self.id_type {
+            Some(id_type) => &self.all.known[id_type as usize],
+            None => &self.all.other,
+        };
+        add(counters, std::mem::take(&mut self.counts));
+    }
+}
+
+impl Drop for Tally<'_> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// The names of the statuses of a list's jobs, each at its place in [`ListJobs`].
+const STATUSES: [&str; 4] = ["resolved", "ambiguous", "unknown", "invalid"];
+
+/// The number of answered jobs of lists, by status.
+#[derive(Debug, Default)]
+pub(crate) struct ListJobs([AtomicU64; STATUSES.len()]);
+
+impl ListJobs {
+    /// Counts the jobs of one list.
+    pub(crate) fn count<'a>(&self, statuses: impl Iterator<Item = &'a Status>) {
+        let mut counts = [0; STATUSES.len()];
+        for status in statuses {
+            let place = match status {
+                Status::Resolved(_) => 0,
+                Status::Ambiguous(_) => 1,
+                Status::Unknown => 2,
+                Status::Invalid(_) => 3,
+            };
+            debug_assert_eq!(STATUSES[place], status.name());
+            counts[place] += 1;
+        }
+        add(&self.0, counts);
+    }
+
+    /// Each status with its count.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        STATUSES.into_iter().zip(self.0.iter().map(|count| count.load(Ordering::Relaxed)))
+    }
+}
+
+fn add<const N: usize>(counters: &[AtomicU64; N], counts: [u64; N]) {
+    for (counter, count) in counters.iter().zip(counts) {
+        if count > 0 {
+            counter.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each job is counted once, in whatever order the idTypes come.
+    #[test]
+    fn every_job_is_counted_once() {
+        let jobs = MappingJobs::default();
+        let (isin, trace) = (Some(IdType::Isin), Some(IdType::Trace));
+        for _ in 0..2 {
+            let mut tally = jobs.tally();
+            for (id_type, outcome) in [
+                (isin, Outcome::Found),
+                (isin, Outcome::NotFound),
+                (isin, Outcome::Found),
+                (None, Outcome::Invalid),
+                (trace, Outcome::NotFound),
+                (isin, Outcome::Invalid),
+            ] {
+                tally.add(id_type, outcome);
+            }
+        }
+        let counts: Vec<_> = jobs.counts().filter(|(_, _, count)| *count > 0).collect();
+        let expected = [
+            ("ID_ISIN", "found", 4),
+            ("ID_ISIN", "not_found", 2),
+            ("ID_ISIN", "invalid", 2),
+            ("ID_TRACE", "not_found", 2),
+            ("other", "invalid", 2),
+        ];
+        assert_eq!(counts, expected);
+        assert_eq!(jobs.counts().count(), 9, "only the idTypes that were asked for");
+        for (place, id_type) in IdType::ALL.into_iter().enumerate() {
+            assert_eq!(id_type as usize, place, "its place among the counts");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `GET /about`: what the index holds, for the page: how many instruments, of which day, the names
+//! of exchanges, and examples that find something (contract 16.14). It counts against no limit.
+
+use std::sync::Arc;
+
+use figdex_index::Catalogue;
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+use super::with;
+use crate::error::{ApiError, OpenError};
+use crate::gate::call::{Head, head};
+use crate::request::Route;
+use crate::state::State;
+use crate::wire::Identifiers;
+use crate::{gate, request, wire};
+
+/// The names of the inputs of the bundled sample, as a manifest has them.
+const SAMPLE: [&str; 2] = ["generated sample", "well-known instruments"];
+
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    warp::path!("about").and(head()).and(with(state)).then(handle).boxed()
+}
+
+async fn handle(head: Head, state: Arc<State>) -> Response {
+    gate::open(&state, head, Route::About, None, answer(&state)).await
+}
+
+async fn answer(state: &State) -> Result<Vec<u8>, OpenError> {
+    let (catalogue, settings) = (state.catalogue(), state.settings());
+    let identifiers =
+        if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
+    // A block is decompressed, as for one instrument.
+    let written = state.pools().instruments.run(move || about(&catalogue, identifiers)).await?;
+    Ok(written.map_err(|error| {
+        tracing::error!(%error, request_id = %request::id(), "the example could not be read");
+        ApiError::Internal
+    })?)
+}
+
+fn about(catalogue: &Catalogue, identifiers: Identifiers) -> figdex_index::Result<Vec<u8>> {
+    let example = catalogue.example().map(|hit| catalogue.instrument(hit)).transpose()?;
+    let sources = catalogue.manifest().sources.iter();
+    let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
+    let mut out = Vec::new();
+    wire::about(&mut out, catalogue, is_sample, example.as_ref(), identifiers);
+    Ok(out)
+}

@@ -1,0 +1,65 @@
+//! `GET /facets`: how many of the instruments that a search or a filter finds have each value of a
+//! property (contract 16.11 to 16.13). It counts in the window of `/suggest`.
+
+use std::sync::Arc;
+
+use figdex_index::{Catalogue, Meter};
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+use super::with;
+use crate::error::{ApiError, OpenError};
+use crate::gate::call::{Head, head};
+use crate::limits::Span;
+use crate::request::Route;
+use crate::state::State;
+use crate::wire::facets::{FacetsRequest, write};
+use crate::{gate, request};
+
+pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
+    let query = warp::query::raw().or(warp::any().map(String::new)).unify();
+    warp::path!("facets").and(query).and(head()).and(with(state)).then(handle).boxed()
+}
+
+async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
+    let answer = answer(&query, &state);
+    gate::open(&state, head, Route::Facets, Some(Span::Suggest), answer).await
+}
+
+async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
+    let (catalogue, settings) = (state.catalogue(), state.settings());
+    let request = FacetsRequest::parse(query, catalogue.vocabulary(), settings.unknown_enum);
+    let request = request.map_err(OpenError::Invalid)?;
+    if let Some(json) = facets(&catalogue, &request, &Meter::inline())? {
+        return Ok(json);
+    }
+    let json = state
+        .pools()
+        .answers
+        .run_metered(move |meter| facets(&catalogue, &request, meter))
+        .await??;
+    // In a turn it has no bound, and ends early only when the client has gone.
+    Ok(json.ok_or(ApiError::Unavailable)?)
+}
+
+/// The facets as JSON; `None` when they take more work than the meter allows.
+fn facets(
+    catalogue: &Catalogue,
+    request: &FacetsRequest,
+    meter: &Meter,
+) -> Result<Option<Vec<u8>>, ApiError> {
+    let mut out = Vec::new();
+    if request.is_impossible {
+        write(&mut out, catalogue, request, None);
+        return Ok(Some(out));
+    }
+    let found = catalogue.facets(&request.question, meter).map_err(|error| {
+        tracing::error!(%error, request_id = %request::id(), "counting facets failed");
+        ApiError::Internal
+    })?;
+    Ok(found.map(|found| {
+        write(&mut out, catalogue, request, Some(&found));
+        out
+    }))
+}

@@ -1,0 +1,17 @@
+// Folds rows by security: all rows of a share class are one, else all rows of a composite, else a
+// row is on its own. The first row in the answer's order stands for its security.
+
+const keyOf = (row) => row.shareClassFIGI ?? row.compositeFIGI ?? row.figi;
+
+/** Adds rows to `securities`, a map from key to `{rows, isOpen}` in the answer's order. */
+export function fold(securities, rows) {
+  for (const row of rows) {
+    const key = keyOf(row);
+    const security = securities.get(key);
+    if (security) security.rows.push(row);
+    else securities.set(key, { rows: [row], isOpen: false });
+  }
+}
+
+/** The rows that are shown of securities: the first, and all of those that are open. */
+export const shownRows = (securities) => securities.flatMap(({ rows, isOpen }) => (isOpen ? rows : rows.slice(0, 1)));

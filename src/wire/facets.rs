@@ -1,0 +1,113 @@
+//! The parameters of `GET /facets` and its answer (contract 16.11 to 16.13).
+
+use std::io::Write as _;
+
+use figdex_index::{
+    Catalogue, Facet, FacetCounts, FacetQuestion, Facets, Property, Search, Vocabulary,
+};
+
+use super::Fault;
+use super::json::{array, string};
+use super::url_filters::{UrlFilters, keywords, once};
+use crate::config::UnknownEnum;
+
+/// The most values of a facet that a request may ask for: more than a person reads.
+const LIMIT_MAX: usize = 10_000;
+
+/// The values of a facet in the answer to a request without `limit`.
+const LIMIT_DEFAULT: usize = 100;
+
+/// The facets of a request without `properties`: those that the page shows.
+const FACETS_DEFAULT: [Facet; 4] = [
+    Facet::Level,
+    Facet::Property(Property::ExchCode),
+    Facet::Property(Property::Currency),
+    Facet::Property(Property::SecurityType2),
+];
+
+/// A request for facets as a caller gave it.
+pub(crate) struct FacetsRequest {
+    pub(crate) question: FacetQuestion,
+    pub(crate) limit: usize,
+    /// Whether a property has a value that no instrument has.
+    pub(crate) is_impossible: bool,
+}
+
+impl FacetsRequest {
+    /// Reads the query string of the request.
+    ///
+    /// # Errors
+    /// The text for the answer's `error`.
+    pub(crate) fn parse(
+        query: &str,
+        vocabulary: &Vocabulary,
+        unknown_enum: UnknownEnum,
+    ) -> Result<Self, Fault> {
+        let (mut text, mut limit, mut facets) = (None, None, None);
+        let mut filters = UrlFilters::new(vocabulary, unknown_enum);
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match &*name {
+                "query" => once(&name, &mut text, value)?,
+                "limit" => once(&name, &mut limit, value)?,
+                "properties" => once(&name, &mut facets, self::facets(&value)?)?,
+                _ if filters.take_property(&name, &value)? => {}
+                _ if filters.take_other(&name, &value)? => {}
+                _ => return Err(super::invalid_key(&name)),
+            }
+        }
+        let limit = match limit {
+            None => LIMIT_DEFAULT,
+            Some(limit) => {
+                let limit = limit.parse().ok().filter(|limit| (1..=LIMIT_MAX).contains(limit));
+                limit.ok_or_else(|| format!("limit must be a number from 1 to {LIMIT_MAX}."))?
+            }
+        };
+        let keywords = text.map(|text| keywords(Some(&text))).transpose()?;
+        let filters = filters.finish();
+        let is_impossible = filters.is_none();
+        let search = Search { keywords, filters: filters.unwrap_or_default() };
+        let facets = facets.unwrap_or_else(|| FACETS_DEFAULT.to_vec());
+        Ok(Self { question: FacetQuestion { search, facets }, limit, is_impossible })
+    }
+}
+
+/// Reads the names of facets, separated by commas.
+fn facets(names: &str) -> Result<Vec<Facet>, Fault> {
+    let mut facets = Vec::new();
+    for name in names.split(',') {
+        let facet = Facet::from_name(name).filter(|facet| !facets.contains(facet));
+        facets.push(facet.ok_or(
+            "properties must be names of enum-like properties, or level, each once, joined by commas.",
+        )?);
+    }
+    Ok(facets)
+}
+
+/// Writes the answer of `GET /facets`, with at most `limit` values of each facet. `found` is `None`
+/// when no row can match.
+pub(crate) fn write(
+    out: &mut Vec<u8>,
+    catalogue: &Catalogue,
+    request: &FacetsRequest,
+    found: Option<&Facets>,
+) {
+    const INFALLIBLE: &str = "writing into memory does not fail";
+    let total = found.map_or(0, |found| found.total);
+    write!(out, "{{\"total\":{total},\"facets\":{{").expect(INFALLIBLE);
+    for (place, facet) in request.question.facets.iter().enumerate() {
+        let counts = found.map(|found| &found.counts[place]);
+        let values = counts.map_or(&[][..], |counts| &counts.values);
+        out.extend_from_slice(if place == 0 { b"" } else { b"," });
+        string(out, facet.name());
+        out.extend_from_slice(b":{\"values\":");
+        let shown = &values[..values.len().min(request.limit)];
+        array(out, shown, |out, &(value, count)| {
+            out.extend_from_slice(b"{\"value\":");
+            string(out, catalogue.facet_value(*facet, value));
+            write!(out, ",\"count\":{count}}}").expect(INFALLIBLE);
+        });
+        let without = total - counts.map_or(0, FacetCounts::rows);
+        write!(out, ",\"distinct\":{},\"without\":{without}}}", values.len()).expect(INFALLIBLE);
+    }
+    out.extend_from_slice(b"}}");
+}

@@ -1,0 +1,128 @@
+//! Filters as parameters of a URL, for `GET /suggest` and `GET /facets` (contract 16.2, 16.12).
+
+use std::str::FromStr;
+
+use figdex_index::{
+    Date, DateInterval, Filters, IntervalError, Keywords, Level, NumberInterval, Property,
+    Vocabulary,
+};
+
+use super::Fault;
+use crate::config::UnknownEnum;
+use crate::limits::ENUM_VALUES_MAX;
+
+/// The filters that were read so far.
+pub(super) struct UrlFilters<'a> {
+    vocabulary: &'a Vocabulary,
+    unknown_enum: UnknownEnum,
+    filters: Filters,
+    values_given: [usize; Property::COUNT],
+    is_impossible: bool,
+}
+
+impl<'a> UrlFilters<'a> {
+    pub(super) fn new(vocabulary: &'a Vocabulary, unknown_enum: UnknownEnum) -> Self {
+        let values_given = [0; Property::COUNT];
+        let filters = Filters::default();
+        Self { vocabulary, unknown_enum, filters, values_given, is_impossible: false }
+    }
+
+    /// Reads a parameter that is an enum-like property, of which each value is another parameter,
+    /// or `includeUnlistedEquities`; `false` if it is neither.
+    ///
+    /// # Errors
+    /// The text for the answer's `error`.
+    pub(super) fn take_property(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
+        if name == "includeUnlistedEquities" {
+            self.filters.include_unlisted_equities =
+                value.parse().map_err(|_| "includeUnlistedEquities must be true or false.")?;
+            return Ok(true);
+        }
+        let Some(property) = Property::from_name(name) else { return Ok(false) };
+        let given = &mut self.values_given[property as usize];
+        *given += 1;
+        if *given > ENUM_VALUES_MAX {
+            return Err(format!("{name} must have at most {ENUM_VALUES_MAX} values.").into());
+        }
+        match self.vocabulary.admit(property, value) {
+            Some(known) => self.filters.known.allow(known),
+            None if self.unknown_enum == UnknownEnum::NoMatch => self.is_impossible = true,
+            None => return Err(format!("Invalid value for {name}.").into()),
+        }
+        Ok(true)
+    }
+
+    /// Reads a parameter that is a level, or an interval such as `strike=100..200` or
+    /// `expiration=2026-01-01..`; `false` if it is neither.
+    ///
+    /// # Errors
+    /// The text for the answer's `error`.
+    pub(super) fn take_other(&mut self, name: &str, value: &str) -> Result<bool, Fault> {
+        let filters = &mut self.filters;
+        match name {
+            "level" => {
+                let level = Level::from_name(value).ok_or("Invalid value for level.")?;
+                filters.levels.insert(level);
+            }
+            "strike" => once(name, &mut filters.strike, numbers(name, value)?)?,
+            "contractSize" => once(name, &mut filters.contract_size, numbers(name, value)?)?,
+            "coupon" => once(name, &mut filters.coupon, numbers(name, value)?)?,
+            "expiration" => once(name, &mut filters.expiration, days(name, value)?)?,
+            "maturity" => once(name, &mut filters.maturity, days(name, value)?)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// The filters; `None` when no row passes, because a value is outside its set.
+    pub(super) fn finish(self) -> Option<Filters> {
+        (!self.is_impossible).then_some(self.filters)
+    }
+}
+
+/// The key words of the parameter `query`, which is not blank.
+///
+/// # Errors
+/// The text for the answer's `error`.
+pub(super) fn keywords(query: Option<&str>) -> Result<Keywords, Fault> {
+    let query = query.filter(|query| !query.trim().is_empty());
+    let query = query.ok_or("query must be a non-empty string.")?;
+    Keywords::parse(query).map_err(|error| format!("{error}.").into())
+}
+
+/// Sets a parameter that may be given once.
+///
+/// # Errors
+/// The text for the answer's `error` when it was given before.
+pub(super) fn once<T>(name: &str, slot: &mut Option<T>, value: T) -> Result<(), Fault> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!("{name} must not be repeated.").into()),
+    }
+}
+
+fn numbers(name: &str, text: &str) -> Result<NumberInterval, Fault> {
+    let what = "two numbers joined by .., of which one may be left out";
+    interval(name, text, what, f64::from_str, NumberInterval::new)
+}
+
+fn days(name: &str, text: &str) -> Result<DateInterval, Fault> {
+    let what = "two dates YYYY-MM-DD joined by .., of which one may be left out";
+    interval(name, text, what, Date::parse, DateInterval::new)
+}
+
+fn interval<E, T, I>(
+    name: &str,
+    text: &str,
+    what: &str,
+    entry: impl Fn(&str) -> Result<E, T>,
+    interval: impl Fn(Option<E>, Option<E>) -> Result<I, IntervalError>,
+) -> Result<I, Fault> {
+    let shape = || -> Fault { format!("{name} must be {what}.").into() };
+    let entry = |text: &str| match text.is_empty() {
+        true => Ok(None),
+        false => entry(text).map(Some).map_err(|_| shape()),
+    };
+    let (low, high) = text.split_once("..").ok_or_else(shape)?;
+    interval(entry(low)?, entry(high)?).map_err(|error| format!("{name}: {error}.").into())
+}

@@ -1,0 +1,96 @@
+//! Ctrl-C during a build.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use figdex_ingest::Layout;
+
+use crate::support::process::PATIENCE;
+use crate::support::{generated, ingest, program};
+
+/// Rows of the dump that a build waits in the middle of.
+const ROWS: u64 = 20_000;
+
+/// A build that has begun and reads from a pipe that stays open.
+fn begun(folder: &Path) -> Child {
+    let child = Command::new(program())
+        .current_dir(folder)
+        .args(["build", "-", "--index", "index", "--max-rejects", "100%"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !unfinished(folder) {
+        assert!(start.elapsed() < PATIENCE, "the build did not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+/// Whether the folder of the index holds a generation that is being built.
+fn unfinished(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder.join("index")).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name()).any(|name| {
+        let name = name.into_string().unwrap();
+        name.starts_with("generation-") && name.ends_with(".new")
+    })
+}
+
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+}
+
+/// The build ends with 130 and says what stands; nothing half-made is left.
+#[test]
+fn an_interrupted_build_leaves_the_old_index() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    let dump = generated(ROWS, Layout::Csv);
+    for expected in [
+        "figdex-ingest: interrupted: nothing is published\n",
+        "figdex-ingest: interrupted: the old index, generation 1, stands\n",
+    ] {
+        let mut child = begun(folder);
+        interrupt(&child);
+        std::thread::sleep(Duration::from_millis(200));
+        // The pipe may close before all is read.
+        child.stdin.take().unwrap().write_all(&dump).ok();
+        let output = child.wait_with_output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{error}");
+        assert!(error.ends_with(expected), "{error}");
+        assert!(!unfinished(folder), "a generation is half-made");
+        if !folder.join("index/CURRENT").exists() {
+            fs::write(folder.join("dump.csv"), "figi,ticker\nBBG000BLNNH6,IBM\n").unwrap();
+            assert_eq!(ingest(folder, &["build", "dump.csv", "--index", "index"]).0, 0);
+        }
+    }
+    assert_eq!(ingest(folder, &["verify", "index"]).0, 0);
+}
+
+/// A build that waits for its input is ended by pressing it twice.
+#[test]
+fn a_second_interrupt_ends_at_once() {
+    let desk = tempfile::tempdir().unwrap();
+    let child = begun(desk.path());
+    let mut child = child;
+    let open = child.stdin.take();
+    interrupt(&child);
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < PATIENCE, "it goes on");
+        std::thread::sleep(Duration::from_millis(100));
+        interrupt(&child);
+    }
+    drop(open);
+    let output = child.wait_with_output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{error}");
+    assert!(error.ends_with("interrupted: nothing is published\n"), "{error}");
+}

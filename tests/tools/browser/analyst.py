@@ -1,0 +1,405 @@
+"""Checks of what analysts need: securities instead of listings, counts, terms, names, ways out."""
+
+import csv
+import io
+import json
+import re
+
+from playwright.sync_api import expect
+
+from tab import IBM, ISIN, SHARE_CLASS, WRONG_DIGIT, Page, ask, text_of
+
+ABOUT = {
+    "instruments": 20051,
+    "generation": 7,
+    "built": "2026-11-22T03:04:05Z",
+    "sample": False,
+    "exchanges": {"LN": "London Stock Exchange", "US": "United States", "GR": "Germany"},
+    "examples": {"ticker": "MSFT", "name": "microsoft corp"},
+}
+
+
+def named(page):
+    """A tab whose server reports what is in its data."""
+    page.tab.route("**/about", lambda route: route.fulfill(json=ABOUT))
+    return page.tab
+
+
+def securities(tab):
+    """The ticker of the first row of each security."""
+    return tab.locator(".rows tbody tr:first-child th").all_inner_texts()
+
+
+def folded(browser, options):
+    """One row for each security; its listings open in place, by the pointer and by keys."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm", ".rows tbody tr")
+    rows = ask(options.base, "v3/search", {"query": "ibm"})["data"]
+    listings = [row for row in rows if row["shareClassFIGI"] == SHARE_CLASS]
+    first = tab.locator(".rows tbody").first
+    button = first.get_by_role("button", name=f"{len(listings)} listings of INTL BUSINESS MACHINES CORP")
+    expect(button).to_have_text(f"{len(listings)} listings")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    expect(first.locator("tr")).to_have_count(1)
+    assert first.locator(".copyable .mono").inner_text() == rows[0]["figi"], "the best row stands for the security"
+    button.click()
+    figis = first.locator(".copyable .mono")
+    expect(figis).to_have_count(len(listings))
+    assert figis.all_inner_texts() == [row["figi"] for row in listings], "in the order of the answer"
+    expect(first.locator(".listings")).to_be_focused()
+    # By keys: right opens, left closes, down goes on.
+    first.locator("tr:first-child th a").focus()
+    tab.keyboard.press("ArrowLeft")
+    expect(first.locator("tr")).to_have_count(1)
+    tab.keyboard.press("ArrowRight")
+    expect(first.locator("tr")).to_have_count(len(listings))
+    tab.keyboard.press("ArrowDown")
+    expect(first.locator("tr:nth-child(2) th a")).to_be_focused()
+    tab.keyboard.press("ArrowLeft")
+    expect(first.locator("tr:first-child th a")).to_be_focused()
+    tab.keyboard.press("ArrowDown")
+    expect(tab.locator(".rows tbody:nth-of-type(2) th a")).to_be_focused()
+    tab.keyboard.press("End")
+    tab.keyboard.press("Home")
+    tab.keyboard.press("ArrowUp")
+    expect(tab.locator("#query")).to_be_focused()
+    page.close()
+
+
+def listing(number, share_class):
+    """A row as the server has it."""
+    names = ("figi", "name", "ticker", "exchCode", "compositeFIGI", "securityType", "marketSector", "shareClassFIGI", "securityType2", "securityDescription")
+    return dict.fromkeys(names) | {"figi": f"BBG{number:09}", "ticker": f"T{share_class}", "name": f"COMPANY {share_class}", "shareClassFIGI": f"BBG001{share_class:06}"}
+
+
+def reads_on(browser, options):
+    """With words, further pages are read until 25 securities are there, but at most five pages."""
+    page = Page(browser, options.base)
+    tab = page.tab
+    asked, headers = [], {}
+
+    def answer(route):
+        start = json.loads(route.request.post_data).get("start", "0")
+        asked.append(start)
+        from_row = int(start) * 100
+        route.fulfill(headers=headers, json={"data": [listing(at, share_class(at)) for at in range(from_row, from_row + 100)], "next": str(int(start) + 1)})
+
+    tab.route("**/v3/search", answer)
+    tab.route("**/facets?*", lambda route: route.fulfill(json={"total": 5000, "facets": {}}))
+
+    # One company with 265 listings, then others.
+    def share_class(at):
+        return max(0, at - 264)
+
+    page.go("#/search?query=apple", ".rows tbody tr")
+    expect(tab.locator(".status")).to_contain_text("300 of 5,000 instruments · 36 securities")
+    assert asked == ["0", "1", "2"], asked
+    assert securities(tab)[:3] == ["T0", "T1", "T2"], "the next company is on the first screen"
+    expect(tab.locator(".rows tbody").nth(1)).to_be_in_viewport()
+    expect(tab.locator(".listings").first).to_have_text("265+ listings")
+    tab.get_by_role("button", name="Show more").click()
+    expect(tab.locator(".status")).to_contain_text("400 of")
+
+    def share_class(at):  # noqa: F811
+        return 0
+
+    asked.clear()
+    page.go("#/search?query=endless", ".rows tbody tr")
+    expect(tab.locator(".status")).to_have_text("500 of 5,000 instruments · 1 security")
+    assert len(asked) == 5, asked
+    # Not when few requests are left.
+    asked.clear()
+    headers["ratelimit-remaining"] = "4"
+    page.go("#/search?query=scarce", ".rows tbody tr")
+    expect(tab.locator(".status")).to_have_text("100 of 5,000 instruments · 1 security")
+    tab.get_by_role("button", name="Show more").click()
+    expect(tab.locator(".status")).to_have_text("200 of 5,000 instruments · 1 security")
+    assert asked == ["0", "1"], asked
+    page.close()
+
+
+def facets(browser, options):
+    """Next to each frequent value is the number of rows that it finds; other choices stay visible."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm", ".facet-value .f-count")
+    for name, value in (("level", "venue"), ("exchCode", "GR"), ("securityType2", "Common Stock")):
+        page.go("#/search?query=ibm", ".facet-value .f-count")
+        pressed = tab.locator(f"[data-field='{name} {value}']")
+        expect(pressed.locator(".f-count")).to_have_text(re.compile(r"\d"))
+        number = int(pressed.locator(".f-count").inner_text().replace(",", ""))
+        before = tab.locator(f".facet-value[data-field^='{name} ']").all_inner_texts()
+        pressed.click()
+        tab.wait_for_url(re.compile(name))
+        expect(tab.locator(".status")).to_contain_text(re.compile(rf"^{number:,} instruments? "))
+        pressed = tab.locator(f"[data-field='{name} {value}']")
+        expect(pressed).to_have_attribute("aria-pressed", "true")
+        expect(pressed).to_be_focused()
+        expect(pressed.locator(".f-count")).to_have_text(f"{number:,}")
+        assert tab.locator(f".facet-value[data-field^='{name} ']").all_inner_texts() == before, "one can switch"
+        pressed.click()
+        expect(tab.locator(".chip")).to_have_count(0)
+    page.close()
+
+
+def sorted_rows(browser, options):
+    """A column sorts the rows that are shown; the third click is the order of the answer."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=corp", ".rows tbody tr")
+    expect(tab.locator(".status")).not_to_contain_text("reading on")
+    answer = securities(tab)
+    head = tab.locator("th.c-ticker").first
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    up = securities(tab)
+    assert sorted(up) == sorted(answer) and up != answer
+    head.get_by_role("button").press("Enter")
+    expect(head).to_have_attribute("aria-sort", "descending")
+    assert securities(tab) == up[::-1] or len(set(up)) < len(up)
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") is None
+    assert securities(tab) == answer
+    page.close()
+
+
+def taken(browser, options):
+    """The download and the copied rows are what is shown, in its order."""
+    page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
+    tab = page.go("#/search?query=ibm", ".rows tbody tr")
+    expect(tab.locator(".status")).not_to_contain_text("reading on")
+    tab.locator(".listings").first.click()
+    tab.locator("[data-sort=figi]").click()
+    shown = tab.locator(".rows .copyable .mono").all_inner_texts()
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Download CSV").click()
+    rows = list(csv.DictReader(io.StringIO(text_of(waiting))))
+    assert [row["figi"] for row in rows] == shown
+    assert rows[0].keys() >= {"ticker", "name", "exchCode", "exchange", "shareClassFIGI"}, rows[0].keys()
+    tab.get_by_role("button", name="Copy rows").click()
+    expect(tab.locator("#said")).to_have_text(f"{len(shown)} rows copied")
+    lines = tab.evaluate("navigator.clipboard.readText()").splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["figi", *shown], lines[:2]
+    page.close()
+
+
+def meant(browser, options):
+    """When nothing is found, one click searches for what was meant."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=micrsoft", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean")).to_contain_text("Did you mean MICROSOFT CORP?")
+    tab.get_by_role("link", name="MICROSOFT CORP").click()
+    expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
+    page.go("#/search?query=microsoft&exchCode=KS", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without filters microsoft finds \d+ instruments\."))
+    tab.locator(".did-you-mean a").click()
+    expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
+    page.go(f"#/search?query={WRONG_DIGIT}", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean")).to_contain_text("the check digit should be 4")
+    tab.get_by_role("link", name=ISIN).click()
+    expect(tab.locator(".rows tbody th").first).to_have_text("IBM")
+    page.close()
+
+
+def terms(browser, options):
+    """Strike, put or call and maturity can be read in full, on wide and on narrow screens."""
+    for width in (380, 1280):
+        page = Page(browser, options.base, width=width)
+        for query, words in (
+            ("AAPL 01/17/25 C155", "Call 155 · 2025-01-17"),
+            ("IBM 5 7/8 11/29/32", "5 7/8 % · 2032-11-29"),
+            ("IBM 7 10/30/45", "7 % · 2045-10-30"),
+            ("CT UNVHGR 4 02/15/2020", "4 % · 2020-02-15"),
+        ):
+            tab = page.go(f"#/search?query={query.replace(' ', '%20')}", ".rows tbody tr")
+            row = tab.locator(".rows tbody tr").first
+            shown = row.locator(".c-terms")
+            expect(shown).to_have_text(words)
+            expect(shown).to_be_visible()
+            for cell in (shown, row.locator(".c-ticker")):
+                assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), (width, query)
+        page.close()
+
+
+def wide(browser, options):
+    """A wide screen is used, and header and content begin and end at the same lines."""
+    page = Page(browser, options.base, width=1920)
+    tab = page.go("#/search?query=ibm", ".rows tbody tr")
+    edges = "one => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
+    left, right = tab.locator(".searching").evaluate(edges)
+    assert right - left > 1750, (left, right)
+    assert abs(tab.locator(".mark").evaluate(edges)[0] - left) < 1
+    assert abs(tab.locator("#theme").evaluate(edges)[1] - right) < 1
+    assert abs(tab.locator("#query").evaluate(edges)[0] - tab.locator(".found").evaluate(edges)[0]) < 1
+    for cell in tab.locator(".rows .c-name").all():
+        assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), cell.inner_text()
+    # The ticker and the name are louder than the level.
+    look = "one => { const { fontSize, fontWeight } = getComputedStyle(one); return [parseFloat(fontSize), Number(fontWeight)]; }"
+    row = tab.locator(".rows tbody tr").first
+    ticker, name, level = (row.locator(part).evaluate(look) for part in (".c-ticker", ".r-name", ".level"))
+    assert ticker >= name > level, (ticker, name, level)
+    paper = "one => getComputedStyle(one).backgroundColor"
+    assert row.locator(".level").evaluate(paper) == "rgba(0, 0, 0, 0)"
+    page.close()
+
+
+def names(browser, options):
+    """Exchanges have their names in rows, tooltips, the family and the lists of values."""
+    page = Page(browser, options.base, width=1920)
+    tab = named(page)
+    page.go("#/search?query=ibm", ".rows tbody tr")
+    expect(tab.locator(".rows tbody .c-exch").first).to_have_text("USUnited States")
+    expect(tab.locator(".rows tbody .exchange").first).to_have_attribute("title", "United States")
+    tab.locator("[data-field=exchCode]").click()
+    tab.keyboard.type("LONDON")
+    option = tab.locator(".picker-panel:not([hidden]) [role=option]")
+    expect(option).to_have_count(1)
+    expect(option).to_contain_text("LN")
+    tab.keyboard.press("Enter")
+    tab.keyboard.press("Escape")
+    tab.wait_for_url(re.compile("exchCode=LN"))
+    expect(tab.locator(".chip")).to_have_attribute("title", "London Stock Exchange")
+    page.go(f"#/instrument/{IBM}", ".tree")
+    expect(tab.locator(".tree .present")).to_contain_text("United States")
+    expect(tab.locator(".facts")).to_contain_text("United States")
+    page.go("#/search?query=microsoft", ".facet-value")
+    expect(tab.locator("[data-field='exchCode US']")).to_contain_text("United States")
+    page.close()
+
+
+def picker(browser, options):
+    """A list of values has only those that find something, each with its number."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm&exchCode=US", ".rows tbody tr")
+    tab.locator("[data-field=exchCode]").click()
+    shown = tab.locator(".picker-panel:not([hidden]) [role=option]")
+    expect(shown.first).to_be_visible()
+    values = ask(options.base, "facets?query=ibm&properties=exchCode")["facets"]["exchCode"]["values"]
+    assert len(values) > 5
+    texts = shown.evaluate_all("all => all.map((one) => [one.children[1].textContent, one.lastChild.textContent])")
+    assert sorted(texts) == sorted([one["value"], f"{one['count']:,}"] for one in values), texts
+    page.close()
+
+
+def family_words(tab):
+    return tab.locator(".family-head p").inner_text()
+
+
+def counts_agree(browser, options):
+    """The number of listings is the same in suggestions, results and family, and the sum of its parts."""
+    page = Page(browser, options.base)
+    tab = page.go(f"#/search?query={SHARE_CLASS}", ".rows tbody tr")
+    number = int(re.match(r"\d+", tab.locator(".listings").first.inner_text())[0])
+    tab.locator("#query").fill("ibm")
+    expect(tab.locator("#suggestions [role=option]").first).to_contain_text(f"{number} listings")
+    page.go(f"#/instrument/{IBM}", ".tree")
+    all_, composites, venues = map(int, re.findall(r"\d+", family_words(tab)))
+    assert all_ == number == composites + venues, family_words(tab)
+    assert tab.locator(".tree a.t-link, .tree span.t-link").count() == number
+    # IBM's composite in London is not in the sample: its branch is folded away.
+    hidden = tab.locator(".t-partial")
+    expect(hidden.locator("summary").first).to_have_text("1 venue of 1 composite that are not in the data")
+    expect(hidden.locator(".t-link").first).to_be_hidden()
+    hidden.locator("summary").first.click()
+    expect(hidden.locator(".t-link").first).to_be_visible()
+    page.close()
+
+
+def share_class(browser, options):
+    """A share class has a separate page, which the family and the identifiers link."""
+    page = Page(browser, options.base)
+    tab = page.tab
+    page.go(f"#/instrument/{IBM}", ".tree")
+    words = family_words(tab)
+    tab.get_by_role("link", name="its family").click()
+    expect(tab.locator("h1")).to_have_text("INTL BUSINESS MACHINES CORP")
+    assert "INTL BUSINESS" in tab.title(), tab.title()
+    expect(tab.locator(".head-line")).to_contain_text("share class")
+    expect(tab.locator(".pairs .copyable")).to_have_text(SHARE_CLASS)
+    assert family_words(tab) == words
+    expect(tab.locator("[aria-current=true]")).to_have_count(0)
+    tab.locator(".tree a.t-link").first.click()
+    tab.get_by_role("link", name="Its page").click()
+    expect(tab.locator("h1")).to_have_text("INTL BUSINESS MACHINES CORP")
+    page.close()
+
+
+def start(browser, options):
+    """The start page says what is in the data, and its examples find something, in any data."""
+    page = Page(browser, options.base)
+    tab = named(page)
+    page.go("", ".examples li")
+    expect(tab.locator(".in-here")).to_contain_text("20,051 instruments, of 22 November 2026.")
+    links = [link.get_attribute("href") for link in tab.locator(".examples a").all()]
+    assert len(links) == 5 and any("MSFT" in link for link in links), links
+    for link in links:
+        page.go(link, ".rows tbody tr")
+    page.close()
+    # The server's own report, over the sample and over other data.
+    for base, what in (options.base, "the sample that comes with the program"), (options.hostile, "instruments, of"):
+        if not base:
+            continue
+        page = Page(browser, base)
+        tab = page.go("", ".examples li")
+        expect(tab.locator(".in-here")).to_contain_text(what)
+        links = [link.get_attribute("href") for link in tab.locator(".examples a").all()]
+        assert len(links) >= 3, links
+        assert base == options.hostile or any("IBM" in link for link in links), links
+        for link in links:
+            page.go(link, ".rows tbody tr")
+        page.close()
+
+
+def three_keys(browser, options):
+    """From the search box, the first result is at most three keys away."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm", ".rows tbody tr")
+    first = tab.locator(".rows tbody th a").first
+    tab.locator("#query").focus()
+    tab.keyboard.press("ArrowDown")
+    expect(first).to_be_focused()
+    tab.locator("#query").focus()
+    for _ in range(2):
+        tab.keyboard.press("Tab")
+        if tab.evaluate("document.activeElement.id") == "to-results":
+            break
+    expect(tab.locator("#to-results")).to_be_in_viewport()
+    tab.keyboard.press("Enter")
+    expect(first).to_be_focused()
+    # Straight from typing: Enter searches, and the arrow goes into the list.
+    tab.locator("#query").fill("apple")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(re.compile("query=apple"))
+    expect(tab.locator(".rows tbody th").first).to_have_text("AAPL")
+    tab.keyboard.press("ArrowDown")
+    expect(first).to_be_focused()
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(re.compile("#/instrument/"))
+    page.close()
+
+
+def copied(browser, options):
+    """The word that confirms a copy is not cut off, at any width."""
+    for width in (380, 1280, 1920):
+        page = Page(browser, options.base, width=width, permissions=["clipboard-read", "clipboard-write"])
+        tab = page.go("#/search?query=ibm", ".rows tbody tr")
+        button = tab.locator(".rows .copyable").first
+        button.click()
+        expect(button).to_have_class(re.compile("copied"))
+        assert "Copied" in button.evaluate("one => getComputedStyle(one, '::after').content")
+        # The word is drawn inside the button, and the button inside the table.
+        assert button.evaluate("one => one.scrollWidth <= one.clientWidth"), width
+        end, edge = button.evaluate("one => [one.getBoundingClientRect().right, one.closest('.scroller').getBoundingClientRect().right]")
+        assert end <= edge + 1, (width, end, edge)
+        page.close()
+
+
+def underlying(browser, options):
+    """An option leads to its underlying, and the underlying to its options."""
+    page = Page(browser, options.base)
+    tab = page.go("#/instrument/BBG019KNL404", ".related li")
+    expect(tab.locator(".related li").first).to_have_text("Underlying: AAPL US APPLE INC")
+    tab.locator(".related a").first.click()
+    expect(tab.locator("h1")).to_have_text("AAPL US")
+    tab.get_by_role("link", name=re.compile(r"^\d+ options on AAPL US$")).click()
+    tab.wait_for_selector(".rows tbody tr")
+    assert all("AAPL" in ticker for ticker in securities(tab)), securities(tab)
+    page.close()
