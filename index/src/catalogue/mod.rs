@@ -26,8 +26,9 @@ use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::rows::Row;
 use crate::query::{Filters, Lookup, Place, Search};
-use crate::search::best::{SortedRow, best, exact};
+use crate::search::best::{Prepared, SortedRow, best, exact};
 use crate::search::matches::Matches;
+use crate::search::named::named;
 use crate::search::plan::Plan;
 use crate::search::{Hit, Page, plan, unless_more};
 use crate::suggest::{Suggest, Suggestion, suggest};
@@ -216,12 +217,19 @@ impl Catalogue {
         hits_max: usize,
         meter: &Meter,
     ) -> Result<Page<Place>> {
-        // One row more than asked for shows whether another page follows.
-        let mut found = Vec::with_capacity(hits_max + 1);
-        for (number, part) in (0..).zip(&self.generation.parts) {
+        let keywords = search.keywords.as_ref();
+        let prepared = self.generation.parts.iter().map(|part| {
             meter.charge(PART_UNITS)?;
             let plan = self.plan(part, search, meter)?;
-            let rows = best(part, &plan, search, self.vocabulary(), after, hits_max + 1, meter)?;
+            Prepared::new(part, plan, keywords, self.vocabulary(), meter)
+        });
+        let mut prepared = prepared.collect::<Result<Vec<_>>>()?;
+        let named = named(&mut prepared, search, meter)?;
+        // One row more than asked for shows whether another page follows.
+        let mut found = Vec::with_capacity(hits_max + 1);
+        for (number, prepared) in (0..).zip(prepared) {
+            let named = named.filter(|hit| hit.part == number).map(|hit| hit.doc);
+            let rows = best(prepared, named, keywords, after, hits_max + 1, meter)?;
             let hit = |SortedRow { sort_key, doc }| (sort_key, Hit { part: number, doc });
             found.extend(rows.into_iter().map(hit));
         }

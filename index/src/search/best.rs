@@ -12,6 +12,7 @@ use tantivy::{DocSet as _, TERMINATED, Term};
 
 use super::conditions::Conditions;
 use super::matches::Matches;
+use super::named::NAMES_MAX;
 use super::plan::{Alternative, Driver, Plan, TERM_UNITS};
 use super::positions::{END, POSITION_UNITS, Positions, STEP_UNITS};
 use super::row_set::RowSet;
@@ -23,13 +24,16 @@ use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::ranks::rank::{RANK_BITS, Rank};
-use crate::query::{Keywords, Place, Search};
+use crate::query::{Keywords, Place};
 
 /// The way in which a row came to match. The earlier the tier, the more surely the row is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Tier {
     /// The whole text is an identifying number of the row, such as an ISIN or a FIGI.
     Identifier,
+    /// The text is one word, and names the company of which the row is the best listing
+    /// ([`named`](mod@super::named)).
+    Named,
     /// The whole text is the ticker, the name or a symbol of the row.
     Exact,
     /// The row holds the words, and is of the kind that one of them names.
@@ -74,34 +78,101 @@ const POSTINGS_CHARGED: u64 = 4096;
 /// rows in the order of DocIds instead.
 const FILTER_STEPS_MIN: u32 = 4096;
 
+/// A part that is about to answer a search.
+pub(crate) struct Prepared<'a> {
+    pub(crate) part: &'a Part,
+    pub(crate) plan: Plan,
+    /// See [`exact`].
+    pub(crate) exact: RowSet,
+    /// The rows that words lead to, in the order of ranks; `None` when they are so few that all of
+    /// them are read.
+    of_words: Option<Vec<RankedWords<'a>>>,
+}
+
+impl<'a> Prepared<'a> {
+    pub(crate) fn new(
+        part: &'a Part,
+        plan: Plan,
+        keywords: Option<&Keywords>,
+        vocabulary: &Vocabulary,
+        meter: &Meter,
+    ) -> Result<Self> {
+        let exact = match keywords {
+            Some(keywords) => exact(part, &plan, keywords, vocabulary, meter)?,
+            None => RowSet::new(part.rows.len() as u32),
+        };
+        let of_words = match &plan.driver {
+            Driver::Words(alternatives) if plan.rows_max() > FEW_ROWS => {
+                let ranked = alternatives.iter().map(|words| RankedWords::new(part, words, meter));
+                Some(ranked.collect::<Result<_>>()?)
+            }
+            _ => None,
+        };
+        Ok(Self { part, plan, exact, of_words })
+    }
+
+    /// The first rows of a kind that words lead to, with their ranks, in the order of ranks: best
+    /// listings only, and at most [`NAMES_MAX`]. Kinds must be asked for in their order.
+    pub(crate) fn first_of(&mut self, kind: Kind, meter: &Meter) -> Result<Vec<(Rank, u32)>> {
+        let ranks = &self.part.ranks;
+        let mut first = Vec::new();
+        let Some(of_words) = &mut self.of_words else {
+            for doc in Matches::new(self.part, &self.plan, meter)? {
+                meter.charge(ADD_UNITS)?;
+                let rank = ranks.rank(doc);
+                if rank.kind() == kind && rank.is_best() {
+                    first.push((rank, doc));
+                }
+            }
+            first.sort_unstable();
+            first.truncate(NAMES_MAX);
+            return Ok(first);
+        };
+        let range = ranks.of_kind(kind);
+        let mut next = |target| {
+            let positions = of_words.iter_mut().map(|words| words.seek(target, meter));
+            positions.min().unwrap_or(END)
+        };
+        let mut position = next(range.start);
+        while position < range.end && first.len() < NAMES_MAX {
+            let doc = ranks.doc(position);
+            let rank = ranks.rank(doc);
+            if !rank.is_best() {
+                break;
+            }
+            first.push((rank, doc));
+            position = next(position + 1);
+        }
+        meter.check()?;
+        Ok(first)
+    }
+}
+
 /// The best rows of a part after the place `after`, in order: `wanted` rows, or all when there are
-/// fewer.
+/// fewer. `named` is the row that the text names, if the part has it.
 pub(crate) fn best(
-    part: &Part,
-    plan: &Plan,
-    search: &Search,
-    vocabulary: &Vocabulary,
+    prepared: Prepared<'_>,
+    named: Option<u32>,
+    keywords: Option<&Keywords>,
     after: Option<Place>,
     wanted: usize,
     meter: &Meter,
 ) -> Result<Vec<SortedRow>> {
-    let tiers = Tiers::new(part, plan, search.keywords.as_ref(), vocabulary, meter)?;
+    let Prepared { part, plan, exact, of_words } = prepared;
+    let tiers = Tiers::new(part, &plan, exact, named, keywords, meter)?;
     let after = after.map(|after| part.ranks.after(after));
     let mut page = Collector { part, tiers, after, wanted, found: Vec::new() };
-    match &plan.driver {
-        Driver::Words(_) if plan.rows_max() <= FEW_ROWS => {
-            page.add_all(Matches::new(part, plan, meter)?, meter)?;
-        }
-        Driver::Words(alternatives) => {
-            let of_words = alternatives.iter().map(|words| RankedWords::new(part, words, meter));
-            let mut of_words = of_words.collect::<Result<Vec<_>>>()?;
+    match (&plan.driver, of_words) {
+        (Driver::Words(_), None) => page.add_all(Matches::new(part, &plan, meter)?, meter)?,
+        (Driver::Words(_), Some(mut of_words)) => {
+            of_words.iter_mut().try_for_each(|words| words.rewind(meter))?;
             page.add_whole_text(&mut of_words, meter)?;
             let steps = meter.within(meter.left() / RANKED_SHARE);
             let found = page.add_ranked(&mut RankedRows::Words(of_words), &steps);
             meter.absorb(&steps)?;
             found?;
         }
-        Driver::Filters { filters, .. } => {
+        (Driver::Filters { filters, .. }, _) => {
             meter.charge(filters.units())?;
             let conditions = Conditions::new(part, filters);
             // When most rows pass the filters, the first rows in the order of ranks fill the
@@ -116,12 +187,12 @@ pub(crate) fn best(
             match found {
                 Err(Error::TakesMore(_)) => {
                     page.found.clear();
-                    page.add_all(Matches::new(part, plan, meter)?, meter)?;
+                    page.add_all(Matches::new(part, &plan, meter)?, meter)?;
                 }
                 found => found?,
             }
         }
-        Driver::Nothing => {}
+        (Driver::Nothing, _) => {}
     }
     Ok(page.finish())
 }
@@ -193,12 +264,17 @@ impl Collector<'_> {
         Ok(meter.check()?)
     }
 
-    /// Adds the rows of the first two tiers. They are found by the whole text, not by its words.
+    /// Adds the rows of the first three tiers. They are found by the whole text, not by its words.
     fn add_whole_text(&mut self, of_words: &mut [RankedWords<'_>], meter: &Meter) -> Result<()> {
         let Plan { by_number, identified, .. } = self.tiers.plan;
         for doc in by_number.iter() {
             meter.charge(ADD_UNITS)?;
             self.add(Tier::Identifier, doc);
+        }
+        let named = self.tiers.named.filter(|doc| !by_number.contains(*doc));
+        if let Some(doc) = named {
+            meter.charge(ADD_UNITS)?;
+            self.add(Tier::Named, doc);
         }
         // The lists of words are in the order of ranks.
         let mut positions = RowSet::new(self.part.ranks.len());
@@ -214,6 +290,7 @@ impl Collector<'_> {
             }
             let doc = self.part.ranks.doc(position);
             let matches = !by_number.contains(doc)
+                && named != Some(doc)
                 && (identified.contains(doc)
                     || of_words.iter_mut().any(|words| words.holds(position, meter)));
             if matches {
@@ -250,9 +327,8 @@ impl Collector<'_> {
             // A seek that the meter refused returned the end, too.
             meter.check()?;
         }
-        let Plan { by_number, identified, .. } = self.tiers.plan;
-        for doc in identified.iter() {
-            if !by_number.contains(doc) && !self.tiers.exact.contains(doc) {
+        for doc in self.tiers.plan.identified.iter() {
+            if self.tiers.of(self.part, doc) == Tier::Joined {
                 meter.charge(ADD_UNITS)?;
                 self.add(Tier::Joined, doc);
             }
@@ -284,6 +360,8 @@ struct Tiers<'a> {
     plan: &'a Plan,
     /// See [`exact`].
     exact: RowSet,
+    /// The row that the text names.
+    named: Option<u32>,
     /// The positions of the rows of each kind that a word of the question names. The ranges
     /// ascend and do not overlap.
     of_kind: Vec<Range<u32>>,
@@ -295,14 +373,14 @@ impl<'a> Tiers<'a> {
     fn new(
         part: &Part,
         plan: &'a Plan,
+        exact: RowSet,
+        named: Option<u32>,
         keywords: Option<&Keywords>,
-        vocabulary: &Vocabulary,
         meter: &Meter,
     ) -> Result<Self> {
-        let [exact, elsewhere] = [0, part.rows.len() as u32].map(RowSet::new);
-        let mut tiers = Self { plan, exact, of_kind: Vec::new(), elsewhere };
+        let elsewhere = RowSet::new(part.rows.len() as u32);
+        let mut tiers = Self { plan, exact, named, of_kind: Vec::new(), elsewhere };
         let Some(keywords) = keywords else { return Ok(tiers) };
-        tiers.exact = self::exact(part, plan, keywords, vocabulary, meter)?;
         for word in keywords.words() {
             // A word with a single run is usually equal to that run.
             let whole = Some(&word.squeezed).filter(|whole| word.runs.first() != Some(*whole));
@@ -325,6 +403,8 @@ impl<'a> Tiers<'a> {
     fn of(&self, part: &Part, doc: u32) -> Tier {
         if self.plan.by_number.contains(doc) {
             Tier::Identifier
+        } else if self.named == Some(doc) {
+            Tier::Named
         } else if self.exact.contains(doc) {
             Tier::Exact
         } else if self.plan.identified.contains(doc) {

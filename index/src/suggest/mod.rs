@@ -39,6 +39,7 @@ use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
+use crate::part::ranks::rank::Rank;
 use crate::query::{Filters, Keywords};
 use crate::search::conditions::Conditions;
 use crate::search::positions::POSITION_UNITS;
@@ -68,11 +69,16 @@ const ENOUGH: usize = 3;
 /// The points that a row gains when the whole text is an identifying number of it, such as an
 /// ISIN, and when the whole text is its ticker, its name or a symbol of it.
 const NUMBER: i32 = 5_000;
-const WHOLE: i32 = 190;
+const WHOLE: i32 = 130;
 
 /// The points that a row gains when the text says its ticker with an exchange or a market sector,
 /// or in another spelling.
 const SPELLED: i32 = 190;
+
+/// The points that a row loses when it has the smallest importance or none, in an index that has
+/// importances; and how much less its other signals then count.
+const IMPORTANCE: i32 = 400;
+const IMPORTANCE_SHARE: i32 = 2;
 
 /// A question for suggestions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -129,15 +135,6 @@ pub(crate) fn suggest(
     meter.absorb(&work)?;
     meter.charge(LISTINGS_UNITS * (limit * parts.len()) as u64)?;
     Ok(suggester.best(candidates))
-}
-
-/// The points that a row loses by its signals, with its kind and the ordinal of its importance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Cost {
-    kind: Kind,
-    importance: Reverse<u16>,
-    points: i32,
-    hit: Hit,
 }
 
 /// The work for one question.
@@ -299,13 +296,16 @@ impl Suggester<'_> {
             }
             _ => Vec::new(),
         };
-        let costs = self.costs(candidates.fits.keys().copied());
-        let mut all: Vec<_> = costs
+        let mut all: Vec<_> = candidates
+            .fits
             .into_iter()
-            .map(|Cost { kind, importance, points, hit }| {
-                let fit = candidates.fits[&hit];
-                let of_kind = if said.contains(&kind) { 0 } else { cost(kind) };
-                ((-(fit.points - of_kind - points), importance, hit), fit)
+            .map(|(hit, fit)| {
+                let ranks = &self.parts[hit.part as usize].ranks;
+                let rank = ranks.rank(hit.doc);
+                let of_kind = if said.contains(&rank.kind()) { 0 } else { cost(rank.kind()) };
+                let importance = Reverse(rank.ordinal());
+                let points = fit.points - of_kind - cost_of(rank, ranks.importances());
+                ((-points, importance, hit), fit)
             })
             .collect();
         all.sort_unstable_by_key(|(order, _)| *order);
@@ -325,24 +325,6 @@ impl Suggester<'_> {
         best
     }
 
-    /// The points that each row loses by its signals. Rows of one kind take the costs of all of them in the
-    /// order of their importances, so that the more important of two equal fits comes first.
-    fn costs(&self, hits: impl Iterator<Item = Hit>) -> Vec<Cost> {
-        let cost = |hit: Hit| {
-            let rank = self.parts[hit.part as usize].ranks.rank(hit.doc);
-            let (kind, importance) = (rank.kind(), Reverse(rank.ordinal()));
-            Cost { kind, importance, points: rank.cost(), hit }
-        };
-        let mut costs: Vec<Cost> = hits.map(cost).collect();
-        costs.sort_unstable();
-        for of_kind in costs.chunk_by_mut(|a, b| a.kind == b.kind) {
-            let mut points: Vec<i32> = of_kind.iter().map(|cost| cost.points).collect();
-            points.sort_unstable();
-            of_kind.iter_mut().zip(points).for_each(|(cost, points)| cost.points = points);
-        }
-        costs
-    }
-
     /// The number of rows of a security.
     fn listings(&self, share_class: Option<Figi>, composite: Option<Figi>) -> usize {
         let value = share_class.map(IdValue::share_class).or(composite.map(IdValue::composite));
@@ -351,6 +333,15 @@ impl Suggester<'_> {
         let parts = self.parts.iter();
         parts.map(|part| part.identifiers.find(kind, value.as_str()).len()).sum()
     }
+}
+
+/// The points that a row loses by its rank, in a catalogue with that many different importances.
+fn cost_of(rank: Rank, importances: usize) -> i32 {
+    if importances == 0 {
+        return rank.cost();
+    }
+    let larger = importances - usize::from(rank.ordinal()).min(importances);
+    IMPORTANCE * larger as i32 / importances as i32 + rank.cost() / IMPORTANCE_SHARE
 }
 
 /// The first positions of the rows of a set that pass the conditions, at most [`READ_MAX`], in

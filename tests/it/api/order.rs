@@ -1,10 +1,12 @@
 //! Contract, chapter 10: the order of the rows of a search. Each test isolates one step of the
 //! order; `golden/relevance` tests whether people find the instruments that they mean.
 
+use std::path::Path;
+
+use figdex_ingest::{Build, Input};
 use serde_json::{Value, json};
 
-use crate::support::figi;
-use crate::support::{Server, figis};
+use crate::support::{Server, build_of, figi, figis};
 
 /// A server over rows that are given in the expected order. Their FIGIs descend, so that FIGI order
 /// is the reverse.
@@ -116,7 +118,8 @@ fn the_importances() {
         important(with(share("OTHER"), "alias", "ZEBRA"), "1e13"),
     ];
     let (server, wanted) = server(&rows);
-    assert_eq!(search(&server, "zebra"), wanted);
+    // In capitals, the word names no company (contract 10.9).
+    assert_eq!(search(&server, "ZEBRA"), wanted);
     let suggested = server.request("GET", "/suggest?query=zebra+min", &[], "").body;
     assert!(!suggested.contains("importance"), "{suggested}");
 
@@ -148,6 +151,89 @@ fn the_importances() {
         listing(902, "LN", ""),
     ]);
     assert_eq!(search(&server, "zebra"), wanted);
+}
+
+/// The names of the rows that a search finds, page by page.
+fn walk(server: &Server, query: &str) -> Vec<String> {
+    let (mut names, mut start) = (Vec::new(), None::<String>);
+    loop {
+        let mut body = json!({"query": query});
+        if let Some(start) = start {
+            body["start"] = start.into();
+        }
+        let answer = server.post("/v3/search", &body.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let answer: Value = serde_json::from_str(&answer.body).unwrap();
+        let rows = answer["data"].as_array().unwrap().iter();
+        names.extend(rows.map(|row| row["name"].as_str().unwrap().to_owned()));
+        start = answer["next"].as_str().map(str::to_owned);
+        if start.is_none() {
+            return names;
+        }
+    }
+}
+
+/// contract 10.9: the company that a word alone names comes first, before a ticker that is wanted
+/// less; and only once, on whatever page the search is, and however the index is cut.
+#[test]
+fn a_word_alone_names_a_company() {
+    let listings = |name: &str, share_class: u32, count: usize| {
+        vec![with(share(name), "shareClassFIGI", &figi(share_class)); count]
+    };
+    let ticker = |name: &str| with(share(name), "ticker", "ZEBRA");
+    let important = |row: Value, importance: &str| with(row, "importance", importance);
+    let first = |rows: &[Value], query: &str, expected: &str| {
+        let dump: String = (0..)
+            .zip(rows)
+            .map(|(number, row)| format!("{}\n", with(row.clone(), "figi", &figi(number))))
+            .collect();
+        let one = Server::of_dump(&dump);
+        let names = walk(&one, query);
+        assert_eq!(names[0], expected, "{query} {names:?}");
+        assert_eq!(names.len(), rows.len(), "{names:?}");
+        let input = Input::Memory("dump", dump.into_bytes().into());
+        let parts = |index: &Path| Build {
+            part_instruments_max: Some(rows.len() as u32 / 4 + 1),
+            ..build_of(vec![input], index)
+        };
+        assert_eq!(walk(&Server::build(parts), query), names);
+    };
+
+    // Twice as many listings, also when many rows hold the word.
+    for more in [0, 300] {
+        let mut rows = listings("ZEBRA MINING", 901, 4);
+        rows.push(ticker("OTHER"));
+        rows.extend((0..more).map(|number| share(&format!("GREAT ZEBRA {number}"))));
+        first(&rows, "zebra", "ZEBRA MINING");
+        first(&rows, "Zebra", "ZEBRA MINING");
+        first(&rows, "ZEBRA", "OTHER");
+        // A second word, or a ticker with as many listings.
+        first(&[&rows[..4], &[ticker("ZEBRA MINING")]].concat(), "zebra mining", "ZEBRA MINING");
+        let few = [&rows[..1], &rows[4..]].concat();
+        first(&few, "zebra", "OTHER");
+    }
+    // A larger importance, whatever the listings.
+    let mut rows = vec![with(ticker("OTHER"), "shareClassFIGI", &figi(902)); 8];
+    rows.push(important(rows[0].clone(), "5"));
+    rows.push(important(share("THE ZEBRA-MINING COMPANY"), "6"));
+    first(&rows, "zebra", "THE ZEBRA-MINING COMPANY");
+    rows[9] = important(share("ZEBRA MINING"), "4");
+    first(&rows, "zebra", "OTHER");
+    // A receipt; not a fund.
+    rows[9] = important(share("ZEBRA MINING-SPON ADR"), "6");
+    first(&rows, "zebra", "ZEBRA MINING-SPON ADR");
+    rows[9] = important(share("ZEBRA MINING ETF"), "6");
+    rows[9].as_object_mut().unwrap().remove("securityType2");
+    first(&rows, "zebra", "OTHER");
+    // The ticker of a fund, whose importance is not known.
+    let fund = with(with(ticker("OTHER ETF"), "securityType2", "Mutual Fund"), "exchCode", "US");
+    first(&[fund, important(share("ZEBRA MINING"), "6")], "zebra", "OTHER ETF");
+    // A name that has the word elsewhere.
+    let mut rows = listings("GREAT ZEBRA", 901, 3);
+    rows.extend(listings("ZEBRA MINING", 902, 2));
+    first(&rows, "zebra", "ZEBRA MINING");
+    rows.extend(listings("GREAT ZEBRA", 901, 5));
+    first(&rows, "zebra", "GREAT ZEBRA");
 }
 
 /// The more important one of two suggestions that fit alike comes first, also for a beginning.

@@ -105,6 +105,11 @@ impl Ranks {
         self.importances.at(self.rank(doc).ordinal())
     }
 
+    /// The number of different importances; 0 when no row of the generation has one.
+    pub(crate) fn importances(&self) -> usize {
+        self.importances.count()
+    }
+
     /// The place of a row with this sort key ([`Rank::sort_key`]).
     pub(crate) fn place(&self, sort_key: u64, figi: Figi) -> Place {
         let rank = Rank::of_sort_key(sort_key);

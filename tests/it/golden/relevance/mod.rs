@@ -11,6 +11,8 @@
 //! machines the part of the real instruments stays unchanged.
 //! `FIGDEX_BLESS=1 cargo test --test it relevance` writes the file.
 
+mod companies;
+
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::fs;
