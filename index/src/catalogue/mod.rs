@@ -26,10 +26,11 @@ use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::rows::Row;
 use crate::query::{Filters, Lookup, Place, Search};
-use crate::search::best::{Prepared, SortedRow, best, exact};
+use crate::search::best::{SortedRow, best};
 use crate::search::matches::Matches;
 use crate::search::named::named;
 use crate::search::plan::Plan;
+use crate::search::prepared::{Prepared, exact};
 use crate::search::{Hit, Page, plan, unless_more};
 use crate::suggest::{Suggest, Suggestion, suggest};
 

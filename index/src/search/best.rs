@@ -1,6 +1,6 @@
 //! Fifth step of a search: the best rows of one part, those that a person would want first.
 //!
-//! The order of a search (contract 10.2 to 10.8) is by [`Tier`], which says how a row came to
+//! The order of a search (contract 10.2 to 10.9) is by [`Tier`], which says how a row came to
 //! match; then by rank, which does not depend on the question (`part::ranks`); then by FIGI. Where
 //! few rows match, all of them are read and sorted. Where many match, they are read in the order
 //! of ranks, tier by tier, until the page is full.
@@ -12,15 +12,13 @@ use tantivy::{DocSet as _, TERMINATED, Term};
 
 use super::conditions::Conditions;
 use super::matches::Matches;
-use super::named::NAMES_MAX;
-use super::plan::{Alternative, Driver, Plan, TERM_UNITS};
-use super::positions::{END, POSITION_UNITS, Positions, STEP_UNITS};
+use super::plan::{Driver, Plan, TERM_UNITS};
+use super::positions::{END, POSITION_UNITS, STEP_UNITS};
+use super::prepared::{FEW_ROWS, Prepared, RankedWords};
 use super::row_set::RowSet;
-use super::whole_text;
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::kind::Kind;
-use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::ranks::rank::{RANK_BITS, Rank};
@@ -54,9 +52,6 @@ pub(crate) struct SortedRow {
     pub(crate) doc: u32,
 }
 
-/// When at most this many rows may match, all of them are read and sorted.
-const FEW_ROWS: u64 = 256;
-
 /// Units of work of adding a row that was found in the order of ranks.
 const FOUND_UNITS: u64 = 16;
 
@@ -77,76 +72,6 @@ const POSTINGS_CHARGED: u64 = 4096;
 /// The fewest steps that a search without words takes in the order of ranks before it reads its
 /// rows in the order of DocIds instead.
 const FILTER_STEPS_MIN: u32 = 4096;
-
-/// A part that is about to answer a search.
-pub(crate) struct Prepared<'a> {
-    pub(crate) part: &'a Part,
-    pub(crate) plan: Plan,
-    /// See [`exact`].
-    pub(crate) exact: RowSet,
-    /// The rows that words lead to, in the order of ranks; `None` when they are so few that all of
-    /// them are read.
-    of_words: Option<Vec<RankedWords<'a>>>,
-}
-
-impl<'a> Prepared<'a> {
-    pub(crate) fn new(
-        part: &'a Part,
-        plan: Plan,
-        keywords: Option<&Keywords>,
-        vocabulary: &Vocabulary,
-        meter: &Meter,
-    ) -> Result<Self> {
-        let exact = match keywords {
-            Some(keywords) => exact(part, &plan, keywords, vocabulary, meter)?,
-            None => RowSet::new(part.rows.len() as u32),
-        };
-        let of_words = match &plan.driver {
-            Driver::Words(alternatives) if plan.rows_max() > FEW_ROWS => {
-                let ranked = alternatives.iter().map(|words| RankedWords::new(part, words, meter));
-                Some(ranked.collect::<Result<_>>()?)
-            }
-            _ => None,
-        };
-        Ok(Self { part, plan, exact, of_words })
-    }
-
-    /// The first rows of a kind that words lead to, with their ranks, in the order of ranks: best
-    /// listings only, and at most [`NAMES_MAX`]. Kinds must be asked for in their order.
-    pub(crate) fn first_of(&mut self, kind: Kind, meter: &Meter) -> Result<Vec<(Rank, u32)>> {
-        let ranks = &self.part.ranks;
-        let mut first = Vec::new();
-        let Some(of_words) = &mut self.of_words else {
-            for doc in Matches::new(self.part, &self.plan, meter)? {
-                meter.charge(ADD_UNITS)?;
-                let rank = ranks.rank(doc);
-                if rank.kind() == kind && rank.is_best() {
-                    first.push((rank, doc));
-                }
-            }
-            first.sort_unstable();
-            first.truncate(NAMES_MAX);
-            return Ok(first);
-        };
-        let range = ranks.of_kind(kind);
-        let mut next = |target| {
-            let positions = of_words.iter_mut().map(|words| words.seek(target, meter));
-            positions.min().unwrap_or(END)
-        };
-        let mut position = next(range.start);
-        while position < range.end && first.len() < NAMES_MAX {
-            let doc = ranks.doc(position);
-            let rank = ranks.rank(doc);
-            if !rank.is_best() {
-                break;
-            }
-            first.push((rank, doc));
-            position = next(position + 1);
-        }
-        meter.check()?;
-        Ok(first)
-    }
-}
 
 /// The best rows of a part after the place `after`, in order: `wanted` rows, or all when there are
 /// fewer. `named` is the row that the text names, if the part has it.
@@ -195,27 +120,6 @@ pub(crate) fn best(
         (Driver::Nothing, _) => {}
     }
     Ok(page.finish())
-}
-
-/// The rows whose ticker, name or symbol is the whole text. Some of them may not match the search,
-/// and must not be shown; the others are of [`Tier::Exact`] or [`Tier::Identifier`].
-pub(crate) fn exact(
-    part: &Part,
-    plan: &Plan,
-    keywords: &Keywords,
-    vocabulary: &Vocabulary,
-    meter: &Meter,
-) -> Result<RowSet> {
-    let mut exact = whole_text::exact(part, keywords, vocabulary, meter)?;
-    let has_symbols = plan.identified.len() > plan.by_number.len();
-    if has_symbols && whole_text::is_plain(keywords.text()) {
-        meter.charge(plan.identified.len() as u64)?;
-        for doc in plan.identified.iter().filter(|doc| !plan.by_number.contains(*doc)) {
-            exact.insert(doc);
-        }
-        exact.sort();
-    }
-    Ok(exact)
 }
 
 /// The rows of a page, as they are found.
@@ -358,7 +262,7 @@ impl Collector<'_> {
 /// The tiers of the rows of a part that match.
 struct Tiers<'a> {
     plan: &'a Plan,
-    /// See [`exact`].
+    /// The rows whose ticker, name or symbol is the whole text; some of them may not match.
     exact: RowSet,
     /// The row that the text names.
     named: Option<u32>,
@@ -482,52 +386,5 @@ impl RankedRows<'_> {
                 END
             }
         }
-    }
-}
-
-/// The rows of one alternative, in the order of ranks.
-struct RankedWords<'a> {
-    part: &'a Part,
-    positions: Positions<'a>,
-    verified: Conditions<'a>,
-    /// Units of work of going back to before the first row.
-    rewind_units: u64,
-    /// Units of work of going to one row and verifying it.
-    step_units: u64,
-}
-
-impl<'a> RankedWords<'a> {
-    fn new(part: &'a Part, alternative: &Alternative, meter: &Meter) -> Result<Self> {
-        meter.charge(alternative.verified.units())?;
-        let verified = Conditions::new(part, &alternative.verified);
-        let words = alternative.words.iter().map(|word| Positions::of_word(part, word, meter));
-        let positions = Positions::all(words.collect::<Result<_>>()?);
-        let rewind_units = STEP_UNITS * alternative.terms();
-        let step_units = STEP_UNITS + verified.row_units();
-        Ok(Self { part, positions, verified, rewind_units, step_units })
-    }
-
-    fn rewind(&mut self, meter: &Meter) -> Result<()> {
-        meter.charge(self.rewind_units)?;
-        self.positions.rewind();
-        Ok(())
-    }
-
-    fn seek(&mut self, mut target: u32, meter: &Meter) -> u32 {
-        while meter.charge(self.step_units).is_ok() {
-            let position = self.positions.seek(target, meter);
-            if position == END || self.verified.pass(self.part.ranks.doc(position)) {
-                return position;
-            }
-            target = position + 1;
-        }
-        END
-    }
-
-    /// Whether the row at a position is one of them. It must be asked for ascending positions.
-    fn holds(&mut self, position: u32, meter: &Meter) -> bool {
-        meter.charge(self.step_units).is_ok()
-            && self.positions.holds(position, meter)
-            && self.verified.pass(self.part.ranks.doc(position))
     }
 }

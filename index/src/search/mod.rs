@@ -11,8 +11,8 @@
 //! 4. [`mod@matches`] executes the plan: the rows that match, in FIGI order. A page of a filter and
 //!    a count end here.
 //! 5. [`best`] finds the first rows in the order of a search. It reads posting lists in the order
-//!    of ranks ([`positions`]) when many rows match. [`named`] finds the company that a word alone
-//!    names.
+//!    of ranks ([`positions`]) when many rows match; [`prepared`] opens them. [`named`] finds the
+//!    company that a word alone names.
 //!
 //! [`facets`] counts the values of the matching rows instead: how many are of each currency, for
 //! example.
@@ -27,6 +27,7 @@ pub(crate) mod matches;
 pub(crate) mod named;
 pub(crate) mod plan;
 pub(crate) mod positions;
+pub(crate) mod prepared;
 pub(crate) mod row_set;
 mod selection;
 pub(crate) mod whole_text;

@@ -5,8 +5,8 @@
 //! wanted most, unless the other reading is nearly as likely.
 
 use super::Hit;
-use super::best::Prepared;
 use super::conditions::Conditions;
+use super::prepared::Prepared;
 use crate::error::Result;
 use crate::instrument::kind::Kind;
 use crate::meter::Meter;
@@ -16,7 +16,7 @@ use crate::query::{Search, Word};
 use crate::words::words;
 
 /// The most names that are read in a part, of shares and of receipts.
-pub(super) const NAMES_MAX: usize = 8;
+const NAMES_MAX: usize = 8;
 
 /// Units of work of reading a name.
 const NAME_UNITS: u64 = 50;
@@ -65,7 +65,9 @@ pub(crate) fn named(
     for (number, prepared) in (0..).zip(prepared) {
         exact.add(prepared, search, meter)?;
         for kind in [Kind::Share, Kind::Receipt] {
-            for (place, (rank, doc)) in prepared.first_of(kind, meter)?.into_iter().enumerate() {
+            for (place, (rank, doc)) in
+                prepared.first_of(kind, NAMES_MAX, meter)?.into_iter().enumerate()
+            {
                 let hit = Hit { part: number, doc };
                 if place == 0 && kind == Kind::Share {
                     let first = first_share.get_or_insert((rank, hit));

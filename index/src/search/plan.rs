@@ -220,7 +220,7 @@ impl Plan {
 
     /// The plan as text for people. `exact` is the number of rows that [`exact`] finds.
     ///
-    /// [`exact`]: super::best::exact
+    /// [`exact`]: super::prepared::exact
     pub(crate) fn display<'a>(
         &'a self,
         exact: usize,

@@ -1,4 +1,4 @@
-//! What people mean by one word that is the name of a large company and of smaller ones too.
+//! Relevance of one word that is the name of a large company and of smaller ones too.
 //!
 //! The truth is a market-capitalisation label of each share class, from Nano Cap to Mega Cap. The
 //! questions are made from it: the first words of the names of large companies, and beginnings of
@@ -35,7 +35,7 @@ const ENDINGS: &str = "inc corp co plc ltd sa ag nv se spa company group grp hol
     oao ojsc ab asa as oyj tbk pt persero public bhd berhad pcl kgaa kk n v s p dl eo ls sf hd rl yc \
     sk dk nk";
 
-/// Of the questions, every second word and every eighth beginning is asked.
+/// The steps by which questions are chosen: every second word, every eighth beginning.
 const WORDS_STEP: usize = 2;
 const BEGINNINGS_STEP: usize = 8;
 
