@@ -32,6 +32,7 @@ use self::rows::{Row, Rows};
 use self::segment::columns::{Columns, CountedColumns, ValueColumn};
 use self::segment::dictionary::Dictionary;
 use self::segment::open_segment;
+use self::segment::postings::RarePostings;
 use self::segment::schema::Fields;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
@@ -52,6 +53,8 @@ pub(crate) struct Part {
     pub(crate) segment: SegmentReader,
     /// The words of the segment.
     pub(crate) dictionary: Dictionary,
+    /// The rows of its rare words.
+    pub(crate) rare_postings: RarePostings,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
 }
@@ -87,6 +90,7 @@ impl Part {
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
             dictionary: Dictionary::open(&segment, fields.words, path)?,
+            rare_postings: RarePostings::open(&segment, fields.words, path)?,
             rows,
             segment,
             fields,
@@ -110,7 +114,8 @@ impl Part {
         }
         self.bitmaps.verify(path, count)?;
         self.numbers.verify(path)?;
-        self.ranks.verify(path, &self.segment, self.fields.words)?;
+        self.dictionary.verify(&self.segment, self.fields.words, path)?;
+        self.ranks.verify(path, &self.segment, self.fields.words, &self.rare_postings)?;
         self.beginnings.verify(path, &self.ranks)?;
         self.identifiers.verify(path, count)
     }

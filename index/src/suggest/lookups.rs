@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::prefix::beginning_with;
 use super::typo::neighbours;
@@ -20,7 +20,7 @@ type Key = (String, usize, bool);
 
 /// The words that were looked up in one part.
 #[derive(Default)]
-pub(super) struct Lookups(RefCell<HashMap<Key, Rc<[DictionaryWord]>>>);
+pub(super) struct Lookups(RefCell<HashMap<Key, Arc<[DictionaryWord]>>>);
 
 impl Lookups {
     /// The most frequent words that begin with a text.
@@ -29,7 +29,7 @@ impl Lookups {
         part: &Part,
         text: &str,
         meter: &Meter,
-    ) -> Result<Rc<[DictionaryWord]>> {
+    ) -> Result<Arc<[DictionaryWord]>> {
         self.once((text.to_owned(), 0, true), || {
             beginning_with(part, text, BEGINNING_WORDS_MAX, meter)
         })
@@ -43,7 +43,7 @@ impl Lookups {
         typos: usize,
         is_unfinished: bool,
         meter: &Meter,
-    ) -> Result<Rc<[DictionaryWord]>> {
+    ) -> Result<Arc<[DictionaryWord]>> {
         self.once((text.to_owned(), typos, is_unfinished), || {
             neighbours(part, text, typos, is_unfinished, meter)
         })
@@ -53,12 +53,12 @@ impl Lookups {
         &self,
         key: Key,
         look_up: impl FnOnce() -> Result<Vec<DictionaryWord>>,
-    ) -> Result<Rc<[DictionaryWord]>> {
+    ) -> Result<Arc<[DictionaryWord]>> {
         if let Some(found) = self.0.borrow().get(&key) {
-            return Ok(Rc::clone(found));
+            return Ok(Arc::clone(found));
         }
-        let found: Rc<[DictionaryWord]> = look_up()?.into();
-        self.0.borrow_mut().insert(key, Rc::clone(&found));
+        let found: Arc<[DictionaryWord]> = look_up()?.into();
+        self.0.borrow_mut().insert(key, Arc::clone(&found));
         Ok(found)
     }
 }

@@ -31,7 +31,13 @@ pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
     let mut folded = Folded::default();
     for word in text.split_whitespace() {
         folded.0.clear();
-        word.chars().for_each(|character| fold(character, &mut folded.0));
+        if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            // As most words are.
+            folded.0.push_str(word);
+            folded.0.make_ascii_lowercase();
+        } else {
+            word.chars().for_each(|character| fold(character, &mut folded.0));
+        }
         if !folded.is_empty() {
             each(&folded);
         }
@@ -88,6 +94,11 @@ impl Folded {
     /// Whether the word has no punctuation and equals `squeezed`.
     pub(crate) fn is(&self, squeezed: &str) -> bool {
         self.0 == squeezed
+    }
+
+    /// The word, if it has no punctuation.
+    pub(crate) fn only_piece(&self) -> Option<&str> {
+        (!self.0.contains(GAP)).then_some(&*self.0)
     }
 
     /// The runs of letters and the runs of digits, in order.

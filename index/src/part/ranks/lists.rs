@@ -20,12 +20,13 @@ use tantivy::{DocSet as _, SegmentReader, TERMINATED};
 use super::Ranks;
 use crate::error::{Error, Result};
 use crate::mapped::{Mapped, first_index, u32_at, u64_at};
+use crate::part::segment::postings::{BLOCK_ROWS, RarePostings};
 
 pub(super) const WORDS: &str = "ranks.words";
 pub(super) const LISTS: &str = "ranks.lists";
 
 /// The fewest rows of a word with a list. The rows of other words are looked up and sorted.
-pub(crate) const LISTED_MIN: u32 = 128;
+pub(crate) const LISTED_MIN: u32 = BLOCK_ROWS;
 
 const WORD_BYTES: usize = 16;
 const BLOCK: usize = BitPacker4x::BLOCK_LEN;
@@ -147,12 +148,14 @@ impl Lists {
         })
     }
 
-    /// Checks that each list ascends, and has the rows of the word's posting list.
+    /// Checks that each list ascends, and has the rows of the word's posting list; and that rare
+    /// words have the rows that tantivy reads.
     pub(super) fn verify(
         &self,
         part: &Path,
         segment: &SegmentReader,
         words: Field,
+        rare_postings: &RarePostings,
         ranks: &Ranks,
     ) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
@@ -162,6 +165,7 @@ impl Lists {
         while terms.advance() {
             let info = terms.value();
             if info.doc_freq < LISTED_MIN {
+                rare_postings.verify(&inverted, info, ranks.len(), part)?;
                 continue;
             }
             if !self.is_of(place, info) {
