@@ -18,8 +18,9 @@ pub(crate) mod rows;
 pub(crate) mod segment;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use tantivy::SegmentReader;
+use tantivy::{InvertedIndexReader, SegmentReader};
 
 use self::beginnings::Beginnings;
 use self::bitmaps::Bitmaps;
@@ -51,7 +52,9 @@ pub(crate) struct Part {
     pub(crate) mic_codes: Option<ValueColumn>,
     pub(crate) counted: CountedColumns,
     pub(crate) segment: SegmentReader,
-    /// The words of the segment.
+    /// The words of the segment, with their rows.
+    pub(crate) words: Arc<InvertedIndexReader>,
+    /// The same words as a tree of letters.
     pub(crate) dictionary: Dictionary,
     /// The rows of its rare words.
     pub(crate) rare_postings: RarePostings,
@@ -89,6 +92,7 @@ impl Part {
             counted: CountedColumns::default(),
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
+            words: segment.inverted_index(fields.words)?,
             dictionary: Dictionary::open(&segment, fields.words, path)?,
             rare_postings: RarePostings::open(&segment, fields.words, path)?,
             rows,
@@ -114,8 +118,8 @@ impl Part {
         }
         self.bitmaps.verify(path, count)?;
         self.numbers.verify(path)?;
-        self.dictionary.verify(&self.segment, self.fields.words, path)?;
-        self.ranks.verify(path, &self.segment, self.fields.words, &self.rare_postings)?;
+        self.dictionary.verify(&self.words, path)?;
+        self.ranks.verify(path, &self.words, &self.rare_postings)?;
         self.beginnings.verify(path, &self.ranks)?;
         self.identifiers.verify(path, count)
     }

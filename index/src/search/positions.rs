@@ -109,8 +109,7 @@ impl<'a> Positions<'a> {
     /// The rows of a part that hold a term.
     pub(crate) fn of_term(part: &'a Part, term: &str, meter: &Meter) -> Result<Self> {
         meter.charge(TERM_UNITS)?;
-        let inverted = part.segment.inverted_index(part.fields.words)?;
-        let info = inverted.terms().get(term).map_err(TantivyError::from)?;
+        let info = part.words.terms().get(term).map_err(TantivyError::from)?;
         info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, None, meter))
     }
 

@@ -128,7 +128,7 @@ pub struct Begun {
     spent: u64,
 }
 
-/// What was done last, in this order.
+/// The stages of the work, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]

@@ -62,8 +62,7 @@ pub(crate) fn neighbours(
     let Some(automaton) = Typos::of(word, typos, is_unfinished, meter) else {
         return Ok(Vec::new());
     };
-    let inverted = part.segment.inverted_index(part.fields.words)?;
-    let terms = inverted.terms();
+    let terms = part.words.terms();
     let mut frequent = MostFrequent::new(part, terms, WORDS_MAX, meter);
     let mut add = |letters: &[u8], is_beginning: bool| -> Result<()> {
         if is_beginning {
@@ -91,7 +90,7 @@ pub(crate) fn neighbours(
 }
 
 /// An automaton that accepts words with at most some typos, or words with such a beginning. It
-/// charges each letter that it reads; from a refused charge on, it accepts nothing.
+/// charges each letter that it reads or looks for; from a refused charge on, it accepts nothing.
 struct Typos<'a> {
     letters: Vec<char>,
     /// For each ASCII letter, a bit for each place where it is in the word.
@@ -229,6 +228,9 @@ impl Selective for Typos<'_> {
             return None;
         }
         let (mut expected, mut bytes) = (self.expected(state), Bytes::default());
+        if self.meter.charge(LETTER_UNITS * u64::from(expected.count_ones())).is_err() {
+            return Some(bytes);
+        }
         while expected != 0 {
             let letter = self.letters[expected.trailing_zeros() as usize];
             expected &= expected - 1;

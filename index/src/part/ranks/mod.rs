@@ -21,9 +21,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
-use tantivy::SegmentReader;
+use tantivy::InvertedIndexReader;
 use tantivy::postings::TermInfo;
-use tantivy::schema::Field;
 
 use self::importances::Importances;
 use self::lists::Lists;
@@ -204,8 +203,7 @@ impl Ranks {
     pub(crate) fn verify(
         &self,
         part: &Path,
-        segment: &SegmentReader,
-        words: Field,
+        words: &InvertedIndexReader,
         rare_postings: &RarePostings,
     ) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
@@ -232,7 +230,7 @@ impl Ranks {
         if (0..self.len()).any(|position| self.position(self.doc(position)) != position) {
             return Err(damaged("a row is not at its position"));
         }
-        self.lists.verify(part, segment, words, rare_postings, self)
+        self.lists.verify(part, words, rare_postings, self)
     }
 }
 

@@ -4,10 +4,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tantivy::SegmentReader;
 use tantivy::directory::{CompositeFile, OwnedBytes};
 use tantivy::index::SegmentComponent;
 use tantivy::schema::Field;
+use tantivy::{InvertedIndexReader, SegmentReader};
 use tantivy_fst::Automaton;
 use tantivy_fst::raw::{Fst, Node, Output, Transition};
 
@@ -54,9 +54,8 @@ impl Dictionary {
     ///
     /// # Errors
     /// [`Error::Damaged`] when it has others.
-    pub(crate) fn verify(&self, segment: &SegmentReader, field: Field, part: &Path) -> Result<()> {
-        let read = segment.inverted_index(field)?;
-        let mut read = read.terms().stream().map_err(Error::io(part))?;
+    pub(crate) fn verify(&self, words: &InvertedIndexReader, part: &Path) -> Result<()> {
+        let mut read = words.terms().stream().map_err(Error::io(part))?;
         let mut count = 0;
         let find = |word: &[u8]| self.0.as_ref().and_then(|words| words.get(word));
         while read.advance() {
