@@ -63,7 +63,7 @@ const SUGGEST_UNITS_MAX: u64 = 5_000_000;
 const READINGS_BYTES_MAX: usize = 2 << 20;
 
 /// The largest number of bytes of readings that are kept when a meter ends the work.
-const READINGS_WAITING_BYTES_MAX: usize = 64 << 10;
+const READINGS_WAITING_BYTES_MAX: usize = 32 << 10;
 
 /// A typo is looked for when there are fewer candidates than this, and then two.
 const ENOUGH: usize = 3;
