@@ -204,7 +204,7 @@ impl<'a> Text<'a> {
     fn plain_pieces(self) -> impl Iterator<Item = Cow<'a, str>> {
         self.json_pieces().map(|piece| match str::from_utf8(piece) {
             Ok(plain) if !piece.contains(&b'\\') => Cow::Borrowed(plain),
-            _ => Cow::Owned(unescape(piece).expect("a text that was verified").into()),
+            _ => Cow::Owned(unescape(piece).expect("a text that was verified")),
         })
     }
 }
