@@ -24,6 +24,7 @@ mod typo;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use self::interpretations::{Interpretation, rows};
 use self::lookups::Lookups;
@@ -106,10 +107,32 @@ pub struct Suggestion {
 
 /// The rows that may be meant, and how well each of them fits.
 struct Candidates {
-    fits: HashMap<Hit, Fit>,
+    fits: HashMap<Hit, Fit, OfHit>,
     /// The rows that were read, since other interpretations may find them again.
-    readings: HashMap<Hit, Reading>,
+    readings: HashMap<Hit, Reading, OfHit>,
     readings_bytes: usize,
+}
+
+type OfHit = BuildHasherDefault<HitHasher>;
+
+/// Hashes a [`Hit`]. No client chooses DocIds, so that the hash needs no secret.
+#[derive(Default)]
+struct HitHasher(u64);
+
+impl Hasher for HitHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // The table takes the highest and the lowest bits.
+        let spread = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ spread >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// The work on one question as far as it went before a meter ended it. With the next meter it goes
@@ -437,7 +460,8 @@ fn first_positions(
 impl Default for Candidates {
     fn default() -> Self {
         // Enough for one interpretation, and most questions need no other.
-        let (fits, readings) = (HashMap::with_capacity(64), HashMap::with_capacity(64));
+        let fits = HashMap::with_capacity_and_hasher(64, OfHit::default());
+        let readings = HashMap::with_capacity_and_hasher(64, OfHit::default());
         Self { fits, readings, readings_bytes: 0 }
     }
 }

@@ -69,6 +69,9 @@ const FIRST_WORD: i32 = 50;
 const IN_ORDER: i32 = 40;
 const COVERED: i32 = 60;
 
+/// The bytes of most tickers and names.
+const TEXT_BYTES: usize = 48;
+
 /// A word of the ticker or the name, in one of the forms in which it is found.
 struct Form {
     /// The range in the text of the reading.
@@ -93,7 +96,7 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn of(row: Row<'_>) -> Self {
         let [ticker, name] = [row.ticker(), row.name()].map(|text| {
-            let mut all = String::new();
+            let mut all = String::with_capacity(TEXT_BYTES);
             text.into_iter().for_each(|text| text.append_to(&mut all));
             all
         });

@@ -17,6 +17,9 @@ const GAP: char = ' ';
 /// times longer, so that no query can contain a longer term.
 const TERM_BYTES_MAX: usize = 16 << 10;
 
+/// The bytes of most folded words.
+const WORD_BYTES: usize = 32;
+
 /// A folded word: letters and digits, with a [`GAP`] for every other character.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded(String);
@@ -28,7 +31,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
 
 /// Calls `each` with the same words as [`words`], without an allocation for each.
 pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
-    let mut folded = Folded::default();
+    let mut folded = Folded(String::with_capacity(WORD_BYTES));
     for word in text.split_whitespace() {
         folded.0.clear();
         if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
