@@ -12,8 +12,9 @@ use std::path::Path;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use figdex_index::{
-    BuildOptions, Builder, Catalogue, Date, DateInterval, Figi, Filters, Hit, IdType, IdValue,
-    Instrument, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest, check_digit,
+    Begun, BuildOptions, Builder, Catalogue, Date, DateInterval, Figi, Filters, Hit, IdType,
+    IdValue, Instrument, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest,
+    check_digit,
 };
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, MaxRejects, generate};
@@ -203,7 +204,12 @@ fn suggestions(criterion: &mut Criterion, catalogue: &Catalogue) {
         let asked = Suggest { keywords, filters: Filters::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let found = catalogue.suggest_uncached(black_box(&asked), 10, &Meter::unlimited());
+                let found = catalogue.suggest_uncached(
+                    black_box(&asked),
+                    10,
+                    &mut Begun::default(),
+                    &Meter::unlimited(),
+                );
                 let found = found.expect("a verified index").expect("any effort is allowed");
                 let best = catalogue.row(found[0].hit).ticker().map(|ticker| ticker.to_string());
                 assert!(text.len() < 3 || best.as_deref() == Some("RQPX"), "{text}: {best:?}");
@@ -242,7 +248,7 @@ fn inline(criterion: &mut Criterion, catalogue: &Catalogue) {
             black_box(wide.search(&search, None, PAGE, meter)).is_ok()
         });
         metered(&mut group, &format!("suggest/{name}"), |meter| {
-            black_box(wide.suggest_uncached(&asked, 50, meter)).is_ok()
+            black_box(wide.suggest_uncached(&asked, 50, &mut Begun::default(), meter)).is_ok()
         });
     }
     for rows in [120, 6_000, 12_000] {

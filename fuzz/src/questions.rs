@@ -2,7 +2,7 @@
 //! be read.
 
 use figdex_index::{
-    Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter,
+    Begun, Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter,
     NumberInterval, Property, Search, Suggest,
 };
 
@@ -36,7 +36,9 @@ pub fn ask(catalogue: &Catalogue) {
     let words = WORDS.map(|text| Keywords::parse(text).expect("not too long"));
     for keywords in words.iter().cloned() {
         let asked = Suggest { keywords, filters: Filters::default() };
-        let found = catalogue.suggest(&asked, HITS_MAX, &Meter::unlimited()).expect("readable");
+        let found = catalogue
+            .suggest(&asked, HITS_MAX, &mut Begun::default(), &Meter::unlimited())
+            .expect("readable");
         hits.extend(found.into_iter().flatten().map(|suggestion| suggestion.hit));
     }
     let filters = narrowings(catalogue);

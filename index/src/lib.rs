@@ -123,5 +123,5 @@ pub use crate::resolve::question::Question;
 pub use crate::resolve::recognise::{NoIdentifier, Reading, Recognition, recognise};
 pub use crate::search::facets::Facet;
 pub use crate::search::{Hit, Page, TooManyHits};
-pub use crate::suggest::{Matched, Misspelling, Suggest, Suggestion, misspelling};
+pub use crate::suggest::{Begun, Matched, Misspelling, Suggest, Suggestion, misspelling};
 pub use instrument::check_digit;

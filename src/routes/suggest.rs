@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Meter};
+use figdex_index::{Begun, Catalogue, Meter};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -31,13 +31,15 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     let (catalogue, settings) = (state.catalogue(), state.settings());
     let request = SuggestRequest::parse(query, catalogue.vocabulary(), settings.unknown_enum);
     let request = request.map_err(OpenError::Invalid)?;
-    if let Some(json) = suggestions(&catalogue, &request, &Meter::inline())? {
+    let mut begun = Begun::default();
+    if let Some(json) = suggestions(&catalogue, &request, &mut begun, &Meter::inline())? {
         return Ok(json);
     }
+    // The turn goes on where the work stopped here.
     let json = state
         .pools()
         .answers
-        .run_metered(move |meter| suggestions(&catalogue, &request, meter))
+        .run_metered(move |meter| suggestions(&catalogue, &request, &mut begun, meter))
         .await??;
     // In a turn it has no bound, and ends early only when the client has gone.
     Ok(json.ok_or(ApiError::Unavailable)?)
@@ -47,11 +49,12 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
 fn suggestions(
     catalogue: &Catalogue,
     request: &SuggestRequest,
+    begun: &mut Begun,
     meter: &Meter,
 ) -> Result<Option<Vec<u8>>, ApiError> {
     let found = match request.is_impossible {
         true => Ok(Some(Vec::new())),
-        false => catalogue.suggest(&request.suggest, request.limit, meter),
+        false => catalogue.suggest(&request.suggest, request.limit, begun, meter),
     };
     let found = found.map_err(|error| {
         tracing::error!(%error, request_id = %request::id(), "a suggestion failed");

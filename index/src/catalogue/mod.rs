@@ -32,7 +32,7 @@ use crate::search::named::named;
 use crate::search::plan::Plan;
 use crate::search::prepared::{Prepared, exact};
 use crate::search::{Hit, Page, plan, unless_more};
-use crate::suggest::{Suggest, Suggestion, suggest};
+use crate::suggest::{Begun, Suggest, Suggestion, suggest};
 
 /// One generation of an index, open for questions. It never changes: after a build, another
 /// catalogue is opened for the new generation.
@@ -247,7 +247,9 @@ impl Catalogue {
     }
 
     /// The securities that a text may mean, one row each, the likeliest first (contract 16.1);
-    /// `None` when that takes more work than the meter allows. Suggestions are cached.
+    /// `None` when that takes more work than the meter allows. Then `begun` keeps the work that was
+    /// done, and the same question can be asked again with it, of this catalogue only. Suggestions
+    /// are cached.
     ///
     /// # Errors
     /// When a file of the index cannot be read, because it was changed after it was opened.
@@ -255,13 +257,14 @@ impl Catalogue {
         &self,
         question: &Suggest,
         limit: usize,
+        begun: &mut Begun,
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
         if question.keywords.text().len() > CACHED_TEXT_BYTES_MAX {
-            return self.suggest_uncached(question, limit, meter);
+            return self.suggest_uncached(question, limit, begun, meter);
         }
         self.suggested.answer((question.without_words(), limit), || {
-            self.suggest_uncached(question, limit, meter)
+            self.suggest_uncached(question, limit, begun, meter)
         })
     }
 
@@ -273,9 +276,11 @@ impl Catalogue {
         &self,
         question: &Suggest,
         limit: usize,
+        begun: &mut Begun,
         meter: &Meter,
     ) -> Result<Option<Vec<Suggestion>>> {
-        unless_more(suggest(&self.generation.parts, self.vocabulary(), question, limit, meter))
+        let parts = &self.generation.parts;
+        unless_more(suggest(parts, self.vocabulary(), question, limit, begun, meter))
     }
 
     /// The plan of each part for a search, as text for people.

@@ -18,8 +18,9 @@ pub(crate) mod rows;
 pub(crate) mod segment;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use tantivy::SegmentReader;
+use tantivy::{InvertedIndexReader, SegmentReader};
 
 use self::beginnings::Beginnings;
 use self::bitmaps::Bitmaps;
@@ -32,6 +33,7 @@ use self::rows::{Row, Rows};
 use self::segment::columns::{Columns, CountedColumns, ValueColumn};
 use self::segment::dictionary::Dictionary;
 use self::segment::open_segment;
+use self::segment::postings::RarePostings;
 use self::segment::schema::Fields;
 use crate::error::{Error, Result};
 use crate::instrument::Instrument;
@@ -50,8 +52,12 @@ pub(crate) struct Part {
     pub(crate) mic_codes: Option<ValueColumn>,
     pub(crate) counted: CountedColumns,
     pub(crate) segment: SegmentReader,
-    /// The words of the segment.
+    /// The words of the segment, with their rows.
+    pub(crate) words: Arc<InvertedIndexReader>,
+    /// The same words as a tree of letters.
     pub(crate) dictionary: Dictionary,
+    /// The rows of its rare words.
+    pub(crate) rare_postings: RarePostings,
     pub(crate) fields: Fields,
     pub(crate) extras: Extras,
 }
@@ -86,7 +92,9 @@ impl Part {
             counted: CountedColumns::default(),
             identifiers: Identifiers::open(path, hash_seed)?,
             lengths: Lengths::open(path)?,
+            words: segment.inverted_index(fields.words)?,
             dictionary: Dictionary::open(&segment, fields.words, path)?,
+            rare_postings: RarePostings::open(&segment, fields.words, path)?,
             rows,
             segment,
             fields,
@@ -110,7 +118,8 @@ impl Part {
         }
         self.bitmaps.verify(path, count)?;
         self.numbers.verify(path)?;
-        self.ranks.verify(path, &self.segment, self.fields.words)?;
+        self.dictionary.verify(&self.words, path)?;
+        self.ranks.verify(path, &self.words, &self.rare_postings)?;
         self.beginnings.verify(path, &self.ranks)?;
         self.identifiers.verify(path, count)
     }

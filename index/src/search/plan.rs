@@ -13,8 +13,6 @@
 
 use std::fmt;
 
-use tantivy::Term;
-
 use super::conditions::Conditions;
 use super::row_set::RowSet;
 use super::whole_text;
@@ -295,10 +293,9 @@ impl Alternative {
 /// An upper bound of the number of rows that hold a word: its squeezed form, or all its runs.
 fn rows_with(part: &Part, word: &Word, meter: &Meter) -> Result<u32> {
     meter.charge(word.terms() * TERM_UNITS)?;
-    let postings = part.segment.inverted_index(part.fields.words)?;
-    let rows = |text: &str| {
-        let term = Term::from_field_text(part.fields.words, text);
-        postings.doc_freq(&term).map_err(tantivy::TantivyError::from)
+    let rows = |text: &str| -> Result<u32> {
+        let info = part.words.terms().get(text).map_err(tantivy::TantivyError::from)?;
+        Ok(info.map_or(0, |info| info.doc_freq))
     };
     let mut all_runs = u32::MAX;
     for run in &word.runs {

@@ -1,9 +1,8 @@
 //! The rows that hold words, in the order of ranks: posting lists as positions (`part::ranks`).
 //! Sets of positions are intersected and united, and read only as far as rows are wanted.
 
+use tantivy::TantivyError;
 use tantivy::postings::TermInfo;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet as _, TERMINATED, TantivyError};
 
 use super::plan::TERM_UNITS;
 use crate::error::Result;
@@ -34,9 +33,20 @@ pub(crate) enum Positions<'a> {
     Few(Vec<u32>, usize),
     /// The positions that are in all of the sets, of which there is at least one.
     All(Vec<Positions<'a>>),
-    /// The positions that are in any of the sets, and the first position of each set that was not
-    /// passed when the set was last read; no positions at all before the first reading.
-    Any(Vec<Positions<'a>>, Vec<u32>),
+    /// The positions that are in any of some sets.
+    Any(AnyOf<'a>),
+}
+
+/// A union of sets.
+pub(crate) struct AnyOf<'a> {
+    /// The sets. Those of rare words are one, so that a step looks into few of them.
+    sets: Vec<Positions<'a>>,
+    /// The first position of each set that was not passed when the set was last read; no positions
+    /// at all before the first reading.
+    firsts: Vec<u32>,
+    /// The number of sets that it was made of. A step is charged for each of them: where a search
+    /// is given up must not depend on how many of its words are rare.
+    made_of: u64,
 }
 
 /// Few rows, ascending, with the position of each.
@@ -99,8 +109,7 @@ impl<'a> Positions<'a> {
     /// The rows of a part that hold a term.
     pub(crate) fn of_term(part: &'a Part, term: &str, meter: &Meter) -> Result<Self> {
         meter.charge(TERM_UNITS)?;
-        let inverted = part.segment.inverted_index(part.fields.words)?;
-        let info = inverted.terms().get(term).map_err(TantivyError::from)?;
+        let info = part.words.terms().get(term).map_err(TantivyError::from)?;
         info.map_or(Ok(Self::NONE), |info| Self::of_info(part, &info, None, meter))
     }
 
@@ -119,17 +128,11 @@ impl<'a> Positions<'a> {
         // A rare word has no list in the order of ranks: its rows are sorted here.
         let units = if among.is_some() { AMONG_UNITS } else { POSITION_UNITS };
         meter.charge(POSTINGS_UNITS + units * u64::from(info.doc_freq))?;
-        let inverted = part.segment.inverted_index(part.fields.words)?;
-        let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
-        let mut postings = postings.map_err(TantivyError::from)?;
-        let mut positions = Vec::new();
-        while postings.doc() != TERMINATED {
-            match among {
-                None => positions.push(part.ranks.position(postings.doc())),
-                Some(rows) => positions.extend(rows.position(postings.doc())),
-            }
-            postings.advance();
-        }
+        let rows = part.rare_postings.rows(info);
+        let mut positions: Vec<u32> = match among {
+            None => rows.map(|doc| part.ranks.position(doc)).collect(),
+            Some(others) => rows.filter_map(|doc| others.position(doc)).collect(),
+        };
         positions.sort_unstable();
         Ok(Self::Few(positions, 0))
     }
@@ -178,7 +181,18 @@ impl<'a> Positions<'a> {
 
     /// The positions that are in any of the sets.
     pub(crate) fn any(sets: Vec<Self>) -> Self {
-        Self::Any(sets, Vec::new())
+        let made_of = sets.len() as u64;
+        let mut all = Vec::with_capacity(sets.len());
+        let mut few = Vec::new();
+        for set in sets {
+            match set {
+                Self::Few(positions, 0) => few.extend(positions),
+                other => all.push(other),
+            }
+        }
+        few.sort_unstable();
+        all.push(Self::Few(few, 0));
+        Self::Any(AnyOf { sets: all, firsts: Vec::new(), made_of })
     }
 
     /// An upper bound of the number of positions.
@@ -187,7 +201,7 @@ impl<'a> Positions<'a> {
             Self::List(list) => list.count(),
             Self::Few(positions, _) => positions.len() as u32,
             Self::All(sets) => sets.iter().map(Self::count_max).min().unwrap_or(0),
-            Self::Any(sets, _) => sets.iter().map(Self::count_max).fold(0, u32::saturating_add),
+            Self::Any(any) => any.sets.iter().map(Self::count_max).fold(0, u32::saturating_add),
         }
     }
 
@@ -197,7 +211,7 @@ impl<'a> Positions<'a> {
         match self {
             Self::List(_) | Self::Few(..) => 0,
             Self::All(sets) => STEP_UNITS * sets.len() as u64 + of_all(sets),
-            Self::Any(sets, _) => sets.len() as u64 + of_all(sets),
+            Self::Any(any) => any.made_of + of_all(&any.sets),
         }
     }
 
@@ -213,8 +227,8 @@ impl<'a> Positions<'a> {
                 positions.get(*passed).copied().unwrap_or(END)
             }
             Self::All(sets) => seek_all(sets, target, meter),
-            Self::Any(sets, firsts) => {
-                if meter.charge(sets.len() as u64).is_err() {
+            Self::Any(AnyOf { sets, firsts, made_of }) => {
+                if meter.charge(*made_of).is_err() {
                     return END;
                 }
                 if firsts.is_empty() {
@@ -238,9 +252,9 @@ impl<'a> Positions<'a> {
             Self::List(list) => list.rewind(),
             Self::Few(_, passed) => *passed = 0,
             Self::All(sets) => sets.iter_mut().for_each(Self::rewind),
-            Self::Any(sets, firsts) => {
-                sets.iter_mut().for_each(Self::rewind);
-                firsts.clear();
+            Self::Any(any) => {
+                any.sets.iter_mut().for_each(Self::rewind);
+                any.firsts.clear();
             }
         }
     }
@@ -253,7 +267,7 @@ impl<'a> Positions<'a> {
                 meter.charge(STEP_UNITS).is_ok() && self.seek(position, meter) == position
             }
             Self::All(sets) => sets.iter_mut().all(|set| set.holds(position, meter)),
-            Self::Any(sets, _) => sets.iter_mut().any(|set| set.holds(position, meter)),
+            Self::Any(any) => any.sets.iter_mut().any(|set| set.holds(position, meter)),
         }
     }
 }

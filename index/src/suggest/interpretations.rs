@@ -189,8 +189,7 @@ pub(super) fn is_beginning(part: &Part, text: &str, meter: &Meter) -> Result<boo
 /// Whether any row of a part has a word.
 pub(super) fn is_known(part: &Part, word: &str, meter: &Meter) -> Result<bool> {
     meter.charge(TERM_UNITS)?;
-    let inverted = part.segment.inverted_index(part.fields.words)?;
-    Ok(inverted.terms().get(word).map_err(TantivyError::from)?.is_some())
+    Ok(part.words.terms().get(word).map_err(TantivyError::from)?.is_some())
 }
 
 /// The first rows of a part in the order of ranks that hold the words of an interpretation, at most
@@ -309,13 +308,13 @@ fn positions<'a>(
         }
         if word.is_unfinished && !is_enough {
             for found in lookups.beginning_with(part, &text, meter)?.iter() {
-                any.push(Positions::of_dictionary(part, found, few.as_ref(), meter)?);
+                any.push(lookups.rows(part, found, few.as_ref(), meter)?);
             }
         }
         if word.typos > 0 {
             let (typos, is_unfinished) = (word.typos, word.is_unfinished);
             for found in lookups.neighbours(part, &text, typos, is_unfinished, meter)?.iter() {
-                any.push(Positions::of_dictionary(part, found, few.as_ref(), meter)?);
+                any.push(lookups.rows(part, found, few.as_ref(), meter)?);
             }
         }
         any.retain(|set| set.count_max() > 0);

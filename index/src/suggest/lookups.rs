@@ -1,26 +1,33 @@
-//! The words of the dictionary of a part that typed words may stand for. Several interpretations
-//! look for the same ones, so each is looked up once for a question.
+//! The words of the dictionary of a part that typed words may stand for, and the rows of the rare
+//! ones. Several interpretations look for the same ones, so each is looked up once for a question.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::prefix::beginning_with;
 use super::typo::neighbours;
 use crate::error::Result;
 use crate::meter::Meter;
 use crate::part::Part;
-use crate::search::positions::DictionaryWord;
+use crate::search::positions::{DictionaryWord, FewRows, Positions};
 
 /// The largest number of words of the dictionary that the beginning of a word may stand for.
 const BEGINNING_WORDS_MAX: usize = 32;
 
+/// Units of work of copying the rows of a rare word.
+const KNOWN_UNITS: u64 = 20;
+
 /// A text, the most typos that it may have, and whether it may be only the beginning of a word.
 type Key = (String, usize, bool);
 
-/// The words that were looked up in one part.
+/// The words of one part that were looked up, and rows of them.
 #[derive(Default)]
-pub(super) struct Lookups(RefCell<HashMap<Key, Rc<[DictionaryWord]>>>);
+pub(super) struct Lookups {
+    words: RefCell<HashMap<Key, Arc<[DictionaryWord]>>>,
+    /// The positions of the rows of rare words, by the starts of their posting lists.
+    rows: RefCell<HashMap<usize, Arc<[u32]>>>,
+}
 
 impl Lookups {
     /// The most frequent words that begin with a text.
@@ -29,7 +36,7 @@ impl Lookups {
         part: &Part,
         text: &str,
         meter: &Meter,
-    ) -> Result<Rc<[DictionaryWord]>> {
+    ) -> Result<Arc<[DictionaryWord]>> {
         self.once((text.to_owned(), 0, true), || {
             beginning_with(part, text, BEGINNING_WORDS_MAX, meter)
         })
@@ -43,22 +50,45 @@ impl Lookups {
         typos: usize,
         is_unfinished: bool,
         meter: &Meter,
-    ) -> Result<Rc<[DictionaryWord]>> {
+    ) -> Result<Arc<[DictionaryWord]>> {
         self.once((text.to_owned(), typos, is_unfinished), || {
             neighbours(part, text, typos, is_unfinished, meter)
         })
+    }
+
+    /// The rows that hold a word of the dictionary. Of a rare word, only rows `among` others are
+    /// wanted, if these are given.
+    pub(super) fn rows<'a>(
+        &self,
+        part: &'a Part,
+        word: &DictionaryWord,
+        among: Option<&FewRows>,
+        meter: &Meter,
+    ) -> Result<Positions<'a>> {
+        if among.is_some() || matches!(word, DictionaryWord::Listed(_)) {
+            return Positions::of_dictionary(part, word, among, meter);
+        }
+        if let Some(known) = self.rows.borrow().get(&word.postings()) {
+            meter.charge(KNOWN_UNITS)?;
+            return Ok(Positions::Few(known.to_vec(), 0));
+        }
+        let rows = Positions::of_dictionary(part, word, None, meter)?;
+        if let Positions::Few(positions, _) = &rows {
+            self.rows.borrow_mut().insert(word.postings(), positions[..].into());
+        }
+        Ok(rows)
     }
 
     fn once(
         &self,
         key: Key,
         look_up: impl FnOnce() -> Result<Vec<DictionaryWord>>,
-    ) -> Result<Rc<[DictionaryWord]>> {
-        if let Some(found) = self.0.borrow().get(&key) {
-            return Ok(Rc::clone(found));
+    ) -> Result<Arc<[DictionaryWord]>> {
+        if let Some(found) = self.words.borrow().get(&key) {
+            return Ok(Arc::clone(found));
         }
-        let found: Rc<[DictionaryWord]> = look_up()?.into();
-        self.0.borrow_mut().insert(key, Rc::clone(&found));
+        let found: Arc<[DictionaryWord]> = look_up()?.into();
+        self.words.borrow_mut().insert(key, Arc::clone(&found));
         Ok(found)
     }
 }

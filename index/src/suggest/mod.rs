@@ -23,7 +23,8 @@ mod spelled;
 mod typo;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use self::interpretations::{Interpretation, rows};
 use self::lookups::Lookups;
@@ -62,6 +63,9 @@ const SUGGEST_UNITS_MAX: u64 = 5_000_000;
 /// The largest number of bytes of readings that are kept. Beyond it, a row that another
 /// interpretation finds is read again.
 const READINGS_BYTES_MAX: usize = 2 << 20;
+
+/// The largest number of bytes of readings that are kept when a meter ends the work.
+const READINGS_WAITING_BYTES_MAX: usize = 32 << 10;
 
 /// A typo is looked for when there are fewer candidates than this, and then two.
 const ENOUGH: usize = 3;
@@ -109,85 +113,160 @@ pub struct Suggestion {
 
 /// The rows that may be meant, and how well each of them fits.
 struct Candidates {
-    fits: HashMap<Hit, Fit>,
+    fits: HashMap<Hit, Fit, OfHit>,
     /// The rows that were read, since other interpretations may find them again.
-    readings: HashMap<Hit, Reading>,
+    readings: HashMap<Hit, Reading, OfHit>,
     readings_bytes: usize,
 }
 
-/// The securities that a text may mean, one row each, the likeliest first.
+type OfHit = BuildHasherDefault<HitHasher>;
+
+/// Hashes a [`Hit`]. No client chooses DocIds, so that the hash needs no secret.
+#[derive(Default)]
+struct HitHasher(u64);
+
+impl Hasher for HitHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // The table takes the highest and the lowest bits.
+        let spread = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = spread ^ spread >> 32;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The work on one question as far as it went before a meter ended it. With the next meter it goes
+/// on from there.
+#[derive(Default)]
+pub struct Begun {
+    stage: Stage,
+    /// The typed words.
+    words: Vec<QueryWord>,
+    /// The interpretations of the stage whose rows were not added yet.
+    pending: VecDeque<Interpretation>,
+    candidates: Candidates,
+    /// The words that were looked up in each part.
+    lookups: Vec<Lookups>,
+    /// The units of work that were spent.
+    spent: u64,
+}
+
+/// The stages of the work, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Nothing,
+    Whole,
+    Plain,
+    Unfinished,
+    Split,
+    Guessed,
+    GuessedTwice,
+}
+
+/// The securities that a text may mean, one row each, the likeliest first. When the meter ends the
+/// work, `begun` keeps what was done: the same question of the same parts can be asked again with
+/// it.
 pub(crate) fn suggest(
     parts: &[Part],
     vocabulary: &Vocabulary,
     question: &Suggest,
     limit: usize,
+    begun: &mut Begun,
     meter: &Meter,
 ) -> Result<Vec<Suggestion>> {
-    let lookups = parts.iter().map(|_| Lookups::default()).collect();
-    let suggester = Suggester { parts, lookups, vocabulary, question, limit };
-    let mut candidates = Candidates::new();
-    let work = meter.within(SUGGEST_UNITS_MAX);
-    match suggester.add_all(&mut candidates, &work) {
+    let suggester = Suggester { parts, vocabulary, question, limit };
+    begun.lookups.resize_with(parts.len(), Lookups::default);
+    let work = meter.within(SUGGEST_UNITS_MAX.saturating_sub(begun.spent));
+    let done = suggester.go_on(begun, &work);
+    begun.spent += work.spent();
+    begun.candidates.forget_many();
+    match done {
         // Some suggestions are better than none.
         Ok(()) | Err(Error::TakesMore(_)) => {}
         Err(error) => return Err(error),
     }
     meter.absorb(&work)?;
     meter.charge(LISTINGS_UNITS * (limit * parts.len()) as u64)?;
-    Ok(suggester.best(candidates))
+    Ok(suggester.best(&begun.candidates))
 }
 
 /// The work for one question.
 struct Suggester<'a> {
     parts: &'a [Part],
-    /// The words that were looked up in each part.
-    lookups: Vec<Lookups>,
     vocabulary: &'a Vocabulary,
     question: &'a Suggest,
     limit: usize,
 }
 
 impl Suggester<'_> {
-    fn add_all(&self, candidates: &mut Candidates, meter: &Meter) -> Result<()> {
-        let question = self.question;
-        meter.charge(interpretations::units(&question.keywords))?;
-        let words = interpretations::as_typed(&question.keywords);
-        self.add_whole(&words, candidates, meter)?;
-        if words.is_empty() {
-            return Ok(());
-        }
-        meter.charge(whole_text::exch_code_units(self.vocabulary))?;
-        for interpretation in interpretations::plain(&question.keywords, &words, self.vocabulary) {
-            self.add(interpretation, candidates, meter)?;
-        }
-        if words.len() > 1 && candidates.fits.len() < self.limit {
-            self.add(interpretations::unfinished(&words), candidates, meter)?;
-        }
-        if candidates.fits.is_empty() {
-            for interpretation in interpretations::split(&words) {
-                self.add(interpretation, candidates, meter)?;
+    /// Goes on until all stages are done.
+    fn go_on(&self, begun: &mut Begun, meter: &Meter) -> Result<()> {
+        loop {
+            while let Some(next) = begun.pending.front() {
+                self.add(next.clone(), &begun.lookups, &mut begun.candidates, meter)?;
+                begun.pending.pop_front();
             }
+            let Some((stage, pending)) = self.next(begun, meter)? else { return Ok(()) };
+            begun.stage = stage;
+            begun.pending.extend(pending);
         }
-        if candidates.fits.len() < ENOUGH {
-            let is_known = |word: &QueryWord| {
-                self.any_part(|part| interpretations::is_known(part, &word.word.squeezed, meter))
-            };
-            for interpretation in interpretations::guessed(&words, is_known)? {
-                self.add(interpretation, candidates, meter)?;
+    }
+
+    /// The next stage and its interpretations; `None` after the last one.
+    fn next(
+        &self,
+        begun: &mut Begun,
+        meter: &Meter,
+    ) -> Result<Option<(Stage, Vec<Interpretation>)>> {
+        let keywords = &self.question.keywords;
+        let (words, found) = (&begun.words, begun.candidates.fits.len());
+        let next = match begun.stage {
+            Stage::Nothing => {
+                meter.charge(interpretations::units(keywords))?;
+                begun.words = interpretations::as_typed(keywords);
+                self.add_whole(&begun.words, &mut begun.candidates, meter)?;
+                (Stage::Whole, Vec::new())
             }
-        }
-        if candidates.fits.len() < ENOUGH {
-            let is_known = |word: &QueryWord| {
-                self.any_part(|part| match word.is_unfinished {
-                    true => interpretations::is_beginning(part, &word.word.squeezed, meter),
-                    false => interpretations::is_known(part, &word.word.squeezed, meter),
-                })
-            };
-            if let Some(twice) = interpretations::guessed_twice(&words, is_known)? {
-                self.add(twice, candidates, meter)?;
+            Stage::Whole if words.is_empty() => return Ok(None),
+            Stage::Whole => {
+                meter.charge(whole_text::exch_code_units(self.vocabulary))?;
+                (Stage::Plain, interpretations::plain(keywords, words, self.vocabulary))
             }
-        }
-        Ok(())
+            Stage::Plain if words.len() > 1 && found < self.limit => {
+                (Stage::Unfinished, vec![interpretations::unfinished(words)])
+            }
+            Stage::Plain => (Stage::Unfinished, Vec::new()),
+            Stage::Unfinished if found == 0 => (Stage::Split, interpretations::split(words)),
+            Stage::Unfinished => (Stage::Split, Vec::new()),
+            Stage::Split | Stage::Guessed if found >= ENOUGH => return Ok(None),
+            Stage::Split => {
+                let is_known = |word: &QueryWord| {
+                    self.any_part(|part| {
+                        interpretations::is_known(part, &word.word.squeezed, meter)
+                    })
+                };
+                (Stage::Guessed, interpretations::guessed(words, is_known)?)
+            }
+            Stage::Guessed => {
+                let is_known = |word: &QueryWord| {
+                    self.any_part(|part| match word.is_unfinished {
+                        true => interpretations::is_beginning(part, &word.word.squeezed, meter),
+                        false => interpretations::is_known(part, &word.word.squeezed, meter),
+                    })
+                };
+                let twice = interpretations::guessed_twice(words, is_known)?;
+                (Stage::GuessedTwice, twice.into_iter().collect())
+            }
+            Stage::GuessedTwice => return Ok(None),
+        };
+        Ok(Some(next))
     }
 
     fn any_part(&self, has: impl Fn(&Part) -> Result<bool>) -> Result<bool> {
@@ -257,6 +336,7 @@ impl Suggester<'_> {
     fn add(
         &self,
         mut interpretation: Interpretation,
+        lookups: &[Lookups],
         candidates: &mut Candidates,
         meter: &Meter,
     ) -> Result<()> {
@@ -268,7 +348,7 @@ impl Suggester<'_> {
                 parts.any(|part| part.beginnings.of(&only.word.squeezed).next().is_some());
         }
         let mut found = Vec::new();
-        for ((number, part), lookups) in (0..).zip(self.parts).zip(&self.lookups) {
+        for ((number, part), lookups) in (0..).zip(self.parts).zip(lookups) {
             let fit = |doc, words: &[QueryWord]| {
                 let hit = Hit { part: number, doc };
                 candidates.read(self.parts, hit, meter, |reading| reading.fit(words))
@@ -289,7 +369,7 @@ impl Suggester<'_> {
     }
 
     /// One row of each security, the likeliest first.
-    fn best(&self, candidates: Candidates) -> Vec<Suggestion> {
+    fn best(&self, candidates: &Candidates) -> Vec<Suggestion> {
         let said: Vec<_> = match self.question.keywords.words() {
             words @ [_, _, ..] => {
                 words.iter().filter_map(|word| Kind::named_by(&word.squeezed)).collect()
@@ -368,11 +448,21 @@ fn first_positions(
     Ok(first)
 }
 
-impl Candidates {
-    fn new() -> Self {
+impl Default for Candidates {
+    fn default() -> Self {
         // Enough for one interpretation, and most questions need no other.
-        let (fits, readings) = (HashMap::with_capacity(64), HashMap::with_capacity(64));
+        let fits = HashMap::with_capacity_and_hasher(64, OfHit::default());
+        let readings = HashMap::with_capacity_and_hasher(64, OfHit::default());
         Self { fits, readings, readings_bytes: 0 }
+    }
+}
+
+impl Candidates {
+    /// Forgets the readings if they take much memory, since the work may wait for its next meter.
+    fn forget_many(&mut self) {
+        if self.readings_bytes > READINGS_WAITING_BYTES_MAX {
+            (self.readings, self.readings_bytes) = Default::default();
+        }
     }
 
     /// Reads a row, unless it was read before, and returns what `see` finds in it.

@@ -14,8 +14,7 @@ pub(crate) fn beginning_with(
     words_max: usize,
     meter: &Meter,
 ) -> Result<Vec<DictionaryWord>> {
-    let inverted = part.segment.inverted_index(part.fields.words)?;
-    let mut frequent = MostFrequent::new(part, inverted.terms(), words_max, meter);
+    let mut frequent = MostFrequent::new(part, part.words.terms(), words_max, meter);
     frequent.add_beginning(beginning.as_bytes())?;
     frequent.finish()
 }

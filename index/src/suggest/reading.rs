@@ -69,6 +69,9 @@ const FIRST_WORD: i32 = 50;
 const IN_ORDER: i32 = 40;
 const COVERED: i32 = 60;
 
+/// The bytes of most tickers and names.
+const TEXT_BYTES: usize = 48;
+
 /// A word of the ticker or the name, in one of the forms in which it is found.
 struct Form {
     /// The range in the text of the reading.
@@ -92,8 +95,11 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn of(row: Row<'_>) -> Self {
-        let ticker = row.ticker().map(|text| text.to_string()).unwrap_or_default();
-        let name = row.name().map(|text| text.to_string()).unwrap_or_default();
+        let [ticker, name] = [row.ticker(), row.name()].map(|text| {
+            let mut all = String::with_capacity(TEXT_BYTES);
+            text.into_iter().for_each(|text| text.append_to(&mut all));
+            all
+        });
         let mut reading = Self {
             text: String::with_capacity(2 * (ticker.len() + name.len())),
             forms: Vec::with_capacity(16),
@@ -127,6 +133,11 @@ impl Reading {
         let place = self.words;
         self.words += 1;
         let start = self.text.len();
+        if let Some(only) = word.only_piece() {
+            self.text.push_str(only);
+            self.forms.push(Form { start, end: self.text.len(), place, is_whole: true });
+            return;
+        }
         word.pieces().for_each(|piece| self.text.push_str(piece));
         let end = self.text.len();
         self.forms.push(Form { start, end, place, is_whole: true });

@@ -13,6 +13,7 @@ use super::frequent::MostFrequent;
 use crate::error::Result;
 use crate::meter::Meter;
 use crate::part::Part;
+use crate::part::segment::dictionary::{Bytes, Selective};
 use crate::search::plan::TERM_UNITS;
 use crate::search::positions::DictionaryWord;
 
@@ -61,8 +62,7 @@ pub(crate) fn neighbours(
     let Some(automaton) = Typos::of(word, typos, is_unfinished, meter) else {
         return Ok(Vec::new());
     };
-    let inverted = part.segment.inverted_index(part.fields.words)?;
-    let terms = inverted.terms();
+    let terms = part.words.terms();
     let mut frequent = MostFrequent::new(part, terms, WORDS_MAX, meter);
     let mut add = |letters: &[u8], is_beginning: bool| -> Result<()> {
         if is_beginning {
@@ -90,7 +90,7 @@ pub(crate) fn neighbours(
 }
 
 /// An automaton that accepts words with at most some typos, or words with such a beginning. It
-/// charges each letter that it reads; from a refused charge on, it accepts nothing.
+/// charges each letter that it reads or looks for; from a refused charge on, it accepts nothing.
 struct Typos<'a> {
     letters: Vec<char>,
     /// For each ASCII letter, a bit for each place where it is in the word.
@@ -165,6 +165,12 @@ impl<'a> Typos<'a> {
         state
     }
 
+    /// A bit for each place of a letter that may follow without another typo.
+    fn expected(&self, state: &State) -> u32 {
+        let swapped = state.swapped.iter().fold(0, |all, swapped| all | swapped);
+        (state.read[self.typos] | swapped) & (self.all() - 1)
+    }
+
     fn is_all(&self, state: &State) -> bool {
         state.read.iter().any(|read| read & self.all() != 0)
     }
@@ -214,25 +220,64 @@ impl Automaton for Typos<'_> {
     }
 }
 
+impl Selective for Typos<'_> {
+    /// After the last typo, only the letters of the typed word may follow.
+    fn only(&self, state: &State) -> Option<Bytes> {
+        let may_err = state.read[..self.typos].iter().any(|letters| *letters != 0);
+        if may_err || state.missing > 0 || state.is_found {
+            return None;
+        }
+        let (mut expected, mut bytes) = (self.expected(state), Bytes::default());
+        if self.meter.charge(LETTER_UNITS * u64::from(expected.count_ones())).is_err() {
+            return Some(bytes);
+        }
+        while expected != 0 {
+            let letter = self.letters[expected.trailing_zeros() as usize];
+            expected &= expected - 1;
+            bytes.insert(letter.encode_utf8(&mut [0; 4]).as_bytes()[0]);
+        }
+        Some(bytes)
+    }
+}
+
 /// The number of typos by which two words differ; `None` when it is more than `typos_max`.
 pub(crate) fn typos_between(a: &str, b: &str, typos_max: usize) -> Option<usize> {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    (0..=typos_max).find(|typos| are_close(&a, &b, *typos))
+    if a.is_ascii() && b.is_ascii() {
+        return typos_of(a.as_bytes(), b.as_bytes(), typos_max);
+    }
+    let [a, b]: [Vec<char>; 2] = [a, b].map(|word| word.chars().collect());
+    typos_of(&a, &b, typos_max)
 }
 
 /// The number of typos by which a beginning of `word` differs from `beginning`; `None` when it is
 /// more than `typos_max`.
 pub(crate) fn typos_of_beginning(beginning: &str, word: &str, typos_max: usize) -> Option<usize> {
+    if beginning.is_ascii() && word.is_ascii() {
+        return typos_of_any_beginning(beginning.as_bytes(), word.as_bytes(), typos_max);
+    }
     let beginning: Vec<char> = beginning.chars().collect();
     let word: Vec<char> = word.chars().take(beginning.len() + typos_max).collect();
-    let least = beginning.len().saturating_sub(typos_max).min(word.len());
+    typos_of_any_beginning(&beginning, &word, typos_max)
+}
+
+fn typos_of<L: Eq>(a: &[L], b: &[L], typos_max: usize) -> Option<usize> {
+    // A typo changes the length by at most one letter.
+    let typos_min = a.len().abs_diff(b.len());
+    (typos_min..=typos_max).find(|typos| are_close(a, b, *typos))
+}
+
+fn typos_of_any_beginning<L: Eq>(beginning: &[L], word: &[L], typos_max: usize) -> Option<usize> {
+    let most = (beginning.len() + typos_max).min(word.len());
+    let least = beginning.len().saturating_sub(typos_max).min(most);
     (0..=typos_max)
-        .find(|typos| (least..=word.len()).any(|end| are_close(&beginning, &word[..end], *typos)))
+        .find(|typos| (least..=most).any(|end| are_close(beginning, &word[..end], *typos)))
 }
 
 /// Whether two words differ by at most that many typos.
-fn are_close(a: &[char], b: &[char], typos: usize) -> bool {
+fn are_close<L: Eq>(a: &[L], b: &[L], typos: usize) -> bool {
+    if a.len().abs_diff(b.len()) > typos {
+        return false;
+    }
     let common = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[common..], &b[common..]);
     let common = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -319,7 +364,10 @@ mod tests {
         let meter = Meter::unlimited();
         let automaton = Typos::of(word, typos, is_unfinished, &meter).unwrap();
         let end = other.bytes().try_fold(automaton.start(), |state, byte| {
-            automaton.can_match(&state).then(|| automaton.accept(&state, byte))
+            let may_follow = automaton
+                .only(&state)
+                .is_none_or(|bytes| bytes.iter().any(|expected| expected == byte));
+            (may_follow && automaton.can_match(&state)).then(|| automaton.accept(&state, byte))
         });
         end.is_some_and(|state| automaton.is_match(&state))
     }

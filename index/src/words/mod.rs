@@ -17,6 +17,9 @@ const GAP: char = ' ';
 /// times longer, so that no query can contain a longer term.
 const TERM_BYTES_MAX: usize = 16 << 10;
 
+/// The bytes of most folded words.
+const WORD_BYTES: usize = 32;
+
 /// A folded word: letters and digits, with a [`GAP`] for every other character.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded(String);
@@ -28,10 +31,16 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = Folded> {
 
 /// Calls `each` with the same words as [`words`], without an allocation for each.
 pub(crate) fn for_each_word(text: &str, mut each: impl FnMut(&Folded)) {
-    let mut folded = Folded::default();
+    let mut folded = Folded(String::with_capacity(WORD_BYTES));
     for word in text.split_whitespace() {
         folded.0.clear();
-        word.chars().for_each(|character| fold(character, &mut folded.0));
+        if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            // As most words are.
+            folded.0.push_str(word);
+            folded.0.make_ascii_lowercase();
+        } else {
+            word.chars().for_each(|character| fold(character, &mut folded.0));
+        }
         if !folded.is_empty() {
             each(&folded);
         }
@@ -88,6 +97,11 @@ impl Folded {
     /// Whether the word has no punctuation and equals `squeezed`.
     pub(crate) fn is(&self, squeezed: &str) -> bool {
         self.0 == squeezed
+    }
+
+    /// The word, if it has no punctuation.
+    pub(crate) fn only_piece(&self) -> Option<&str> {
+        (!self.0.contains(GAP)).then_some(&*self.0)
     }
 
     /// The runs of letters and the runs of digits, in order.

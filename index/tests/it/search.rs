@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use figdex_index::{
-    Catalogue, Facet, FacetQuestion, Filters, IdType, Instrument, Keywords, Level, Levels, Meter,
-    Place, Property, Search, Suggest,
+    Begun, Catalogue, Facet, FacetQuestion, Filters, IdType, Instrument, Keywords, Level, Levels,
+    Meter, Place, Property, Search, Suggest,
 };
 use proptest::prelude::*;
 
@@ -290,7 +290,10 @@ fn suggestions_agree_over_one_part_and_over_many() {
         let Some(keywords) = search.keywords.clone() else { return Ok(()) };
         let asked = Suggest { keywords, filters: search.filters.clone() };
         let of = |catalogue: &Catalogue| {
-            let found = catalogue.suggest(&asked, limit, &Meter::unlimited()).unwrap().unwrap();
+            let found = catalogue
+                .suggest(&asked, limit, &mut Begun::default(), &Meter::unlimited())
+                .unwrap()
+                .unwrap();
             let found = found.into_iter();
             found.map(|it| (catalogue.figi(it.hit), it.listings, it.matched)).collect::<Vec<_>>()
         };

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use figdex_index::{
-    Catalogue, Filters, Hit, INLINE_UNITS_MAX, IdType, Instrument, Keywords, Lookup, Meter,
+    Begun, Catalogue, Filters, Hit, INLINE_UNITS_MAX, IdType, Instrument, Keywords, Lookup, Meter,
     NumberInterval, Property, Search, Suggest, TooManyHits,
 };
 use proptest::prelude::*;
@@ -183,10 +183,16 @@ fn many_words_are_not_looked_up_inline() {
                 assert!(found.is_none_or(|page| page.hits.len() <= 100));
                 wide().count_uncached(&asked, &meter).unwrap();
                 wide().filter(&asked, None, 100, &meter).unwrap();
-                wide().suggest_uncached(&typed, 50, &meter).unwrap();
+                wide().suggest_uncached(&typed, 50, &mut Begun::default(), &meter).unwrap();
             }
             let meter = Meter::unlimited();
-            assert!(wide().suggest_uncached(&typed, 50, &meter).unwrap().is_some(), "{text}");
+            assert!(
+                wide()
+                    .suggest_uncached(&typed, 50, &mut Begun::default(), &meter)
+                    .unwrap()
+                    .is_some(),
+                "{text}"
+            );
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
         }
     }
@@ -206,21 +212,24 @@ fn suggestions_have_a_separate_bound() {
         for filters in [Filters::default(), with_exch_code("GR")] {
             let asked = suggest(&text, filters);
             let meter = Meter::unlimited();
-            let found = wide().suggest_uncached(&asked, 10, &meter).unwrap().unwrap();
+            let found = wide()
+                .suggest_uncached(&asked, 10, &mut Begun::default(), &meter)
+                .unwrap()
+                .unwrap();
             assert!(meter.spent() <= SUGGEST_UNITS_MAX, "{text}: {} units", meter.spent());
             let inline = Meter::inline();
-            let same = wide().suggest_uncached(&asked, 10, &inline).unwrap();
+            let same = wide().suggest_uncached(&asked, 10, &mut Begun::default(), &inline).unwrap();
             assert!(same.is_none_or(|same| same == found), "{text}");
         }
     }
-    // A typo is looked for in the whole dictionary, which is never done inline.
+    // Of the dictionary, only the letters are read that may follow with one typo.
     let asked = suggest("wied", Filters::default());
-    is_heavy("a typo", INLINE_UNITS_MAX, |meter| {
-        wide().suggest_uncached(&asked, 10, meter).unwrap().is_some()
+    is_bounded("a typo", INLINE_UNITS_MAX / 10, |meter| {
+        wide().suggest_uncached(&asked, 10, &mut Begun::default(), meter).unwrap().is_some()
     });
     let asked = suggest("wide", with_exch_code("GR"));
     is_heavy("a wide ticker", u64::from(ALIKE), |meter| {
-        wide().suggest_uncached(&asked, 10, meter).unwrap().is_some()
+        wide().suggest_uncached(&asked, 10, &mut Begun::default(), meter).unwrap().is_some()
     });
 }
 
@@ -237,7 +246,7 @@ fn the_stop_flag_ends_an_answer() {
     assert_eq!(wide().filter(&asked, None, 100, &until()).unwrap(), None);
     assert_eq!(wide().count_uncached(&asked, &until()).unwrap(), None);
     let asked = suggest("deep", Filters::default());
-    assert_eq!(wide().suggest_uncached(&asked, 10, &until()).unwrap(), None);
+    assert_eq!(wide().suggest_uncached(&asked, 10, &mut Begun::default(), &until()).unwrap(), None);
 }
 
 /// An answer is whole or refused, whatever the meter allows.
@@ -275,10 +284,20 @@ fn an_answer_is_refused_and_never_cut() {
         prop_assert!(within.spent() <= units);
         let suggested = Suggest { keywords: Keywords::parse(&typed).unwrap(), filters: asked.filters.clone() };
         let within = meter();
-        if let Some(found) = catalogue.suggest_uncached(&suggested, page, &within).unwrap() {
-            prop_assert_eq!(Some(found), catalogue.suggest_uncached(&suggested, page, &unlimited).unwrap());
+        if let Some(found) = catalogue.suggest_uncached(&suggested, page, &mut Begun::default(), &within).unwrap() {
+            prop_assert_eq!(Some(found), catalogue.suggest_uncached(&suggested, page, &mut Begun::default(), &unlimited).unwrap());
         }
         prop_assert!(within.spent() <= units);
+        let mut begun = Begun::default();
+        let mut steps = 0;
+        let found = loop {
+            let within = Meter::of((units + 1) << steps);
+            steps += 1;
+            if let Some(found) = catalogue.suggest_uncached(&suggested, page, &mut begun, &within).unwrap() {
+                break found;
+            }
+        };
+        prop_assert_eq!(Some(found), catalogue.suggest_uncached(&suggested, page, &mut Begun::default(), &unlimited).unwrap());
     });
 }
 

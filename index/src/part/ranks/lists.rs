@@ -14,18 +14,19 @@ use std::path::Path;
 
 use bitpacking::{BitPacker as _, BitPacker4x};
 use tantivy::postings::TermInfo;
-use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet as _, SegmentReader, TERMINATED};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet as _, InvertedIndexReader, TERMINATED};
 
 use super::Ranks;
 use crate::error::{Error, Result};
 use crate::mapped::{Mapped, first_index, u32_at, u64_at};
+use crate::part::segment::postings::{BLOCK_ROWS, RarePostings};
 
 pub(super) const WORDS: &str = "ranks.words";
 pub(super) const LISTS: &str = "ranks.lists";
 
 /// The fewest rows of a word with a list. The rows of other words are looked up and sorted.
-pub(crate) const LISTED_MIN: u32 = 128;
+pub(crate) const LISTED_MIN: u32 = BLOCK_ROWS;
 
 const WORD_BYTES: usize = 16;
 const BLOCK: usize = BitPacker4x::BLOCK_LEN;
@@ -147,21 +148,22 @@ impl Lists {
         })
     }
 
-    /// Checks that each list ascends, and has the rows of the word's posting list.
+    /// Checks that each list ascends, and has the rows of the word's posting list; and that rare
+    /// words have the rows that tantivy reads.
     pub(super) fn verify(
         &self,
         part: &Path,
-        segment: &SegmentReader,
-        words: Field,
+        words: &InvertedIndexReader,
+        rare_postings: &RarePostings,
         ranks: &Ranks,
     ) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
-        let inverted = segment.inverted_index(words)?;
-        let mut terms = inverted.terms().stream().map_err(Error::io(part))?;
+        let mut terms = words.terms().stream().map_err(Error::io(part))?;
         let mut place = 0;
         while terms.advance() {
             let info = terms.value();
             if info.doc_freq < LISTED_MIN {
+                rare_postings.verify(words, info, ranks.len(), part)?;
                 continue;
             }
             if !self.is_of(place, info) {
@@ -188,7 +190,7 @@ impl Lists {
                 sum = sum.wrapping_add(spread(ranks.doc(cursor.position())));
                 cursor.advance();
             }
-            let postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic);
+            let postings = words.read_postings_from_terminfo(info, IndexRecordOption::Basic);
             let mut postings = postings.map_err(Error::io(part))?;
             while postings.doc() != TERMINATED {
                 sum = sum.wrapping_sub(spread(postings.doc()));

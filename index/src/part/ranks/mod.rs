@@ -21,9 +21,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
-use tantivy::SegmentReader;
+use tantivy::InvertedIndexReader;
 use tantivy::postings::TermInfo;
-use tantivy::schema::Field;
 
 use self::importances::Importances;
 use self::lists::Lists;
@@ -34,7 +33,8 @@ use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::importance::Importance;
 use crate::instrument::kind::Kind;
-use crate::mapped::{Mapped, first_index, u32_at};
+use crate::mapped::{Mapped, first_index, u32_at, u64_at};
+use crate::part::segment::postings::RarePostings;
 use crate::query::Place;
 
 const VALUES: &str = "ranks.values";
@@ -190,9 +190,9 @@ impl Ranks {
 
     /// The rank and the position of an entry of `ranks.firsts`.
     fn first(&self, entry: u32) -> (Rank, u32) {
-        let at = FIRST_BYTES * entry as usize;
-        let number = |at| u16::from_le_bytes([self.firsts[at], self.firsts[at + 1]]);
-        (Rank::new(number(at), number(at + 2)), u32_at(&self.firsts, at + 4))
+        // One read: a search for a position makes many of them.
+        let entry = u64_at(&self.firsts, FIRST_BYTES * entry as usize);
+        (Rank::new(entry as u16, (entry >> 16) as u16), (entry >> 32) as u32)
     }
 
     /// Whether the importances are those of a generation with these securities.
@@ -205,7 +205,12 @@ impl Ranks {
     ///
     /// # Errors
     /// [`Error::Damaged`] for the first contradiction.
-    pub(crate) fn verify(&self, part: &Path, segment: &SegmentReader, words: Field) -> Result<()> {
+    pub(crate) fn verify(
+        &self,
+        part: &Path,
+        words: &InvertedIndexReader,
+        rare_postings: &RarePostings,
+    ) -> Result<()> {
         let damaged = |what: &str| Error::damaged(part, format!("ranks: {what}"));
         if !self.importances.are_sound() {
             return Err(damaged("the importances do not ascend"));
@@ -230,7 +235,7 @@ impl Ranks {
         if (0..self.len()).any(|position| self.position(self.doc(position)) != position) {
             return Err(damaged("a row is not at its position"));
         }
-        self.lists.verify(part, segment, words, self)
+        self.lists.verify(part, words, rare_postings, self)
     }
 }
 

@@ -15,6 +15,7 @@ mod template;
 mod verify;
 mod writer;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::hint::black_box;
 use std::path::Path;
@@ -193,14 +194,24 @@ impl<'a> Text<'a> {
     pub fn json_pieces(self) -> impl Iterator<Item = &'a [u8]> {
         pieces(self.stored, move || self.row.fields())
     }
+
+    /// Appends the text: as [`fmt::Display`] writes it, in less time.
+    pub(crate) fn append_to(self, text: &mut String) {
+        self.plain_pieces().for_each(|piece| text.push_str(&piece));
+    }
+
+    /// The pieces of the text, in order.
+    fn plain_pieces(self) -> impl Iterator<Item = Cow<'a, str>> {
+        self.json_pieces().map(|piece| match str::from_utf8(piece) {
+            Ok(plain) if !piece.contains(&b'\\') => Cow::Borrowed(plain),
+            _ => Cow::Owned(unescape(piece).expect("a text that was verified")),
+        })
+    }
 }
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.json_pieces().try_for_each(|piece| match str::from_utf8(piece) {
-            Ok(plain) if !plain.contains('\\') => f.write_str(plain),
-            _ => f.write_str(&unescape(piece).expect("a text that was verified")),
-        })
+        self.plain_pieces().try_for_each(|piece| f.write_str(&piece))
     }
 }
 

@@ -4,12 +4,12 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tantivy::SegmentReader;
 use tantivy::directory::{CompositeFile, OwnedBytes};
 use tantivy::index::SegmentComponent;
 use tantivy::schema::Field;
+use tantivy::{InvertedIndexReader, SegmentReader};
 use tantivy_fst::Automaton;
-use tantivy_fst::raw::{Fst, Node};
+use tantivy_fst::raw::{Fst, Node, Output, Transition};
 
 use crate::error::{Error, Result};
 use crate::mapped::u64_at;
@@ -41,7 +41,7 @@ impl Dictionary {
 
     /// Calls `each` with every word that the automaton accepts, in order, and `false`; or with
     /// `true` and a beginning, instead of all the words that begin with it and are all accepted.
-    pub(crate) fn search<A: Automaton, E>(
+    pub(crate) fn search<A: Selective, E>(
         &self,
         automaton: &A,
         each: &mut impl FnMut(&[u8], bool) -> ControlFlow<E>,
@@ -50,7 +50,27 @@ impl Dictionary {
         Self::walk(words, automaton, &words.root(), &automaton.start(), &mut Vec::new(), each)
     }
 
-    fn walk<A: Automaton, E>(
+    /// Checks that the tree has the words that tantivy reads.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when it has others.
+    pub(crate) fn verify(&self, words: &InvertedIndexReader, part: &Path) -> Result<()> {
+        let mut read = words.terms().stream().map_err(Error::io(part))?;
+        let mut count = 0;
+        let find = |word: &[u8]| self.0.as_ref().and_then(|words| words.get(word));
+        while read.advance() {
+            if find(read.key()).map(Output::value) != Some(count) {
+                return Err(Error::damaged(part, "the tree of letters lacks a word"));
+            }
+            count += 1;
+        }
+        match self.0.as_ref().map_or(0, Fst::len) as u64 == count {
+            true => Ok(()),
+            false => Err(Error::damaged(part, "the tree of letters has too many words")),
+        }
+    }
+
+    fn walk<A: Selective, E>(
         words: &Fst<OwnedBytes>,
         automaton: &A,
         node: &Node<'_>,
@@ -64,14 +84,69 @@ impl Dictionary {
         if node.is_final() && automaton.is_match(state) {
             each(letters, false)?;
         }
-        for transition in node.transitions() {
+        let mut follow = |transition: Transition| {
             let next = automaton.accept(state, transition.inp);
             if automaton.can_match(&next) {
                 letters.push(transition.inp);
                 Self::walk(words, automaton, &words.node(transition.addr), &next, letters, each)?;
                 letters.pop();
             }
+            ControlFlow::Continue(())
+        };
+        match automaton.only(state) {
+            Some(bytes) => {
+                let mut places = bytes.iter().filter_map(|byte| node.find_input(byte));
+                places.try_for_each(|place| follow(node.transition(place)))
+            }
+            None => node.transitions().try_for_each(follow),
         }
-        ControlFlow::Continue(())
+    }
+}
+
+/// An automaton that knows which letters may follow.
+pub(crate) trait Selective: Automaton {
+    /// The bytes without which no word is accepted from a state on: after any other byte the
+    /// automaton can match nothing. `None` when these are too many to look for each.
+    fn only(&self, state: &Self::State) -> Option<Bytes>;
+}
+
+/// A set of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bytes([u64; 4]);
+
+impl Bytes {
+    pub(crate) fn insert(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+
+    /// The bytes, ascending.
+    pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
+        (0..4_u8).zip(self.0).flat_map(|(word, bits)| {
+            let nonzero = |bits: &u64| *bits != 0;
+            std::iter::successors(Some(bits).filter(nonzero), move |bits| {
+                Some(bits & (bits - 1)).filter(nonzero)
+            })
+            .map(move |bits| word << 6 | bits.trailing_zeros() as u8)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bytes_come_back_in_order(expected in proptest::collection::btree_set(any::<u8>(), 0..9)) {
+            let mut bytes = Bytes::default();
+            expected.iter().for_each(|byte| bytes.insert(*byte));
+            let found: Vec<u8> = bytes.iter().collect();
+            prop_assert!(found.is_sorted());
+            prop_assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+        }
     }
 }

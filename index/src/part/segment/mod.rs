@@ -4,6 +4,7 @@
 pub(crate) mod columns;
 pub(crate) mod dictionary;
 pub(crate) mod document;
+pub(crate) mod postings;
 pub(crate) mod schema;
 pub(crate) mod tokenizer;
 
