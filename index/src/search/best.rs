@@ -90,7 +90,6 @@ pub(crate) fn best(
     match (&plan.driver, of_words) {
         (Driver::Words(_), None) => page.add_all(Matches::new(part, &plan, meter)?, meter)?,
         (Driver::Words(_), Some(mut of_words)) => {
-            of_words.iter_mut().try_for_each(|words| words.rewind(meter))?;
             page.add_whole_text(&mut of_words, meter)?;
             let steps = meter.within(meter.left() / RANKED_SHARE);
             let found = page.add_ranked(&mut RankedRows::Words(of_words), &steps);

@@ -1,8 +1,8 @@
 //! The company that a word alone most likely names (contract 10.9).
 //!
-//! Many words are the ticker of one company and begin the name of another, or begin the names of
-//! several. The row that a person would want first is then the best listing of the company that is
-//! wanted most, unless the other reading is nearly as likely.
+//! Many words are the ticker of one company and begin the name of another. The row that a person
+//! would want first is then the best listing of the company that is wanted most, unless the ticker
+//! is nearly as likely.
 
 use super::Hit;
 use super::conditions::Conditions;
@@ -22,8 +22,7 @@ const NAMES_MAX: usize = 8;
 const NAME_UNITS: u64 = 50;
 
 /// The score by which a company whose name begins with the word must be better than the rows of
-/// which the word is the ticker, name or symbol; and by which it may be worse than a company whose
-/// name has the word elsewhere. It is the score of twice as many listings.
+/// which the word is the ticker, name or symbol. It is the score of twice as many listings.
 const MARGIN: u32 = 40;
 
 /// The score that a depositary receipt must be better by to come before a share.
@@ -60,22 +59,19 @@ pub(crate) fn named(
         return Ok(None);
     }
     let mut exact = Exact::default();
-    let mut first_share: Option<(Rank, Hit)> = None;
+    for prepared in &*prepared {
+        exact.add(prepared, search, meter)?;
+    }
+    let Some(first) = exact.first else { return Ok(None) };
     let mut company: Option<Company> = None;
     for (number, prepared) in (0..).zip(prepared) {
-        exact.add(prepared, search, meter)?;
-        for kind in [Kind::Share, Kind::Receipt] {
-            for (place, (rank, doc)) in
-                prepared.first_of(kind, NAMES_MAX, meter)?.into_iter().enumerate()
-            {
-                let hit = Hit { part: number, doc };
-                if place == 0 && kind == Kind::Share {
-                    let first = first_share.get_or_insert((rank, hit));
-                    *first = (*first).min((rank, hit));
-                }
+        let [shares, receipts] =
+            prepared.first_of([Kind::Share, Kind::Receipt], NAMES_MAX, meter)?;
+        for (rows, cost) in [(shares, 0), (receipts, RECEIPT_COST)] {
+            for (rank, doc) in rows {
                 meter.charge(NAME_UNITS)?;
                 if begins_name(prepared.part, doc, word) {
-                    let cost = if kind == Kind::Receipt { RECEIPT_COST } else { 0 };
+                    let hit = Hit { part: number, doc };
                     let other = Company { rank, hit, score: rank.score() + cost };
                     company = Some(company.map_or(other, |known| known.or(other)));
                     break;
@@ -83,16 +79,8 @@ pub(crate) fn named(
             }
         }
     }
-    let is_first = |company: &Company| match (exact.first, first_share) {
-        (Some(first), _) => company.is_before_exact(first, &exact),
-        (None, Some((rank, hit))) => {
-            company.hit != hit
-                && company.rank.ordinal() >= rank.ordinal()
-                && company.score <= rank.score() + MARGIN
-        }
-        (None, None) => false,
-    };
-    Ok(company.filter(is_first).map(|company| company.hit))
+    let company = company.filter(|company| company.is_before(first, &exact));
+    Ok(company.map(|company| company.hit))
 }
 
 impl Company {
@@ -106,7 +94,7 @@ impl Company {
 
     /// Whether it comes before the rows of which the word is the ticker, the name or a symbol.
     /// `first` is the first of these.
-    fn is_before_exact(&self, first: Rank, exact: &Exact) -> bool {
+    fn is_before(&self, first: Rank, exact: &Exact) -> bool {
         if first.kind().ends() {
             // The scores of these kinds say something else.
             return false;

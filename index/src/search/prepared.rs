@@ -54,45 +54,52 @@ impl<'a> Prepared<'a> {
         Ok(Self { part, plan, exact, of_words })
     }
 
-    /// The first rows of a kind that words lead to, with their ranks, in the order of ranks: best
-    /// listings only, and at most `rows_max`. Kinds must be asked for in their order.
-    pub(crate) fn first_of(
+    /// The first rows of some kinds that words lead to, with their ranks, in the order of ranks:
+    /// best listings only, and at most `rows_max` of each kind. The kinds are given in their order.
+    pub(crate) fn first_of<const N: usize>(
         &mut self,
-        kind: Kind,
+        kinds: [Kind; N],
         rows_max: usize,
         meter: &Meter,
-    ) -> Result<Vec<(Rank, u32)>> {
+    ) -> Result<[Vec<(Rank, u32)>; N]> {
         let ranks = &self.part.ranks;
-        let mut first = Vec::new();
+        let mut first = [const { Vec::new() }; N];
         let Some(of_words) = &mut self.of_words else {
             for doc in Matches::new(self.part, &self.plan, meter)? {
                 meter.charge(RANK_UNITS)?;
                 let rank = ranks.rank(doc);
-                if rank.kind() == kind && rank.is_best() {
-                    first.push((rank, doc));
+                let place = kinds.iter().position(|kind| *kind == rank.kind());
+                if let Some(place) = place.filter(|_| rank.is_best()) {
+                    first[place].push((rank, doc));
                 }
             }
             meter.check()?;
-            first.sort_unstable();
-            first.truncate(rows_max);
+            for rows in &mut first {
+                rows.sort_unstable();
+                rows.truncate(rows_max);
+            }
             return Ok(first);
         };
-        let range = ranks.of_kind(kind);
-        let mut next = |target| {
-            let positions = of_words.iter_mut().map(|words| words.seek(target, meter));
-            positions.min().unwrap_or(END)
-        };
-        let mut position = next(range.start);
-        while position < range.end && first.len() < rows_max {
-            let doc = ranks.doc(position);
-            let rank = ranks.rank(doc);
-            if !rank.is_best() {
-                break;
+        for (kind, rows) in kinds.into_iter().zip(&mut first) {
+            let range = ranks.of_kind(kind);
+            let mut target = range.start;
+            while rows.len() < rows_max {
+                let found = of_words.iter_mut().map(|words| words.seek(target, meter));
+                let position = found.min().unwrap_or(END);
+                if position >= range.end {
+                    break;
+                }
+                let doc = ranks.doc(position);
+                let rank = ranks.rank(doc);
+                if !rank.is_best() {
+                    break;
+                }
+                rows.push((rank, doc));
+                target = position + 1;
             }
-            first.push((rank, doc));
-            position = next(position + 1);
+            meter.check()?;
         }
-        meter.check()?;
+        of_words.iter_mut().try_for_each(|words| words.rewind(meter))?;
         Ok(first)
     }
 }

@@ -378,8 +378,8 @@ impl Suggester<'_> {
         };
         let mut all: Vec<_> = candidates
             .fits
-            .into_iter()
-            .map(|(hit, fit)| {
+            .iter()
+            .map(|(&hit, &fit)| {
                 let ranks = &self.parts[hit.part as usize].ranks;
                 let rank = ranks.rank(hit.doc);
                 let of_kind = if said.contains(&rank.kind()) { 0 } else { cost(rank.kind()) };
