@@ -15,9 +15,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 
-use figdex_index::{
-    Catalogue, Facet, FacetQuestion, Filters, Keywords, Meter, Property, Search,
-};
+use figdex_index::{Catalogue, Facet, FacetQuestion, Filters, Keywords, Meter, Property, Search};
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, generate};
 use mimalloc::MiMalloc;
@@ -52,11 +50,7 @@ struct Question {
 
 const QUESTIONS: [Question; 8] = [
     Question { name: "all_rows", word: None, values: &[] },
-    Question {
-        name: "filter_of_many",
-        word: None,
-        values: &[(Property::SecurityType2, "Option")],
-    },
+    Question { name: "filter_of_many", word: None, values: &[(Property::SecurityType2, "Option")] },
     Question { name: "filter_of_few", word: None, values: &[(Property::ExchCode, "LN")] },
     Question {
         name: "two_filters",
@@ -202,8 +196,8 @@ fn build_tantivy(dump: &[u8], folder: &Path) -> tantivy::Result<()> {
         TextOptions::default().set_indexing_options(indexing.set_index_option(record))
     };
     let value = indexed("raw", IndexRecordOption::Basic).set_fast("raw");
-    let properties = COUNTED
-        .map(|property| (property, schema.add_text_field(property.name(), value.clone())));
+    let properties =
+        COUNTED.map(|property| (property, schema.add_text_field(property.name(), value.clone())));
     let words = schema.add_text_field("words", indexed("default", IndexRecordOption::Basic));
     std::fs::create_dir_all(folder)?;
     let index = Index::create_in_dir(folder, schema.build())?;

@@ -1,16 +1,21 @@
 //! Counts the rows that match a question by the value that they have of a property, or by their
 //! level (contract 16.11).
 //!
-//! The matching rows are collected once, as a set. Then each facet is counted in the cheaper of two
+//! The matching rows are collected once, as a set; where they may be many, as a bit for each row,
+//! which filters narrow block by block. Then each facet is counted in the cheaper of two
 //! ways: many rows by intersecting the set with the bitmap of each value, few rows by reading the
 //! value of each. Where all rows match but the unlisted equities, the sizes of the bitmaps are the
 //! counts, less those of the unlisted equities.
 
 use std::path::Path;
 
-use super::matches::Matches;
-use super::plan::{Driver, Plan};
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocSet as _};
+
+use super::conditions::Conditions;
+use super::matches::{Matches, with_words};
+use super::plan::{Alternative, Driver, Plan};
 use super::row_set::RowSet;
+use super::selection::Selection;
 use crate::error::Result;
 use crate::instrument::level::Level;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
@@ -70,6 +75,10 @@ const CONTAINER_UNITS: u64 = 4;
 const BITS_UNITS: u64 = 160;
 const LISTED_PER_UNIT: u64 = 8;
 
+/// Words that more than one of this many rows may have are collected as bits, of which blocks are
+/// verified; fewer rows are verified one by one.
+const ROWS_PER_WALKED: u32 = 512;
+
 /// The words of 64 rows in a chunk of the bitmaps.
 const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 
@@ -98,8 +107,10 @@ pub(crate) fn count(
         let facet = *facet;
         let bitmaps = bitmaps(part, facet, filters);
         let units = bitmaps.iter().map(|(_, bitmap)| bitmap_units(*bitmap)).sum::<u64>();
-        match rows.bits() {
-            Some(bits) if units < found * READ_UNITS => {
+        match (rows.bits(), &bitmaps[..]) {
+            // All matching rows have the only value that is asked for.
+            (_, [(place, _)]) if is_asked(facet, filters) => own[*place] = found,
+            (Some(bits), _) if units < found * READ_UNITS => {
                 for (place, bitmap) in &bitmaps {
                     meter.charge(bitmap_units(*bitmap))?;
                     own[*place] = shared(bits, *bitmap);
@@ -137,18 +148,44 @@ pub(crate) fn count(
 
 /// The rows that match a plan.
 fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
-    let mut rows = RowSet::new(part.rows.len() as u32);
-    if let Driver::Filters { demanded, filters, .. } = &plan.driver
-        && demanded.is_empty()
-        && !filters.has_intervals()
-    {
-        let excluded = part.bitmaps.unlisted_equities();
-        if let Some(bitmap) = excluded.filter(|_| !filters.include_unlisted_equities) {
-            meter.charge(u64::from(bitmap.rows()) * INSERT_UNITS)?;
-            bitmap.for_each(|doc| rows.insert(doc));
+    let docs = part.rows.len() as u32;
+    let rows = match &plan.driver {
+        Driver::Filters { demanded, filters, .. }
+            if demanded.is_empty() && !filters.has_intervals() =>
+        {
+            let mut rows = RowSet::new(docs);
+            let excluded = part.bitmaps.unlisted_equities();
+            if let Some(bitmap) = excluded.filter(|_| !filters.include_unlisted_equities) {
+                meter.charge(u64::from(bitmap.rows()) * INSERT_UNITS)?;
+                bitmap.for_each(|doc| rows.insert(doc));
+            }
+            return Ok(Matching { rows, is_inverse: true });
         }
-        return Ok(Matching { rows, is_inverse: true });
-    }
+        Driver::Filters { filters, .. } => {
+            let mut bits = vec![u64::MAX; part.rows.len().div_ceil(64)];
+            narrow(part, filters, &mut bits, meter)?;
+            RowSet::of_bits(docs, bits)
+        }
+        Driver::Words(alternatives) if plan.rows_max() > u64::from(docs / ROWS_PER_WALKED) => {
+            meter.require(plan.walk_units())?;
+            let mut bits = vec![0; part.rows.len().div_ceil(64)];
+            for alternative in alternatives {
+                let with_words = bits_with_words(part, alternative, meter)?;
+                bits.iter_mut().zip(with_words).for_each(|(bits, words)| *bits |= words);
+            }
+            let mut rows = RowSet::of_bits(docs, bits);
+            meter.charge(plan.identified.len() as u64 * INSERT_UNITS)?;
+            plan.identified.iter().for_each(|doc| rows.insert(doc));
+            rows
+        }
+        Driver::Words(_) | Driver::Nothing => walked(part, plan, meter)?,
+    };
+    Ok(Matching { rows, is_inverse: false })
+}
+
+/// The rows that match a plan, each verified by itself.
+fn walked(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
+    let mut rows = RowSet::new(part.rows.len() as u32);
     let mut matches = Matches::new(part, plan, meter)?;
     loop {
         let mut inserted = 0;
@@ -159,8 +196,44 @@ fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
         meter.charge(inserted as u64 * INSERT_UNITS)?;
         if inserted < READ_ROWS {
             meter.check()?;
-            return Ok(Matching { rows, is_inverse: false });
+            return Ok(rows);
         }
+    }
+}
+
+/// A bit for each row, set for those that match by an alternative. What it verifies is verified of
+/// all rows together.
+fn bits_with_words(part: &Part, alternative: &Alternative, meter: &Meter) -> Result<Vec<u64>> {
+    let mut bits = vec![0; part.rows.len().div_ceil(64)];
+    let mut rows = with_words(part, alternative, meter)?;
+    let mut docs = [0; COLLECT_BLOCK_BUFFER_LEN];
+    loop {
+        let filled = rows.fill_buffer(&mut docs);
+        meter.charge(filled as u64 * alternative.terms())?;
+        for doc in &docs[..filled] {
+            bits[*doc as usize / 64] |= 1 << (doc % 64);
+        }
+        if filled < docs.len() {
+            break;
+        }
+    }
+    narrow(part, &alternative.verified, &mut bits, meter)?;
+    Ok(bits)
+}
+
+/// Keeps those of the rows, a bit for each, that pass the filters.
+fn narrow(part: &Part, filters: &Filters, bits: &mut [u64], meter: &Meter) -> Result<()> {
+    meter.charge(filters.units())?;
+    let conditions = Conditions::new(part, filters);
+    Selection::new(part.rows.len() as u32, conditions, meter).narrow(bits);
+    Ok(meter.check()?)
+}
+
+/// Whether a matching row must have one of some values.
+fn is_asked(facet: Facet, filters: &Filters) -> bool {
+    match facet {
+        Facet::Level => !filters.levels.is_empty(),
+        Facet::Property(property) => filters.known.of(property).is_some(),
     }
 }
 
