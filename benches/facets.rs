@@ -5,7 +5,7 @@
 //! cargo bench --bench facets [-- QUESTION…]
 //! ```
 //! Each side answers each question once to open what it needs, and a second time under callgrind,
-//! in a process of its own. Both must count the same. `FIGDEX_BENCH_INSTRUMENTS` is the number of
+//! in a separate process. Both must count the same. `FIGDEX_BENCH_INSTRUMENTS` is the number of
 //! generated instruments, 1,000,000 by default. `FIGDEX_BENCH_FOLDER` is a folder where the indexes
 //! stay for the next run.
 

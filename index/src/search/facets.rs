@@ -64,7 +64,7 @@ impl Facet {
 
 /// Units of work of adding a row to the set, and of reading one value of a row.
 const INSERT_UNITS: u64 = 1;
-const READ_UNITS: u64 = 1;
+const READ_UNITS: u64 = 3;
 
 /// The rows of a set that are read, and charged, together.
 const READ_ROWS: usize = 256;
@@ -102,45 +102,42 @@ pub(crate) fn count(
 ) -> Result<u64> {
     let Matching { rows, is_inverse } = matching(part, plan, meter)?;
     let found = rows.len() as u64;
-    for (facet, counts) in counts {
-        let mut own = vec![0; counts.len()];
-        let facet = *facet;
-        let bitmaps = bitmaps(part, facet, filters);
+    let mut of_set: Vec<Vec<u64>> = counts.iter().map(|(_, of)| vec![0; of.len()]).collect();
+    let mut read = Vec::new();
+    for ((facet, _), of_set) in counts.iter().zip(&mut of_set) {
+        let bitmaps = bitmaps(part, *facet, filters);
         let units = bitmaps.iter().map(|(_, bitmap)| bitmap_units(*bitmap)).sum::<u64>();
         match (rows.bits(), &bitmaps[..]) {
             // All matching rows have the only value that is asked for.
-            (_, [(place, _)]) if is_asked(facet, filters) => own[*place] = found,
+            (_, [(place, _)]) if is_asked(*facet, filters) => of_set[*place] = found,
             (Some(bits), _) if units < found * READ_UNITS => {
                 for (place, bitmap) in &bitmaps {
                     meter.charge(bitmap_units(*bitmap))?;
-                    own[*place] = shared(bits, *bitmap);
+                    of_set[*place] = shared(bits, *bitmap);
                 }
             }
-            _ => {
-                let read = |docs: &[u32], counts: &mut [u64]| match facet {
-                    Facet::Level => {
-                        for doc in docs {
-                            counts[part.rows.get(*doc).level() as usize] += 1;
-                        }
-                        Ok(())
-                    }
-                    Facet::Property(property) => {
-                        let column = part.counted.of(&part.segment, property, vocabulary, path)?;
-                        if let Some(column) = column {
-                            column.count(docs, counts);
-                        }
-                        Ok(())
-                    }
-                };
-                count_read(&rows, read, &mut own, meter)?;
-            }
+            _ => read.push((*facet, &mut of_set[..])),
         }
+    }
+    let add_values = |facet: Facet, docs: &[u32], counts: &mut [u64]| match facet {
+        Facet::Level => {
+            docs.iter().for_each(|doc| counts[part.rows.get(*doc).level() as usize] += 1);
+            Ok(())
+        }
+        Facet::Property(property) => {
+            let column = part.counted.of(&part.segment, property, vocabulary, path)?;
+            column.into_iter().for_each(|column| column.count(docs, counts));
+            Ok(())
+        }
+    };
+    count_read(&rows, add_values, &mut read, meter)?;
+    for ((facet, counts), of_set) in counts.iter_mut().zip(of_set) {
         if is_inverse {
-            for (place, bitmap) in &bitmaps {
-                counts[*place] += u64::from(bitmap.rows()) - own[*place];
+            for (place, bitmap) in bitmaps(part, *facet, filters) {
+                counts[place] += u64::from(bitmap.rows()) - of_set[place];
             }
         } else {
-            counts.iter_mut().zip(own).for_each(|(count, own)| *count += own);
+            counts.iter_mut().zip(of_set).for_each(|(count, of_set)| *count += of_set);
         }
     }
     Ok(if is_inverse { part.rows.len() as u64 - found } else { found })
@@ -257,13 +254,16 @@ fn bitmaps<'a>(part: &'a Part, facet: Facet, filters: &Filters) -> Vec<(usize, B
     }
 }
 
-/// Counts the rows of a set by reading the value of each.
+/// Counts the rows of a set by reading the values of each, for all these facets in one walk.
 fn count_read(
     rows: &RowSet,
-    read: impl Fn(&[u32], &mut [u64]) -> Result<()>,
-    counts: &mut [u64],
+    add_values: impl Fn(Facet, &[u32], &mut [u64]) -> Result<()>,
+    facets: &mut [(Facet, &mut [u64])],
     meter: &Meter,
 ) -> Result<()> {
+    if facets.is_empty() {
+        return Ok(());
+    }
     let mut docs = [0; READ_ROWS];
     let mut rows = rows.iter();
     loop {
@@ -272,8 +272,10 @@ fn count_read(
             *slot = doc;
             taken += 1;
         }
-        meter.charge(taken as u64 * READ_UNITS)?;
-        read(&docs[..taken], counts)?;
+        for (facet, counts) in &mut *facets {
+            meter.charge(taken as u64 * READ_UNITS)?;
+            add_values(*facet, &docs[..taken], counts)?;
+        }
         if taken < READ_ROWS {
             return Ok(());
         }
