@@ -64,7 +64,7 @@ impl Facet {
 
 /// Units of work of adding a row to the set, and of reading one value of a row.
 const INSERT_UNITS: u64 = 1;
-const READ_UNITS: u64 = 3;
+const READ_UNITS: u64 = 1;
 
 /// The rows of a set that are read, and charged, together.
 const READ_ROWS: usize = 256;
