@@ -1,16 +1,21 @@
 //! Counts the rows that match a question by the value that they have of a property, or by their
 //! level (contract 16.11).
 //!
-//! The matching rows are collected once, as a set. Then each facet is counted in the cheaper of two
+//! The matching rows are collected once, as a set; where they may be many, as a bit for each row,
+//! which filters narrow block by block. Then each facet is counted in the cheaper of two
 //! ways: many rows by intersecting the set with the bitmap of each value, few rows by reading the
 //! value of each. Where all rows match but the unlisted equities, the sizes of the bitmaps are the
 //! counts, less those of the unlisted equities.
 
 use std::path::Path;
 
-use super::matches::Matches;
-use super::plan::{Driver, Plan};
+use tantivy::{COLLECT_BLOCK_BUFFER_LEN, DocSet as _};
+
+use super::conditions::Conditions;
+use super::matches::{Matches, with_words};
+use super::plan::{Alternative, Driver, Plan};
 use super::row_set::RowSet;
+use super::selection::Selection;
 use crate::error::Result;
 use crate::instrument::level::Level;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
@@ -70,6 +75,10 @@ const CONTAINER_UNITS: u64 = 4;
 const BITS_UNITS: u64 = 160;
 const LISTED_PER_UNIT: u64 = 8;
 
+/// Words that more than one of this many rows may have are collected as bits, of which blocks are
+/// verified; fewer rows are verified one by one.
+const ROWS_PER_WALKED: u32 = 512;
+
 /// The words of 64 rows in a chunk of the bitmaps.
 const CHUNK_WORDS: usize = CHUNK_DOCS as usize / 64;
 
@@ -93,43 +102,42 @@ pub(crate) fn count(
 ) -> Result<u64> {
     let Matching { rows, is_inverse } = matching(part, plan, meter)?;
     let found = rows.len() as u64;
-    for (facet, counts) in counts {
-        let mut own = vec![0; counts.len()];
-        let facet = *facet;
-        let bitmaps = bitmaps(part, facet, filters);
+    let mut of_set: Vec<Vec<u64>> = counts.iter().map(|(_, of)| vec![0; of.len()]).collect();
+    let mut read = Vec::new();
+    for ((facet, _), of_set) in counts.iter().zip(&mut of_set) {
+        let bitmaps = bitmaps(part, *facet, filters);
         let units = bitmaps.iter().map(|(_, bitmap)| bitmap_units(*bitmap)).sum::<u64>();
-        match rows.bits() {
-            Some(bits) if units < found * READ_UNITS => {
+        match (rows.bits(), &bitmaps[..]) {
+            // All matching rows have the only value that is asked for.
+            (_, [(place, _)]) if is_asked(*facet, filters) => of_set[*place] = found,
+            (Some(bits), _) if units < found * READ_UNITS => {
                 for (place, bitmap) in &bitmaps {
                     meter.charge(bitmap_units(*bitmap))?;
-                    own[*place] = shared(bits, *bitmap);
+                    of_set[*place] = shared(bits, *bitmap);
                 }
             }
-            _ => {
-                let read = |docs: &[u32], counts: &mut [u64]| match facet {
-                    Facet::Level => {
-                        for doc in docs {
-                            counts[part.rows.get(*doc).level() as usize] += 1;
-                        }
-                        Ok(())
-                    }
-                    Facet::Property(property) => {
-                        let column = part.counted.of(&part.segment, property, vocabulary, path)?;
-                        if let Some(column) = column {
-                            column.count(docs, counts);
-                        }
-                        Ok(())
-                    }
-                };
-                count_read(&rows, read, &mut own, meter)?;
-            }
+            _ => read.push((*facet, &mut of_set[..])),
         }
+    }
+    let add_values = |facet: Facet, docs: &[u32], counts: &mut [u64]| match facet {
+        Facet::Level => {
+            docs.iter().for_each(|doc| counts[part.rows.get(*doc).level() as usize] += 1);
+            Ok(())
+        }
+        Facet::Property(property) => {
+            let column = part.counted.of(&part.segment, property, vocabulary, path)?;
+            column.into_iter().for_each(|column| column.count(docs, counts));
+            Ok(())
+        }
+    };
+    count_read(&rows, add_values, &mut read, meter)?;
+    for ((facet, counts), of_set) in counts.iter_mut().zip(of_set) {
         if is_inverse {
-            for (place, bitmap) in &bitmaps {
-                counts[*place] += u64::from(bitmap.rows()) - own[*place];
+            for (place, bitmap) in bitmaps(part, *facet, filters) {
+                counts[place] += u64::from(bitmap.rows()) - of_set[place];
             }
         } else {
-            counts.iter_mut().zip(own).for_each(|(count, own)| *count += own);
+            counts.iter_mut().zip(of_set).for_each(|(count, of_set)| *count += of_set);
         }
     }
     Ok(if is_inverse { part.rows.len() as u64 - found } else { found })
@@ -137,18 +145,44 @@ pub(crate) fn count(
 
 /// The rows that match a plan.
 fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
-    let mut rows = RowSet::new(part.rows.len() as u32);
-    if let Driver::Filters { demanded, filters, .. } = &plan.driver
-        && demanded.is_empty()
-        && !filters.has_intervals()
-    {
-        let excluded = part.bitmaps.unlisted_equities();
-        if let Some(bitmap) = excluded.filter(|_| !filters.include_unlisted_equities) {
-            meter.charge(u64::from(bitmap.rows()) * INSERT_UNITS)?;
-            bitmap.for_each(|doc| rows.insert(doc));
+    let docs = part.rows.len() as u32;
+    let rows = match &plan.driver {
+        Driver::Filters { demanded, filters, .. }
+            if demanded.is_empty() && !filters.has_intervals() =>
+        {
+            let mut rows = RowSet::new(docs);
+            let excluded = part.bitmaps.unlisted_equities();
+            if let Some(bitmap) = excluded.filter(|_| !filters.include_unlisted_equities) {
+                meter.charge(u64::from(bitmap.rows()) * INSERT_UNITS)?;
+                bitmap.for_each(|doc| rows.insert(doc));
+            }
+            return Ok(Matching { rows, is_inverse: true });
         }
-        return Ok(Matching { rows, is_inverse: true });
-    }
+        Driver::Filters { filters, .. } => {
+            let mut bits = vec![u64::MAX; part.rows.len().div_ceil(64)];
+            narrow(part, filters, &mut bits, meter)?;
+            RowSet::of_bits(docs, bits)
+        }
+        Driver::Words(alternatives) if plan.rows_max() > u64::from(docs / ROWS_PER_WALKED) => {
+            meter.require(plan.walk_units())?;
+            let mut bits = vec![0; part.rows.len().div_ceil(64)];
+            for alternative in alternatives {
+                let with_words = bits_with_words(part, alternative, meter)?;
+                bits.iter_mut().zip(with_words).for_each(|(bits, words)| *bits |= words);
+            }
+            let mut rows = RowSet::of_bits(docs, bits);
+            meter.charge(plan.identified.len() as u64 * INSERT_UNITS)?;
+            plan.identified.iter().for_each(|doc| rows.insert(doc));
+            rows
+        }
+        Driver::Words(_) | Driver::Nothing => walked(part, plan, meter)?,
+    };
+    Ok(Matching { rows, is_inverse: false })
+}
+
+/// The rows that match a plan, each verified by itself.
+fn walked(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
+    let mut rows = RowSet::new(part.rows.len() as u32);
     let mut matches = Matches::new(part, plan, meter)?;
     loop {
         let mut inserted = 0;
@@ -159,8 +193,44 @@ fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
         meter.charge(inserted as u64 * INSERT_UNITS)?;
         if inserted < READ_ROWS {
             meter.check()?;
-            return Ok(Matching { rows, is_inverse: false });
+            return Ok(rows);
         }
+    }
+}
+
+/// A bit for each row, set for those that match by an alternative. What it verifies is verified of
+/// all rows together.
+fn bits_with_words(part: &Part, alternative: &Alternative, meter: &Meter) -> Result<Vec<u64>> {
+    let mut bits = vec![0; part.rows.len().div_ceil(64)];
+    let mut rows = with_words(part, alternative, meter)?;
+    let mut docs = [0; COLLECT_BLOCK_BUFFER_LEN];
+    loop {
+        let filled = rows.fill_buffer(&mut docs);
+        meter.charge(filled as u64 * alternative.terms())?;
+        for doc in &docs[..filled] {
+            bits[*doc as usize / 64] |= 1 << (doc % 64);
+        }
+        if filled < docs.len() {
+            break;
+        }
+    }
+    narrow(part, &alternative.verified, &mut bits, meter)?;
+    Ok(bits)
+}
+
+/// Keeps those of the rows, a bit for each, that pass the filters.
+fn narrow(part: &Part, filters: &Filters, bits: &mut [u64], meter: &Meter) -> Result<()> {
+    meter.charge(filters.units())?;
+    let conditions = Conditions::new(part, filters);
+    Selection::new(part.rows.len() as u32, conditions, meter).narrow(bits);
+    Ok(meter.check()?)
+}
+
+/// Whether a matching row must have one of some values.
+fn is_asked(facet: Facet, filters: &Filters) -> bool {
+    match facet {
+        Facet::Level => !filters.levels.is_empty(),
+        Facet::Property(property) => filters.known.of(property).is_some(),
     }
 }
 
@@ -184,13 +254,16 @@ fn bitmaps<'a>(part: &'a Part, facet: Facet, filters: &Filters) -> Vec<(usize, B
     }
 }
 
-/// Counts the rows of a set by reading the value of each.
+/// Counts the rows of a set by reading the values of each, for all these facets in one walk.
 fn count_read(
     rows: &RowSet,
-    read: impl Fn(&[u32], &mut [u64]) -> Result<()>,
-    counts: &mut [u64],
+    add_values: impl Fn(Facet, &[u32], &mut [u64]) -> Result<()>,
+    facets: &mut [(Facet, &mut [u64])],
     meter: &Meter,
 ) -> Result<()> {
+    if facets.is_empty() {
+        return Ok(());
+    }
     let mut docs = [0; READ_ROWS];
     let mut rows = rows.iter();
     loop {
@@ -199,8 +272,10 @@ fn count_read(
             *slot = doc;
             taken += 1;
         }
-        meter.charge(taken as u64 * READ_UNITS)?;
-        read(&docs[..taken], counts)?;
+        for (facet, counts) in &mut *facets {
+            meter.charge(taken as u64 * READ_UNITS)?;
+            add_values(*facet, &docs[..taken], counts)?;
+        }
         if taken < READ_ROWS {
             return Ok(());
         }

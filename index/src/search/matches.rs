@@ -109,11 +109,8 @@ impl Iterator for Matches<'_> {
 
 impl<'a> Walk<'a> {
     fn new(part: &'a Part, alternative: &Alternative, meter: &'a Meter) -> Result<Self> {
-        meter.charge(alternative.terms() * TERM_UNITS + alternative.verified.units())?;
-        let words = alternative.words.iter().map(|word| one_word(part, word));
-        let query = joined(Occur::Must, words.collect());
-        let weight = query.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
-        let scorer = weight.scorer(&part.segment, 1.0)?;
+        let scorer = with_words(part, alternative, meter)?;
+        meter.charge(alternative.verified.units())?;
         let verified = Conditions::new(part, &alternative.verified);
         let row_units = alternative.terms() + verified.row_units();
         let mut walk = Self { doc: scorer.doc(), scorer, verified, meter, row_units };
@@ -146,6 +143,19 @@ impl<'a> Walk<'a> {
             self.doc = self.scorer.advance();
         }
     }
+}
+
+/// The rows that hold all words of an alternative, before it verifies anything.
+pub(crate) fn with_words(
+    part: &Part,
+    alternative: &Alternative,
+    meter: &Meter,
+) -> Result<Box<dyn Scorer>> {
+    meter.charge(alternative.terms() * TERM_UNITS)?;
+    let words = alternative.words.iter().map(|word| one_word(part, word));
+    let query = joined(Occur::Must, words.collect());
+    let weight = query.weight(EnableScoring::disabled_from_schema(part.segment.schema()))?;
+    Ok(weight.scorer(&part.segment, 1.0)?)
 }
 
 /// A query for the rows that hold a word: its squeezed form, or all its runs.

@@ -26,6 +26,12 @@ impl RowSet {
         Self { rows, few: Vec::new(), bits: Vec::new() }
     }
 
+    /// The rows that have a bit, of a part of `rows` rows.
+    pub(crate) fn of_bits(rows: u32, bits: Vec<u64>) -> Self {
+        debug_assert_eq!(bits.len(), (rows as usize).div_ceil(64));
+        Self { rows, few: Vec::new(), bits }
+    }
+
     /// Adds a row. Unless all rows were added in ascending order, [`RowSet::sort`] must be
     /// called before the set is read.
     pub(crate) fn insert(&mut self, row: u32) {
@@ -51,7 +57,7 @@ impl RowSet {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.few.is_empty() && self.bits.is_empty()
+        self.few.is_empty() && self.bits.iter().all(|word| *word == 0)
     }
 
     /// The number of rows.

@@ -87,6 +87,20 @@ impl<'a> Selection<'a> {
         count
     }
 
+    /// Keeps those of a part's rows, a bit for each, that pass. It must be called before any other
+    /// method.
+    pub(crate) fn narrow(&mut self, rows: &mut [u64]) {
+        let mut done = 0;
+        while self.advance() {
+            let first = self.first as usize / 64;
+            rows[done..first].fill(0);
+            done = rows.len().min(first + WORDS);
+            rows[first..done].iter_mut().zip(&*self.rows).for_each(|(rows, pass)| *rows &= pass);
+        }
+        rows[done..].fill(0);
+        self.rows.fill(0);
+    }
+
     /// Goes to the next block that has rows; `false` when there is none, or when the meter
     /// refuses a charge.
     fn advance(&mut self) -> bool {
@@ -300,6 +314,7 @@ mod tests {
     use crate::part::numbers::{Numbers, NumbersWriter};
     use crate::query::Filters;
     use crate::query::interval::NumberInterval;
+    use crate::search::row_set::RowSet;
 
     /// Two chunks, a third with a whole block, and one with less than that.
     const DOCS: u32 = 2 * CHUNK_DOCS + BLOCK_DOCS + 100;
@@ -400,7 +415,7 @@ mod tests {
                     })
             };
             let meter = Meter::unlimited();
-            let select = || {
+            let select = |from| {
                 let of = |property: Property| -> Vec<Bitmap<'_>> {
                     let values = asked.iter().filter(|value| value.0 == property);
                     let known = values
@@ -420,12 +435,18 @@ mod tests {
                 selection
             };
             let all: Vec<u32> = (from..DOCS).filter(|doc| expected(*doc)).collect();
-            prop_assert_eq!(select().count_left(), all.len() as u64);
-            let mut selection = select();
+            prop_assert_eq!(select(from).count_left(), all.len() as u64);
+            let mut selection = select(from);
             let page: Vec<u32> = selection.by_ref().take(101).collect();
             prop_assert_eq!(&page[..], &all[..page.len()]);
             prop_assert!(page.len() == 101 || page.len() == all.len());
             prop_assert_eq!(selection.count_left() as usize, all.len() - page.len());
+            // Of every other row, as bits.
+            let mut bits = vec![0x5555_5555_5555_5555; DOCS.div_ceil(64) as usize];
+            select(0).narrow(&mut bits);
+            let narrowed = RowSet::of_bits(DOCS, bits);
+            let even = (0..DOCS).step_by(2).filter(|doc| expected(*doc));
+            prop_assert!(narrowed.iter().eq(even));
             prop_assert!(meter.check().is_ok());
         }
     }

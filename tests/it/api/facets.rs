@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use figdex::State;
 use figdex::config::Settings;
 use figdex::limits::Rates;
+use figdex_ingest::generate::Universe;
+use figdex_ingest::{Layout, generate};
 use serde_json::{Value, json};
 
 use super::search::dump;
@@ -215,4 +217,48 @@ fn levels_of_searches() {
     let strict = Server::with(&dump(), |catalogue| State::new(catalogue, settings));
     let answer = strict.request("POST", "/v3/filter", &json, r#"{"level":"venue"}"#);
     assert_eq!(answer.body, r#"{"error":"Invalid key 'level'."}"#);
+}
+
+/// contract 16.11: the rows of frequent words are verified together, those of rare words one by one;
+/// both count what a filter finds.
+#[test]
+fn counts_of_frequent_and_rare_words() {
+    let mut dump = Vec::new();
+    generate::write(&Universe::new(4_000, 1), Layout::Csv, &mut dump).unwrap();
+    let server = Server::of_dump(&String::from_utf8(dump).unwrap());
+    let total = |body: &Value| {
+        let json = [("content-type", "application/json")];
+        let answer = server.request("POST", "/v3/filter", &json, body.to_string());
+        let answer: Value = serde_json::from_str(&answer.body).unwrap();
+        answer["total"].as_u64().unwrap_or_else(|| panic!("{body} {answer}"))
+    };
+    let bonds = json!({"marketSecDes": "Corp"}).to_string();
+    let rows = server.request("POST", "/v3/filter", &[("content-type", "application/json")], bonds);
+    let rows: Value = serde_json::from_str(&rows.body).unwrap();
+    let tickers = rows["data"].as_array().unwrap().iter().filter_map(|row| row["ticker"].as_str());
+    let words: Vec<&str> = ["calls", "puts", "us"].into_iter().chain(tickers.step_by(9)).collect();
+    let (mut rare, mut frequent) = (0, 0);
+    for word in words {
+        for narrowed in [json!({}), json!({"exchCode": "US"}), json!({"securityType2": "Option"})] {
+            let mut query = form_urlencoded::Serializer::new(String::from("?"));
+            query.append_pair("query", word).append_pair("properties", "exchCode,securityType2");
+            let mut body = json!({"query": word});
+            for (name, value) in narrowed.as_object().unwrap() {
+                query.append_pair(name, value.as_str().unwrap());
+                body[name] = value.clone();
+            }
+            let answer = facets(&server, &query.finish());
+            assert_eq!(answer["total"], total(&body), "{body}");
+            rare += u32::from((1..=7).contains(&answer["total"].as_u64().unwrap()));
+            frequent += u32::from(answer["total"].as_u64().unwrap() > 7);
+            for name in ["exchCode", "securityType2"] {
+                for value in answer["facets"][name]["values"].as_array().unwrap() {
+                    let mut body = body.clone();
+                    body[name] = value["value"].clone();
+                    assert_eq!(value["count"], total(&body), "{body}");
+                }
+            }
+        }
+    }
+    assert!(rare > 5 && frequent > 5, "{rare} of rare words, {frequent} of frequent ones");
 }

@@ -37,9 +37,6 @@ pub(crate) struct ValueColumn {
     values: Vec<usize>,
 }
 
-/// The documents whose terms are read together.
-const BLOCK_DOCS: usize = 64;
-
 /// The columns of enum-like properties that count values. Each is opened when it is first needed.
 #[derive(Default)]
 pub(crate) struct CountedColumns([OnceLock<Option<ValueColumn>>; Property::COUNT]);
@@ -139,15 +136,13 @@ impl ValueColumn {
     /// Adds the values of documents to `counts`, which has a place for each value of the
     /// vocabulary.
     pub(crate) fn count(&self, docs: &[u32], counts: &mut [u64]) {
-        let mut terms = [None; BLOCK_DOCS];
-        for docs in docs.chunks(BLOCK_DOCS) {
-            let terms = &mut terms[..docs.len()];
-            terms.fill(None);
-            self.column.first_vals(docs, terms);
-            for term in terms.iter().flatten() {
-                if let Some(value) = self.values.get(*term as usize) {
-                    counts[*value] += 1;
-                }
+        let (mut having, mut entries) = (Vec::new(), Vec::new());
+        self.column.row_ids_for_docs(docs, &mut having, &mut entries);
+        let mut terms = vec![0; entries.len()];
+        self.column.values.get_vals(&entries, &mut terms);
+        for term in terms {
+            if let Some(value) = self.values.get(term as usize) {
+                counts[*value] += 1;
             }
         }
     }
