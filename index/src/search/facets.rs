@@ -165,10 +165,10 @@ fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
         }
         Driver::Words(alternatives) if plan.rows_max() > u64::from(docs / ROWS_PER_WALKED) => {
             meter.require(plan.walk_units())?;
-            let mut bits = vec![0; part.rows.len().div_ceil(64)];
-            for alternative in alternatives {
-                let with_words = bits_with_words(part, alternative, meter)?;
-                bits.iter_mut().zip(with_words).for_each(|(bits, words)| *bits |= words);
+            let mut of_each = alternatives.iter().map(|words| bits_with_words(part, words, meter));
+            let mut bits = of_each.next().transpose()?.unwrap_or_default();
+            for others in of_each {
+                bits.iter_mut().zip(others?).for_each(|(bits, others)| *bits |= others);
             }
             let mut rows = RowSet::of_bits(docs, bits);
             meter.charge(plan.identified.len() as u64 * INSERT_UNITS)?;
