@@ -14,7 +14,7 @@ const TOP_ROWS = 10;
 /** The kinds in the order in which a column of identifiers is chosen; a ticker comes last. */
 const FIRST = ["ID_BB_GLOBAL", "ID_ISIN", "OCC_SYMBOL", "ID_SEDOL", "ID_CUSIP"];
 
-/** What stands above identifiers of several kinds, and is none. */
+/** The heading of identifiers of several kinds. */
 const NAMED = /^((security|instrument) (id|code|identifier)|identifier|isin|cusip|sedol|figi|ticker|symbol)s?$/i;
 
 /**

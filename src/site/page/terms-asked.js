@@ -9,8 +9,9 @@ const STRIKE = /^([CP]?)(\d+(?:\.\d+)?)$/i;
 const PERCENT = /^(\d+(?:\.\d+)?)%$/;
 
 /**
- * What `question` may mean: `{query, right, isOption, time, strike, coupon}`, where `time` and the
- * numbers are intervals, and all but `query` may be missing. Null when nothing is left to search for.
+ * The words of `question` as `{query, right, isOption, time, strike, coupon}`, where `time` and the
+ * numbers are intervals, and all but `query` may be missing. Null without terms, and when nothing is left
+ * to search for.
  */
 function termsIn(question) {
   const found = { rest: [] };

@@ -337,7 +337,7 @@ def filled(rows, route):
     route.fulfill(json={"data": rows, "total": len(rows)})
 
 
-LONG = "The Long and Winding Name of an Investment Company with Variable Capital"
+LONG = "The Long and Winding Name of an Investment Company"
 
 
 def two_lines(browser, options):
