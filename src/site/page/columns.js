@@ -15,7 +15,7 @@ const TOP_ROWS = 10;
 const FIRST = ["ID_BB_GLOBAL", "ID_ISIN", "OCC_SYMBOL", "ID_SEDOL", "ID_CUSIP"];
 
 /** The heading of identifiers of several kinds. */
-const NAMED = /^((security|instrument) (id|code|identifier)|identifier|isin|cusip|sedol|figi|ticker|symbol)s?$/i;
+const NAMED = /^((security|instrument) (id|code|identifier)|identifier|isin|cusip|sedol|figi|ticker|symbol)s?\b\D*$/i;
 
 /**
  * Asks the server about the columns of a table.

@@ -21,6 +21,9 @@ export function teaching(counts) {
     list);
 }
 
+/** The most filters that are left out, one at a time, to see what the others find. */
+const LOOSENED_MAX = 4;
+
 /** The notice that nothing was found; `signal` ends the question what was meant. */
 export function nothing(question, signal) {
   say("No results");
@@ -32,15 +35,15 @@ export function nothing(question, signal) {
   }
   if (!question.unlisted) tips.push("Equities that no exchange lists are hidden unless the filter “Include unlisted equities” is set.");
   const meant = el("div", { class: "did-you-mean", "aria-live": "polite" });
-  if (question.query) guess(question, meant, signal);
+  guess(question, meant, signal);
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), meant, el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
 /** Shows that the words find something without filters, or what they may have been meant for. */
 async function guess(question, place, signal) {
   try {
-    let shown = await freed(question, signal) ?? await asTerms(question, signal);
-    if (!shown) {
+    let shown = await (question.query ? freed : loosened)(question, signal) ?? await asTerms(question, signal);
+    if (!shown && question.query) {
       const names = await alike(question, signal);
       // A number is seldom a part of a name.
       shown = [names, names && !/\d/.test(question.query) ? null : await shorter(question, signal)];
@@ -58,6 +61,15 @@ async function freed(question, signal) {
   const free = { ...question, lists: {}, intervals: {} };
   const total = filterCount(free) < filterCount(question) ? await finds(free, signal) : 0;
   return total ? el("p", {}, "Without filters ", el("a", { href: write(free) }, question.query), ` finds ${counted(total, "instrument")}.`) : null;
+}
+
+/** Filters without one of them, for each of the first few. */
+async function loosened(question, signal) {
+  const active = chips(question);
+  if (active.length < 2) return null;
+  const found = await Promise.all(active.slice(0, LOOSENED_MAX).map(async (chip) => ({ chip, total: await finds(chip.without, signal) })));
+  return found.filter(({ total }) => total).map(({ chip: { label, value, without }, total }) => el("p", {},
+    "Without ", el("a", { href: write(without) }, `${label} ${value}`), `, the other filters find ${counted(total, "instrument")}.`));
 }
 
 /** Words that are terms, as filters. */

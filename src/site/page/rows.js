@@ -154,7 +154,7 @@ export function listing(found, changed) {
     el("td", { class: "c-name", title: row.name ?? null }, lines(el("span", { class: "r-name" }, row.name ?? ""), ownTerms ? el("span", { class: "dim r-terms" }, ownTerms) : null, also ? el("span", { class: "dim" }, also) : null)),
     el("td", { class: "c-terms" }, rate),
     el("td", { class: "c-last" }, last),
-    el("td", { class: "c-exch" }, exchange(row.exchCode)),
+    el("td", { class: "c-exch" }, lines(exchange(row.exchCode))),
     el("td", { class: "c-listings" }, other ? openButton(row, security) : null),
     el("td", { class: "c-level" }, levelMark(row)),
     el("td", { class: "c-type", title: typeOf(row) || null }, lines(typeOf(row))),
@@ -197,9 +197,11 @@ function focusRow(row) {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-/** Moves the focus to the first result; whether there is one. */
+/** Moves the focus to the first result, or without results to the first guess; whether there is one. */
 export function focusFirst() {
   const row = document.querySelector(".rows tbody tr");
+  const guess = row ? null : document.querySelector(".did-you-mean a");
   focusRow(row);
-  return Boolean(row);
+  guess?.focus();
+  return Boolean(row ?? guess);
 }

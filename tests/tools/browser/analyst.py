@@ -271,16 +271,28 @@ def meant(browser, options):
     page = Page(browser, options.base)
     tab = page.go("#/search?query=micrsoft", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text("Did you mean MICROSOFT CORP?")
-    tab.get_by_role("link", name="MICROSOFT CORP").click()
+    tab.locator("#query").focus()
+    tab.keyboard.press("ArrowDown")
+    expect(tab.get_by_role("link", name="MICROSOFT CORP")).to_be_focused()
+    tab.keyboard.press("Enter")
     expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
     page.go("#/search?query=microsoft&exchCode=KS", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without filters microsoft finds \d+ instruments\."))
     tab.locator(".did-you-mean a").click()
     expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
+    page.go("#/search?currency=USD&securityType2=Option&strike=0.001..0.001", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean p")).to_have_text(re.compile(r"^Without Strike 0.001, the other filters find [\d,]+ instruments?\.$"))
+    tab.locator(".did-you-mean a").click()
+    tab.wait_for_selector(".rows tbody tr")
     page.go(f"#/search?query={WRONG_DIGIT}", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text("the check digit should be 4")
     tab.get_by_role("link", name=ISIN).click()
     expect(tab.locator(".rows tbody th").first).to_have_text("IBM")
+    # Names that differ only in letter case or punctuation are offered once.
+    names = ["Microsoft Corp.", "MICROSOFT CORP", "Micro Soft"]
+    tab.route("**/suggest?*", lambda route: route.fulfill(json={"data": [{**listing(at, at), "name": name} for at, name in enumerate(names)]}))
+    page.go("#/search?query=micrrsoft", ".did-you-mean a")
+    assert tab.locator(".did-you-mean a").all_inner_texts()[:-1] == ["Microsoft Corp.", "Micro Soft"]
     page.close()
 
 
@@ -372,6 +384,16 @@ def wide(browser, options):
     assert abs(tab.locator("#query").evaluate(edges)[0] - tab.locator(".found").evaluate(edges)[0]) < 1
     for cell in tab.locator(".rows .c-name").all():
         assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), cell.inner_text()
+    # The heading stays in view, also over a row that the keyboard reaches.
+    tab.locator(".listings").first.click()
+    tab.keyboard.press("End")
+    expect(tab.locator("thead .c-ticker")).to_be_in_viewport(ratio=1)
+    tab.keyboard.press("Home")
+    edges = "one => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; }"
+    tab.evaluate("scrollTo(0, 200)")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("ArrowUp")
+    assert tab.locator(".rows tbody tr").first.evaluate(edges)[0] >= tab.locator("thead .c-ticker").evaluate(edges)[1]
     # The ticker and the name are louder than the level.
     look = "one => { const { fontSize, fontWeight } = getComputedStyle(one); return [parseFloat(fontSize), Number(fontWeight)]; }"
     row = tab.locator(".rows tbody tr").first

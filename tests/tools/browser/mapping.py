@@ -237,7 +237,7 @@ def mixed_columns(browser, options):
     assert [row["input"] for row in table_of(download(tab), 2)] == [text for _, text in held]
     expect(tab.locator("#outcome .v-row", has_text="blank row").locator(".wrong")).to_have_count(0)
     # A heading is recognised by its word too; without one, no row is lost.
-    fill(tab, f"My list\n\nSecurity ID\n{ISIN}\nIBM US Equity\n037833100")
+    fill(tab, f"My list\n\nISIN / other\n{ISIN}\nIBM US Equity\n037833100")
     expect(tab.locator("[data-field=heading]")).to_have_value("2")
     fill(tab, f"IBM US Equity\nAAPL\n{ISIN}\n037833100")
     expect(tab.locator("[data-field=heading]")).to_have_value("-1")
