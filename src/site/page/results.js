@@ -39,7 +39,8 @@ export function show(view, route, signal) {
   const refocus = () => { if (focused) view.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true }); };
   const place = { status: el("p", { class: "status" }), acts: el("div", { class: "acts" }), answer: el("div", { class: "answer" }) };
   const fault = faultOf(question);
-  const counts = fault ? Promise.resolve(null) : topValues(question, signal).catch(() => (signal.aborted ? undefined : null));
+  // The names of exchanges are drawn with the counts.
+  const counts = fault ? Promise.resolve(null) : Promise.all([topValues(question, signal), about()]).then(([known]) => known, () => (signal.aborted ? undefined : null));
   fill(view, el("div", { class: "searching" }, side(question, active, ask, counts), el("section", { class: "found", "aria-labelledby": "title" },
     el("div", { class: "found-head" }, heading(question), place.status, place.acts),
     active ? el("ul", { class: "chips", "aria-label": "Active filters" }, chips(question).map((chip) => chipOf(chip, ask))) : null,

@@ -355,8 +355,10 @@ LONG = "The Long and Winding Name of an Investment Company"
 def two_lines(browser, options):
     """A long name, ticker or type takes a second line, next to terms and without them; nothing is cut off."""
     rows = [{**listing(number, number), "name": LONG, "securityType": "PRIV PLACEMENT", "exchCode": "NOT LISTED"} for number in range(4)]
+    # A security with several listings: their number has a column too.
+    rows.append({**rows[0], "figi": rows[0]["figi"][:-1] + "9"})
     bonds = [{**row, "ticker": "CORTS 0.725 12/01/96 144A", "securityDescription": None, "marketSector": "Corp"} for row in rows]
-    for width in (380, 1024, 1280, 1920):
+    for width in (380, 1024, 1200, 1280, 1366, 1500, 1920):
         page = Page(browser, options.base, width=width)
         for answer in (rows, bonds):
             page.tab.route("**/v3/search", partial(filled, answer))
@@ -426,6 +428,11 @@ def names(browser, options):
     expect(tab.locator(".facts")).to_contain_text("United States")
     page.go("#/search?query=microsoft", ".facet-value")
     expect(tab.locator("[data-field='exchCode US']")).to_contain_text("United States")
+    # Also when the names come last.
+    page.tab.route("**/about", lambda route: (tab.wait_for_timeout(800), route.fulfill(json=ABOUT)))
+    page.go("#/search?query=ibm", ".facet-value")
+    tab.reload()
+    expect(tab.locator("[data-field='exchCode GR']")).to_contain_text("Germany")
     page.close()
 
 
