@@ -67,14 +67,14 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 48] = files! {
+static FILES: [File; 49] = files! {
     "about.js" "api.js" "batch.js" "bulk-results.css" "bulk-results.js" "bulk.css" "bulk.js"
     "columns.js" "csv.js" "dom.js" "download.js" "empty.js" "example.js" "exchange.js" "facets.js"
     "family.js" "filters.js" "fold.js" "home.js" "icon.svg" "index.html" "instrument.css"
     "instrument.js" "key.js" "kinds.js" "level.js" "list.js" "main.js" "notice.js" "page.css"
     "picker.js" "query.js" "reading.js" "reference.css" "reference.js" "related.js" "result-row.js"
     "results.js" "router.js" "rows.js" "schema.js" "search.css" "steps.js" "suggest.js" "table.js"
-    "terms.js" "theme.js" "virtual.js"
+    "terms-asked.js" "terms.js" "theme.js" "virtual.js"
 };
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ export function outcome({ rows, entries }, question) {
     } } }, icon("save"), "Download CSV");
     fill(place, el("div", { class: "run" }, el("div", { class: "run-head" }, el("h2", {}, "Results"), view.buttons, save), view.bar, view.line, view.wait),
       view.tabs, view.panel, view.note,
-      el("p", { class: "dim small" }, "The download has all rows and columns of the list in their order, and the results in new columns after them. It is UTF-8 with all cells in quotes. A cell that a spreadsheet would run as a formula gets an apostrophe in front."));
+      el("p", { class: "dim small" }, "The download has all rows and columns of the list in their order, and the results in new columns after them. It is UTF-8 with all cells in quotes. A cell that a spreadsheet would run as a formula gets an apostrophe in front. Some spreadsheets drop the zeros in front of a CUSIP or SEDOL when they open a file: import the column as text."));
     drawState(work.state);
     drawRows();
   }

@@ -14,6 +14,9 @@ const TOP_ROWS = 10;
 /** The kinds in the order in which a column of identifiers is chosen; a ticker comes last. */
 const FIRST = ["ID_BB_GLOBAL", "ID_ISIN", "OCC_SYMBOL", "ID_SEDOL", "ID_CUSIP"];
 
+/** The heading of identifiers of several kinds. */
+const NAMED = /^((security|instrument) (id|code|identifier)|identifier|isin|cusip|sedol|figi|ticker|symbol)s?\b\D*$/i;
+
 /**
  * Asks the server about the columns of a table.
  * @returns {Promise<{kinds: object[], heading: number, column: number, texts: number, limits: object}>}
@@ -42,16 +45,29 @@ export async function recognise({ rows, columns }, signal) {
   const column = places.reduce((best, place) => (rank(kinds[place]) > rank(kinds[best]) ? place : best), firstUsed(rows));
 
   const { idType } = kinds[column];
+  // Identifiers of several kinds have no kind as a column; each of the first rows shows what it is.
+  if (!idType) return { kinds, ...mixed(), texts: Math.max(1, below.length), limits };
   let heading = -1;
-  for (let top = 0; idType && below.length && top < tops; top += 1) {
+  for (let top = 0; below.length && top < tops; top += 1) {
     const row = rows[start + top];
     // An identifier, or one with a fault.
     if (found[count * (1 + top) + column].idType === idType || /\d/.test(cell(row, column))) break;
     if (!isBlank(row)) heading = start + top;
     if (idType === "TICKER") break; // only its heading makes it a column of tickers
   }
-  if (!idType && isAboveNumbers(rows[start], below, column)) heading = start;
   return { kinds, heading, column, texts: Math.max(1, below.length), limits };
+
+  /** The column in which most of the first rows are identifiers, and the row that names it. */
+  function mixed() {
+    const isOne = (top, place) => Boolean(found[count * (1 + top) + place].idType);
+    const ones = (place) => Array.from({ length: Math.max(0, tops) }, (_, top) => isOne(top, place)).filter(Boolean).length;
+    const most = places.reduce((best, place) => (ones(place) > ones(best) ? place : best), firstUsed(rows));
+    for (let top = 0; below.length && top < tops && !isOne(top, most); top += 1) {
+      const row = rows[start + top];
+      if (NAMED.test(cell(row, most)) || isAboveNumbers(row, below.slice(top), most)) return { column: most, heading: start + top };
+    }
+    return { column: most, heading: -1 };
+  }
 }
 
 /** Whether a row without digits stands above a column of numbers, other than the identifiers. */

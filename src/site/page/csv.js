@@ -18,9 +18,9 @@ export const line = (cells) => `${cells.map(cell).join(",")}\r\n`;
 /** A line as spreadsheets exchange them by the clipboard: cells between tabs. */
 export const tabbed = (cells) => `${cells.map((value) => guarded(value).replace(/[\t\r\n]+/g, " ")).join("\t")}\n`;
 
-/** Lets the browser save a text, given in pieces, as a file. */
+/** Lets the browser save a text, given in pieces, as a file. By its mark a spreadsheet knows UTF-8. */
 export function download(pieces, name) {
-  const address = URL.createObjectURL(new Blob(pieces, { type: "text/csv;charset=utf-8" }));
+  const address = URL.createObjectURL(new Blob(["\uFEFF", ...pieces], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

@@ -3,9 +3,11 @@
 
 import { counted, el, fill, say } from "./dom.js";
 import * as api from "./api.js";
+import { exchangeName } from "./about.js";
 import { inWords } from "./kinds.js";
-import { filterCount, parametersOf, write } from "./query.js";
+import { chips, filterCount, parametersOf, write } from "./query.js";
 import { href } from "./router.js";
+import { termsAsked } from "./terms-asked.js";
 
 /** A lesson how to ask, and the most frequent types in the data; `counts` is a promise of `topValues`. */
 export function teaching(counts) {
@@ -19,6 +21,9 @@ export function teaching(counts) {
     list);
 }
 
+/** The most filters that are left out, one at a time, to see what the others find. */
+const LOOSENED_MAX = 4;
+
 /** The notice that nothing was found; `signal` ends the question what was meant. */
 export function nothing(question, signal) {
   say("No results");
@@ -30,28 +35,84 @@ export function nothing(question, signal) {
   }
   if (!question.unlisted) tips.push("Equities that no exchange lists are hidden unless the filter “Include unlisted equities” is set.");
   const meant = el("div", { class: "did-you-mean", "aria-live": "polite" });
-  if (question.query) guess(question, meant, signal);
+  guess(question, meant, signal);
   return el("div", { class: "empty" }, el("h2", {}, "Nothing found"), meant, el("ul", {}, tips.map((tip) => el("li", {}, tip))));
 }
 
 /** Shows that the words find something without filters, or what they may have been meant for. */
 async function guess(question, place, signal) {
-  const free = { ...question, lists: {}, intervals: {} };
-  let total, found;
   try {
-    total = filterCount(free) < filterCount(question) ? (await api.facets(parametersOf(free), ["level"], 1, signal)).total : 0;
-    found = total ? null : await api.suggest(question.query, [], signal);
+    let shown = await (question.query ? freed : loosened)(question, signal) ?? await asTerms(question, signal);
+    if (!shown && question.query) {
+      const names = await alike(question, signal);
+      // A number is seldom a part of a name.
+      shown = [names, names && !/\d/.test(question.query) ? null : await shorter(question, signal)];
+    }
+    if (!signal.aborted) fill(place, shown);
   } catch {
-    return; // the tips are enough
+    // The tips are enough.
   }
-  if (signal.aborted) return;
-  if (total) return fill(place, el("p", {}, "Without filters ", el("a", { href: write(free) }, question.query), ` finds ${counted(total, "instrument")}.`));
+}
+
+const finds = async (question, signal) => (await api.facets(parametersOf(question), ["level"], 1, signal)).total;
+
+/** The words without filters. */
+async function freed(question, signal) {
+  const free = { ...question, lists: {}, intervals: {} };
+  const total = filterCount(free) < filterCount(question) ? await finds(free, signal) : 0;
+  return total ? el("p", {}, "Without filters ", el("a", { href: write(free) }, question.query), ` finds ${counted(total, "instrument")}.`) : null;
+}
+
+/** Filters without one of them, for each of the first few. */
+async function loosened(question, signal) {
+  const active = chips(question);
+  if (active.length < 2) return null;
+  const found = await Promise.all(active.slice(0, LOOSENED_MAX).map(async (chip) => ({ chip, total: await finds(chip.without, signal) })));
+  return found.filter(({ total }) => total).map(({ chip: { label, value, without }, total }) => el("p", {},
+    "Without ", el("a", { href: write(without) }, `${label} ${value}`), `, the other filters find ${counted(total, "instrument")}.`));
+}
+
+/** Words that are terms, as filters. */
+async function asTerms(question, signal) {
+  const found = await Promise.all(termsAsked(question).map(async (all) => {
+    for (const asked of all) {
+      const total = await finds(asked, signal);
+      if (total) return [asked, total];
+    }
+    return null;
+  }));
+  const known = found.filter(Boolean);
+  const filters = (asked) => chips(asked).map(({ label, value }) => `${label} ${value}`).join(", ");
+  return known.length ? known.map(([asked, total]) => el("p", {}, "As filters: ",
+    el("a", { href: write(asked) }, `${asked.query}, ${filters(asked)}`), ` finds ${counted(total, "instrument")}.`)) : null;
+}
+
+/** The right check digit, or names that are nearly the words. */
+async function alike(question, signal) {
+  const { rows, finding, correction } = await api.suggest(question.query, [], signal);
   const search = (query) => el("a", { href: write({ ...question, query }) }, query);
-  if (found.finding) return fill(place, el("p", {}, `${inWords(found.finding)}. Did you mean `, search(found.correction), "?"));
-  const names = [...new Set(found.rows.map((row) => row.name ?? row.ticker).filter((name) => name && name !== question.query))];
-  if (!names.length) return;
-  const [first, ...others] = names.slice(0, 4);
-  fill(place, el("p", {}, "Did you mean ", search(first), "?"),
+  if (finding) return el("p", {}, `${inWords(finding)}. Did you mean `, search(correction), "?");
+  // Names that differ only in letter case or punctuation find the same.
+  const names = new Map(rows.map((row) => row.name ?? row.ticker).filter(Boolean).reverse().map((name) => [name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim(), name]));
+  names.delete(question.query.toLowerCase());
+  if (!names.size) return null;
+  const [first, ...others] = [...names.values()].reverse().slice(0, 4);
+  return [el("p", {}, "Did you mean ", search(first), "?"),
     others.length ? el("p", { class: "dim small" }, "Or ", others.map((name, at) => [at ? ", " : "", search(name)]), ".") : null,
-    el("p", { class: "dim small" }, "Or open ", el("a", { href: href.instrument(found.rows[0].figi) }, [found.rows[0].ticker ?? found.rows[0].figi, found.rows[0].exchCode].filter(Boolean).join(" ")), "."));
+    el("p", { class: "dim small" }, "Or open ", el("a", { href: href.instrument(rows[0].figi) }, [rows[0].ticker ?? rows[0].figi, rows[0].exchCode].filter(Boolean).join(" ")), ".")];
+}
+
+/** The words without the last one, which may be an exchange, and without the first one. */
+async function shorter(question, signal) {
+  const words = question.query.split(/\s+/);
+  if (words.length < 2) return null;
+  const ways = [[words.at(-1), words.slice(0, -1)], [words[0], words.slice(1)]];
+  const found = await Promise.all(ways.map(async ([left, rest]) => {
+    const asked = { ...question, query: rest.join(" ") };
+    return { left, asked, total: await finds(asked, signal) };
+  }));
+  const lines = found.filter(({ total }) => total).map(({ left, asked, total }) => el("p", {},
+    "Without ", el("q", {}, left), exchangeName(left.toUpperCase()) ? ` (${exchangeName(left.toUpperCase())})` : null, ", ",
+    el("a", { href: write(asked) }, asked.query), ` finds ${counted(total, "instrument")}.`));
+  return lines.length ? lines : null;
 }

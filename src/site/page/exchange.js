@@ -7,5 +7,5 @@ export function exchange(code) {
   if (!code) return null;
   const name = exchangeName(code);
   return el("span", { class: "exchange", title: name || null }, el("span", { class: "x-code" }, code),
-    name ? el("span", { class: "x-name dim" }, name) : null);
+    name ? [" ", el("span", { class: "x-name dim" }, name)] : null);
 }

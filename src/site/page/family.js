@@ -18,7 +18,9 @@ export function family(figi, kin) {
   const branches = kin?.composites ?? [];
   const venues = branches.reduce((sum, branch) => sum + branch.venues.length, 0);
   if (!kin?.shareClassFIGI && rows.length <= 1) {
-    return section(null, el("p", { class: "dim" }, "This instrument has no share class, composite or other listing."));
+    const [composite] = branches.map(({ compositeFIGI }) => compositeFIGI).filter((one) => one && one !== figi);
+    return section(null, el("p", { class: "dim" }, composite
+      ? "Neither its composite nor another listing is in the data." : "This instrument has no share class, composite or other listing."));
   }
   const isOwn = (branch) => branch.compositeFIGI === figi || branch.venues.some((venue) => venue.figi === figi);
   const name = ({ composite, venues: [venue] }) => composite?.exchCode ?? venue?.exchCode ?? "~";

@@ -31,15 +31,15 @@ let last = {};
 
 /**
  * The panel of a question; `ask(question)` is called with each changed one, and `counts` is a promise
- * of `topValues`, or of null without an answer.
+ * of `topValues`, of null without an answer, or of undefined when the view was left.
  */
 export function filters(question, ask, counts) {
   const tops = Object.fromEntries(FACETS.map((name) => [name, el("ul", { class: "facet", "aria-label": `${CHOICES[name]}, most frequent` })]));
   const drawTops = (isOld) => FACETS.forEach((name) => fill(tops[name], (last[name]?.values ?? []).map((one) => top(name, one, isOld))));
   drawTops(true);
   counts.then((known) => {
-    if (!known) return;
-    last = known.facets;
+    if (known === undefined) return;
+    last = known?.facets ?? {};
     const focused = document.activeElement?.closest?.(".facet") ? document.activeElement.dataset.field : null;
     drawTops(false);
     if (focused) document.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
@@ -53,7 +53,7 @@ export function filters(question, ask, counts) {
     return el("li", {}, el("button", {
       type: "button", class: "facet-value", "aria-pressed": String(isChosen), disabled: Boolean(question.lists[OTHER[name]]), data: { field: `${name} ${value}` }, title: (name === "level" ? MEANING[value] : also) || null,
       on: { click: () => set("lists", name, values, values.length > 0) },
-    }, el("span", { class: "f-value" }, value, also ? el("span", { class: "dim" }, also) : null), el("span", { class: "f-count" }, isOld ? "" : count(number))));
+    }, el("span", { class: "f-value" }, value, also ? [" ", el("span", { class: "dim" }, also)] : null), " ", el("span", { class: "f-count" }, isOld ? "" : count(number))));
   }
 
   const set = (kind, name, value, isSet) => {

@@ -12,6 +12,3 @@ export function fold(securities, rows) {
     else securities.set(key, { rows: [row], isOpen: false });
   }
 }
-
-/** The rows that are shown of securities: the first, and all of those that are open. */
-export const shownRows = (securities) => securities.flatMap(({ rows, isOpen }) => (isOpen ? rows : rows.slice(0, 1)));

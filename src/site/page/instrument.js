@@ -10,12 +10,13 @@ import { level, levelMark } from "./level.js";
 import { notice } from "./notice.js";
 import { related } from "./related.js";
 import { href } from "./router.js";
+import { terms } from "./terms.js";
 
 const FACTS = [
   ["Name", "name"], ["Description", "securityDescription"], ["Ticker", "ticker"], ["Exchange code", "exchCode"],
   ["MIC", "micCode"], ["Currency", "currency"], ["State code", "stateCode"], ["Market sector", "marketSector"],
   ["Security type", "securityType"], ["Security type 2", "securityType2"], ["Put or call", "optionType"],
-  ["Strike", "strike"], ["Expiration", "expiration"], ["Contract size", "contractSize"], ["Coupon", "coupon"],
+  ["Strike", "strike"], ["Expiration", "expiration"], ["Contract size", "contractSize"], ["Coupon, %", "coupon"],
   ["Maturity", "maturity"],
 ];
 const OWN = { ID_BB_UNIQUE: "uniqueID", UNIQUE_ID_FUT_OPT: "uniqueIDFutOpt" };
@@ -82,7 +83,7 @@ function render(view, instrument, kin, signal) {
     el("header", { class: "instrument-head" },
       el("h1", { id: "title", tabindex: "-1" }, title, " ", instrument.exchCode ? el("span", { class: "head-exch" }, instrument.exchCode) : null),
       el("p", { class: "head-name" }, instrument.name && instrument.name !== title ? instrument.name : instrument.securityDescription ?? ""),
-      el("p", { class: "head-line" }, levelMark(instrument), ...[instrument.securityType, instrument.marketSector, instrument.currency].filter(Boolean).map((text) => el("span", {}, text)),
+      el("p", { class: "head-line" }, levelMark(instrument), ...[terms(instrument)?.text, instrument.securityType, instrument.marketSector, instrument.currency].filter(Boolean).map((text) => el("span", {}, text)),
         instrument.listed === false ? el("span", { class: "flag" }, "unlisted") : null)),
     instrument.metadata ? el("p", { class: "note" }, "This server may only show the FIGI of this instrument (Metadata N/A).") : null,
     el("div", { class: "instrument-body" },

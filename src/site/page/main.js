@@ -27,11 +27,11 @@ let scrolling;
 let leaving = new AbortController();
 
 const finder = startSuggest({
-  // On the search view, new words keep the filters that are set.
+  // On the search view, new words keep the filters that are set. Their best match comes first again.
   searchFor(text) {
     const route = current();
     const question = read(route.name === "search" ? route.parameters : new URLSearchParams());
-    go(write({ ...question, query: text }));
+    go(write({ ...question, query: text, sort: null }));
   },
   mapList(text) {
     bulk.open(text);

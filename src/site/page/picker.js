@@ -6,6 +6,7 @@
 import { count, counted, el, fill, icon, say } from "./dom.js";
 
 const SHOWN = 150;
+const initials = (text) => text.split(/[^\p{L}\p{N}]+/u).map((word) => word.slice(0, 1)).join("").toLowerCase();
 let number = 0;
 
 /**
@@ -71,7 +72,8 @@ export function picker({ field: name = "", label, values, chosen, several = true
     if (changed) { chosen = [...picked]; onChange([...picked]); }
   }
 
-  // The matching values: those that start with the text, then those that contain it.
+  // The matching values: those that start with the text, then those that contain it or whose meaning
+  // has it as initials, as NYSE.
   function list() {
     const text = field.value.trim().toLowerCase();
     if (!text) shown = all;
@@ -80,7 +82,7 @@ export function picker({ field: name = "", label, values, chosen, several = true
       for (const value of all) {
         const folded = `${value} ${meaning(value)}`.toLowerCase();
         if (folded.startsWith(text)) starts.push(value);
-        else if (folded.includes(text)) holds.push(value);
+        else if (folded.includes(text) || (text.length > 2 && initials(meaning(value)) === text)) holds.push(value);
       }
       shown = starts.concat(holds);
     }

@@ -20,9 +20,12 @@ export const NUMBERS = { strike: "Strike", contractSize: "Contract size", coupon
 export const DATES = { expiration: "Expiration", maturity: "Maturity" };
 const INTERVALS = { ...NUMBERS, ...DATES };
 
-/** The question in an address: `{query, lists, intervals, unlisted}`. */
+/**
+ * The question in an address: `{query, lists, intervals, unlisted, sort}`. `sort` is how the rows are
+ * shown, `{column, isDown}` or null, and no part of what is asked.
+ */
 export function read(parameters) {
-  const question = { query: (parameters.get("query") ?? "").trim(), lists: {}, intervals: {}, unlisted: false };
+  const question = { query: (parameters.get("query") ?? "").trim(), lists: {}, intervals: {}, unlisted: false, sort: sortIn(parameters.get("sort")) };
   for (const name of Object.keys(CHOICES)) {
     const values = [...new Set(parameters.getAll(name).filter(Boolean))];
     if (values.length) question.lists[name] = values;
@@ -35,6 +38,12 @@ export function read(parameters) {
   }
   question.unlisted = parameters.get("includeUnlistedEquities") === "true";
   return question;
+}
+
+/** `exch` is ascending, `-exch` descending. */
+function sortIn(text) {
+  const isDown = Boolean(text?.startsWith("-"));
+  return text ? { column: isDown ? text.slice(1) : text, isDown } : null;
 }
 
 /** The question as parameters of an address, of the page and of `GET /facets`. */
@@ -53,7 +62,11 @@ export function parametersOf(question) {
 }
 
 /** The address of a question. */
-export const write = (question) => href.search(parametersOf(question));
+export function write(question) {
+  const parameters = parametersOf(question);
+  if (question.sort) parameters.set("sort", `${question.sort.isDown ? "-" : ""}${question.sort.column}`);
+  return href.search(parameters);
+}
 
 /** The question without one of its lists. */
 export function without(question, name) {
@@ -140,7 +153,7 @@ export function chips(question) {
   for (const [name, [from, to]] of Object.entries(question.intervals)) {
     const intervals = { ...question.intervals };
     delete intervals[name];
-    const value = from && to ? `${from} to ${to}` : from ? `from ${from}` : `up to ${to}`;
+    const value = from === to ? from : from && to ? `${from} to ${to}` : from ? `from ${from}` : `up to ${to}`;
     chips.push({ label: INTERVALS[name], value, without: { ...question, intervals } });
   }
   if (question.unlisted) {

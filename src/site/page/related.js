@@ -21,19 +21,31 @@ export function related(instrument, signal) {
 
 async function ways(instrument, signal) {
   const { underlying } = optionTerms(instrument) ?? {};
-  if (underlying) return [await underlyingOf(underlying, instrument.exchCode, signal), ...await derived(underlying, instrument.exchCode, signal)];
+  if (underlying) {
+    const [queries, row] = await underlyingOf(instrument, underlying, signal);
+    const name = row ? [el("a", { href: href.instrument(row.figi) }, words(row.ticker, row.exchCode)), row.name ? ` ${row.name}` : ""]
+      : el("a", { href: href.search(new URLSearchParams({ query: queries[0] })) }, `search for ${queries[0]}`);
+    return [["Underlying: ", name], ...row ? await derived(row.ticker, row.exchCode, signal) : []];
+  }
   if (instrument.securityType2 in DERIVED || !["Equity", "Index"].includes(instrument.marketSector) || !instrument.ticker) return [];
   return derived(instrument.ticker.replace(/ Index$/, ""), instrument.exchCode, signal);
 }
 
 const words = (ticker, exchCode) => [ticker, exchCode].filter(Boolean).join(" ");
 
-async function underlyingOf(ticker, exchCode, signal) {
-  const query = words(ticker, exchCode);
-  const { data } = await api.page("search", { query }, signal);
-  const row = data.find((one) => one.ticker === ticker && !(one.securityType2 in DERIVED));
-  return ["Underlying: ", row ? [el("a", { href: href.instrument(row.figi) }, words(row.ticker, row.exchCode)), row.name ? ` ${row.name}` : ""]
-    : el("a", { href: href.search(new URLSearchParams({ query })) }, `search for ${query}`)];
+/**
+ * The words by which the underlying is searched, and its row if one of them finds it. The name of an
+ * option says it best (`May 26 Calls on AAPL US`): the option's exchange may be one that lists no shares.
+ */
+async function underlyingOf({ name, exchCode }, ticker, signal) {
+  const named = / on (\S+(?: [A-Z]{2})?)$/.exec(name ?? "")?.[1];
+  const queries = [...new Set([named, words(ticker, exchCode), ticker].filter(Boolean))];
+  for (const query of queries) {
+    const { data } = await api.page("search", { query }, signal);
+    const row = data.find((one) => one.ticker === query.split(" ")[0] && !(one.securityType2 in DERIVED));
+    if (row) return [queries, row];
+  }
+  return [queries, null];
 }
 
 async function derived(ticker, exchCode, signal) {

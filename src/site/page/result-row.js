@@ -44,7 +44,7 @@ export function renderRow(row, at, { isMany }, acts) {
   return [...head, { columns: 2, content: el("span", { class: "next", title: words },
     slip ? el("button", {
       type: "button", class: "small-button", data: { row: number }, "aria-label": `Row ${number}: use ${slip} instead`, title: words, on: { click: () => acts.correct(row, slip) },
-    }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: "wrong" }, words)) }, text ? search(entry) : ""];
+    }, icon("tick"), "Use ", el("span", { class: "mono" }, slip)) : null, el("span", { class: text ? "wrong" : "dim" }, words)) }, text ? search(entry) : ""];
 }
 
 function security(match) {

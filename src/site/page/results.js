@@ -8,12 +8,12 @@ import { download, line, tabbed } from "./csv.js";
 import { nothing, teaching } from "./empty.js";
 import { topValues } from "./facets.js";
 import { filters } from "./filters.js";
-import { fold, shownRows } from "./fold.js";
+import { fold } from "./fold.js";
 import { FIELDS } from "./list.js";
 import { notice } from "./notice.js";
 import { read, write, body, chips, endpoint, faultOf, filterCount, isEmpty } from "./query.js";
 import { focusFirst, listing } from "./rows.js";
-import { go } from "./router.js";
+import { go, href } from "./router.js";
 
 const KEPT = 30;
 const kept = new Map(); // address → {securities, rows, next, total, isScarce, sort}
@@ -24,20 +24,23 @@ const PAGES_AT_ONCE = 5;
 const PAGE_ROWS = 100;
 /** With fewer requests left than this, no page is read unasked. */
 const REQUESTS_SPARED = 20;
+/** A single security with at most this many listings shows all of them. */
+const OPEN_LISTINGS_MAX = 40;
 /** The most rows that the server returns. */
 const ROWS_MAX = 15_000;
 
 /** Fills `view` with the results of the route's question, as long as `signal` is not aborted. */
 export function show(view, route, signal) {
   const question = read(route.parameters);
-  const ask = (changed) => go(write(changed));
+  const ask = (changed) => go(write({ ...changed, sort: question.sort }));
   const active = filterCount(question);
   const focused = view.contains(document.activeElement) ? document.activeElement.dataset.field : undefined;
   // Each change of a filter draws the view again; the focus stays where it was.
   const refocus = () => { if (focused) view.querySelector(`[data-field="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true }); };
   const place = { status: el("p", { class: "status" }), acts: el("div", { class: "acts" }), answer: el("div", { class: "answer" }) };
   const fault = faultOf(question);
-  const counts = fault ? Promise.resolve(null) : topValues(question, signal).catch(() => null);
+  // The names of exchanges are drawn with the counts.
+  const counts = fault ? Promise.resolve(null) : Promise.all([topValues(question, signal), about()]).then(([known]) => known, () => (signal.aborted ? undefined : null));
   fill(view, el("div", { class: "searching" }, side(question, active, ask, counts), el("section", { class: "found", "aria-labelledby": "title" },
     el("div", { class: "found-head" }, heading(question), place.status, place.acts),
     active ? el("ul", { class: "chips", "aria-label": "Active filters" }, chips(question).map((chip) => chipOf(chip, ask))) : null,
@@ -81,8 +84,16 @@ function heading(question) {
   return el("h1", { id: "title", tabindex: "-1" }, words);
 }
 
+/** A way to the page of a share class, when its FIGI is what was searched for. */
+function shareClassLink(found, { query }) {
+  const [{ rows: [row] }] = found.securities.values();
+  const figi = query.toUpperCase();
+  return figi && row.shareClassFIGI === figi
+    ? el("p", { class: "share-class-link" }, "This FIGI is a share class: ", el("a", { href: href.instrument(figi) }, "its page"), ".") : null;
+}
+
 async function load(question, counts, place, signal) {
-  const address = write(question);
+  const address = write({ ...question, sort: null });
   let found = kept.get(address);
   if (!found) {
     fill(place.status, "Searching…");
@@ -95,6 +106,8 @@ async function load(question, counts, place, signal) {
       fill(place.status);
       return fill(place.answer, notice(failure, () => load(question, counts, place, signal)));
     }
+    const [first, ...others] = found.securities.values();
+    if (first && !others.length && first.rows.length > 1) first.isOpen = !found.next && first.rows.length <= OPEN_LISTINGS_MAX;
     kept.set(address, found);
     if (kept.size > KEPT) kept.delete(kept.keys().next().value);
   }
@@ -103,6 +116,7 @@ async function load(question, counts, place, signal) {
     fill(place.status, "No results");
     return fill(place.answer, nothing(question, signal));
   }
+  found.sort = question.sort;
   render(found, question, counts, place, signal);
 }
 
@@ -117,10 +131,11 @@ async function readPage(found, question, signal) {
 }
 
 function render(found, question, counts, place, signal) {
-  const table = listing(found);
+  const table = listing(found, changed);
+  const opening = el("button", { type: "button", class: "quiet", title: "Show all listings of all securities that are here", on: { click: () => table.openAll(opening.getAttribute("aria-pressed") === "false") } }, icon("down"), "All listings");
   const foot = el("div", { class: "more" });
-  fill(place.answer, el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" }, table.element), foot);
-  fill(place.acts,
+  fill(place.answer, shareClassLink(found, question), el("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Results, scrollable" }, table.element), foot);
+  fill(place.acts, opening,
     el("button", { type: "button", class: "quiet", on: { click: copyRows } }, icon("copy"), "Copy rows"),
     el("button", { type: "button", class: "quiet", on: { click: save } }, icon("save"), "Download CSV"));
   drawFoot();
@@ -136,6 +151,19 @@ function render(found, question, counts, place, signal) {
     readOn(isShort ? Infinity : SECURITIES_AT_ONCE, PAGES_AT_ONCE - 1).catch(() => {}); // "Show more" tries again
   });
 
+  /** The order is part of the address, so that a reload and a colleague have it too. */
+  function changed() {
+    question.sort = found.sort;
+    history.replaceState(history.state, "", write(question));
+    drawOpening();
+  }
+
+  function drawOpening() {
+    const several = table.shown().filter(({ rows }) => rows.length > 1);
+    opening.hidden = !several.length;
+    opening.setAttribute("aria-pressed", String(several.every(({ isOpen }) => isOpen)));
+  }
+
   function status() {
     const securities = counted(found.securities.size, "security", "securities");
     const all = found.total ?? (found.next ? undefined : found.rows);
@@ -145,6 +173,7 @@ function render(found, question, counts, place, signal) {
   }
 
   function drawFoot(isReading = false) {
+    drawOpening();
     fill(place.status, status(), isReading ? ", reading on…" : null);
     const left = found.total === undefined ? "" : ` of ${count(found.total - found.rows)} left`;
     fill(foot, isReading ? el("p", { class: "dim" }, "Loading…")
@@ -183,7 +212,7 @@ function render(found, question, counts, place, signal) {
 
   /** The rows on the page, as lists of cells under their names. */
   function cells() {
-    return [[...FIELDS, "exchange"], ...shownRows(table.shown()).map((row) => [...FIELDS.map((name) => row[name]), exchangeName(row.exchCode)])];
+    return [[...FIELDS, "exchange"], ...table.rows().map((row) => [...FIELDS.map((name) => row[name]), exchangeName(row.exchCode)])];
   }
 
   function save() {

@@ -1,5 +1,6 @@
 // The table of results: a row for each security, under which its other listings open. Its columns
-// sort the rows that are shown. Arrow keys move between rows, and open and close a security.
+// sort the securities that are shown, and the listings of those that are open. Arrow keys move between
+// rows, and open and close a security; C copies the FIGI of a row.
 
 import { count, counted, copyable, el, fill, icon, say } from "./dom.js";
 import { exchange } from "./exchange.js";
@@ -12,64 +13,87 @@ const TOP = 25;
 
 const typeOf = (row) => row.securityType ?? row.securityType2 ?? "";
 
-/** The columns: `key` orders the rows by a security, and `cell` shows a row. */
+/** The columns; `key` orders rows, of which `security` has one or several. */
 const COLUMNS = {
-  ticker: { name: "Ticker", key: ({ rows: [row] }) => row.ticker ?? row.figi },
-  name: { name: "Name", key: ({ rows: [row] }) => row.name ?? "" },
-  terms: { name: "Terms", key: ({ rows: [row] }) => terms(row)?.order ?? "" },
-  exch: { name: "Exchange", key: ({ rows: [row] }) => row.exchCode ?? "" },
-  listings: { name: "Listings", key: ({ rows }) => rows.length },
-  level: { name: "Level", key: ({ rows: [row] }) => level(row) },
-  type: { name: "Type", key: ({ rows: [row] }) => typeOf(row) },
-  sector: { name: "Sector", key: ({ rows: [row] }) => row.marketSector ?? "" },
-  figi: { name: "FIGI", key: ({ rows: [row] }) => row.figi },
+  ticker: { name: "Ticker", key: (row) => row.ticker ?? row.figi },
+  name: { name: "Name", key: (row) => row.name ?? "" },
+  terms: { name: "Terms", key: (row) => terms(row)?.by ?? "" },
+  last: { name: "Last day", key: (row) => terms(row)?.last ?? "" },
+  exch: { name: "Exchange", key: (row) => row.exchCode ?? "" },
+  listings: { name: "Listings", key: (row, security) => security.rows.length },
+  level: { name: "Level", key: (row) => level(row) },
+  type: { name: "Type", key: (row) => typeOf(row) },
+  sector: { name: "Sector", key: (row) => row.marketSector ?? "" },
+  figi: { name: "FIGI", key: (row) => row.figi },
 };
+/** The names of the columns of terms where all terms are of one kind. */
+const TERMS = { option: { terms: "Strike", last: "Expires" }, bond: { terms: "Coupon", last: "Matures" } };
 
 const NAMES = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** The securities in the order of a column; those without a value last. */
-function sorted(securities, sort) {
-  if (!sort) return securities;
-  const { key } = COLUMNS[sort.column];
+/** `all` in the order of a column, `key(one)` being its value; those without a value last. */
+function sorted(all, sort, key) {
+  if (!sort) return all;
   const turn = sort.isDown ? -1 : 1;
   const compare = (a, b) => (typeof a === "number" ? a - b : NAMES.compare(a, b));
-  return securities.map((security) => [key(security), security])
+  return all.map((one) => [key(one), one])
     .sort(([a], [b]) => (a === "" || b === "" ? Number(a === "") - Number(b === "") : turn * compare(a, b)))
-    .map(([, security]) => security);
+    .map(([, one]) => one);
 }
 
 /** A click sorts ascending, another one descending, a third one as the server answered. */
 const turned = (sort, column) => (sort?.column !== column ? { column, isDown: false } : sort.isDown ? null : { column, isDown: true });
 
 /**
- * The table of `found`, `{securities, sort, next}`, where `securities` is the map of `fold`.
- * `update` draws what has changed since; `shown` is the securities in the order on the page.
- * @returns {{element: HTMLElement, update: () => void, shown: () => object[]}}
+ * The table of `found`, `{securities, sort, next}`, where `securities` is the map of `fold`; `changed` is
+ * called after a person has sorted it, or opened or closed a security. `update` draws what has changed
+ * since; `shown` is the securities in the order on the page, and `rows` all rows that are there.
+ * @returns {{element: HTMLElement, update: () => void, shown: () => object[], rows: () => object[], openAll: (isOpen: boolean) => void}}
  */
-export function listing(found) {
-  const heads = Object.entries(COLUMNS).map(([column, { name }]) => [column, el("th", { scope: "col", class: `c-${column}` },
-    el("button", { type: "button", class: "sort", title: `Sort the rows shown by ${name}`, data: { sort: column }, on: { click: () => sort(column) } }, name, el("span", { class: "sort-mark", "aria-hidden": "true" })))]);
+export function listing(found, changed) {
+  if (!Object.hasOwn(COLUMNS, found.sort?.column ?? "")) found.sort = null; // an address may name any column
+  const heads = Object.keys(COLUMNS).map((column) => [column, el("th", { scope: "col", class: `c-${column}` },
+    el("button", { type: "button", class: "sort", data: { sort: column }, on: { click: () => sort(column) } }, el("span", {}), el("span", { class: "sort-mark", "aria-hidden": "true" })))]);
+  let names = {}; // the names of columns that depend on the rows
   const table = el("table", { class: "rows", on: { keydown: arrows } }, el("caption", { class: "unseen" }, "Securities found"),
     el("thead", {}, el("tr", {}, heads.map(([, head]) => head))));
   const drawn = new Map(); // security → {body, state}
   update();
-  return { element: table, update, shown };
+  return { element: table, update, shown, rows: () => shown().flatMap(rowsOf), openAll };
+
+  function keyOf(security) {
+    const { key } = COLUMNS[found.sort.column];
+    return (row) => key(row, security);
+  }
 
   function shown() {
-    return sorted([...found.securities.values()], found.sort);
+    return sorted([...found.securities.values()], found.sort, (security) => keyOf(security)(security.rows[0]));
+  }
+
+  /** The rows of a security that are there: the first, or all of them. */
+  function rowsOf(security) {
+    return security.isOpen ? sorted(security.rows, found.sort, (row) => keyOf(security)(row)) : security.rows.slice(0, 1);
+  }
+
+  function nameOf(column) {
+    return names[column] ?? COLUMNS[column].name;
   }
 
   function update() {
+    const securities = shown();
+    // Terms have columns if most of the first rows have terms; else they follow the names, which need
+    // the room.
+    const top = securities.slice(0, TOP);
+    const kinds = top.map(({ rows }) => terms(rows[0])?.kind).filter(Boolean);
+    names = TERMS[kinds.every((kind) => kind === kinds[0]) ? kinds[0] : ""] ?? {};
+    table.classList.toggle("has-terms", kinds.length > top.length / 2);
+    table.classList.toggle("has-listings", securities.some(({ rows }) => rows.length > 1));
     for (const [column, head] of heads) {
+      head.querySelector("span").textContent = nameOf(column);
+      head.firstChild.title = `Sort the rows shown by ${nameOf(column)}`;
       if (found.sort?.column === column) head.setAttribute("aria-sort", found.sort.isDown ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     }
-    const securities = shown();
-    // Terms have a column if most of the first rows have terms; else they follow the names, which need
-    // the room.
-    const top = securities.slice(0, TOP);
-    table.classList.toggle("has-terms", top.filter(({ rows }) => terms(rows[0])).length > top.length / 2);
-    table.classList.toggle("has-listings", securities.some(({ rows }) => rows.length > 1));
     // What moves loses the focus, and rows that are drawn again are other ones.
     const focused = table.contains(document.activeElement) ? document.activeElement : null;
     const body = focused?.closest("tbody");
@@ -78,11 +102,12 @@ export function listing(found) {
   }
 
   function bodyOf(security) {
-    const state = `${security.rows.length} ${security.isOpen} ${security.rows.length > 1 && Boolean(found.next)}`;
+    const order = security.isOpen && found.sort ? `${found.sort.column} ${found.sort.isDown}` : "";
+    const state = `${security.rows.length} ${security.isOpen} ${security.rows.length > 1 && Boolean(found.next)} ${order}`;
     const known = drawn.get(security) ?? { body: el("tbody", {}), state: "" };
     if (known.state !== state) {
-      const { rows, isOpen } = security;
-      fill(known.body, line(rows[0], security), isOpen ? rows.slice(1).map((row) => line(row)) : null);
+      const [first, ...others] = rowsOf(security);
+      fill(known.body, line(first, security), others.map((row) => line(row)));
       known.state = state;
       drawn.set(security, known);
     }
@@ -92,7 +117,16 @@ export function listing(found) {
   function sort(column) {
     found.sort = turned(found.sort, column);
     update();
-    say(found.sort ? `Sorted by ${COLUMNS[column].name}, ${found.sort.isDown ? "descending" : "ascending"}` : "In the order of the answer");
+    changed();
+    say(found.sort ? `Sorted by ${nameOf(column)}, ${found.sort.isDown ? "descending" : "ascending"}` : "In the order of the answer");
+  }
+
+  /** Opens or closes all securities that are there. */
+  function openAll(isOpen) {
+    for (const security of found.securities.values()) security.isOpen = isOpen && security.rows.length > 1;
+    update();
+    changed();
+    say(isOpen ? "All listings shown" : "Listings closed");
   }
 
   function toggle(security, isOpen) {
@@ -102,6 +136,7 @@ export function listing(found) {
     const wasButton = document.activeElement?.matches(".listings");
     bodyOf(security);
     body.querySelector(wasButton ? ".listings" : "th a").focus({ preventScroll: true });
+    changed();
     say(isOpen ? `${counted(security.rows.length, "listing")} shown` : "Listings closed");
   }
 
@@ -109,19 +144,20 @@ export function listing(found) {
   function line(row, security) {
     const to = href.instrument(row.figi);
     const other = security && security.rows.length > 1;
-    const ownTerms = terms(row)?.text ?? "";
+    const { text: ownTerms = "", rate, last } = terms(row) ?? {};
     const also = ownTerms || [row.ticker, row.name].includes(row.securityDescription) ? "" : row.securityDescription;
     return el("tr", { class: security ? null : "member", on: { click: (event) => {
       // A click anywhere in the row opens the instrument, unless it selects text.
       if (!event.target.closest("a, button") && !String(getSelection())) go(to);
     } } },
-    el("th", { scope: "row", class: "c-ticker" }, el("a", { href: to, title: row.ticker ?? row.figi }, row.ticker ?? row.figi)),
-    el("td", { class: "c-name", title: row.name ?? null }, el("span", { class: "r-name" }, row.name ?? ""), ownTerms ? el("span", { class: "dim r-terms" }, ownTerms) : null, also ? el("span", { class: "dim" }, also) : null),
-    el("td", { class: "c-terms" }, ownTerms),
-    el("td", { class: "c-exch" }, exchange(row.exchCode)),
+    el("th", { scope: "row", class: "c-ticker" }, lines(el("a", { href: to, title: row.ticker ?? row.figi }, row.ticker ?? row.figi))),
+    el("td", { class: "c-name", title: row.name ?? null }, lines(el("span", { class: "r-name" }, row.name ?? ""), ownTerms ? el("span", { class: "dim r-terms" }, ownTerms) : null, also ? el("span", { class: "dim" }, also) : null)),
+    el("td", { class: "c-terms" }, rate),
+    el("td", { class: "c-last" }, last),
+    el("td", { class: "c-exch" }, lines(exchange(row.exchCode))),
     el("td", { class: "c-listings" }, other ? openButton(row, security) : null),
     el("td", { class: "c-level" }, levelMark(row)),
-    el("td", { class: "c-type", title: typeOf(row) || null }, typeOf(row)),
+    el("td", { class: "c-type", title: typeOf(row) || null }, lines(typeOf(row))),
     el("td", { class: "c-sector" }, row.marketSector),
     el("td", { class: "c-figi" }, copyable(row.figi, "FIGI")));
   }
@@ -129,11 +165,11 @@ export function listing(found) {
   // While there are further pages, a security may have more listings than were read.
   function openButton(row, security) {
     const { rows, isOpen } = security;
-    const words = `${count(rows.length)}${found.next ? "+" : ""} listings`;
+    const number = `${count(rows.length)}${found.next ? "+" : ""}`;
     return el("button", {
-      type: "button", class: "link listings", "aria-expanded": String(isOpen), "aria-label": `${words} of ${row.name ?? row.ticker ?? row.figi}`,
+      type: "button", class: "link listings", "aria-expanded": String(isOpen), "aria-label": `${number} listings of ${row.name ?? row.ticker ?? row.figi}`,
       on: { click: () => toggle(security, !security.isOpen) },
-    }, icon("down"), words);
+    }, icon("down"), number, el("span", { class: "l-word" }, " listings"));
   }
 
   function arrows(event) {
@@ -145,6 +181,7 @@ export function listing(found) {
     const security = shown().find((one) => drawn.get(one).body === row.parentElement);
     if (event.key === "ArrowRight") toggle(security, true);
     else if (event.key === "ArrowLeft") toggle(security, false);
+    else if (event.key === "c") row.querySelector(".copyable").click();
     else if (to === -1) document.getElementById("query").focus();
     else if (to === undefined) return;
     else focusRow(rows[to]);
@@ -152,14 +189,19 @@ export function listing(found) {
   }
 }
 
+/** The content of a cell, which takes up to two lines. */
+const lines = (...content) => el("div", { class: "lines" }, content);
+
 function focusRow(row) {
   row?.querySelector("th a").focus();
   row?.scrollIntoView({ block: "nearest" });
 }
 
-/** Moves the focus to the first result; whether there is one. */
+/** Moves the focus to the first result, or without results to the first guess; whether there is one. */
 export function focusFirst() {
   const row = document.querySelector(".rows tbody tr");
+  const guess = row ? null : document.querySelector(".did-you-mean a");
   focusRow(row);
-  return Boolean(row);
+  guess?.focus();
+  return Boolean(row ?? guess);
 }

@@ -126,7 +126,7 @@ export function start({ searchFor, mapList, filters, enterResults }) {
       el("span", { class: "s-ticker" }, marked(row.ticker ?? "–", text)),
       el("span", { class: "s-name" }, marked(row.name ?? row.securityDescription ?? row.figi, text)),
       el("span", { class: "s-level" }, levelMark(row)),
-      el("span", { class: "s-exch" }, row.exchCode ?? "", exchangeName(row.exchCode) ? el("span", { class: "x-name" }, exchangeName(row.exchCode)) : null),
+      el("span", { class: "s-exch" }, row.exchCode ?? "", " ", exchangeName(row.exchCode) ? el("span", { class: "x-name" }, exchangeName(row.exchCode)) : null),
       el("span", { class: "s-more" }, el("span", {}, row.securityType ?? row.securityType2 ?? row.marketSector ?? ""),
         row.listings > 1 ? el("span", {}, counted(row.listings, "listing")) : null,
         matched.length ? el("span", {}, `found by ${matched.join(", ")}`) : null),

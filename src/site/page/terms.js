@@ -31,13 +31,22 @@ function bondTerms(row) {
   return { coupon: coupon ?? "", last: month ? day(month, date, year) : "perpetual" };
 }
 
-/** The terms as a text, and a key that orders them by day; null for other instruments. */
+/** `5 7/8` as a number; "" of an empty text. */
+function decimal(coupon) {
+  const [whole, fraction = "0/1"] = coupon.split(" ");
+  const [above, below] = fraction.split("/");
+  return coupon && Number(whole) + Number(above) / Number(below);
+}
+
+/**
+ * The terms of an option or a bond, null for other instruments: `kind`; `rate`, the strike or the
+ * coupon, as a text and as the number `by` which it is ordered, "" without one; `last`, the last day or
+ * `perpetual`; and `text`, all of it.
+ */
 export function terms(row) {
+  const of = (kind, rate, by, last) => ({ kind, rate, by, last, text: [rate, last].filter(Boolean).join(" · ") });
   const option = optionTerms(row);
-  if (option) {
-    const { right, strike, last } = option;
-    return { text: `${right} ${strike} · ${last}`, order: `${last} ${String(strike).padStart(12)} ${right}` };
-  }
+  if (option) return of("option", `${option.right} ${option.strike}`, option.strike, option.last);
   const bond = bondTerms(row);
-  return bond && { text: [bond.coupon && `${bond.coupon} %`, bond.last].filter(Boolean).join(" · "), order: bond.last };
+  return bond && of("bond", bond.coupon && `${bond.coupon} %`, decimal(bond.coupon), bond.last);
 }

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+from functools import partial
+from urllib.parse import quote
 
 from playwright.sync_api import expect
 
@@ -161,6 +163,89 @@ def sorted_rows(browser, options):
     page.close()
 
 
+def sorted_terms(browser, options):
+    """Options and bonds are sorted by strike or coupon as numbers, and by their last day."""
+    page = Page(browser, options.base)
+    for query, rate in (
+        ("#/search?securityType2=Option", r"[\d.]+"),
+        ("#/search?marketSecDes=Corp", r"[\d.]+( \d+/\d+)?"),
+    ):
+        tab = page.go(query, ".rows tbody tr")
+        expect(tab.locator(".status")).not_to_contain_text("reading on")
+
+        def column(name):
+            texts = tab.locator(f".rows tbody tr:first-child .{name}").all_inner_texts()
+            return [text for text in texts if text]
+
+        def number(text):
+            whole, *fraction = re.search(rate, text)[0].split()
+            return float(whole) + sum(int(above) / int(below) for above, below in [part.split("/") for part in fraction])
+
+        tab.locator("[data-sort=terms]").click()
+        rates = [number(text) for text in column("c-terms")]
+        assert len(set(rates)) > 2 and rates == sorted(rates), rates
+        tab.locator("[data-sort=last]").click()
+        tab.locator("[data-sort=last]").click()
+        days = column("c-last")
+        assert len(set(days)) > 2 and days == sorted(days, reverse=True), days
+    page.close()
+
+
+def lines_of_one(browser, options):
+    """One security shows its lines at once; a column sorts them too, and the address keeps the order."""
+    page = Page(browser, options.base)
+    tab = page.go(f"#/search?query={IBM}", ".rows tbody tr")
+    rows = ask(options.base, "v3/search", {"query": IBM})["data"]
+    shown = tab.locator(".rows .copyable .mono")
+    expect(shown).to_have_count(len(rows))
+    tab.locator("[data-sort=exch]").click()
+    tab.locator("[data-sort=exch]").click()
+    codes = tab.locator(".rows tbody .x-code").all_inner_texts()
+    assert len(codes) > 3 and codes == sorted(codes, reverse=True), codes
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Download CSV").click()
+    assert [row["exchCode"] for row in csv.DictReader(io.StringIO(text_of(waiting)))] == codes
+    assert tab.url.endswith("&sort=-exch"), tab.url
+    tab.reload()
+    tab.wait_for_selector(".rows tbody tr")
+    expect(tab.locator("thead .c-exch")).to_have_attribute("aria-sort", "descending")
+    assert tab.locator(".rows tbody .x-code").all_inner_texts() == codes
+    # The order stays with another filter, and ends with other words.
+    tab.locator(".facet-value").first.click()
+    tab.wait_for_url(re.compile("level=.*sort=-exch"))
+    expect(tab.locator("thead .c-exch")).to_have_attribute("aria-sort", "descending")
+    tab.locator("#query").fill("ibm")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(re.compile("query=ibm"))
+    assert "sort" not in tab.url, tab.url
+    page.go("#/search?query=ibm&sort=nonsense", ".rows tbody tr")
+    expect(tab.locator("[aria-sort]")).to_have_count(0)
+    page.close()
+
+
+def all_listings(browser, options):
+    """One button opens all securities, and closes them; the download has what is open."""
+    page = Page(browser, options.base)
+    tab = page.go("#/search?query=ibm", ".rows tbody tr")
+    expect(tab.locator(".status")).not_to_contain_text("reading on")
+    button = tab.get_by_role("button", name="All listings")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    few = tab.locator(".rows tbody tr").count()
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    number = int(re.match(r"[\d,]+", tab.locator(".status").inner_text())[0].replace(",", ""))
+    expect(tab.locator(".rows tbody tr")).to_have_count(number)
+    with tab.expect_download() as waiting:
+        tab.get_by_role("button", name="Download CSV").click()
+    assert len(list(csv.DictReader(io.StringIO(text_of(waiting))))) == number > few
+    tab.locator(".listings").first.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    button.click()
+    expect(tab.locator(".rows tbody tr")).to_have_count(few)
+    page.close()
+
+
 def taken(browser, options):
     """The download and the copied rows are what is shown, in its order."""
     page = Page(browser, options.base, permissions=["clipboard-read", "clipboard-write"])
@@ -186,15 +271,52 @@ def meant(browser, options):
     page = Page(browser, options.base)
     tab = page.go("#/search?query=micrsoft", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text("Did you mean MICROSOFT CORP?")
-    tab.get_by_role("link", name="MICROSOFT CORP").click()
+    tab.locator("#query").focus()
+    tab.keyboard.press("ArrowDown")
+    expect(tab.get_by_role("link", name="MICROSOFT CORP")).to_be_focused()
+    tab.keyboard.press("Enter")
     expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
     page.go("#/search?query=microsoft&exchCode=KS", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without filters microsoft finds \d+ instruments\."))
     tab.locator(".did-you-mean a").click()
     expect(tab.locator(".rows tbody th").first).to_have_text("MSFT")
+    page.go("#/search?currency=USD&securityType2=Option&strike=0.001..0.001", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean p")).to_have_text(re.compile(r"^Without Strike 0.001, the other filters find [\d,]+ instruments?\.$"))
+    tab.locator(".did-you-mean a").click()
+    tab.wait_for_selector(".rows tbody tr")
     page.go(f"#/search?query={WRONG_DIGIT}", ".did-you-mean a")
     expect(tab.locator(".did-you-mean")).to_contain_text("the check digit should be 4")
     tab.get_by_role("link", name=ISIN).click()
+    expect(tab.locator(".rows tbody th").first).to_have_text("IBM")
+    # Names that differ only in letter case or punctuation are offered once.
+    names = ["Microsoft Corp.", "MICROSOFT CORP", "Micro Soft"]
+    tab.route("**/suggest?*", lambda route: route.fulfill(json={"data": [{**listing(at, at), "name": name} for at, name in enumerate(names)]}))
+    page.go("#/search?query=micrrsoft", ".did-you-mean a")
+    assert tab.locator(".did-you-mean a").all_inner_texts()[:-1] == ["Microsoft Corp.", "Micro Soft"]
+    page.close()
+
+
+def meant_as_terms(browser, options):
+    """Words that are terms of options or bonds are offered as filters; else the words that find something."""
+    page = Page(browser, options.base)
+    tab = page.tab
+    for query, filters, ticker in (
+        ("AAPL call 2025 155", "securityType2=Option&optionType=Call&strike=155..155&expiration=2025-01-01..2025-12-31", "AAPL 01/17/25 C155"),
+        ("AAPL call 01/17/25 C155", "securityType2=Option&optionType=Call&strike=155..155&expiration=2025-01-17..2025-01-17", "AAPL 01/17/25 C155"),
+        # No option expires then: with fewer terms.
+        ("AAPL calls 2099 155", "securityType2=Option&optionType=Call&strike=155..155", "AAPL 01/17/25 C155"),
+        ("IBM 7% 2045", "coupon=7..7&maturity=2045-01-01..2045-12-31", "IBM 7 10/30/45"),
+        ("IBM 2045", "maturity=2045-01-01..2045-12-31", "IBM 7 10/30/45"),
+    ):
+        page.go(f"#/search?query={quote(query)}", ".did-you-mean a")
+        expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"^As filters: .* finds [\d,]+ instruments?\."))
+        tab.locator(".did-you-mean a").first.click()
+        tab.wait_for_selector(".rows tbody tr")
+        assert tab.url.split("&", 1)[1] == filters, tab.url
+        expect(tab.locator(".rows tbody th").first).to_have_text(ticker)
+    page.go("#/search?query=IBM%20ZZ", ".did-you-mean a")
+    expect(tab.locator(".did-you-mean")).to_contain_text(re.compile(r"Without ZZ, IBM finds \d+ instruments\."))
+    tab.locator(".did-you-mean a").click()
     expect(tab.locator(".rows tbody th").first).to_have_text("IBM")
     page.close()
 
@@ -204,18 +326,51 @@ def terms(browser, options):
     for width in (380, 1280):
         page = Page(browser, options.base, width=width)
         for query, words in (
-            ("AAPL 01/17/25 C155", "Call 155 · 2025-01-17"),
-            ("IBM 5 7/8 11/29/32", "5 7/8 % · 2032-11-29"),
-            ("IBM 7 10/30/45", "7 % · 2045-10-30"),
-            ("CT UNVHGR 4 02/15/2020", "4 % · 2020-02-15"),
+            ("AAPL 01/17/25 C155", ("Strike", "Call 155", "Expires", "2025-01-17")),
+            ("IBM 5 7/8 11/29/32", ("Coupon", "5 7/8 %", "Matures", "2032-11-29")),
+            ("IBM 7 10/30/45", ("Coupon", "7 %", "Matures", "2045-10-30")),
+            ("CT UNVHGR 4 02/15/2020", ("Coupon", "4 %", "Matures", "2020-02-15")),
         ):
-            tab = page.go(f"#/search?query={query.replace(' ', '%20')}", ".rows tbody tr")
+            tab = page.go(f"#/search?query={quote(query)}", ".rows tbody tr")
             row = tab.locator(".rows tbody tr").first
-            shown = row.locator(".c-terms")
-            expect(shown).to_have_text(words)
-            expect(shown).to_be_visible()
-            for cell in (shown, row.locator(".c-ticker")):
+            cells = [tab.locator("thead .c-terms"), row.locator(".c-terms"), tab.locator("thead .c-last"), row.locator(".c-last")]
+            for cell, text in zip(cells, words, strict=True):
+                expect(cell).to_have_text(text)
+                expect(cell).to_be_visible()
+            for cell in (*cells, row.locator(".c-ticker")):
                 assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), (width, query)
+        # Mixed kinds have neither's name.
+        tab = page.go("#/search?marketSecDes=Corp&marketSecDes=Equity&securityType2=Option&securityType2=Corp", ".rows tbody tr")
+        expect(tab.locator("thead .c-terms")).to_have_text("Terms")
+        page.close()
+
+
+def filled(rows, route):
+    route.fulfill(json={"data": rows, "total": len(rows)})
+
+
+LONG = "The Long and Winding Name of an Investment Company"
+
+
+def two_lines(browser, options):
+    """A long name, ticker or type takes a second line, next to terms and without them; nothing is cut off."""
+    rows = [{**listing(number, number), "name": LONG, "securityType": "PRIV PLACEMENT", "exchCode": "NOT LISTED"} for number in range(4)]
+    # A security with several listings: their number has a column too.
+    rows.append({**rows[0], "figi": rows[0]["figi"][:-1] + "9"})
+    bonds = [{**row, "ticker": "CORTS 0.725 12/01/96 144A", "securityDescription": None, "marketSector": "Corp"} for row in rows]
+    for width in (380, 1024, 1200, 1280, 1366, 1500, 1920):
+        page = Page(browser, options.base, width=width)
+        for answer in (rows, bonds):
+            page.tab.route("**/v3/search", partial(filled, answer))
+            tab = page.go(f"#/search?query=long{len(answer[0]['ticker'])}", ".rows tbody tr")
+            row = tab.locator(".rows tbody tr").first
+            expect(row.locator(".r-name")).to_have_text(LONG)
+            for lines in row.locator(".lines").all():
+                fits = lines.evaluate("one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 2")
+                assert fits, (width, lines.inner_text())
+            for cell in row.locator("td:is(.c-terms, .c-last, .c-exch):visible").all():
+                assert answer is rows or cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), (width, cell.inner_text())
+            page.tab.unroute("**/v3/search")
         page.close()
 
 
@@ -231,6 +386,16 @@ def wide(browser, options):
     assert abs(tab.locator("#query").evaluate(edges)[0] - tab.locator(".found").evaluate(edges)[0]) < 1
     for cell in tab.locator(".rows .c-name").all():
         assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth"), cell.inner_text()
+    # The heading stays in view, also over a row that the keyboard reaches.
+    tab.locator(".listings").first.click()
+    tab.keyboard.press("End")
+    expect(tab.locator("thead .c-ticker")).to_be_in_viewport(ratio=1)
+    tab.keyboard.press("Home")
+    edges = "one => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; }"
+    tab.evaluate("scrollTo(0, 200)")
+    tab.keyboard.press("ArrowDown")
+    tab.keyboard.press("ArrowUp")
+    assert tab.locator(".rows tbody tr").first.evaluate(edges)[0] >= tab.locator("thead .c-ticker").evaluate(edges)[1]
     # The ticker and the name are louder than the level.
     look = "one => { const { fontSize, fontWeight } = getComputedStyle(one); return [parseFloat(fontSize), Number(fontWeight)]; }"
     row = tab.locator(".rows tbody tr").first
@@ -246,13 +411,14 @@ def names(browser, options):
     page = Page(browser, options.base, width=1920)
     tab = named(page)
     page.go("#/search?query=ibm", ".rows tbody tr")
-    expect(tab.locator(".rows tbody .c-exch").first).to_have_text("USUnited States")
+    expect(tab.locator(".rows tbody .c-exch").first).to_have_text("US United States")
     expect(tab.locator(".rows tbody .exchange").first).to_have_attribute("title", "United States")
     tab.locator("[data-field=exchCode]").click()
-    tab.keyboard.type("LONDON")
     option = tab.locator(".picker-panel:not([hidden]) [role=option]")
-    expect(option).to_have_count(1)
-    expect(option).to_contain_text("LN")
+    for typed in ("LSE", "LONDON"):
+        tab.locator(".picker-panel:not([hidden]) input").fill(typed)
+        expect(option).to_have_count(1)
+        expect(option).to_contain_text("LN")
     tab.keyboard.press("Enter")
     tab.keyboard.press("Escape")
     tab.wait_for_url(re.compile("exchCode=LN"))
@@ -262,6 +428,11 @@ def names(browser, options):
     expect(tab.locator(".facts")).to_contain_text("United States")
     page.go("#/search?query=microsoft", ".facet-value")
     expect(tab.locator("[data-field='exchCode US']")).to_contain_text("United States")
+    # Also when the names come last.
+    page.tab.route("**/about", lambda route: (tab.wait_for_timeout(800), route.fulfill(json=ABOUT)))
+    page.go("#/search?query=ibm", ".facet-value")
+    tab.reload()
+    expect(tab.locator("[data-field='exchCode GR']")).to_contain_text("Germany")
     page.close()
 
 
@@ -314,6 +485,10 @@ def share_class(browser, options):
     assert "INTL BUSINESS" in tab.title(), tab.title()
     expect(tab.locator(".head-line")).to_contain_text("share class")
     expect(tab.locator(".pairs .copyable")).to_have_text(SHARE_CLASS)
+    # A search for it leads here too.
+    page.go(f"#/search?query={SHARE_CLASS.lower()}", ".share-class-link")
+    tab.get_by_role("link", name="its page").click()
+    expect(tab.locator("h1")).to_have_text("INTL BUSINESS MACHINES CORP")
     assert family_words(tab) == words
     expect(tab.locator("[aria-current=true]")).to_have_count(0)
     tab.locator(".tree a.t-link").first.click()
@@ -371,6 +546,9 @@ def three_keys(browser, options):
     expect(tab.locator(".rows tbody th").first).to_have_text("AAPL")
     tab.keyboard.press("ArrowDown")
     expect(first).to_be_focused()
+    # One more copies its FIGI.
+    tab.keyboard.press("c")
+    expect(tab.locator("#said")).to_have_text(re.compile("^FIGI BBG.* copied$"))
     tab.keyboard.press("Enter")
     tab.wait_for_url(re.compile("#/instrument/"))
     page.close()
@@ -402,4 +580,13 @@ def underlying(browser, options):
     tab.get_by_role("link", name=re.compile(r"^\d+ options on AAPL US$")).click()
     tab.wait_for_selector(".rows tbody tr")
     assert all("AAPL" in ticker for ticker in securities(tab)), securities(tab)
+    # An option at an exchange that lists no shares: its name says on what it is.
+    option = {"figi": IBM, "name": "May 26 Calls on AAPL US", "ticker": "AAPL 05/20/26 C330", "exchCode": "UG", "marketSector": "Equity",
+              "securityType": "Equity Option", "securityType2": "Option", "compositeFIGI": "BBG0222Z51R6", "identifiers": {}}
+    kin = {"shareClassFIGI": None, "composites": [{"compositeFIGI": "BBG0222Z51R6", "composite": None, "venues": [option]}]}
+    tab.route("**/instruments/*", lambda route: route.fulfill(json={"instrument": option, "family": kin}))
+    page.go(f"#/instrument/{IBM}", ".related li")
+    expect(tab.locator(".related li").first).to_have_text("Underlying: AAPL US APPLE INC")
+    expect(tab.locator(".head-line")).to_contain_text("Call 330 · 2026-05-20")
+    expect(tab.locator(".family")).to_contain_text("Neither its composite nor another listing is in the data.")
     page.close()

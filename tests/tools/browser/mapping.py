@@ -224,6 +224,26 @@ def columns(browser, options):
     page.close()
 
 
+def mixed_columns(browser, options):
+    """Next to names, a column of identifiers of several kinds is found, and its heading under a title."""
+    page = Page(browser, options.base)
+    tab = page.go("#/bulk", "#identifiers")
+    held = [("IBM", ISIN), ("Apple", "037833100"), ("IBM", "IBM US Equity"), ("", ""), ("IBM", IBM), ("Sun", "2005973"), ("Option", "A     090718P00012500")]
+    lines = ["Holdings as of 2026-03-31\t\t", "\t\t", "Name\tIdentifier\tQty", *(f"{name}\t{text}\t{text and 7}" for name, text in held)]
+    fill(tab, "\n".join(lines))
+    expect(tab.locator(".recognition")).to_contain_text("“Identifier” is not of one kind")
+    expect(tab.locator("[data-field=heading]")).to_have_value("2")
+    run(tab, 7)
+    assert [row["input"] for row in table_of(download(tab), 2)] == [text for _, text in held]
+    expect(tab.locator("#outcome .v-row", has_text="blank row").locator(".wrong")).to_have_count(0)
+    # A heading is recognised by its word too; without one, no row is lost.
+    fill(tab, f"My list\n\nISIN / other\n{ISIN}\nIBM US Equity\n037833100")
+    expect(tab.locator("[data-field=heading]")).to_have_value("2")
+    fill(tab, f"IBM US Equity\nAAPL\n{ISIN}\n037833100")
+    expect(tab.locator("[data-field=heading]")).to_have_value("-1")
+    page.close()
+
+
 def steps(browser, options):
     """The steps are shown, can be ordered, and choose; without one nothing is chosen."""
     page = Page(browser, options.base)

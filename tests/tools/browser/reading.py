@@ -57,6 +57,21 @@ def theme(browser, options):
     page.close()
 
 
+def printed(browser, options):
+    """On paper there is the answer and nothing to press, dark on light also where the screen is dark."""
+    page = Page(browser, options.base, scheme="dark")
+    for route, wait in VIEWS:
+        tab = view(page, route, wait)
+        tab.emulate_media(media="print", color_scheme="dark")
+        for part in (".top", ".foot", ".side", ".acts", ".bulk-in", ".run-buttons"):
+            for one in tab.locator(part).all():
+                expect(one).to_be_hidden()
+        ink = tab.evaluate("getComputedStyle(document.body).color")
+        assert ink == "rgb(23, 27, 30)", (route, ink)
+        tab.emulate_media(media="screen", color_scheme="dark")
+    page.close()
+
+
 def keyboard(browser, options):
     """From the address bar to a result without a pointer; the focus is always visible."""
     page = Page(browser, options.base)

@@ -117,6 +117,8 @@ def download(tab):
 
 
 def text_of(waiting):
-    """The text of a downloaded file."""
+    """The text of a downloaded file, after the mark by which a spreadsheet knows UTF-8."""
     with open(waiting.value.path(), newline="", encoding="utf-8") as file:
-        return file.read()
+        text = file.read()
+    assert text[0] == "\ufeff" and text.count("\ufeff", 0, 2) == 1, text[:20]
+    return text[1:]
