@@ -157,7 +157,7 @@ fn build(folder: &Path) {
         .expect("writing into memory");
     build_tantivy(&dump, &folder.join("tantivy")).expect("tantivy's index");
     let inputs = vec![Input::Memory("generated.jsonl", dump.into())];
-    let report = Build::new(inputs, &folder.join("figdex")).run(&mut |_| {});
+    let report = Build::new(inputs, folder.join("figdex")).run(&mut |_| {});
     let report = report.expect("a build without a fault");
     assert_eq!(report.total().instruments, instruments);
 }
