@@ -4,7 +4,7 @@ import json
 
 from playwright.sync_api import expect
 
-from tab import ISIN, VIEWS, WRONG_DIGIT, Page, text_of, view
+from tab import ISIN, SHARE_CLASS, VIEWS, WRONG_DIGIT, Page, text_of, view
 
 
 def reference(browser, options):
@@ -40,6 +40,10 @@ def narrow(browser, options):
         tab = view(page, route, wait)
         width = tab.evaluate("document.documentElement.scrollWidth")
         assert width <= 360, f"{route} is {width} wide"
+    page.close()
+    page = Page(browser, options.base, width=320)
+    tab = page.go(f"#/instrument/{SHARE_CLASS}", ".tree")
+    assert tab.evaluate("document.querySelector('main').scrollWidth") <= 320
     page.close()
 
 
