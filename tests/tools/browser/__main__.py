@@ -14,12 +14,14 @@ import sys
 from playwright.sync_api import sync_playwright
 
 import access
-import analyst
+import family
 import finding
 import hostile
 import mapping
 import pictures
 import reading
+import results
+import terms
 from tab import ARGUMENTS, CHROMIUM
 
 CHECKS = [
@@ -32,27 +34,27 @@ CHECKS = [
     finding.filters,
     finding.pages,
     finding.search_troubles,
-    analyst.folded,
-    analyst.reads_on,
-    analyst.facets,
-    analyst.sorted_rows,
-    analyst.sorted_terms,
-    analyst.lines_of_one,
-    analyst.all_listings,
-    analyst.taken,
-    analyst.meant,
-    analyst.meant_as_terms,
-    analyst.terms,
-    analyst.two_lines,
-    analyst.wide,
-    analyst.names,
-    analyst.picker,
-    analyst.counts_agree,
-    analyst.share_class,
-    analyst.start,
-    analyst.three_keys,
-    analyst.copied,
-    analyst.underlying,
+    results.folded,
+    results.reads_on,
+    results.facets,
+    results.sorted_rows,
+    results.sorted_terms,
+    results.lines_of_one,
+    results.all_listings,
+    results.taken,
+    terms.meant,
+    terms.meant_as_terms,
+    terms.terms,
+    terms.two_lines,
+    terms.wide,
+    family.names,
+    family.picker,
+    family.counts_agree,
+    family.share_class,
+    family.start,
+    family.three_keys,
+    family.copied,
+    family.underlying,
     mapping.spreadsheet,
     mapping.tables,
     mapping.columns,
