@@ -9,6 +9,7 @@ mod heads;
 mod json;
 mod leaving;
 mod memory;
+mod questions;
 mod smuggling;
 mod stopping;
 mod terminal;
