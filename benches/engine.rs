@@ -13,8 +13,8 @@ use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use figdex_index::{
     Begun, BuildOptions, Builder, Catalogue, Date, DateInterval, Figi, Filters, Hit, IdType,
-    IdValue, Instrument, Keywords, Lookup, Meter, NumberInterval, Property, Search, Suggest,
-    check_digit,
+    IdValue, Instrument, Keywords, Lookup, Meter, NumberInterval, Property, RowSource as _, Search,
+    Suggest, check_digit,
 };
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, MaxRejects, generate};

@@ -177,7 +177,7 @@ fn figdex(folder: &Path, question: &Question) -> Counts {
         let found = catalogue.facets_uncached(&question, &Meter::unlimited());
         let found = found.expect("a verified index").expect("any work is allowed");
         let named = found.counts.into_iter().map(|counts| {
-            let named = |(place, rows)| (catalogue.facet_value(counts.facet, place), rows);
+            let named = |(place, rows)| (counts.facet.value(place, catalogue.vocabulary()), rows);
             (counts.facet.name(), counts.values.into_iter().map(named).collect::<Vec<_>>())
         });
         named.collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 
 use figdex_index::{
     Begun, Catalogue, Date, DateInterval, Filters, Hit, IdType, IdValue, Keywords, Lookup, Meter,
-    NumberInterval, Property, Search, Suggest,
+    NumberInterval, Property, RowSource as _, Search, Suggest,
 };
 
 /// Identifiers of the small index. Another index may lack them.

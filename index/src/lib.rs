@@ -29,9 +29,10 @@
 //! Each folder imports only folders below it:
 //!
 //! ```text
+//! document/     instruments as documents of another engine, and questions about these
 //! catalogue/    one open generation: every question goes through it
 //! suggest/      guesses what a person means who is still typing
-//! resolve/      from a text of a list to the one row that is meant; knows no rows
+//! resolve/      from a text of a list to the one row that is meant; looks nothing up
 //! search/       carries out a search or a filter over one part
 //! build/        instruments in, a published generation out
 //! generation/   files on disk: the index folder, the manifest, the parts
@@ -40,14 +41,16 @@
 //! instrument/   the type of an instrument and of its fields
 //! words/        cutting texts into folded words
 //!
-//! lib → catalogue → {suggest → {resolve, search}, generation} → part → query → instrument → words
+//! lib → document → catalogue → {suggest → resolve → search, generation} → part → query → instrument → words
 //! lib → build → generation → part
 //! ```
 //!
 //! `error`, `mapped`, `meter`, `hex` and `printable` serve all of them.
 //!
 //! ```
-//! use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Filters, IdType, Instrument, Lookup};
+//! use figdex_index::{
+//!     BuildOptions, Builder, Catalogue, Figi, Filters, IdType, Instrument, Lookup, RowSource as _,
+//! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -69,8 +72,10 @@
 //! # }
 //! ```
 
+mod address;
 mod build;
 mod catalogue;
+mod document;
 mod error;
 mod generation;
 mod hex;
@@ -85,6 +90,7 @@ mod search;
 mod suggest;
 mod words;
 
+pub use crate::address::{Address, AddressError, ClusterAddress, ClusterHost};
 pub use crate::build::{BuildOptions, Builder};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
@@ -92,7 +98,12 @@ pub use crate::catalogue::facets::{FacetCounts, FacetQuestion, Facets};
 pub use crate::catalogue::family::{Branch, FAMILY_ROWS_MAX, Family};
 pub use crate::catalogue::inventory::Inventory;
 pub use crate::catalogue::lookup::Located;
-pub use crate::catalogue::resolve::{Resolution, ResolveBounds, Status};
+pub use crate::document::clauses::{Clauses, ExactRanks, WordTerms};
+pub use crate::document::places::{After, Places};
+pub use crate::document::resolve::{CorrectionLookups, ReadingLookups};
+pub use crate::document::stored::{Fetched, Stored};
+pub use crate::document::suggest::{Candidates, FoundBy, Guesses, TypedWord};
+pub use crate::document::{Document, TERM_BYTES_MAX, bounded_term, id_key};
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
 pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
@@ -121,7 +132,12 @@ pub use crate::resolve::policy::{
 };
 pub use crate::resolve::question::Question;
 pub use crate::resolve::recognise::{NoIdentifier, Reading, Recognition, recognise};
+pub use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
+pub use crate::search::best::Tier;
 pub use crate::search::facets::Facet;
-pub use crate::search::{Hit, Page, TooManyHits};
-pub use crate::suggest::{Begun, Matched, Misspelling, Suggest, Suggestion, misspelling};
+pub use crate::search::named::NAMES_MAX;
+pub use crate::search::{Hit, Page, RowSource, TooManyHits};
+pub use crate::suggest::{
+    Begun, Interpretation, Matched, Misspelling, Suggest, Suggestion, misspelling,
+};
 pub use instrument::check_digit;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use figdex_index::{
-    Catalogue, Figi, Filters, Hit, Keywords, Lookup, Manifest, Meter, Page, Search, Text,
-    Vocabulary,
+    Catalogue, Figi, Filters, Hit, Keywords, Lookup, Manifest, Meter, Page, RowSource as _, Search,
+    Text, Vocabulary,
 };
 use figdex_ingest::{Build, Input};
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Catalogue;
 use crate::error::Result;
-use crate::instrument::level::Level;
 use crate::meter::Meter;
 use crate::query::Search;
 use crate::search::facets::{Facet, count};
@@ -34,7 +33,7 @@ pub struct Facets {
 pub struct FacetCounts {
     /// The property, or the level.
     pub facet: Facet,
-    /// The place of each value that a matching row has, for [`Catalogue::facet_value`], with the
+    /// The place of each value that a matching row has, for [`Facet::value`], with the
     /// number of these rows. The most frequent come first; values of the same number are in the
     /// order of the vocabulary.
     pub values: Vec<(u32, u64)>,
@@ -69,17 +68,6 @@ impl Catalogue {
         meter: &Meter,
     ) -> Result<Option<Facets>> {
         unless_more(self.facets_within(question, meter))
-    }
-
-    /// The value at a place of a facet.
-    ///
-    /// # Panics
-    /// When another catalogue gave the place.
-    pub fn facet_value(&self, facet: Facet, place: u32) -> &str {
-        match facet {
-            Facet::Property(property) => self.vocabulary().value(property, place as usize),
-            Facet::Level => Level::ALL[place as usize].name(),
-        }
     }
 
     fn facets_within(&self, question: &FacetQuestion, meter: &Meter) -> Result<Facets> {

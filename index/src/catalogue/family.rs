@@ -8,10 +8,9 @@ use crate::error::{Error, Result};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
-use crate::instrument::vocabulary::Property;
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
-use crate::search::Hit;
+use crate::search::{Hit, RowSource};
 
 /// The largest number of rows of a family that is returned: more than a person reads, and little
 /// to write.
@@ -80,15 +79,6 @@ impl Catalogue {
         Some(best.1)
     }
 
-    /// The market segment of a row.
-    ///
-    /// # Panics
-    /// When another catalogue returned the hit.
-    pub fn mic_code(&self, hit: Hit) -> Option<&str> {
-        let ordinal = self.part(hit).mic_codes.as_ref()?.value(hit.doc)?;
-        Some(self.vocabulary().value(Property::MicCode, ordinal))
-    }
-
     /// The instrument of a row as it was added to the index, with its identifiers.
     ///
     /// # Errors
@@ -116,35 +106,7 @@ impl Catalogue {
     /// When another catalogue returned the hit.
     pub fn family(&self, hit: Hit) -> Family {
         let (kin, is_truncated) = self.kin(hit);
-        // A row that names no composite is a composite itself when other rows name it as theirs.
-        let named: BTreeSet<Figi> =
-            kin.iter().filter_map(|kin| self.row(*kin).composite_figi()).collect();
-        let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();
-        for kin in kin {
-            let row = self.row(kin);
-            let own = Some(row.figi()).filter(|figi| named.contains(figi));
-            let composite_figi = row.composite_figi().or(own);
-            let branch = branches.entry(composite_figi).or_insert(Branch {
-                composite_figi,
-                composite: None,
-                venues: Vec::new(),
-            });
-            if composite_figi == Some(row.figi()) {
-                branch.composite = Some(kin);
-            } else {
-                branch.venues.push(kin);
-            }
-        }
-        let mut composites: Vec<Branch> = branches.into_values().collect();
-        for branch in &mut composites {
-            // The rows are in FIGI order, and the sort is stable.
-            branch.venues.sort_by_cached_key(|venue| self.code(*venue));
-        }
-        composites.sort_by_cached_key(|branch| {
-            let first = branch.composite.or_else(|| branch.venues.first().copied());
-            (branch.composite_figi.is_none(), first.map(|hit| self.code(hit)))
-        });
-        Family { share_class_figi: self.row(hit).share_class_figi(), composites, is_truncated }
+        Family::of(self, hit, kin, is_truncated)
     }
 
     /// The rows of the share class and the composite of a row, in FIGI order, and whether there
@@ -176,13 +138,50 @@ impl Catalogue {
         (kin.into_iter().collect(), is_truncated)
     }
 
-    fn part(&self, hit: Hit) -> &Part {
+    pub(super) fn part(&self, hit: Hit) -> &Part {
         &self.generation.parts[hit.part as usize]
     }
+}
 
-    /// The sort key by exchange code. Rows without one come last.
-    fn code(&self, hit: Hit) -> (bool, String) {
-        let code = self.row(hit).exch_code();
-        (code.is_none(), code.map(|code| code.to_string()).unwrap_or_default())
+impl Family {
+    /// The family of a row. `kin` are the rows of its share class and its composite, itself among
+    /// them, in FIGI order.
+    pub fn of(rows: &impl RowSource, hit: Hit, kin: Vec<Hit>, is_truncated: bool) -> Self {
+        // A row that names no composite is a composite itself when other rows name it as theirs.
+        let named: BTreeSet<Figi> =
+            kin.iter().filter_map(|kin| rows.row(*kin).composite_figi()).collect();
+        let mut branches: BTreeMap<Option<Figi>, Branch> = BTreeMap::new();
+        for kin in kin {
+            let row = rows.row(kin);
+            let own = Some(row.figi()).filter(|figi| named.contains(figi));
+            let composite_figi = row.composite_figi().or(own);
+            let branch = branches.entry(composite_figi).or_insert(Branch {
+                composite_figi,
+                composite: None,
+                venues: Vec::new(),
+            });
+            if composite_figi == Some(row.figi()) {
+                branch.composite = Some(kin);
+            } else {
+                branch.venues.push(kin);
+            }
+        }
+        let mut composites: Vec<Branch> = branches.into_values().collect();
+        for branch in &mut composites {
+            // The rows are in FIGI order, and the sort is stable.
+            branch.venues.sort_by_cached_key(|venue| code(rows, *venue));
+        }
+        composites.sort_by_cached_key(|branch| {
+            let first = branch.composite.or_else(|| branch.venues.first().copied());
+            (branch.composite_figi.is_none(), first.map(|hit| code(rows, hit)))
+        });
+        let share_class_figi = rows.row(hit).share_class_figi();
+        Self { share_class_figi, composites, is_truncated }
     }
+}
+
+/// The sort key by exchange code. Rows without one come last.
+fn code(rows: &impl RowSource, hit: Hit) -> (bool, Option<String>) {
+    let code = rows.row(hit).exch_code();
+    (code.is_none(), code.map(|code| code.to_string()))
 }

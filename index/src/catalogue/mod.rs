@@ -9,6 +9,7 @@ pub(crate) mod lookup;
 pub(crate) mod resolve;
 mod verify;
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::slice;
 
@@ -21,7 +22,7 @@ use crate::generation::folder::Publication;
 use crate::generation::manifest::Manifest;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
-use crate::instrument::vocabulary::Vocabulary;
+use crate::instrument::vocabulary::{Property, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::rows::Row;
@@ -31,7 +32,7 @@ use crate::search::matches::Matches;
 use crate::search::named::named;
 use crate::search::plan::Plan;
 use crate::search::prepared::{Prepared, exact};
-use crate::search::{Hit, Page, plan, unless_more};
+use crate::search::{Hit, Page, RowSource, plan, unless_more};
 use crate::suggest::{Begun, Suggest, Suggestion, suggest};
 
 /// One generation of an index, open for questions. It never changes: after a build, another
@@ -113,15 +114,6 @@ impl Catalogue {
     /// The manifest of the generation.
     pub fn manifest(&self) -> &Manifest {
         &self.generation.manifest
-    }
-
-    /// Touches the memory that reading the rows of these hits needs, so that the processor loads
-    /// it for many rows at a time. It changes no answer, and pays off from several hits on.
-    pub fn read_ahead(&self, hits: &[Hit]) {
-        for (number, part) in (0..).zip(&self.generation.parts) {
-            let own = hits.iter().filter(|hit| hit.part == number);
-            part.rows.read_ahead(own.map(|hit| hit.doc));
-        }
     }
 
     /// The first `hits_max` rows after `after` that match a search, in FIGI order (contract 10.1);
@@ -327,20 +319,24 @@ impl Catalogue {
     fn plan(&self, part: &Part, search: &Search, meter: &Meter) -> Result<Plan> {
         Plan::new(part, search, self.vocabulary(), meter)
     }
+}
 
-    /// The FIGI of a hit.
-    ///
-    /// # Panics
-    /// When another catalogue returned the hit.
-    pub fn figi(&self, hit: Hit) -> Figi {
-        hit.row(&self.generation.parts).figi()
+impl RowSource for Catalogue {
+    fn row(&self, hit: Hit) -> Row<'_> {
+        hit.row(&self.generation.parts)
     }
 
-    /// The row of a hit.
-    ///
-    /// # Panics
-    /// When another catalogue returned the hit.
-    pub fn row(&self, hit: Hit) -> Row<'_> {
-        hit.row(&self.generation.parts)
+    fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>> {
+        let ordinal = self.part(hit).mic_codes.as_ref()?.value(hit.doc)?;
+        Some(Cow::Borrowed(self.vocabulary().value(Property::MicCode, ordinal)))
+    }
+
+    /// Touches the memory that reading the rows needs, so that the processor loads it for many rows
+    /// at a time. It pays off from several hits on.
+    fn read_ahead(&self, hits: &[Hit]) {
+        for (number, part) in (0..).zip(&self.generation.parts) {
+            let own = hits.iter().filter(|hit| hit.part == number);
+            part.rows.read_ahead(own.map(|hit| hit.doc));
+        }
     }
 }

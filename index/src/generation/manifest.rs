@@ -157,7 +157,8 @@ impl Manifest {
         })
     }
 
-    pub(crate) fn vocabulary(&self) -> Vocabulary {
+    /// The values that the enum-like properties may have.
+    pub fn vocabulary(&self) -> Vocabulary {
         Vocabulary::new(self.values.iter().flat_map(|(property, values)| {
             let property = Property::from_name(property);
             values.iter().filter_map(move |value| Some((property?, value.clone())))

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::mapped::{Mapped, first_index, u32_at};
 use crate::part::file_writer::write_file;
 use crate::part::ranks::Ranks;
+use crate::part::ranks::rank::Rank;
 use crate::part::rows::Rows;
 use crate::words::words;
 
@@ -105,20 +106,15 @@ pub(crate) fn write(part: &Path) -> Result<()> {
     let mut known: HashMap<[u8; KEY_BYTES], Vec<u32>> = HashMap::new();
     for position in 0..ranks.len() {
         let doc = ranks.doc(position);
-        // Only the best listing of a security: the others would be the same suggestion. No
-        // options, bonds and the like: thousands of them share one name.
-        if !ranks.is_best(doc) || ranks.kind(doc).ends() {
+        if !is_kept(ranks.rank(doc)) {
             continue;
         }
         let row = rows.get(doc);
         for text in [row.ticker(), row.name()].into_iter().flatten() {
             let text = text.to_string();
-            let Some(first) = words(&text).map(|word| word.squeezed()).find(|word| word != "the")
-            else {
-                continue;
-            };
-            for (end, letter) in first.char_indices().take(SHORT_CHARS_MAX) {
-                let Some(key) = key(&first[..end + letter.len_utf8()]) else { continue };
+            let Some(first) = first_word(&text) else { continue };
+            for beginning in short_beginnings(&first) {
+                let Some(key) = key(beginning) else { continue };
                 let best = known.entry(key).or_default();
                 if best.len() < ROWS_MAX && best.last() != Some(&position) {
                     best.push(position);
@@ -140,6 +136,24 @@ pub(crate) fn write(part: &Path) -> Result<()> {
     entries.extend_from_slice(&count.to_le_bytes());
     write_file(&part.join(BEGINNINGS), &entries)?;
     write_file(&part.join(ROWS), &positions)
+}
+
+/// Whether rows of a rank are found by short beginnings: only the best listing of a security, since
+/// the others would be the same suggestion, and no options, bonds and the like, since thousands of
+/// them share one name.
+pub(crate) fn is_kept(rank: Rank) -> bool {
+    rank.is_best() && !rank.kind().ends()
+}
+
+/// The first word of a ticker or a name that is not an article.
+pub(crate) fn first_word(text: &str) -> Option<String> {
+    words(text).map(|word| word.squeezed()).find(|word| word != "the")
+}
+
+/// The beginnings of a word of up to [`SHORT_CHARS_MAX`] letters.
+pub(crate) fn short_beginnings(word: &str) -> impl Iterator<Item = &str> {
+    let letters = word.char_indices().take(SHORT_CHARS_MAX);
+    letters.map(|(end, letter)| &word[..end + letter.len_utf8()])
 }
 
 /// The key of a beginning; `None` unless it has 1 to [`SHORT_CHARS_MAX`] letters.

@@ -116,6 +116,7 @@ mod tests {
 
     use super::*;
     use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+    use crate::search::Hit;
 
     const CODES: [&str; 4] = ["US", "LN", "GY", "FP"];
 
@@ -137,6 +138,10 @@ mod tests {
     }
 
     impl Candidate for Row {
+        fn hit(self) -> Hit {
+            Hit { part: 0, doc: self.number.into() }
+        }
+
         fn is_composite(self) -> bool {
             self.is_composite
         }

@@ -2,6 +2,7 @@
 
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::search::Hit;
 
 /// The most steps of a policy, and the most values in all of its steps together. Each row of an
 /// identifier is compared with each value.
@@ -14,6 +15,8 @@ pub const STEPS_BYTES_MAX: usize = 4096;
 
 /// A row that an identifier found, as the policy sees it.
 pub(crate) trait Candidate: Copy {
+    /// Its hit.
+    fn hit(self) -> Hit;
     /// Whether its FIGI is its composite FIGI.
     fn is_composite(self) -> bool;
     /// Whether it has a value of a property.

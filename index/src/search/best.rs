@@ -26,11 +26,11 @@ use crate::query::{Keywords, Place};
 
 /// The way in which a row came to match. The earlier the tier, the more surely the row is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tier {
+pub enum Tier {
     /// The whole text is an identifying number of the row, such as an ISIN or a FIGI.
     Identifier,
     /// The text is one word, and names the company of which the row is the best listing
-    /// ([`named`](mod@super::named)).
+    /// (contract 10.9).
     Named,
     /// The whole text is the ticker, the name or a symbol of the row.
     Exact,
@@ -42,6 +42,19 @@ pub(crate) enum Tier {
     Elsewhere,
     /// The words, joined, are a symbol of the row.
     Joined,
+}
+
+impl Tier {
+    /// All tiers, the first ones first.
+    pub const ALL: [Self; 7] = [
+        Self::Identifier,
+        Self::Named,
+        Self::Exact,
+        Self::OfKind,
+        Self::Words,
+        Self::Elsewhere,
+        Self::Joined,
+    ];
 }
 
 /// A row of a part with its sort key: its tier, then its rank. Ordered as the answer is: rows of

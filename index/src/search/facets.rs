@@ -22,6 +22,7 @@ use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::bitmaps::{Bitmap, CHUNK_DOCS, Container};
+use crate::part::segment::columns::Buffers;
 use crate::query::Filters;
 
 /// That by which matching rows are counted.
@@ -53,8 +54,19 @@ impl Facet {
         Property::from_name(name).map(Self::Property)
     }
 
+    /// The value at a place of the facet.
+    ///
+    /// # Panics
+    /// When the place was given for another vocabulary.
+    pub fn value(self, place: u32, vocabulary: &Vocabulary) -> &str {
+        match self {
+            Self::Property(property) => vocabulary.value(property, place as usize),
+            Self::Level => Level::ALL[place as usize].name(),
+        }
+    }
+
     /// The number of values that a row may have: the places of its counts.
-    pub(crate) fn values(self, vocabulary: &Vocabulary) -> usize {
+    pub fn values(self, vocabulary: &Vocabulary) -> usize {
         match self {
             Self::Property(property) => vocabulary.values(property).len(),
             Self::Level => Level::COUNT,
@@ -67,7 +79,7 @@ const INSERT_UNITS: u64 = 1;
 const READ_UNITS: u64 = 1;
 
 /// The rows of a set that are read, and charged, together.
-const READ_ROWS: usize = 256;
+const READ_ROWS: usize = 1024;
 
 /// Units of work of finding the container of a bitmap, and of intersecting one that has a bit for
 /// each row. Of a container that lists its rows, a unit pays for [`LISTED_PER_UNIT`] rows.
@@ -119,6 +131,7 @@ pub(crate) fn count(
             _ => read.push((*facet, &mut of_set[..])),
         }
     }
+    let mut buffers = Buffers::default();
     let add_values = |facet: Facet, docs: &[u32], counts: &mut [u64]| match facet {
         Facet::Level => {
             docs.iter().for_each(|doc| counts[part.rows.get(*doc).level() as usize] += 1);
@@ -126,7 +139,9 @@ pub(crate) fn count(
         }
         Facet::Property(property) => {
             let column = part.counted.of(&part.segment, property, vocabulary, path)?;
-            column.into_iter().for_each(|column| column.count(docs, counts));
+            if let Some(column) = column {
+                column.count(docs, counts, &mut buffers);
+            }
             Ok(())
         }
     };
@@ -165,10 +180,15 @@ fn matching(part: &Part, plan: &Plan, meter: &Meter) -> Result<Matching> {
         }
         Driver::Words(alternatives) if plan.rows_max() > u64::from(docs / ROWS_PER_WALKED) => {
             meter.require(plan.walk_units())?;
-            let mut of_each = alternatives.iter().map(|words| bits_with_words(part, words, meter));
-            let mut bits = of_each.next().transpose()?.unwrap_or_default();
-            for others in of_each {
-                bits.iter_mut().zip(others?).for_each(|(bits, others)| *bits |= others);
+            let mut bits = vec![0; part.rows.len().div_ceil(64)];
+            for (place, words) in alternatives.iter().enumerate() {
+                if place == 0 {
+                    add_with_words(part, words, &mut bits, meter)?;
+                    continue;
+                }
+                let mut others = vec![0; bits.len()];
+                add_with_words(part, words, &mut others, meter)?;
+                bits.iter_mut().zip(others).for_each(|(bits, others)| *bits |= others);
             }
             let mut rows = RowSet::of_bits(docs, bits);
             meter.charge(plan.identified.len() as u64 * INSERT_UNITS)?;
@@ -198,10 +218,14 @@ fn walked(part: &Part, plan: &Plan, meter: &Meter) -> Result<RowSet> {
     }
 }
 
-/// A bit for each row, set for those that match by an alternative. What it verifies is verified of
-/// all rows together.
-fn bits_with_words(part: &Part, alternative: &Alternative, meter: &Meter) -> Result<Vec<u64>> {
-    let mut bits = vec![0; part.rows.len().div_ceil(64)];
+/// Sets the bits of the rows that match by an alternative; no bit was set before. What it verifies
+/// is verified of all rows together.
+fn add_with_words(
+    part: &Part,
+    alternative: &Alternative,
+    bits: &mut [u64],
+    meter: &Meter,
+) -> Result<()> {
     let mut rows = with_words(part, alternative, meter)?;
     let mut docs = [0; COLLECT_BLOCK_BUFFER_LEN];
     loop {
@@ -214,8 +238,7 @@ fn bits_with_words(part: &Part, alternative: &Alternative, meter: &Meter) -> Res
             break;
         }
     }
-    narrow(part, &alternative.verified, &mut bits, meter)?;
-    Ok(bits)
+    narrow(part, &alternative.verified, bits, meter)
 }
 
 /// Keeps those of the rows, a bit for each, that pass the filters.
@@ -257,7 +280,7 @@ fn bitmaps<'a>(part: &'a Part, facet: Facet, filters: &Filters) -> Vec<(usize, B
 /// Counts the rows of a set by reading the values of each, for all these facets in one walk.
 fn count_read(
     rows: &RowSet,
-    add_values: impl Fn(Facet, &[u32], &mut [u64]) -> Result<()>,
+    mut add_values: impl FnMut(Facet, &[u32], &mut [u64]) -> Result<()>,
     facets: &mut [(Facet, &mut [u64])],
     meter: &Meter,
 ) -> Result<()> {

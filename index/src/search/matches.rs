@@ -62,6 +62,12 @@ impl<'a> Matches<'a> {
         Ok(Self { source, counter: plan.counter, identified: plan.identified.cursor(), meter })
     }
 
+    /// Skips the rows that match only since the whole text is an identifier of theirs.
+    pub(crate) fn of_words(mut self) -> Self {
+        self.identified.seek(TERMINATED);
+        self
+    }
+
     /// Skips the rows before `doc`. It must be called before the first row is taken.
     pub(crate) fn seek(&mut self, doc: u32) {
         match &mut self.source {

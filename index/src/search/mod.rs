@@ -32,7 +32,10 @@ pub(crate) mod row_set;
 mod selection;
 pub(crate) mod whole_text;
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
+use crate::instrument::figi::Figi;
 use crate::part::Part;
 use crate::part::rows::Row;
 
@@ -49,6 +52,32 @@ impl Hit {
     /// The row. `parts` are those of the catalogue that returned the hit.
     pub(crate) fn row(self, parts: &[Part]) -> Row<'_> {
         parts[self.part as usize].rows.get(self.doc)
+    }
+}
+
+/// The rows that the hits of an answer name: those of an index, or those that were fetched for it.
+pub trait RowSource {
+    /// The row of a hit.
+    ///
+    /// # Panics
+    /// When another source returned the hit.
+    fn row(&self, hit: Hit) -> Row<'_>;
+
+    /// The market segment of a row.
+    ///
+    /// # Panics
+    /// When another source returned the hit.
+    fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>>;
+
+    /// Prepares for reading the rows of these hits soon. It changes no answer.
+    fn read_ahead(&self, _hits: &[Hit]) {}
+
+    /// The FIGI of a hit.
+    ///
+    /// # Panics
+    /// When another source returned the hit.
+    fn figi(&self, hit: Hit) -> Figi {
+        self.row(hit).figi()
     }
 }
 

@@ -10,13 +10,13 @@ use super::prepared::Prepared;
 use crate::error::Result;
 use crate::instrument::kind::Kind;
 use crate::meter::Meter;
-use crate::part::Part;
 use crate::part::ranks::rank::Rank;
-use crate::query::{Search, Word};
+use crate::part::rows::Row;
+use crate::query::{Keywords, Search, Word};
 use crate::words::words;
 
-/// The most names that are read in a part, of shares and of receipts.
-const NAMES_MAX: usize = 8;
+/// The most names that are read, of shares and of receipts each.
+pub const NAMES_MAX: usize = 8;
 
 /// Units of work of reading a name.
 const NAME_UNITS: u64 = 50;
@@ -36,13 +36,20 @@ struct Company {
     score: u32,
 }
 
-/// The rows of which the word is the ticker, the name or a symbol.
-#[derive(Default)]
-struct Exact {
-    first: Option<Rank>,
+/// The rows that pass the filters and of which the word is the ticker, the name or a symbol.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exact {
+    pub(crate) first: Rank,
     /// The largest ordinal of an importance among them, and the best score.
-    ordinal: u16,
-    score: Option<u32>,
+    pub(crate) ordinal: u16,
+    pub(crate) score: u32,
+}
+
+/// The first best listings that hold the word, with their ranks, at most [`NAMES_MAX`] of each
+/// kind.
+pub(crate) struct BestListings {
+    pub(crate) shares: Vec<(Rank, Hit)>,
+    pub(crate) receipts: Vec<(Rank, Hit)>,
 }
 
 /// The best listing of the company that the text of a search names, if that is one word and the
@@ -53,33 +60,59 @@ pub(crate) fn named(
     search: &Search,
     meter: &Meter,
 ) -> Result<Option<Hit>> {
-    let Some(keywords) = &search.keywords else { return Ok(None) };
-    let [word] = keywords.words() else { return Ok(None) };
-    if is_in_capitals(keywords.text()) {
-        return Ok(None);
-    }
-    let mut exact = Exact::default();
+    let Some(word) = search.keywords.as_ref().and_then(naming_word) else { return Ok(None) };
+    let mut exact = None;
     for prepared in &*prepared {
-        exact.add(prepared, search, meter)?;
+        add_exact(&mut exact, prepared, search, meter)?;
     }
-    let Some(first) = exact.first else { return Ok(None) };
+    let Some(exact) = exact else { return Ok(None) };
+    let mut first = [const { Vec::new() }; 2];
+    for (number, prepared) in (0..).zip(&mut *prepared) {
+        let of_part = prepared.first_of([Kind::Share, Kind::Receipt], NAMES_MAX, meter)?;
+        for (first, rows) in first.iter_mut().zip(of_part) {
+            first.extend(rows.into_iter().map(|(rank, doc)| (rank, Hit { part: number, doc })));
+        }
+    }
+    // The same rows as if there were only one part.
+    for first in &mut first {
+        first.sort_unstable();
+        first.truncate(NAMES_MAX);
+    }
+    let [shares, receipts] = first;
+    decide(exact, BestListings { shares, receipts }, |hit| {
+        meter.charge(NAME_UNITS)?;
+        let part = prepared[hit.part as usize].part;
+        Ok(begins_name(part.rows.get(hit.doc), word))
+    })
+}
+
+/// The word that may name a company: the only one of a text, unless it is in capital letters, as
+/// tickers are.
+pub(crate) fn naming_word(keywords: &Keywords) -> Option<&Word> {
+    match keywords.words() {
+        [word] if !is_in_capitals(keywords.text()) => Some(word),
+        _ => None,
+    }
+}
+
+/// The best listing of the company that is named, by the rows that were found. The listings are in
+/// the order of ranks, and `begins` says whether the name of one begins with the word.
+pub(crate) fn decide<E>(
+    exact: Exact,
+    listings: BestListings,
+    mut begins: impl FnMut(Hit) -> Result<bool, E>,
+) -> Result<Option<Hit>, E> {
     let mut company: Option<Company> = None;
-    for (number, prepared) in (0..).zip(prepared) {
-        let [shares, receipts] =
-            prepared.first_of([Kind::Share, Kind::Receipt], NAMES_MAX, meter)?;
-        for (rows, cost) in [(shares, 0), (receipts, RECEIPT_COST)] {
-            for (rank, doc) in rows {
-                meter.charge(NAME_UNITS)?;
-                if begins_name(prepared.part, doc, word) {
-                    let hit = Hit { part: number, doc };
-                    let other = Company { rank, hit, score: rank.score() + cost };
-                    company = Some(company.map_or(other, |known| known.or(other)));
-                    break;
-                }
+    for (rows, cost) in [(listings.shares, 0), (listings.receipts, RECEIPT_COST)] {
+        for (rank, hit) in rows {
+            if begins(hit)? {
+                let other = Company { rank, hit, score: rank.score() + cost };
+                company = Some(company.map_or(other, |known| known.or(other)));
+                break;
             }
         }
     }
-    let company = company.filter(|company| company.is_before(first, &exact));
+    let company = company.filter(|company| company.is_before(&exact));
     Ok(company.map(|company| company.hit))
 }
 
@@ -87,14 +120,14 @@ impl Company {
     /// The one of two companies that is wanted more.
     fn or(self, other: Self) -> Self {
         let order = |company: &Self| {
-            (std::cmp::Reverse(company.rank.ordinal()), company.score, company.rank, company.hit)
+            (std::cmp::Reverse(company.rank.ordinal()), company.score, company.rank)
         };
         if order(&other) < order(&self) { other } else { self }
     }
 
     /// Whether it comes before the rows of which the word is the ticker, the name or a symbol.
-    /// `first` is the first of these.
-    fn is_before(&self, first: Rank, exact: &Exact) -> bool {
+    fn is_before(&self, exact: &Exact) -> bool {
+        let Exact { first, ordinal, score } = *exact;
         if first.kind().ends() {
             // The scores of these kinds say something else.
             return false;
@@ -102,34 +135,50 @@ impl Company {
         let own = self.rank.ordinal();
         // The data may not say how important funds and currencies are.
         let is_company = matches!(first.kind(), Kind::Share | Kind::Receipt);
-        if exact.ordinal > 0 || is_company && own > 0 {
-            return own > first.ordinal() && own >= exact.ordinal;
+        if ordinal > 0 || is_company && own > 0 {
+            return own > first.ordinal() && own >= ordinal;
         }
-        self.score + MARGIN <= first.score() && exact.score.is_none_or(|score| self.score <= score)
+        self.score + MARGIN <= first.score() && self.score <= score
     }
 }
 
 impl Exact {
-    fn add(&mut self, prepared: &Prepared<'_>, search: &Search, meter: &Meter) -> Result<()> {
-        if prepared.exact.is_empty() {
-            return Ok(());
+    fn of(rank: Rank) -> Self {
+        Self { first: rank, ordinal: rank.ordinal(), score: rank.score() }
+    }
+
+    fn and(self, rank: Rank) -> Self {
+        Self {
+            first: self.first.min(rank),
+            ordinal: self.ordinal.max(rank.ordinal()),
+            score: self.score.min(rank.score()),
         }
-        meter.charge(search.filters.units())?;
-        let conditions = Conditions::new(prepared.part, &search.filters);
-        meter.charge(prepared.exact.len() as u64 * (1 + conditions.row_units()))?;
-        for doc in prepared.exact.iter().filter(|doc| conditions.pass(*doc)) {
-            let rank = prepared.part.ranks.rank(doc);
-            self.first = Some(self.first.map_or(rank, |first| first.min(rank)));
-            self.ordinal = self.ordinal.max(rank.ordinal());
-            self.score = Some(self.score.map_or(rank.score(), |score| score.min(rank.score())));
-        }
-        Ok(())
     }
 }
 
+/// Adds the rows of a part.
+fn add_exact(
+    exact: &mut Option<Exact>,
+    prepared: &Prepared<'_>,
+    search: &Search,
+    meter: &Meter,
+) -> Result<()> {
+    if prepared.exact.is_empty() {
+        return Ok(());
+    }
+    meter.charge(search.filters.units())?;
+    let conditions = Conditions::new(prepared.part, &search.filters);
+    meter.charge(prepared.exact.len() as u64 * (1 + conditions.row_units()))?;
+    for doc in prepared.exact.iter().filter(|doc| conditions.pass(*doc)) {
+        let rank = prepared.part.ranks.rank(doc);
+        *exact = Some(exact.map_or(Exact::of(rank), |exact| exact.and(rank)));
+    }
+    Ok(())
+}
+
 /// Whether the name of a row begins with a word. People leave out an article at the beginning.
-fn begins_name(part: &Part, doc: u32, word: &Word) -> bool {
-    let Some(name) = part.rows.get(doc).name() else { return false };
+pub(crate) fn begins_name(row: Row<'_>, word: &Word) -> bool {
+    let Some(name) = row.name() else { return false };
     let first = words(&name.to_string()).find(|first| !first.is("the"));
     first.is_some_and(|first| {
         first.pieces().next() == Some(&word.squeezed) || first.squeezed() == word.squeezed

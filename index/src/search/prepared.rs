@@ -65,7 +65,7 @@ impl<'a> Prepared<'a> {
         let ranks = &self.part.ranks;
         let mut first = [const { Vec::new() }; N];
         let Some(of_words) = &mut self.of_words else {
-            for doc in Matches::new(self.part, &self.plan, meter)? {
+            for doc in Matches::new(self.part, &self.plan, meter)?.of_words() {
                 meter.charge(RANK_UNITS)?;
                 let rank = ranks.rank(doc);
                 let place = kinds.iter().position(|kind| *kind == rank.kind());

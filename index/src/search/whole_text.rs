@@ -197,7 +197,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
 }
 
 /// Whether values of this kind are symbols, which two venues may give to two instruments.
-fn is_symbol(id_type: IdType) -> bool {
+pub(crate) fn is_symbol(id_type: IdType) -> bool {
     matches!(
         id_type,
         IdType::ExchSymbol

@@ -47,18 +47,21 @@ pub(super) fn units(keywords: &Keywords) -> u64 {
     2 * EQUIVALENTS_UNITS * words + LETTER_UNITS * keywords.squeezed().len() as u64
 }
 
-/// One way in which the words may be meant.
+/// One way in which the typed words may be meant.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Interpretation {
-    pub(super) words: Vec<QueryWord>,
+pub struct Interpretation {
+    pub(crate) words: Vec<QueryWord>,
     /// The exchange code that the last word is taken for.
-    pub(super) exch_code: Option<Known>,
+    pub(crate) exch_code: Option<Known>,
     /// The points that the interpretation adds to those of a row.
-    pub(super) points: i32,
+    pub(crate) points: i32,
 }
 
 impl Interpretation {
-    fn of(words: Vec<QueryWord>, points: i32) -> Self {
+    fn of(mut words: Vec<QueryWord>, points: i32) -> Self {
+        for word in &mut words {
+            word.is_held = !is_short(word) && !word.is_part;
+        }
         Self { words, exch_code: None, points }
     }
 }
@@ -70,7 +73,7 @@ const LOOSE: i32 = -60;
 const GUESSED: i32 = -100;
 
 /// The words as they were typed. The last one may be unfinished.
-pub(super) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
+pub(crate) fn as_typed(keywords: &Keywords) -> Vec<QueryWord> {
     let words = keywords.words().iter().take(WORDS_MAX);
     let mut words: Vec<QueryWord> = words.map(QueryWord::whole).collect();
     if let Some(last) = words.last_mut() {
@@ -133,10 +136,10 @@ pub(super) fn split(words: &[QueryWord]) -> Vec<Interpretation> {
 
 /// Interpretations with a typo: in all words that no row has, or, when rows have every word, in
 /// each word in turn.
-pub(super) fn guessed(
+pub(super) fn guessed<E>(
     words: &[QueryWord],
-    is_known: impl Fn(&QueryWord) -> Result<bool>,
-) -> Result<Vec<Interpretation>> {
+    is_known: impl Fn(&QueryWord) -> Result<bool, E>,
+) -> Result<Vec<Interpretation>, E> {
     let unknown = unknown(words, is_known)?;
     if !unknown.is_empty() {
         return Ok(vec![mistyped(words, &unknown, 1)]);
@@ -148,20 +151,20 @@ pub(super) fn guessed(
 
 /// The interpretation with up to two typos in each word that no row has; none when no such word is
 /// long enough for two. `is_known` is also asked about beginnings of words.
-pub(super) fn guessed_twice(
+pub(super) fn guessed_twice<E>(
     words: &[QueryWord],
-    is_known: impl Fn(&QueryWord) -> Result<bool>,
-) -> Result<Option<Interpretation>> {
+    is_known: impl Fn(&QueryWord) -> Result<bool, E>,
+) -> Result<Option<Interpretation>, E> {
     let unknown = unknown(words, is_known)?;
     let has_two = unknown.iter().any(|place| typos_max(&words[*place].word.squeezed) > 1);
     Ok(has_two.then(|| mistyped(words, &unknown, 2)))
 }
 
 /// The places of the words that no row has and that may be mistyped.
-fn unknown(
+fn unknown<E>(
     words: &[QueryWord],
-    is_known: impl Fn(&QueryWord) -> Result<bool>,
-) -> Result<Vec<usize>> {
+    is_known: impl Fn(&QueryWord) -> Result<bool, E>,
+) -> Result<Vec<usize>, E> {
     let mut unknown = Vec::new();
     for (place, word) in words.iter().enumerate().take(GUESSED_WORDS_MAX) {
         if typos_max(&word.word.squeezed) > 0 && !is_known(word)? {
@@ -214,11 +217,11 @@ pub(super) fn rows(
     let conditions = Conditions::new(part, &filters);
     let is_narrowed = filters != Filters::default();
     for short in [ShortBeginning::InRows, ShortBeginning::InDictionary] {
-        let mut words = interpretation.words.clone();
-        let positions = positions(part, lookups, &mut words, short, is_narrowed, meter)?;
+        let words = &interpretation.words;
+        let positions = positions(part, lookups, words, short, is_narrowed, meter)?;
         let mut fit = |doc| {
             meter.charge(FIT_UNITS * words.len() as u64)?;
-            fit(doc, &words)
+            fit(doc, words)
         };
         let (found, is_all) = walk(part, positions, &conditions, rows_max, meter, &mut fit)?;
         if !found.is_empty() || is_all {
@@ -273,12 +276,22 @@ fn walk(
     Ok((found, is_all))
 }
 
-/// The rows that may hold the words. Sets `is_held` on words that all of these rows hold. Each row
-/// must still be searched for the other words: short beginnings, and the parts of a split word.
+/// Whether a word is the beginning of so many words that rows are not looked up by it.
+pub(crate) fn is_short(word: &QueryWord) -> bool {
+    word.is_unfinished && word.word.squeezed.chars().count() <= SHORT_CHARS_MAX
+}
+
+/// The text of the longest word.
+pub(crate) fn longest(words: &[QueryWord]) -> Option<&str> {
+    words.iter().map(|word| &*word.word.squeezed).max_by_key(|text| text.len())
+}
+
+/// The rows that may hold the words. Each row must still be searched for words that are not
+/// `is_held`: short beginnings, and the parts of a split word.
 fn positions<'a>(
     part: &'a Part,
     lookups: &Lookups,
-    words: &mut [QueryWord],
+    words: &[QueryWord],
     short: ShortBeginning,
     is_narrowed: bool,
     meter: &Meter,
@@ -287,38 +300,37 @@ fn positions<'a>(
     let is_alone = words.len() == 1;
     // Words that stand for many words of the dictionary come last. When the others leave few rows,
     // only these are looked for in the lists of the many words.
-    let mut order: Vec<&mut QueryWord> = words.iter_mut().collect();
+    let mut order: Vec<&QueryWord> = words.iter().collect();
     order.sort_by_key(|word| (word.typos > 0, word.is_unfinished));
     let mut few: Option<FewRows> = None;
     for word in order {
-        let text = word.word.squeezed.clone();
-        let is_short = word.is_unfinished && text.chars().count() <= SHORT_CHARS_MAX;
+        let text = &word.word.squeezed;
+        let is_short = is_short(word);
         if is_short && !is_alone && short == ShortBeginning::InRows {
             continue;
         }
         let mut any = vec![Positions::of_word(part, &word.word, meter)?];
-        for other in word.equivalents.clone() {
+        for other in &word.equivalents {
             any.push(Positions::of_term(part, other, meter)?);
         }
         let mut is_enough = false;
         if is_short {
             // The table has the best of all rows. With filters, these may all be removed.
             is_enough = word.is_listed && !is_narrowed && short == ShortBeginning::InRows;
-            any.push(Positions::Few(part.beginnings.of(&text).collect(), 0));
+            any.push(Positions::Few(part.beginnings.of(text).collect(), 0));
         }
         if word.is_unfinished && !is_enough {
-            for found in lookups.beginning_with(part, &text, meter)?.iter() {
+            for found in lookups.beginning_with(part, text, meter)?.iter() {
                 any.push(lookups.rows(part, found, few.as_ref(), meter)?);
             }
         }
         if word.typos > 0 {
             let (typos, is_unfinished) = (word.typos, word.is_unfinished);
-            for found in lookups.neighbours(part, &text, typos, is_unfinished, meter)?.iter() {
+            for found in lookups.neighbours(part, text, typos, is_unfinished, meter)?.iter() {
                 any.push(lookups.rows(part, found, few.as_ref(), meter)?);
             }
         }
         any.retain(|set| set.count_max() > 0);
-        word.is_held = !is_short && !word.is_part;
         if any.is_empty() {
             return Ok(Positions::NONE);
         }
@@ -330,8 +342,8 @@ fn positions<'a>(
     }
     if sets.is_empty() {
         // All words are short beginnings: the rows of the longest one are read.
-        let longest = words.iter().map(|word| &word.word.squeezed).max_by_key(|text| text.len());
-        let best = longest.map(|text| part.beginnings.of(text).collect()).unwrap_or_default();
+        let best = longest(words).map(|text| part.beginnings.of(text).collect());
+        let best = best.unwrap_or_default();
         return Ok(Positions::Few(best, 0));
     }
     Ok(Positions::all(sets))

@@ -11,46 +11,49 @@
 //! 3. [`reading`] compares each row with the typed words: which words it holds, how surely, and how
 //!    much of its name they are. That gives the row its points.
 //! 4. [`spelled`] knows the forms in which lists say a ticker, such as `IBM US Equity`.
-//! 5. The row of each security with the most points is suggested.
+//! 5. The row of each security with the most points is suggested, as [`score`] says.
+//!
+//! Finding the rows and scoring them are separate, so that documents of another engine are scored
+//! in the same way: [`stages`] says which interpretations are looked for and when it is enough.
 
 mod abbreviations;
 mod frequent;
-mod interpretations;
+pub(crate) mod interpretations;
 mod lookups;
 mod prefix;
-mod reading;
-mod spelled;
+pub(crate) mod reading;
+pub(crate) mod score;
+pub(crate) mod spelled;
+pub(crate) mod stages;
 mod typo;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use self::interpretations::{Interpretation, rows};
+pub use self::interpretations::Interpretation;
+use self::interpretations::rows;
 use self::lookups::Lookups;
 pub use self::reading::Matched;
-use self::reading::{Fit, QueryWord, Reading, cost};
+use self::reading::{Fit, QueryWord, Reading};
+use self::score::{As, WholeText, best};
 pub use self::spelled::{Misspelling, misspelling};
 use self::spelled::{SPELLED_UNITS, Spelled, spelled};
+use self::stages::{Stage, Typed};
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdValue;
-use crate::instrument::kind::Kind;
 use crate::instrument::vocabulary::Vocabulary;
 use crate::meter::Meter;
 use crate::part::Part;
 use crate::part::identifiers::KeyKind;
-use crate::part::ranks::rank::Rank;
 use crate::query::{Filters, Keywords};
 use crate::search::conditions::Conditions;
 use crate::search::positions::POSITION_UNITS;
 use crate::search::row_set::RowSet;
 use crate::search::{Hit, whole_text};
-use crate::words::names::common_name;
-use crate::words::squeeze;
 
 /// The largest number of rows that are read for each interpretation.
-const READ_MAX: usize = 32;
+pub(crate) const READ_MAX: usize = 32;
 
 /// Units of work of reading a row, and of counting the rows of a security in a part.
 const READ_UNITS: u64 = 100;
@@ -66,23 +69,6 @@ const READINGS_BYTES_MAX: usize = 2 << 20;
 
 /// The largest number of bytes of readings that are kept when a meter ends the work.
 const READINGS_WAITING_BYTES_MAX: usize = 32 << 10;
-
-/// A typo is looked for when there are fewer candidates than this, and then two.
-const ENOUGH: usize = 3;
-
-/// The points that a row gains when the whole text is an identifying number of it, such as an
-/// ISIN, and when the whole text is its ticker, its name or a symbol of it.
-const NUMBER: i32 = 5_000;
-const WHOLE: i32 = 130;
-
-/// The points that a row gains when the text says its ticker with an exchange or a market sector,
-/// or in another spelling.
-const SPELLED: i32 = 190;
-
-/// The points that a row loses when it has the smallest importance or none, in an index that has
-/// importances; and how much less its other signals then count.
-const IMPORTANCE: i32 = 400;
-const IMPORTANCE_SHARE: i32 = 2;
 
 /// A question for suggestions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -157,19 +143,6 @@ pub struct Begun {
     spent: u64,
 }
 
-/// The stages of the work, in their order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    Nothing,
-    Whole,
-    Plain,
-    Unfinished,
-    Split,
-    Guessed,
-    GuessedTwice,
-}
-
 /// The securities that a text may mean, one row each, the likeliest first. When the meter ends the
 /// work, `begun` keeps what was done: the same question of the same parts can be asked again with
 /// it.
@@ -226,47 +199,23 @@ impl Suggester<'_> {
         meter: &Meter,
     ) -> Result<Option<(Stage, Vec<Interpretation>)>> {
         let keywords = &self.question.keywords;
-        let (words, found) = (&begun.words, begun.candidates.fits.len());
-        let next = match begun.stage {
-            Stage::Nothing => {
-                meter.charge(interpretations::units(keywords))?;
-                begun.words = interpretations::as_typed(keywords);
-                self.add_whole(&begun.words, &mut begun.candidates, meter)?;
-                (Stage::Whole, Vec::new())
-            }
-            Stage::Whole if words.is_empty() => return Ok(None),
-            Stage::Whole => {
-                meter.charge(whole_text::exch_code_units(self.vocabulary))?;
-                (Stage::Plain, interpretations::plain(keywords, words, self.vocabulary))
-            }
-            Stage::Plain if words.len() > 1 && found < self.limit => {
-                (Stage::Unfinished, vec![interpretations::unfinished(words)])
-            }
-            Stage::Plain => (Stage::Unfinished, Vec::new()),
-            Stage::Unfinished if found == 0 => (Stage::Split, interpretations::split(words)),
-            Stage::Unfinished => (Stage::Split, Vec::new()),
-            Stage::Split | Stage::Guessed if found >= ENOUGH => return Ok(None),
-            Stage::Split => {
-                let is_known = |word: &QueryWord| {
-                    self.any_part(|part| {
-                        interpretations::is_known(part, &word.word.squeezed, meter)
-                    })
-                };
-                (Stage::Guessed, interpretations::guessed(words, is_known)?)
-            }
-            Stage::Guessed => {
-                let is_known = |word: &QueryWord| {
-                    self.any_part(|part| match word.is_unfinished {
-                        true => interpretations::is_beginning(part, &word.word.squeezed, meter),
-                        false => interpretations::is_known(part, &word.word.squeezed, meter),
-                    })
-                };
-                let twice = interpretations::guessed_twice(words, is_known)?;
-                (Stage::GuessedTwice, twice.into_iter().collect())
-            }
-            Stage::GuessedTwice => return Ok(None),
-        };
-        Ok(Some(next))
+        if begun.stage == Stage::Nothing {
+            meter.charge(interpretations::units(keywords))?;
+            begun.words = interpretations::as_typed(keywords);
+            self.add_whole(&begun.words, &mut begun.candidates, meter)?;
+            return Ok(Some((Stage::Whole, Vec::new())));
+        }
+        if begun.stage == Stage::Whole && !begun.words.is_empty() {
+            meter.charge(whole_text::exch_code_units(self.vocabulary))?;
+        }
+        let typed = Typed { keywords, words: &begun.words, vocabulary: self.vocabulary };
+        let found = begun.candidates.fits.len();
+        begun.stage.next(typed, found, self.limit, |text, is_beginning| {
+            self.any_part(|part| match is_beginning {
+                true => interpretations::is_beginning(part, text, meter),
+                false => interpretations::is_known(part, text, meter),
+            })
+        })
     }
 
     fn any_part(&self, has: impl Fn(&Part) -> Result<bool>) -> Result<bool> {
@@ -282,17 +231,9 @@ impl Suggester<'_> {
         meter: &Meter,
     ) -> Result<()> {
         let Suggest { keywords, filters } = self.question;
-        let before = keywords.before_last().map(|(before, _)| before);
         meter.charge(SPELLED_UNITS)?;
         let spelled = spelled(keywords.text(), filters, self.vocabulary);
-        let names: Vec<String> =
-            [Some(keywords.text()), before].into_iter().flatten().map(common_name).collect();
-        let tickers: Vec<String> = [Some(keywords.text()), before]
-            .into_iter()
-            .flatten()
-            .chain(spelled.iter().map(|spelled| &*spelled.ticker))
-            .map(squeeze)
-            .collect();
+        let whole = WholeText::new(keywords, &spelled);
         for (number, part) in (0..).zip(self.parts) {
             meter.charge(filters.units())?;
             let conditions = Conditions::new(part, filters);
@@ -303,28 +244,20 @@ impl Suggester<'_> {
             let by_number = whole_text::rows_of(part, &by_number, &conditions, meter)?;
             let by_symbol = whole_text::rows_of(part, &by_symbol, &conditions, meter)?;
             let exact = whole_text::exact(part, keywords, self.vocabulary, meter)?;
-            let mut found = vec![(by_number, NUMBER), (by_symbol, WHOLE), (exact, WHOLE)];
+            let mut found =
+                vec![(by_number, As::Number), (by_symbol, As::Whole), (exact, As::Whole)];
             for Spelled { ticker, filters } in &spelled {
                 meter.charge(filters.units())?;
                 let conditions = Conditions::new(part, filters);
                 let rows = whole_text::with_ticker(part, ticker);
-                found.push((whole_text::rows_of(part, &rows, &conditions, meter)?, SPELLED));
+                found.push((whole_text::rows_of(part, &rows, &conditions, meter)?, As::Spelled));
             }
-            for (docs, points) in found {
+            for (docs, found_as) in found {
                 for position in first_positions(part, &docs, &conditions, meter)? {
                     let hit = Hit { part: number, doc: part.ranks.doc(position) };
-                    let (fit, is_ticker, is_name) =
-                        candidates.read(self.parts, hit, meter, |reading| {
-                            let is_ticker = tickers.iter().any(|text| reading.has_ticker(text));
-                            let is_name = names.iter().any(|said| reading.has_name(said));
-                            (reading.fit(words), is_ticker, is_name)
-                        })?;
-                    let mut fit = fit.unwrap_or_default();
-                    fit.matched.ticker |= is_ticker;
-                    fit.matched.name |= is_name;
-                    fit.matched.identifier |= points == NUMBER || !is_ticker && !is_name;
-                    fit.matched.description = false;
-                    fit.points = fit.points.max(reading::WHOLE_MIN) + points;
+                    let fit = candidates.read(self.parts, hit, meter, |reading| {
+                        whole.fit(reading, words, found_as)
+                    })?;
                     candidates.put(hit, fit);
                 }
             }
@@ -362,47 +295,26 @@ impl Suggester<'_> {
         // The same order as if there were only one part.
         found.sort_by_key(|(rank, hit, _)| (*rank, *hit));
         for (_, hit, fit) in found.into_iter().take(READ_MAX) {
-            let fit = Fit { points: fit.points + interpretation.points, ..fit };
-            candidates.put(hit, fit);
+            candidates.put(hit, fit.and(interpretation.points));
         }
         Ok(())
     }
 
     /// One row of each security, the likeliest first.
     fn best(&self, candidates: &Candidates) -> Vec<Suggestion> {
-        let said: Vec<_> = match self.question.keywords.words() {
-            words @ [_, _, ..] => {
-                words.iter().filter_map(|word| Kind::named_by(&word.squeezed)).collect()
-            }
-            _ => Vec::new(),
-        };
-        let mut all: Vec<_> = candidates
-            .fits
-            .iter()
-            .map(|(&hit, &fit)| {
-                let ranks = &self.parts[hit.part as usize].ranks;
-                let rank = ranks.rank(hit.doc);
-                let of_kind = if said.contains(&rank.kind()) { 0 } else { cost(rank.kind()) };
-                let importance = Reverse(rank.ordinal());
-                let points = fit.points - of_kind - cost_of(rank, ranks.importances());
-                ((-points, importance, hit), fit)
-            })
-            .collect();
-        all.sort_unstable_by_key(|(order, _)| *order);
-        let mut seen = BTreeSet::new();
-        let mut best = Vec::new();
-        for ((.., hit), fit) in all {
-            if best.len() == self.limit {
-                break;
-            }
-            let row = hit.row(self.parts);
-            let of = row.share_class_figi().or(row.composite_figi());
-            if seen.insert(of.unwrap_or(row.figi())) {
-                let listings = self.listings(row.share_class_figi(), row.composite_figi());
-                best.push(Suggestion { hit, listings, matched: fit.matched });
-            }
-        }
-        best
+        let importances = self.parts.first().map_or(0, |part| part.ranks.importances());
+        let row = |hit: Hit| hit.row(self.parts);
+        let fits = candidates.fits.iter().map(|(&hit, &fit)| {
+            let rank = self.parts[hit.part as usize].ranks.rank(hit.doc);
+            (hit, rank, fit)
+        });
+        let best = best(fits, &self.question.keywords, importances, self.limit, row).into_iter();
+        let suggested = best.map(|(hit, matched)| {
+            let row = row(hit);
+            let listings = self.listings(row.share_class_figi(), row.composite_figi());
+            Suggestion { hit, listings, matched }
+        });
+        suggested.collect()
     }
 
     /// The number of rows of a security.
@@ -413,15 +325,6 @@ impl Suggester<'_> {
         let parts = self.parts.iter();
         parts.map(|part| part.identifiers.find(kind, value.as_str()).len()).sum()
     }
-}
-
-/// The points that a row loses by its rank, in a catalogue with that many different importances.
-fn cost_of(rank: Rank, importances: usize) -> i32 {
-    if importances == 0 {
-        return rank.cost();
-    }
-    let larger = importances - usize::from(rank.ordinal()).min(importances);
-    IMPORTANCE * larger as i32 / importances as i32 + rank.cost() / IMPORTANCE_SHARE
 }
 
 /// The first positions of the rows of a set that pass the conditions, at most [`READ_MAX`], in
@@ -488,9 +391,6 @@ impl Candidates {
 
     /// Adds a row, or improves its fit.
     fn put(&mut self, hit: Hit, fit: Fit) {
-        let known = self.fits.entry(hit).or_insert(fit);
-        if fit.points > known.points {
-            *known = fit;
-        }
+        self.fits.entry(hit).or_insert(fit).improve(fit);
     }
 }

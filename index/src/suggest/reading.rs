@@ -10,21 +10,22 @@ use crate::words::{Folded, for_each_word};
 
 /// A typed word, and how it may be meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct QueryWord {
-    pub(super) word: Word,
+pub(crate) struct QueryWord {
+    pub(crate) word: Word,
     /// Words that it may abbreviate, or that may abbreviate it.
-    pub(super) equivalents: Vec<&'static str>,
+    pub(crate) equivalents: Vec<&'static str>,
     /// Whether it may be only the beginning of a word.
-    pub(super) is_unfinished: bool,
+    pub(crate) is_unfinished: bool,
     /// Whether the table of beginnings has rows for it, in any part.
-    pub(super) is_listed: bool,
+    pub(crate) is_listed: bool,
     /// The most typos that it may have.
-    pub(super) typos: usize,
-    /// Whether every row that is read holds it, perhaps in its description or an alias.
-    pub(super) is_held: bool,
+    pub(crate) typos: usize,
+    /// Whether every row that is read for an interpretation holds it, perhaps in its description
+    /// or an alias.
+    pub(crate) is_held: bool,
     /// Whether it is a part of a typed word that was split. Then it abbreviates nothing, and must
     /// follow the part before it.
-    pub(super) is_part: bool,
+    pub(crate) is_part: bool,
 }
 
 /// The reasons why a row is suggested; several may hold (contract 16.1).
@@ -44,9 +45,23 @@ pub struct Matched {
 
 /// The points of a row: the more, the better it fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fit {
-    pub(super) points: i32,
-    pub(super) matched: Matched,
+pub(crate) struct Fit {
+    pub(crate) points: i32,
+    pub(crate) matched: Matched,
+}
+
+impl Fit {
+    /// The same fit with more points.
+    pub(crate) fn and(self, points: i32) -> Self {
+        Self { points: self.points + points, ..self }
+    }
+
+    /// Takes another fit of the same row, if it has more points.
+    pub(crate) fn improve(&mut self, other: Self) {
+        if other.points > self.points {
+            *self = other;
+        }
+    }
 }
 
 /// Points of one typed word, by the way in which it is found.
@@ -62,7 +77,7 @@ const BEGINNING_CLOSE: [i32; 2] = [75, 40];
 const HELD: i32 = 90;
 
 /// The least points for the words of a row whose identifier, ticker or name is the whole text.
-pub(super) const WHOLE_MIN: i32 = 300;
+pub(crate) const WHOLE_MIN: i32 = 300;
 
 /// Points of the words together.
 const FIRST_WORD: i32 = 50;
@@ -83,7 +98,7 @@ struct Form {
 }
 
 /// The ticker and the name of a row, split into words.
-pub(super) struct Reading {
+pub(crate) struct Reading {
     text: String,
     forms: Vec<Form>,
     ticker_words: usize,
@@ -94,7 +109,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub(super) fn of(row: Row<'_>) -> Self {
+    pub(crate) fn of(row: Row<'_>) -> Self {
         let [ticker, name] = [row.ticker(), row.name()].map(|text| {
             let mut all = String::with_capacity(TEXT_BYTES);
             text.into_iter().for_each(|text| text.append_to(&mut all));
@@ -124,7 +139,7 @@ impl Reading {
     }
 
     /// The memory that it takes, in bytes, approximately.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let texts = self.text.capacity() + self.name.capacity();
         size_of::<Self>() + texts + self.forms.capacity() * size_of::<Form>()
     }
@@ -153,12 +168,12 @@ impl Reading {
     }
 
     /// Whether the whole text, squeezed, is the ticker.
-    pub(super) fn has_ticker(&self, squeezed: &str) -> bool {
+    pub(crate) fn has_ticker(&self, squeezed: &str) -> bool {
         self.text[..self.ticker] == *squeezed
     }
 
     /// Whether `said` is the common name of the row, as [`common_name`] returns it.
-    pub(super) fn has_name(&self, said: &str) -> bool {
+    pub(crate) fn has_name(&self, said: &str) -> bool {
         // The name begins with its common name, unless it is only an article. Comparing the
         // beginning first is cheaper.
         let words = &self.text[self.ticker..];
@@ -167,7 +182,7 @@ impl Reading {
     }
 
     /// The points of the typed words; `None` when one of them is not found.
-    pub(super) fn fit(&self, words: &[QueryWord]) -> Option<Fit> {
+    pub(crate) fn fit(&self, words: &[QueryWord]) -> Option<Fit> {
         let mut matched = Matched::default();
         let mut points = 0;
         let mut covered = 0_u64;
@@ -244,7 +259,7 @@ fn points_of(query: &QueryWord, form: &str) -> Option<i32> {
 }
 
 /// The points that a row loses because people seldom mean its kind.
-pub(super) fn cost(kind: Kind) -> i32 {
+pub(crate) fn cost(kind: Kind) -> i32 {
     match kind {
         Kind::Share => 0,
         Kind::Fund => 30,

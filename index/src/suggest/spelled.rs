@@ -10,16 +10,16 @@ use crate::resolve::finding::Finding;
 use crate::resolve::recognise::recognise;
 
 /// Units of work of finding the readings of a text. The values of two properties are compared.
-pub(super) const SPELLED_UNITS: u64 = 100;
+pub(crate) const SPELLED_UNITS: u64 = 100;
 
 /// A ticker, and the filters of the question with what the text says besides.
-pub(super) struct Spelled {
-    pub(super) ticker: String,
-    pub(super) filters: Filters,
+pub(crate) struct Spelled {
+    pub(crate) ticker: String,
+    pub(crate) filters: Filters,
 }
 
 /// The tickers that a text may mean, other than the text itself.
-pub(super) fn spelled(text: &str, filters: &Filters, vocabulary: &Vocabulary) -> Vec<Spelled> {
+pub(crate) fn spelled(text: &str, filters: &Filters, vocabulary: &Vocabulary) -> Vec<Spelled> {
     let Ok(recognition) = recognise(text, vocabulary) else { return Vec::new() };
     let readings = recognition.readings.into_iter();
     let tickers = readings.filter(|reading| reading.id_value.id_type() == IdType::Ticker);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use figdex_index::{
     BuildOptions, Builder, Catalogue, Date, DateInterval, Error, Figi, Filters, IdType, IdValue,
-    Instrument, Lookup, NumberInterval, Property, TooManyHits, rollback,
+    Instrument, Lookup, NumberInterval, Property, RowSource as _, TooManyHits, rollback,
 };
 use proptest::prelude::*;
 

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use figdex_index::{
-    Catalogue, Filters, Importance, Keywords, Manifest, Meter, Property, Search, hex,
+    Catalogue, Filters, Importance, Keywords, Manifest, Meter, Property, RowSource as _, Search,
+    hex,
 };
 use sha2::{Digest as _, Sha256};
 

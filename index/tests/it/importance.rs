@@ -4,7 +4,8 @@
 use std::cmp::Reverse;
 
 use figdex_index::{
-    Catalogue, Figi, Importance, Instrument, Keywords, Meter, Place, Property, Search,
+    Catalogue, Figi, Importance, Instrument, Keywords, Meter, Place, Property, RowSource as _,
+    Search,
 };
 use proptest::prelude::*;
 

@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod damage;
+mod documents;
 mod export;
 mod importance;
 mod search;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use figdex_index::{
     Begun, Catalogue, Facet, FacetQuestion, Filters, IdType, Instrument, Keywords, Level, Levels,
-    Meter, Place, Property, Search, Suggest,
+    Meter, Place, Property, RowSource as _, Search, Suggest,
 };
 use proptest::prelude::*;
 
@@ -102,7 +102,7 @@ fn holds(instrument: &Instrument, text: &str) -> bool {
             && (word(last) || !others.is_empty() && exch_code == Some(squeeze(last)))
 }
 
-fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> bool {
+pub(crate) fn passes(catalogue: &Catalogue, filters: &Filters, instrument: &Instrument) -> bool {
     filters.known.iter().all(|asked| {
         let own = instrument.property(asked.property());
         asked.values().any(|known| own == Some(catalogue.vocabulary().text(known)))
@@ -261,7 +261,9 @@ fn facets_agree_with_a_scan() {
                 prop_assert!(counts.values.is_sorted_by(|a, b| a.1 >= b.1));
                 let found = counts.values.iter();
                 let found: BTreeMap<String, u64> = found
-                    .map(|&(place, rows)| (catalogue.facet_value(*facet, place).to_owned(), rows))
+                    .map(|&(place, rows)| {
+                        (facet.value(place, catalogue.vocabulary()).to_owned(), rows)
+                    })
                     .collect();
                 prop_assert_eq!(&found, expected, "{:?} of {:?}", facet, search);
             }

@@ -97,7 +97,7 @@ fn radix_of(leading: u32, bits: u32) -> u64 {
 
 impl KeyKind {
     /// The codes are part of the index format; those of the idTypes come first.
-    fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Id(id_type) => id_type as u8,
             Self::Name => 253,

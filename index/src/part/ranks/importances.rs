@@ -7,14 +7,18 @@
 //! are accurate to some thousandths, and rows whose values have become equal are in the order of
 //! their other signals.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::path::Path;
 
-use super::rank::Rank;
+use super::rank::{CLASS_BITS, RANK_BITS, Rank};
 use crate::error::Result;
+use crate::instrument::figi::Figi;
 use crate::instrument::importance::Importance;
 use crate::mapped::{Mapped, first_index, u64_at};
 use crate::part::file_writer::write_file;
+use crate::query::Place;
 
 const FILE: &str = "ranks.importances";
 
@@ -87,16 +91,35 @@ fn without_last(importance: Importance, lost: u32) -> u64 {
     importance.to_bits() >> lost << lost
 }
 
-/// The values of a generation, as a part has them.
-pub(super) struct Importances(Mapped);
+/// The values of a generation, as a part has them in a file, or an engine of documents in memory.
+pub(crate) struct Importances<B = Mapped>(B);
 
 impl Importances {
     pub(super) fn open(part: &Path) -> Result<Self> {
         Mapped::open(&part.join(FILE)).map(Self)
     }
 
+    /// Whether the values are these.
+    pub(super) fn are(&self, values: &Values) -> bool {
+        *self.0 == values.bytes()
+    }
+}
+
+impl Importances<Vec<u8>> {
+    /// The values with these bytes; `None` when they are not sound.
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Option<Self> {
+        Some(Self(bytes)).filter(Self::are_sound)
+    }
+}
+
+impl<B: Deref<Target = [u8]>> Importances<B> {
+    /// The bytes of the values.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The number of values.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.len() / VALUE_BYTES
     }
 
@@ -116,9 +139,25 @@ impl Importances {
         (ordinal, self.at(ordinal) == Some(importance))
     }
 
-    /// Whether the values are these.
-    pub(super) fn are(&self, values: &Values) -> bool {
-        *self.0 == values.bytes()
+    /// The place of a row with this sort key ([`Rank::sort_key`]).
+    pub(crate) fn place(&self, sort_key: u64, figi: Figi) -> Place {
+        let rank = Rank::of_sort_key(sort_key);
+        Place {
+            class: (sort_key >> (RANK_BITS - CLASS_BITS)) as u16,
+            importance: Reverse(self.at(rank.ordinal())),
+            rest: rank.rest(),
+            figi,
+        }
+    }
+
+    /// The sort key of a place, which may be one of another generation, and the FIGI after which
+    /// rows of that sort key come after the place; all of them do for `None`.
+    pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
+        let tier = u64::from(place.class >> CLASS_BITS);
+        let (ordinal, is_same) = self.up_to(place.importance.0);
+        // Without rows of that importance, those of the next smaller one follow.
+        let (rest, figi) = if is_same { (place.rest, Some(place.figi)) } else { (0, None) };
+        (Rank::of(place.class, ordinal, rest).sort_key(tier), figi)
     }
 
     /// Whether the values are importances and ascend, and a rank can name each of them.

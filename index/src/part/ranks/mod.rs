@@ -17,17 +17,16 @@ mod lists;
 pub(crate) mod rank;
 mod writer;
 
-use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
 use tantivy::InvertedIndexReader;
 use tantivy::postings::TermInfo;
 
-use self::importances::Importances;
+pub(crate) use self::importances::Importances;
 use self::lists::Lists;
 pub(crate) use self::lists::{LISTED_MIN, ListCursor, ListedWord};
-use self::rank::{CLASS_BITS, RANK_BITS, Rank};
+use self::rank::Rank;
 pub(crate) use self::writer::{FactsWriter, Securities, write};
 use crate::error::{Error, Result};
 use crate::instrument::figi::Figi;
@@ -90,16 +89,6 @@ impl Ranks {
         Rank::new(u16::from_le_bytes([bytes[0], bytes[1]]), ordinal)
     }
 
-    /// The kind of a row.
-    pub(crate) fn kind(&self, doc: u32) -> Kind {
-        self.rank(doc).kind()
-    }
-
-    /// Whether a row is the best listing of its security.
-    pub(crate) fn is_best(&self, doc: u32) -> bool {
-        self.rank(doc).is_best()
-    }
-
     /// The importance of a row.
     pub(crate) fn importance(&self, doc: u32) -> Option<Importance> {
         self.importances.at(self.rank(doc).ordinal())
@@ -112,23 +101,18 @@ impl Ranks {
 
     /// The place of a row with this sort key ([`Rank::sort_key`]).
     pub(crate) fn place(&self, sort_key: u64, figi: Figi) -> Place {
-        let rank = Rank::of_sort_key(sort_key);
-        Place {
-            class: (sort_key >> (RANK_BITS - CLASS_BITS)) as u16,
-            importance: Reverse(self.importances.at(rank.ordinal())),
-            rest: rank.rest(),
-            figi,
-        }
+        self.importances.place(sort_key, figi)
     }
 
     /// The sort key of a place, which may be one of another generation, and the FIGI after which
     /// rows of that sort key come after the place; all of them do for `None`.
     pub(crate) fn after(&self, place: Place) -> (u64, Option<Figi>) {
-        let tier = u64::from(place.class >> CLASS_BITS);
-        let (ordinal, is_same) = self.importances.up_to(place.importance.0);
-        // Without rows of that importance, those of the next smaller one follow.
-        let (rest, figi) = if is_same { (place.rest, Some(place.figi)) } else { (0, None) };
-        (Rank::of(place.class, ordinal, rest).sort_key(tier), figi)
+        self.importances.after(place)
+    }
+
+    /// The different importances of the generation.
+    pub(crate) fn table(&self) -> &Importances {
+        &self.importances
     }
 
     /// The row at a position.

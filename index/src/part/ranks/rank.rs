@@ -74,9 +74,19 @@ impl Rank {
         Self((kind as u64) << (CLASS_SHIFT + 1))
     }
 
+    /// The smallest rank of the listings of a kind that are not the best of their security.
+    pub(crate) fn first_other_of(kind: usize) -> Self {
+        Self((2 * kind as u64 + 1) << CLASS_SHIFT)
+    }
+
     /// The rank in the sort key of a row, see [`Rank::sort_key`].
     pub(crate) fn of_sort_key(sort_key: u64) -> Self {
         Self(sort_key & ((1 << RANK_BITS) - 1))
+    }
+
+    /// Whether a number is a sort key of a rank without a tier.
+    pub(crate) fn is_sort_key(number: u64) -> bool {
+        number < Self::first_of(Kind::ALL.len()).0
     }
 
     /// A number by which rows are sorted, first by `tier`, then by rank.

@@ -42,6 +42,11 @@ impl TextHeap {
         Ok(place)
     }
 
+    /// The bytes of all texts.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         write_file(path, &self.bytes)
     }

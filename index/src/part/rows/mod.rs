@@ -11,6 +11,7 @@
 mod field;
 mod heap;
 mod json_text;
+pub(crate) mod packed;
 mod template;
 mod verify;
 mod writer;
@@ -100,6 +101,11 @@ impl<'a> Row<'a> {
     /// `shareClassFIGI`.
     pub fn share_class_figi(self) -> Option<Figi> {
         self.line_figi(1)
+    }
+
+    /// The FIGI of its share class; without one that of its composite; without either its own.
+    pub(crate) fn security(self) -> Figi {
+        self.share_class_figi().or(self.composite_figi()).unwrap_or(self.figi)
     }
 
     /// `ticker`.

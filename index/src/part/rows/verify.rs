@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::heap::text_within;
 use super::json_text::unescape;
-use super::{FIGI_BYTES, LENGTHS_BYTES, LINE_BYTES, NO_LENGTH, NONE, RECORD_BYTES, Rows, TextRef};
+use super::{
+    FIGI_BYTES, LENGTHS_BYTES, LINE_BYTES, NO_LENGTH, NONE, RECORD_BYTES, Row, Rows, TextRef,
+};
 use crate::error::{Error, Result};
 use crate::mapped::u32_at;
 
@@ -24,14 +26,7 @@ impl Rows {
             if !self.has_places(doc) {
                 return Err(damaged(format!("{figi} points outside the lines or the texts")));
             }
-            let row = self.get(doc);
-            let lines = [row.ticker(), row.name(), row.metadata()];
-            let attributes =
-                [row.exch_code(), row.security_type(), row.market_sector(), row.security_type2()];
-            let own = [row.security_description(), row.unique_id(), row.unique_id_fut_opt()];
-            let mut texts = lines.into_iter().chain(attributes).chain(own).flatten();
-            let is_valid = |piece: &[u8]| needs_no_escape(piece) || unescape(piece).is_some();
-            if !texts.all(|text| text.json_pieces().all(is_valid)) {
+            if !self.get(doc).has_valid_texts() {
                 return Err(damaged(format!("{figi} has a text that is not valid JSON")));
             }
         }
@@ -42,14 +37,31 @@ impl Rows {
     fn has_places(&self, doc: u32) -> bool {
         let record = &self.records[doc as usize * RECORD_BYTES..][..RECORD_BYTES];
         let start = u32_at(record, 0) as usize * LINE_BYTES;
-        let Some(line) = self.lines.get(start..start + LINE_BYTES) else { return false };
-        let is_text = |place: TextRef| place == NONE || text_within(&self.texts, place).is_some();
-        let attributes = u32_at(record, 4);
-        is_text(attributes)
-            && (attributes == NONE
-                || text_within(&self.texts, attributes).is_some_and(is_combination))
-            && (2..5).all(|number| is_text(u32_at(record, number * 4)))
-            && (0..3).all(|number| is_text(u32_at(line, 2 * FIGI_BYTES + number * 4)))
+        let line = self.lines.get(start..start + LINE_BYTES);
+        line.is_some_and(|line| has_places(record, line, &self.texts))
+    }
+}
+
+/// Whether the texts of a record and of its line are inside `texts`.
+pub(super) fn has_places(record: &[u8], line: &[u8], texts: &[u8]) -> bool {
+    let is_text = |place: TextRef| place == NONE || text_within(texts, place).is_some();
+    let attributes = u32_at(record, 4);
+    is_text(attributes)
+        && (attributes == NONE || text_within(texts, attributes).is_some_and(is_combination))
+        && (2..5).all(|number| is_text(u32_at(record, number * 4)))
+        && (0..3).all(|number| is_text(u32_at(line, 2 * FIGI_BYTES + number * 4)))
+}
+
+impl Row<'_> {
+    /// Whether each text is valid JSON. Its places must be checked before.
+    pub(super) fn has_valid_texts(self) -> bool {
+        let lines = [self.ticker(), self.name(), self.metadata()];
+        let attributes =
+            [self.exch_code(), self.security_type(), self.market_sector(), self.security_type2()];
+        let own = [self.security_description(), self.unique_id(), self.unique_id_fut_opt()];
+        let mut texts = lines.into_iter().chain(attributes).chain(own).flatten();
+        let is_valid = |piece: &[u8]| needs_no_escape(piece) || unescape(piece).is_some();
+        texts.all(|text| text.json_pieces().all(is_valid))
     }
 }
 

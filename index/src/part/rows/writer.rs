@@ -23,7 +23,13 @@ pub(crate) struct RowsWriter {
     lines: FileWriter,
     /// The number of each line that was written.
     known: HashMap<Line, u32>,
-    texts: TextHeap,
+    texts: Texts,
+}
+
+/// The texts that records and lines point to.
+#[derive(Default)]
+pub(super) struct Texts {
+    pub(super) heap: TextHeap,
     buffer: Vec<u8>,
 }
 
@@ -35,42 +41,38 @@ impl RowsWriter {
             records: create(RECORDS)?,
             lines: create(LINES)?,
             known: HashMap::new(),
-            texts: TextHeap::default(),
-            buffer: Vec::new(),
+            texts: Texts::default(),
         })
     }
 
     pub(crate) fn add(&mut self, instrument: &Instrument) -> Result<()> {
-        fn bytes(text: Option<&str>) -> &[u8] {
-            text.map_or(&[], str::as_bytes)
-        }
-        let fields = RowFields {
-            ticker: bytes(instrument.ticker.as_deref()),
-            exch_code: bytes(instrument.property(Property::ExchCode)),
-            market_sector: bytes(instrument.property(Property::MarketSecDes)),
-        };
-        let numbers = [
-            self.line(instrument)?,
-            self.attributes(instrument)?,
-            self.templated(instrument.security_description.as_deref(), fields)?,
-            self.templated(instrument.unique_id.as_deref(), fields)?,
-            self.templated(instrument.unique_id_fut_opt.as_deref(), fields)?,
-        ];
-        let mut record: Record = [0; RECORD_BYTES];
-        for (slot, number) in record.chunks_exact_mut(4).zip(numbers) {
-            slot.copy_from_slice(&number.to_le_bytes());
-        }
+        let line = self.texts.line(instrument)?;
+        let number = self.number(line)?;
+        let record = self.texts.record(number, instrument)?;
         self.figis.write(&instrument.figi.to_u64().to_le_bytes())?;
         self.records.write(&record)
     }
 
     pub(crate) fn finish(self, part: &Path) -> Result<()> {
-        self.texts.write(&part.join(TEXTS))?;
+        self.texts.heap.write(&part.join(TEXTS))?;
         [self.figis, self.records, self.lines].into_iter().try_for_each(FileWriter::finish)
     }
 
-    /// The number of the instrument's line, which is written unless it was written before.
-    fn line(&mut self, instrument: &Instrument) -> Result<u32> {
+    /// The number of a line, which is written unless it was written before.
+    fn number(&mut self, line: Line) -> Result<u32> {
+        if let Some(number) = self.known.get(&line) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(self.known.len()).map_err(|_| Error::PartTooLarge("lines"))?;
+        self.lines.write(&line)?;
+        self.known.insert(line, number);
+        Ok(number)
+    }
+}
+
+impl Texts {
+    /// The line of an instrument.
+    pub(super) fn line(&mut self, instrument: &Instrument) -> Result<Line> {
         let mut line: Line = [0; LINE_BYTES];
         let figis = [instrument.composite_figi, instrument.share_class_figi];
         for (slot, figi) in line.chunks_exact_mut(FIGI_BYTES).zip(figis) {
@@ -80,26 +82,44 @@ impl RowsWriter {
         for (slot, text) in line[2 * FIGI_BYTES..].chunks_exact_mut(4).zip(texts) {
             slot.copy_from_slice(&self.text(text.as_deref())?.to_le_bytes());
         }
-        if let Some(number) = self.known.get(&line) {
-            return Ok(*number);
+        Ok(line)
+    }
+
+    /// The record of an instrument whose line has that number.
+    pub(super) fn record(&mut self, line: u32, instrument: &Instrument) -> Result<Record> {
+        fn bytes(text: Option<&str>) -> &[u8] {
+            text.map_or(&[], str::as_bytes)
         }
-        let number = u32::try_from(self.known.len()).map_err(|_| Error::PartTooLarge("lines"))?;
-        self.lines.write(&line)?;
-        self.known.insert(line, number);
-        Ok(number)
+        let fields = RowFields {
+            ticker: bytes(instrument.ticker.as_deref()),
+            exch_code: bytes(instrument.property(Property::ExchCode)),
+            market_sector: bytes(instrument.property(Property::MarketSecDes)),
+        };
+        let numbers = [
+            line,
+            self.attributes(instrument)?,
+            self.templated(instrument.security_description.as_deref(), fields)?,
+            self.templated(instrument.unique_id.as_deref(), fields)?,
+            self.templated(instrument.unique_id_fut_opt.as_deref(), fields)?,
+        ];
+        let mut record: Record = [0; RECORD_BYTES];
+        for (slot, number) in record.chunks_exact_mut(4).zip(numbers) {
+            slot.copy_from_slice(&number.to_le_bytes());
+        }
+        Ok(record)
     }
 
     fn text(&mut self, text: Option<&str>) -> Result<TextRef> {
         let Some(text) = text else { return Ok(NONE) };
         self.buffer.clear();
         escape(text, &mut self.buffer);
-        self.texts.put(&self.buffer)
+        self.heap.put(&self.buffer)
     }
 
     fn templated(&mut self, text: Option<&str>, fields: RowFields<'_>) -> Result<TextRef> {
         let Some(text) = text else { return Ok(NONE) };
         template(text, fields, &mut self.buffer);
-        self.texts.put(&self.buffer)
+        self.heap.put(&self.buffer)
     }
 
     fn attributes(&mut self, instrument: &Instrument) -> Result<TextRef> {
@@ -109,7 +129,7 @@ impl RowsWriter {
         }
         self.buffer.clear();
         combination(texts, &mut self.buffer)?;
-        self.texts.put(&self.buffer)
+        self.heap.put(&self.buffer)
     }
 }
 

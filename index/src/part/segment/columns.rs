@@ -41,6 +41,15 @@ pub(crate) struct ValueColumn {
 #[derive(Default)]
 pub(crate) struct CountedColumns([OnceLock<Option<ValueColumn>>; Property::COUNT]);
 
+/// Memory of [`ValueColumn::count`], to be used again for the next documents: those that
+/// have a value, the places of their values in the column, and the terms of these.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    having: Vec<u32>,
+    entries: Vec<u32>,
+    terms: Vec<u64>,
+}
+
 impl CountedColumns {
     /// The column of a property; `None` when no document has a value.
     ///
@@ -135,13 +144,17 @@ impl ValueColumn {
 
     /// Adds the values of documents to `counts`, which has a place for each value of the
     /// vocabulary.
-    pub(crate) fn count(&self, docs: &[u32], counts: &mut [u64]) {
-        let (mut having, mut entries) = (Vec::new(), Vec::new());
-        self.column.row_ids_for_docs(docs, &mut having, &mut entries);
-        let mut terms = vec![0; entries.len()];
-        self.column.values.get_vals(&entries, &mut terms);
+    pub(crate) fn count(&self, docs: &[u32], counts: &mut [u64], buffers: &mut Buffers) {
+        let Buffers { having, entries, terms } = buffers;
+        having.clear();
+        entries.clear();
+        self.column.row_ids_for_docs(docs, having, entries);
+        // What the last call left is overwritten.
+        terms.resize(entries.len().max(terms.len()), 0);
+        let terms = &mut terms[..entries.len()];
+        self.column.values.get_vals(entries, terms);
         for term in terms {
-            if let Some(value) = self.values.get(term as usize) {
+            if let Some(value) = self.values.get(*term as usize) {
                 counts[*value] += 1;
             }
         }

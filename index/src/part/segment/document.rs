@@ -51,7 +51,7 @@ pub(crate) fn document(fields: &Fields, instrument: &Instrument) -> TantivyDocum
 }
 
 /// The terms of the description and the aliases that neither ticker nor name has.
-fn elsewhere(instrument: &Instrument) -> Vec<String> {
+pub(crate) fn elsewhere(instrument: &Instrument) -> Vec<String> {
     let first = || [&instrument.ticker, &instrument.name].into_iter().flatten();
     let others = instrument.security_description.iter().chain(&instrument.alias);
     // Most descriptions repeat the ticker.

@@ -37,7 +37,7 @@ impl RarePostings {
     }
 
     /// The DocIds of the rows with a word, ascending. The word must have fewer than [`BLOCK_ROWS`].
-    /// A list that is cut ends early.
+    /// A list that is cut ends early, and `verify` finds it.
     pub(crate) fn rows(&self, word: &TermInfo) -> impl Iterator<Item = u32> {
         let lists = self.0.get(HEADER_BYTES..).unwrap_or_default();
         Rows {

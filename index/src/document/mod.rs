@@ -1,0 +1,135 @@
+//! Instruments as documents of another search engine, and searches as conditions on such
+//! documents. An engine that can compare whole words, without knowing how a text is cut into them,
+//! finds the same rows in the same order as a [`Catalogue`](crate::Catalogue).
+//!
+//! A document has the terms, keys and ranks that a part of an index has for the row; `stored` is
+//! the byte string from which its answers are written. `clauses` says which documents match a
+//! search, and which of them come first. `resolve` and `suggest` say what must be fetched for lists
+//! and suggestions, and decide with the same code as a catalogue.
+
+pub(crate) mod clauses;
+pub(crate) mod places;
+pub(crate) mod resolve;
+pub(crate) mod stored;
+pub(crate) mod suggest;
+
+use std::collections::BTreeSet;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use self::places::Places;
+use self::stored::Stored;
+use crate::catalogue::Catalogue;
+use crate::error::{Error, Result};
+use crate::instrument::Instrument;
+use crate::part::beginnings::{first_word, is_kept, short_beginnings};
+use crate::part::identifiers::KeyKind;
+use crate::part::identifiers::keys;
+use crate::part::ranks::rank::Rank;
+use crate::part::segment::document::elsewhere;
+use crate::words::for_each_term;
+
+/// The most bytes of a term or a key. Longer ones are replaced by a hash: engines refuse long
+/// terms.
+pub const TERM_BYTES_MAX: usize = 1024;
+
+/// The contents of a document, besides the fields of its instrument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The keys by which mapping jobs and whole texts find it ([`id_key`]), each once.
+    pub keys: BTreeSet<String>,
+    /// The terms of its ticker, name, description and aliases, each once.
+    pub words: BTreeSet<String>,
+    /// The ones among them that neither the ticker nor the name has.
+    pub elsewhere: BTreeSet<String>,
+    /// The short beginnings by which suggestions find it: up to three letters of the first word of
+    /// its ticker and of its name. Only the best listings of some kinds have any.
+    pub beginnings: BTreeSet<String>,
+    /// Its place in the order of a search without words: smaller ones first, equal ones by FIGI.
+    pub rank: u64,
+    /// The ordinal of its importance, 0 for none; larger ones are more important.
+    pub importance: u16,
+    /// The score of the rank, by which rows of one kind differ; smaller ones are better.
+    pub score: u32,
+    /// The bytes that [`Stored::read`] takes.
+    pub stored: Vec<u8>,
+}
+
+impl Document {
+    pub(crate) fn of(instrument: &Instrument, rank: Rank) -> Result<Self> {
+        let of_ids = instrument.keys().map(|value| id_key(&value));
+        let others = keys::keys(instrument).map(|(kind, text)| key(kind, &text));
+        let mut words = BTreeSet::new();
+        for text in instrument.words() {
+            for_each_term(text, |term| _ = words.insert(bounded_term(term)));
+        }
+        let mut beginnings = BTreeSet::new();
+        if is_kept(rank) {
+            let texts = [&instrument.ticker, &instrument.name].into_iter().flatten();
+            for first in texts.filter_map(|text| first_word(text)) {
+                beginnings.extend(short_beginnings(&first).map(str::to_owned));
+            }
+        }
+        Ok(Self {
+            keys: of_ids.chain(others).collect(),
+            words,
+            beginnings,
+            elsewhere: elsewhere(instrument).iter().map(|term| bounded_term(term)).collect(),
+            rank: rank.sort_key(0),
+            importance: rank.ordinal(),
+            score: rank.score(),
+            stored: Stored::pack(instrument, rank)?,
+        })
+    }
+}
+
+impl Catalogue {
+    /// Calls `each` with every instrument and its document, in FIGI order.
+    ///
+    /// # Errors
+    /// The first error of `each`, or [`Error::Damaged`].
+    pub fn documents<E: From<Error>>(
+        &self,
+        mut each: impl FnMut(&Instrument, Document) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
+            let path = self.generation.path.join(&entry.folder);
+            part.for_each(&path, |doc, instrument| {
+                let document = Document::of(&instrument, part.ranks.rank(doc))?;
+                each(&instrument, document)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The importances of the generation, by which ranks and places are made of each other.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when they do not ascend.
+    pub fn places(&self) -> Result<Places> {
+        let bytes = self.generation.parts.first().map(|part| part.ranks.table().bytes().to_vec());
+        // A generation has a part: a build without instruments publishes nothing.
+        let places = bytes.and_then(Places::of_bytes);
+        let damaged = || Error::damaged(&self.generation.path, "its importances do not ascend");
+        places.ok_or_else(damaged)
+    }
+}
+
+/// The key of an identifier.
+pub fn id_key(value: &crate::IdValue<'_>) -> String {
+    key(KeyKind::Id(value.id_type()), value.as_str())
+}
+
+/// A key as a text: the number of its kind, and its value.
+fn key(kind: KeyKind, text: &str) -> String {
+    bounded_term(&format!("{}:{text}", kind.code()))
+}
+
+/// The text itself, or a hash of one that is too long. No other text is equal to a hash, since
+/// neither a term nor a key begins with its sign.
+pub fn bounded_term(text: &str) -> String {
+    match text.len() <= TERM_BYTES_MAX {
+        true => text.to_owned(),
+        false => format!("#{:032x}", xxh3_128(text.as_bytes())),
+    }
+}

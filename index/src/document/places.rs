@@ -1,0 +1,53 @@
+//! The places of rows in the order of a search, for an engine that sorts documents by tier and
+//! rank.
+
+use crate::instrument::figi::Figi;
+use crate::part::ranks::Importances;
+use crate::part::ranks::rank::{RANK_BITS, Rank};
+use crate::query::Place;
+use crate::search::best::Tier;
+
+/// The distinct importances of a generation, which make ranks and places of each other.
+pub struct Places(Importances<Vec<u8>>);
+
+/// Where a page begins: after all documents of earlier tiers, of this tier those of smaller rank,
+/// and of this rank those up to a FIGI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    /// The number of the tier in [`Tier::ALL`]; a place of a foreign cursor may have a larger one.
+    pub tier: usize,
+    /// The rank.
+    pub rank: u64,
+    /// The FIGI; without one, the page begins with the first document of the rank.
+    pub figi: Option<Figi>,
+}
+
+impl Places {
+    /// The places of a generation with these bytes ([`Places::bytes`]); `None` when they are not
+    /// sound.
+    pub fn of_bytes(bytes: Vec<u8>) -> Option<Self> {
+        Importances::of_bytes(bytes).map(Self)
+    }
+
+    /// The bytes of the importances.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
+    /// The number of different importances.
+    pub(crate) fn importances(&self) -> usize {
+        self.0.count()
+    }
+
+    /// The place of a document.
+    pub fn place(&self, tier: Tier, rank: u64, figi: Figi) -> Place {
+        self.0.place(Rank::of_sort_key(rank).sort_key(tier as u64), figi)
+    }
+
+    /// Where the page after a place begins.
+    pub fn after(&self, place: Place) -> After {
+        let (sort_key, figi) = self.0.after(place);
+        let rank = Rank::of_sort_key(sort_key).sort_key(0);
+        After { tier: (sort_key >> RANK_BITS) as usize, rank, figi }
+    }
+}

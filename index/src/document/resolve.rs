@@ -1,0 +1,156 @@
+//! Resolves the identifiers of a list with documents: as `Catalogue::resolve`, but the caller
+//! fetches what the lookups find.
+
+use std::borrow::Borrow;
+use std::cell::OnceCell;
+
+use super::stored::{Fetched, Stored};
+use crate::instrument::figi::Figi;
+use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::meter::{Meter, TakesMore};
+use crate::query::Lookup;
+use crate::resolve::policy::{Candidate, Policy};
+use crate::resolve::question::Question;
+use crate::resolve::resolution::{Resolution, ResolveBounds};
+use crate::resolve::resolver::{Corrections, Readings, Resolver};
+use crate::search::{Hit, TooManyHits};
+
+/// The identifiers of a list, of which the lookups must be carried out.
+pub struct ReadingLookups<'a, 'q> {
+    questions: Vec<&'a Question<'q>>,
+    policy: &'a Policy,
+    bounds: ResolveBounds,
+}
+
+/// The identifiers of a list after they were decided. The corrections of those that were not found
+/// must still be looked up.
+pub struct CorrectionLookups<'a, 'q> {
+    lookups: Vec<Lookup<'static>>,
+    corrections: Corrections<'a, 'q>,
+}
+
+impl<'a, 'q> ReadingLookups<'a, 'q> {
+    /// The lookups for these questions.
+    pub fn new(
+        questions: &'a [impl Borrow<Question<'q>>],
+        policy: &'a Policy,
+        bounds: ResolveBounds,
+    ) -> Self {
+        Self { questions: questions.iter().map(Borrow::borrow).collect(), policy, bounds }
+    }
+
+    /// The lookups, in their order.
+    pub fn lookups(&self) -> impl Iterator<Item = &'a Lookup<'q>> {
+        self.questions.iter().flat_map(|question| &question.lookups)
+    }
+
+    /// The most rows of a lookup that must be fetched. Of one that finds more, none are.
+    pub fn fetched_max(&self) -> usize {
+        self.bounds.identifier_rows_max.min(self.bounds.rows_max)
+    }
+
+    /// Decides the questions. `found` has the rows that each lookup found, in any order, and their
+    /// number; more than [`ReadingLookups::fetched_max`] are only counted, and a lookup without an
+    /// item found none.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    ///
+    /// # Panics
+    /// When `rows` has no row of a hit.
+    pub fn decide(
+        self,
+        found: impl IntoIterator<Item = (Vec<Hit>, usize)>,
+        rows: &Fetched,
+        vocabulary: &Vocabulary,
+        meter: &Meter,
+    ) -> Result<CorrectionLookups<'a, 'q>, TakesMore> {
+        let mut resolver = Resolver::new(self.questions.len(), self.policy, self.bounds);
+        let mut found = found.into_iter();
+        for question in self.questions {
+            let fetched = |hit| FetchedRow::of(rows, hit, vocabulary);
+            let of_lookups: Vec<(Vec<FetchedRow<'_>>, usize)> = question
+                .lookups
+                .iter()
+                .map(|_| found.next().unwrap_or_default())
+                .map(|(hits, count)| (hits.into_iter().map(fetched).collect(), count))
+                .collect();
+            let mut readings = Readings::of(question);
+            for (lookup, (rows, count)) in question.lookups.iter().zip(&of_lookups) {
+                let hits_max = resolver.rows_max();
+                let rows = match rows.len().max(*count) > hits_max {
+                    true => Err(TooManyHits { hits_max }),
+                    false => Ok(rows.iter().collect()),
+                };
+                resolver.add(&mut readings, lookup, rows);
+            }
+            resolver.decide(question, readings, meter)?;
+        }
+        let (lookups, corrections) = resolver.corrections(meter)?;
+        Ok(CorrectionLookups { lookups, corrections })
+    }
+}
+
+impl CorrectionLookups<'_, '_> {
+    /// The lookups, in their order.
+    pub fn lookups(&self) -> &[Lookup<'static>] {
+        &self.lookups
+    }
+
+    /// The results, in the order of the questions. `found` says of each lookup whether any row has
+    /// its identifier and passes its filters; a lookup without an item found none.
+    pub fn finish(mut self, found: impl IntoIterator<Item = bool>) -> Vec<Resolution> {
+        for ((place, lookup), is_found) in self.lookups.iter().enumerate().zip(found) {
+            if is_found && self.corrections.wants(place) {
+                self.corrections.add(place, lookup);
+            }
+        }
+        self.corrections.finish()
+    }
+}
+
+/// A fetched row with what the policy asks about it.
+struct FetchedRow<'a> {
+    hit: Hit,
+    stored: &'a Stored,
+    vocabulary: &'a Vocabulary,
+    /// Its values that the vocabulary knows. They are decoded when the policy first asks.
+    known: OnceCell<[Option<Known>; Property::COUNT]>,
+}
+
+impl<'a> FetchedRow<'a> {
+    fn of(rows: &'a Fetched, hit: Hit, vocabulary: &'a Vocabulary) -> Self {
+        Self { hit, stored: rows.stored(hit), vocabulary, known: OnceCell::new() }
+    }
+
+    fn decode(&self) -> [Option<Known>; Property::COUNT] {
+        let instrument = self.stored.instrument();
+        Property::ALL.map(|property| {
+            let text = instrument.property(property)?;
+            self.vocabulary.admit(property, text)
+        })
+    }
+}
+
+impl Candidate for &FetchedRow<'_> {
+    fn hit(self) -> Hit {
+        self.hit
+    }
+
+    fn is_composite(self) -> bool {
+        let row = self.stored.row();
+        row.composite_figi() == Some(row.figi())
+    }
+
+    fn has(self, known: Known) -> bool {
+        self.known.get_or_init(|| self.decode())[known.property() as usize] == Some(known)
+    }
+
+    fn security(self) -> Figi {
+        self.stored.row().security()
+    }
+
+    fn place(self) -> (u64, Figi) {
+        (self.stored.rank().sort_key(0), self.stored.row().figi())
+    }
+}

@@ -1,0 +1,139 @@
+//! An instrument as a byte string in a document, from which result rows and the whole instrument
+//! are read: its rank as `u64`, its importance as the bits of a number ([`NO_IMPORTANCE`] for
+//! none), its packed row (`part::rows::packed`), and the fields that the row lacks. Numbers are
+//! little-endian.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::error::Result;
+use crate::instrument::Instrument;
+use crate::instrument::importance::Importance;
+use crate::instrument::vocabulary::Property;
+use crate::mapped::u64_at;
+use crate::part::ranks::rank::Rank;
+use crate::part::rows::{Row, packed};
+use crate::search::{Hit, RowSource};
+
+const IMPORTANCE: usize = 8;
+const ROW: usize = IMPORTANCE + 8;
+
+/// The bits of no importance.
+const NO_IMPORTANCE: u64 = u64::MAX;
+
+/// An instrument from a document, of which every byte was checked.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Stored {
+    bytes: Vec<u8>,
+    /// The end of the packed row.
+    row_end: usize,
+}
+
+impl Stored {
+    /// The bytes of an instrument with a rank.
+    pub(super) fn pack(instrument: &Instrument, rank: Rank) -> Result<Vec<u8>> {
+        let mut bytes = rank.sort_key(0).to_le_bytes().to_vec();
+        let importance = instrument.importance.map_or(NO_IMPORTANCE, Importance::to_bits);
+        bytes.extend_from_slice(&importance.to_le_bytes());
+        packed::pack(instrument, &mut bytes)?;
+        instrument.encode_extras(&mut bytes);
+        Ok(bytes)
+    }
+
+    /// The instrument with these bytes; `None` when they are not whole.
+    pub fn read(bytes: Vec<u8>) -> Option<Self> {
+        let row = bytes.get(ROW..)?;
+        let is_rank = Rank::is_sort_key(u64_at(&bytes, 0));
+        let row_end = ROW + packed::check(row)?;
+        let stored = Self { bytes, row_end };
+        (is_rank && stored.decoded().is_some()).then_some(stored)
+    }
+
+    /// The number of its bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Its result row.
+    pub fn row(&self) -> Row<'_> {
+        packed::row(&self.bytes[ROW..])
+    }
+
+    /// The whole instrument, as it was added to the index.
+    pub fn instrument(&self) -> Instrument {
+        self.decoded().expect("the bytes were checked")
+    }
+
+    /// The number of its rank ([`Document::rank`](super::Document::rank)).
+    pub fn rank_number(&self) -> u64 {
+        u64_at(&self.bytes, 0)
+    }
+
+    /// Its rank.
+    pub(crate) fn rank(&self) -> Rank {
+        Rank::of_sort_key(u64_at(&self.bytes, 0))
+    }
+
+    /// Its value of a property.
+    pub fn property(&self, property: Property) -> Option<String> {
+        let row = self.row();
+        let text = match property {
+            Property::ExchCode => row.exch_code(),
+            Property::SecurityType => row.security_type(),
+            Property::MarketSecDes => row.market_sector(),
+            Property::SecurityType2 => row.security_type2(),
+            Property::MicCode | Property::Currency | Property::OptionType | Property::StateCode => {
+                return self.instrument().properties[property as usize].take();
+            }
+        };
+        text.map(|text| text.to_string())
+    }
+
+    fn decoded(&self) -> Option<Instrument> {
+        let mut instrument = Instrument::decode(&self.bytes[self.row_end..])?;
+        let row = self.row();
+        instrument.complete(&row);
+        instrument.importance = match u64_at(&self.bytes, IMPORTANCE) {
+            NO_IMPORTANCE => None,
+            bits => Some(Importance::from_bits(bits)?),
+        };
+        (instrument.figi == row.figi()).then_some(instrument)
+    }
+}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stored({})", self.row().figi())
+    }
+}
+
+/// The instruments that an answer was made of, in any order. A [`Hit`] of the answer is the place
+/// of one of them.
+#[derive(Clone, Debug, Default)]
+pub struct Fetched(Vec<Stored>);
+
+impl Fetched {
+    /// Adds an instrument, and returns its hit.
+    pub fn add(&mut self, stored: Stored) -> Hit {
+        self.0.push(stored);
+        Hit { part: 0, doc: self.0.len() as u32 - 1 }
+    }
+
+    /// The instrument of a hit.
+    ///
+    /// # Panics
+    /// When another answer returned the hit.
+    pub fn stored(&self, hit: Hit) -> &Stored {
+        &self.0[hit.doc as usize]
+    }
+}
+
+impl RowSource for Fetched {
+    fn row(&self, hit: Hit) -> Row<'_> {
+        self.stored(hit).row()
+    }
+
+    fn mic_code(&self, hit: Hit) -> Option<Cow<'_, str>> {
+        self.stored(hit).property(Property::MicCode).map(Cow::Owned)
+    }
+}

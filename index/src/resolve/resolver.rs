@@ -1,0 +1,195 @@
+//! Resolves the identifiers of a list with the rows that their lookups find. It looks nothing up:
+//! the caller takes the questions in their order, and of each question the lookups in theirs.
+
+use super::correction::{CORRECTIONS_MAX, corrections};
+use super::decide::{Decision, decide};
+use super::policy::{Candidate, Policy};
+use super::question::Question;
+use super::resolution::{Resolution, ResolveBounds, Status};
+use crate::instrument::id_type::IdType;
+use crate::meter::{Meter, TakesMore};
+use crate::query::Lookup;
+use crate::search::TooManyHits;
+
+/// Units of work of comparing a row with one value, and of placing it.
+const STEP_UNITS: u64 = 3;
+const PLACE_UNITS: u64 = 12;
+
+/// First half: the identifiers are looked up, and decided by what was found.
+pub(crate) struct Resolver<'a, 'q> {
+    policy: &'a Policy,
+    bounds: ResolveBounds,
+    /// The rows that the identifiers which follow may find together.
+    rows_left: usize,
+    resolutions: Vec<Resolution>,
+    /// The questions of which no lookup found a row, by their numbers.
+    unfound: Vec<(usize, &'a Question<'q>)>,
+}
+
+/// The rows that the lookups of one question found so far.
+pub(crate) struct Readings<C> {
+    found: Vec<(IdType, Vec<C>)>,
+    /// The reason why a lookup has too many rows.
+    refused: Option<String>,
+    is_beyond_rows: bool,
+}
+
+/// Second half: the corrections of what was not found are looked up.
+pub(crate) struct Corrections<'a, 'q> {
+    resolutions: Vec<Resolution>,
+    unfound: Vec<(usize, &'a Question<'q>)>,
+    /// For the lookup of each correction the number of its question.
+    of: Vec<usize>,
+}
+
+impl<'a, 'q> Resolver<'a, 'q> {
+    pub(crate) fn new(questions: usize, policy: &'a Policy, bounds: ResolveBounds) -> Self {
+        let (resolutions, unfound) = (Vec::with_capacity(questions), Vec::new());
+        Self { policy, bounds, rows_left: bounds.rows_max, resolutions, unfound }
+    }
+
+    /// The most rows that the next lookup may find.
+    pub(crate) fn rows_max(&self) -> usize {
+        self.bounds.identifier_rows_max.min(self.rows_left)
+    }
+
+    /// Takes the rows that a lookup found.
+    pub(crate) fn add<C>(
+        &mut self,
+        readings: &mut Readings<C>,
+        lookup: &Lookup<'_>,
+        found: Result<Vec<C>, TooManyHits>,
+    ) {
+        match found {
+            Ok(rows) => {
+                self.rows_left -= rows.len();
+                readings.found.push((lookup.id_value.id_type(), rows));
+            }
+            Err(TooManyHits { hits_max }) => {
+                readings.is_beyond_rows |= hits_max < self.bounds.identifier_rows_max;
+                readings.refused = Some(too_many(readings.is_beyond_rows, &self.bounds));
+            }
+        }
+    }
+
+    /// Decides the next question, of which all lookups were added.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    pub(crate) fn decide<C: Candidate>(
+        &mut self,
+        question: &'a Question<'q>,
+        readings: Readings<C>,
+        meter: &Meter,
+    ) -> Result<(), TakesMore> {
+        let Readings { found, refused, is_beyond_rows } = readings;
+        let rows: usize = found.iter().map(|(_, rows)| rows.len()).sum();
+        meter.charge(rows as u64 * (PLACE_UNITS + STEP_UNITS * self.policy.units()))?;
+        let new = Resolution::new;
+        let resolution = match refused {
+            Some(reason) => {
+                let resolution = new(Status::Invalid(reason), tried(question), Vec::new());
+                Resolution { is_beyond_rows, ..resolution }
+            }
+            None => match decide(found, self.policy, self.bounds.candidates_max) {
+                Decision::Resolved { id_type, by, row } => {
+                    new(Status::Resolved(by), vec![id_type], vec![row.hit()])
+                }
+                Decision::Ambiguous { id_types, matches, rows } => {
+                    let hits = rows.into_iter().map(Candidate::hit).collect();
+                    new(Status::Ambiguous(matches), id_types, hits)
+                }
+                Decision::NotFound => {
+                    self.unfound.push((self.resolutions.len(), question));
+                    let status = match &question.fault {
+                        Some(fault) if question.is_invalid_unfound() => {
+                            Status::Invalid(fault.reason.clone())
+                        }
+                        _ => Status::Unknown,
+                    };
+                    new(status, tried(question), Vec::new())
+                }
+            },
+        };
+        self.resolutions.push(resolution);
+        Ok(())
+    }
+
+    /// The lookups of the corrections of what was not found, when all questions are decided.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    pub(crate) fn corrections(
+        self,
+        meter: &Meter,
+    ) -> Result<(Vec<Lookup<'static>>, Corrections<'a, 'q>), TakesMore> {
+        let Self { resolutions, unfound, .. } = self;
+        let (mut lookups, mut of) = (Vec::new(), Vec::new());
+        for (number, question) in &unfound {
+            let filters = question.lookups.first().and_then(Lookup::filters);
+            for (id_type, text) in question.correctable() {
+                meter.charge(CORRECTIONS_MAX * PLACE_UNITS)?;
+                for corrected in corrections(id_type, text) {
+                    of.push(*number);
+                    lookups.push(Lookup::new(corrected, filters.cloned()));
+                }
+            }
+        }
+        Ok((lookups, Corrections { resolutions, unfound, of }))
+    }
+}
+
+impl<C> Readings<C> {
+    /// No rows yet.
+    pub(crate) fn of(question: &Question<'_>) -> Self {
+        let found = Vec::with_capacity(question.lookups.len());
+        Self { found, refused: None, is_beyond_rows: false }
+    }
+}
+
+impl Corrections<'_, '_> {
+    /// Whether the lookup at `place` is still needed: its identifier has no correction yet.
+    pub(crate) fn wants(&self, place: usize) -> bool {
+        self.resolutions[self.of[place]].correction.is_none()
+    }
+
+    /// Takes that some row has the identifier of the lookup at `place`.
+    pub(crate) fn add(&mut self, place: usize, lookup: &Lookup<'_>) {
+        let corrected = lookup.id_value.as_str().to_owned();
+        self.resolutions[self.of[place]].correction = Some(corrected);
+    }
+
+    /// The results, in the order of the questions.
+    pub(crate) fn finish(mut self) -> Vec<Resolution> {
+        for (number, question) in self.unfound {
+            let resolution = &mut self.resolutions[number];
+            if resolution.correction.is_none() && matches!(resolution.status, Status::Invalid(_)) {
+                resolution.correction = question.right_check_digit();
+            }
+        }
+        self.resolutions
+    }
+}
+
+/// The type that was tried, when it is the only one.
+fn tried(question: &Question<'_>) -> Vec<IdType> {
+    let types = question.lookups.iter().map(|lookup| lookup.id_value.id_type());
+    let faulty = question.fault.iter().filter_map(|fault| fault.of.as_ref()).map(|of| of.0);
+    let mut types = faulty.chain(types);
+    match (types.next(), types.next()) {
+        (Some(only), None) => vec![only],
+        _ => Vec::new(),
+    }
+}
+
+fn too_many(is_beyond_rows: bool, bounds: &ResolveBounds) -> String {
+    if is_beyond_rows {
+        format!(
+            "the identifiers of this request have more than {} rows together; ask in several \
+             requests",
+            bounds.rows_max
+        )
+    } else {
+        format!("it has more than {} rows", bounds.identifier_rows_max)
+    }
+}

@@ -1,0 +1,68 @@
+//! The stages of the work on a text: which interpretations are looked for after which, and when
+//! enough was found.
+
+use super::interpretations::{self, Interpretation};
+use super::reading::QueryWord;
+use crate::instrument::vocabulary::Vocabulary;
+use crate::query::Keywords;
+
+/// A typo is looked for when there are fewer candidates than this, and then two.
+const ENOUGH: usize = 3;
+
+/// The stages, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    #[default]
+    Nothing,
+    Whole,
+    Plain,
+    Unfinished,
+    Split,
+    Guessed,
+    GuessedTwice,
+}
+
+/// A text, and the words of it as they were typed.
+#[derive(Clone, Copy)]
+pub(crate) struct Typed<'a> {
+    pub(crate) keywords: &'a Keywords,
+    pub(crate) words: &'a [QueryWord],
+    pub(crate) vocabulary: &'a Vocabulary,
+}
+
+impl Stage {
+    /// The next stage and its interpretations, when `found` candidates were found of which `limit`
+    /// are wanted; `None` after the last one. `has` says whether any row has a word, or, with
+    /// `true`, a word that begins with the text.
+    pub(crate) fn next<E>(
+        self,
+        typed: Typed<'_>,
+        found: usize,
+        limit: usize,
+        has: impl Fn(&str, bool) -> Result<bool, E>,
+    ) -> Result<Option<(Self, Vec<Interpretation>)>, E> {
+        let Typed { keywords, words, vocabulary } = typed;
+        Ok(Some(match self {
+            Self::Nothing => (Self::Whole, Vec::new()),
+            Self::Whole if words.is_empty() => return Ok(None),
+            Self::Whole => (Self::Plain, interpretations::plain(keywords, words, vocabulary)),
+            Self::Plain if words.len() > 1 && found < limit => {
+                (Self::Unfinished, vec![interpretations::unfinished(words)])
+            }
+            Self::Plain => (Self::Unfinished, Vec::new()),
+            Self::Unfinished if found == 0 => (Self::Split, interpretations::split(words)),
+            Self::Unfinished => (Self::Split, Vec::new()),
+            Self::Split | Self::Guessed if found >= ENOUGH => return Ok(None),
+            Self::Split => {
+                let is_known = |word: &QueryWord| has(&word.word.squeezed, false);
+                (Self::Guessed, interpretations::guessed(words, is_known)?)
+            }
+            Self::Guessed => {
+                let is_known = |word: &QueryWord| has(&word.word.squeezed, word.is_unfinished);
+                let twice = interpretations::guessed_twice(words, is_known)?;
+                (Self::GuessedTwice, twice.into_iter().collect())
+            }
+            Self::GuessedTwice => return Ok(None),
+        }))
+    }
+}
