@@ -81,11 +81,19 @@ impl From<ApiError> for Response {
                 standing.stamp(reply.headers_mut());
                 reply.headers_mut().insert(header::RETRY_AFTER, standing.reset_seconds.into());
             }
+            ApiError::Unavailable => {
+                reply
+                    .headers_mut()
+                    .insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+            }
             _ => {}
         }
         reply
     }
 }
+
+/// The seconds after which a client may ask again when the server cannot answer now.
+const RETRY_AFTER: &str = "1";
 
 /// An error of a route outside of the contract: a line of the table, or a text of that route,
 /// which is answered as JSON (contract 16.3, 16.6, 17.9).

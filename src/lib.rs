@@ -32,6 +32,7 @@ pub mod commands;
 pub mod config;
 pub mod cors;
 mod encoding;
+mod engine;
 pub mod error;
 mod gate;
 pub mod limits;
@@ -50,6 +51,7 @@ mod weighted;
 mod wire;
 
 pub use crate::caller::Peer;
+pub use crate::engine::Engine;
 pub use crate::observe::log::{Log, LogFormat};
 pub use crate::observe::{Observed, Observer};
 pub use crate::routes::{admin, public, service};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use figdex_index::Catalogue;
 use parking_lot::RwLock;
 use tokio::time::Instant;
 
@@ -10,14 +9,15 @@ use crate::auth::KeyRing;
 use crate::capacity::budget::Budget;
 use crate::capacity::pool::Pools;
 use crate::config::Settings;
+use crate::engine::Engine;
 use crate::limits::{Limiter, PerRequest, Rates};
 use crate::observe::metrics::Metrics;
 use crate::observe::{Logged, Observer};
 
-/// The state of a server: its catalogue, keys, limits and settings, and the resources that all
+/// The state of a server: its engine, keys, limits and settings, and the resources that all
 /// requests share.
 pub struct State {
-    catalogue: RwLock<Arc<Catalogue>>,
+    engine: RwLock<Engine>,
     keys: Arc<KeyRing>,
     limits: RwLock<Limits>,
     pools: Pools,
@@ -39,14 +39,14 @@ pub(crate) struct Limits {
 }
 
 impl State {
-    /// A state that answers from this catalogue and has no keys.
-    pub fn new(catalogue: Catalogue, mut settings: Settings) -> Self {
+    /// A state that answers by this engine and has no keys.
+    pub fn new(engine: impl Into<Engine>, mut settings: Settings) -> Self {
         let now = Instant::now().into_std();
         // Taken out, because they may change: the limiter has those in force.
         let limiter = settings.rates.take().map(|rates| Arc::new(Limiter::new(rates, now)));
         let limits = Limits { limiter, per_request: settings.per_request() };
         Self {
-            catalogue: RwLock::new(Arc::new(catalogue)),
+            engine: RwLock::new(engine.into()),
             keys: Arc::default(),
             limits: RwLock::new(limits),
             pools: Pools::new(settings.pool_threads, settings.pool_timeout),
@@ -63,16 +63,16 @@ impl State {
         Self { keys, ..self }
     }
 
-    /// The current catalogue. A request asks for it once and keeps it, so that its answer is from
-    /// one generation.
-    pub fn catalogue(&self) -> Arc<Catalogue> {
-        self.catalogue.read().clone()
+    /// The current engine. A request asks for it once and keeps it, so that its answer is from one
+    /// generation.
+    pub fn engine(&self) -> Engine {
+        self.engine.read().clone()
     }
 
-    /// Replaces the catalogue. The memory of the previous one is freed when the last request that
-    /// uses it is answered.
-    pub fn publish(&self, catalogue: Catalogue) {
-        let before = std::mem::replace(&mut *self.catalogue.write(), Arc::new(catalogue));
+    /// Replaces the engine. The memory of the previous one is freed when the last request that uses
+    /// it is answered.
+    pub fn publish(&self, engine: impl Into<Engine>) {
+        let before = std::mem::replace(&mut *self.engine.write(), engine.into());
         // After the lock is released: freeing much memory takes a while.
         drop(before);
     }

@@ -3,8 +3,13 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use figdex_index::Address;
+use figdex_opensearch::client::ClientSettings;
+use figdex_opensearch::{Division, PublishOptions};
 
 use crate::generate::{Dirt, Mix};
 use crate::layout::Layout;
@@ -24,6 +29,8 @@ pub struct Flags {
 pub enum Command {
     /// Build an index from dumps and publish it
     Build(Box<BuildFlags>),
+    /// Copy the published generation of an index to a cluster, and publish it there
+    Publish(PublishFlags),
     /// Write a synthetic dump of any size
     Generate(GenerateFlags),
     /// Publish the previous generation of an index again
@@ -51,9 +58,14 @@ pub struct BuildFlags {
     /// differ, the later one wins
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Folder of the index
+    /// The index: a folder, or an index in a cluster, such as
+    /// opensearch+https://host:9200/name
+    #[arg(long, value_name = "ADDRESS", value_parser = address())]
+    pub index: Address,
+    /// Folder in which the index for a cluster is built before it is published there.
+    /// It stays, because the next build compares with it
     #[arg(long, value_name = "DIR")]
-    pub index: PathBuf,
+    pub work: Option<PathBuf>,
     /// Dump that only adds fields to the instruments of the other dumps. Its rows
     /// are matched by figi, ID_ISIN, ID_CUSIP, shareClassFIGI, or exchCode with
     /// ticker; they fill blank fields and never overwrite a value. Repeat the flag
@@ -84,7 +96,7 @@ pub struct BuildFlags {
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
     /// File for rejected rows and dropped cells [default: DIR.rejects.csv, next to
-    /// the index]
+    /// the folder of the index]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
     /// Also write the report as JSON to this file, even when nothing is published
@@ -118,6 +130,101 @@ pub struct BuildFlags {
     /// Build even if the disk seems too small
     #[arg(long)]
     pub skip_space_check: bool,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub division: DivisionFlags,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
+}
+
+/// Flags of the commands that make an index in a cluster.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct DivisionFlags {
+    /// Number of primary shards of the new index in a cluster [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub shards: Option<u32>,
+    /// Number of copies of each shard, besides the first [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    pub replicas: Option<u32>,
+    /// Seconds for which the generation stays in the cluster that was published until
+    /// now, if it is not kept: servers ask it until they have seen the new one
+    /// [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    pub grace: Option<u64>,
+}
+
+/// Flags of `publish`.
+#[derive(Args)]
+#[command(after_help = PUBLISH_EXAMPLES)]
+pub struct PublishFlags {
+    /// Folder of the index
+    #[arg(value_name = "DIR")]
+    pub index: PathBuf,
+    /// The index in a cluster, such as opensearch+https://host:9200,host2:9200/name
+    #[arg(value_name = "ADDRESS", value_parser = address())]
+    pub to: Address,
+    /// Number of previous generations to keep for `rollback`
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub keep: usize,
+    /// Print no progress and, on success, no report
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub division: DivisionFlags,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
+}
+
+impl DivisionFlags {
+    /// The flag that was given, if there is one.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--shards", self.shards.is_some()),
+            ("--replicas", self.replicas.is_some()),
+            ("--grace", self.grace.is_some()),
+        ];
+        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
+
+    /// The options of a publication that keeps `keep` earlier generations.
+    pub fn options(&self, keep: usize) -> PublishOptions {
+        let (shards, replicas) = (self.shards.unwrap_or(1), self.replicas.unwrap_or(1));
+        PublishOptions {
+            division: Division { shards, replicas },
+            keep,
+            grace: Duration::from_secs(self.grace.unwrap_or(30)),
+        }
+    }
+}
+
+/// Flags of all commands that ask a cluster.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ClusterFlags {
+    /// Certificates of a cluster to trust, in PEM, instead of those of the system
+    #[arg(long, value_name = "FILE", env = "FIGDEX_CLUSTER_CA_FILE")]
+    pub cluster_ca_file: Option<PathBuf>,
+    /// File with the value of the Authorization header for a cluster, such as `Basic …`
+    #[arg(long, value_name = "FILE", env = "FIGDEX_CLUSTER_AUTHORIZATION_FILE")]
+    pub cluster_authorization_file: Option<PathBuf>,
+}
+
+impl ClusterFlags {
+    /// The settings of a client that makes at most `calls_max` calls at the same time.
+    pub fn client(&self, calls_max: usize) -> ClientSettings {
+        ClientSettings {
+            ca_file: self.cluster_ca_file.clone(),
+            authorization_file: self.cluster_authorization_file.clone(),
+            calls_max,
+        }
+    }
+}
+
+/// Reads an address of an index.
+pub fn address() -> impl TypedValueParser<Value = Address> {
+    OsStringValueParser::new().try_map(Address::try_from)
 }
 
 /// Flags of `generate`.
@@ -149,21 +256,24 @@ pub struct GenerateFlags {
 #[derive(Args)]
 #[command(after_help = ROLLBACK_EXAMPLES)]
 pub struct RollbackFlags {
-    /// Folder of the index
-    #[arg(value_name = "DIR")]
-    pub index: PathBuf,
+    /// The index: a folder, or an index in a cluster
+    #[arg(value_name = "ADDRESS", value_parser = address())]
+    pub index: Address,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
 }
 
 /// Flags of `inspect`.
 #[derive(Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectFlags {
-    /// Folder of an index, or dumps as `build` takes them: a file, a folder, or - for
-    /// standard input. Of a dump nothing is built: it shows which columns are taken,
-    /// which rows would be rejected and why, and for an unknown layout it proposes a
-    /// columns file
-    #[arg(value_name = "DIR|INPUT")]
-    pub path: PathBuf,
+    /// The index: a folder, or an index in a cluster; or dumps as `build` takes them: a
+    /// file, a folder, or - for standard input. Of a dump nothing is built: it shows
+    /// which columns are taken, which rows would be rejected and why, and for an
+    /// unknown layout it proposes a columns file
+    #[arg(value_name = "ADDRESS|INPUT", value_parser = address())]
+    pub what: Address,
     /// Name of the format of the dump [default: recognised]
     #[arg(long, value_name = "NAME")]
     pub format: Option<Format>,
@@ -179,6 +289,9 @@ pub struct InspectFlags {
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
 }
 
 /// Flags of `formats` and `columns`.
@@ -193,18 +306,21 @@ pub struct ListFlags {
 #[derive(Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub struct VerifyFlags {
-    /// Folder of the index
-    #[arg(value_name = "DIR")]
-    pub index: PathBuf,
+    /// The index: a folder, or an index in a cluster
+    #[arg(value_name = "ADDRESS", value_parser = address())]
+    pub index: Address,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
 }
 
 /// Flags of `export`.
 #[derive(Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub struct ExportFlags {
-    /// Folder of the index
-    #[arg(value_name = "DIR")]
-    pub index: PathBuf,
+    /// The index: a folder, or an index in a cluster
+    #[arg(value_name = "ADDRESS", value_parser = address())]
+    pub index: Address,
     /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -214,6 +330,9 @@ pub struct ExportFlags {
     /// Also write the lists of allowed values into this folder, for `build --values`
     #[arg(long, value_name = "DIR")]
     pub values: Option<PathBuf>,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -235,13 +354,20 @@ Examples:
 const BUILD_EXAMPLES: &str = "\
 Examples:
   figdex-ingest build dump.csv.gz --index /var/lib/figdex/index
-  figdex-ingest build dumps/ --index index --max-removed 2% --max-changed 20%
-  zcat dump.csv.gz | figdex-ingest build - --index index --strict";
+  zcat dump.csv.gz | figdex-ingest build - --index index --max-removed 2%
+  figdex-ingest build dumps/ --max-removed 2% --work /var/lib/figdex/work \\
+      --index opensearch+https://a:9200,b:9200/instruments --shards 3";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
   figdex-ingest generate --count 1000 --seed 1 --out dump.csv
   figdex-ingest generate --count 1000 --seed 1 --format jsonl --dirt 5%";
+
+const PUBLISH_EXAMPLES: &str = "\
+Examples:
+  figdex-ingest publish index opensearch+http://127.0.0.1:9200/instruments
+  figdex-ingest publish index opensearch+https://a:9200,b:9200/instruments \\
+      --shards 3 --cluster-authorization-file /etc/figdex/cluster.txt";
 
 const ROLLBACK_EXAMPLES: &str = "\
 Examples:

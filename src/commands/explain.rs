@@ -5,7 +5,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 use anyhow::{Context as _, anyhow, bail};
-use figdex_index::{Catalogue, Meter, escaped, escaped_path};
+use figdex_index::{Address, Catalogue, Meter, escaped, escaped_path};
 use figdex_ingest::{grouped, terminal};
 use serde::de::IgnoredAny;
 
@@ -22,7 +22,14 @@ pub(super) fn run(flags: &ExplainFlags) -> anyhow::Result<()> {
         false => fs::read_to_string(&flags.question),
     };
     let question = question.with_context(|| escaped_path(&flags.question).to_string())?;
-    let catalogue = Catalogue::open(&flags.index)?;
+    let index = match &flags.index {
+        Address::Folder(index) => index,
+        Address::Cluster(address) => bail!(
+            "{address} is in a cluster, which plans its questions itself: explain shows the plan \
+             of an index in a folder"
+        ),
+    };
+    let catalogue = Catalogue::open(index)?;
     let start = Instant::now();
     let plans = explain(&catalogue, &question)?;
     let millis = start.elapsed().as_secs_f64() * 1e3;

@@ -1,16 +1,21 @@
 //! `figdex serve`: settings, index, sockets, then requests until a signal says to stop.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
-use figdex_index::{Catalogue, Error as IndexError, Publication, chain, escaped, escaped_path};
+use figdex_index::{
+    Address, Catalogue, Error as IndexError, Publication, chain, escaped, escaped_path,
+};
 use figdex_ingest::sample;
+use figdex_opensearch::{Generation, client::Client};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, SettingFlags};
+use crate::engine::Engine;
 use crate::observe::log::Log;
 use crate::reload;
 use crate::routes::{admin, public, service};
@@ -35,14 +40,13 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     // An address that is taken ends the program before an index is opened or built. Clients that
     // connect meanwhile wait.
     let listeners = runtime.block_on(Listeners::bind(&config))?;
-    let index = config.index.as_deref();
-    let catalogue = open(index)?;
+    let (engine, followed) = open(&config, &runtime)?;
     tracing::info!(
-        generation = catalogue.manifest().generation,
-        instruments = catalogue.manifest().instruments,
+        generation = engine.manifest().generation,
+        instruments = engine.manifest().instruments,
         "index open"
     );
-    let served = runtime.block_on(answer(flags, config, catalogue, listeners, hangups));
+    let served = runtime.block_on(answer(flags, config, (engine, followed), listeners, hangups));
     // Do not wait for a generation that is being opened.
     runtime.shutdown_background();
     served
@@ -53,28 +57,34 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
 async fn answer(
     flags: SettingFlags,
     config: Config,
-    catalogue: Catalogue,
+    (engine, followed): (Engine, Followed),
     listeners: Listeners,
     hangups: [Signal; 2],
 ) -> anyhow::Result<()> {
     let listing = config.listing();
-    let index = config.index.unwrap_or_else(|| DEFAULT_INDEX.into());
     let connections = config.settings.connections;
     descriptors::provide(connections.max + ADMIN_CONNECTIONS.max);
-    let state = Arc::new(State::new(catalogue, config.settings).with_keys(config.keys.clone()));
+    let state = Arc::new(State::new(engine, config.settings).with_keys(config.keys.clone()));
     let observer = state.observer();
     let Listeners { clients: mut listener, operators: admin_listener } = listeners;
     if let Some(tls) = config.tls {
         tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
         listener = listener.with_tls(tls);
     }
-    let (opened, place) = (state.catalogue(), index.clone());
-    tokio::task::spawn_blocking(move || warm(&opened, &place));
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     tokio::spawn(config.keys.watch());
     let [for_index, for_settings] = hangups;
-    tokio::spawn(reload::index::follow(state.clone(), index, for_index));
+    match followed {
+        Followed::Folder(index, opened) => {
+            let place = index.clone();
+            tokio::task::spawn_blocking(move || warm(&opened, &place));
+            tokio::spawn(reload::index::follow(state.clone(), index, for_index));
+        }
+        Followed::Cluster(client, name) => {
+            tokio::spawn(reload::cluster::follow(state.clone(), client, name, for_index));
+        }
+    }
     tokio::spawn(reload::settings::follow(state.clone(), flags, listing, for_settings));
     let (stop, stopping) = watch::channel(());
     let stopped = || {
@@ -155,9 +165,32 @@ async fn listen(flag: &str, place: &Listen) -> anyhow::Result<Listener> {
     })
 }
 
-/// Opens the index that is set, or the default one, which is built from the bundled sample when it
+/// Where new generations are looked for.
+enum Followed {
+    Folder(PathBuf, Arc<Catalogue>),
+    Cluster(Arc<Client>, String),
+}
+
+/// Opens the index that is set, or the default one.
+fn open(config: &Config, runtime: &Runtime) -> anyhow::Result<(Engine, Followed)> {
+    let folder = match &config.index {
+        None => None,
+        Some(Address::Folder(folder)) => Some(&**folder),
+        Some(Address::Cluster(address)) => {
+            let client = Arc::new(Client::new(address, &config.client_settings())?);
+            let opened = runtime.block_on(Generation::open(client.clone(), &address.name));
+            let opened = opened.with_context(|| format!("opening {address}"))?;
+            return Ok((opened.into(), Followed::Cluster(client, address.name.clone())));
+        }
+    };
+    let index = folder.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();
+    let catalogue = Arc::new(open_folder(folder)?);
+    Ok((Engine::Local(catalogue.clone()), Followed::Folder(index, catalogue)))
+}
+
+/// Opens the index in a folder, or the default one, which is built from the bundled sample when it
 /// does not exist.
-fn open(index: Option<&Path>) -> anyhow::Result<Catalogue> {
+fn open_folder(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     let path = index.unwrap_or(Path::new(DEFAULT_INDEX));
     // A folder that cannot be read may hold an index: no sample is published there.
     let (is_absent, is_empty) = match Publication::of(path) {

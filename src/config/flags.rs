@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, value_parser};
 
+use figdex_index::Address;
+use figdex_ingest::flags::address;
+
 use super::map::MapFlags;
 use super::ready::Asked;
 use super::table::{SETTINGS, Setting, Takes};
@@ -64,8 +67,14 @@ pub struct ExplainFlags {
     #[arg(value_name = "QUESTION")]
     pub question: PathBuf,
     /// Folder of the index
-    #[arg(long, env = "FIGDEX_INDEX", value_name = "DIR", default_value = DEFAULT_INDEX)]
-    pub index: PathBuf,
+    #[arg(
+        long,
+        env = "FIGDEX_INDEX",
+        value_name = "DIR",
+        default_value = DEFAULT_INDEX,
+        value_parser = address()
+    )]
+    pub index: Address,
 }
 
 /// The longest time to wait for an answer, in seconds.

@@ -8,8 +8,11 @@ use std::str::FromStr;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Args, ValueEnum};
-use figdex_index::{Field, IdType, Policy, Property, Vocabulary, escaped_path};
+use figdex_index::{
+    Address, AddressError, Field, IdType, Policy, Property, Vocabulary, escaped_path,
+};
 use figdex_ingest::Layout;
+use figdex_ingest::flags::{ClusterFlags, address};
 
 use super::DEFAULT_INDEX;
 
@@ -22,12 +25,20 @@ pub struct MapFlags {
     /// input
     #[arg(value_name = "FILE", verbatim_doc_comment)]
     pub file: PathBuf,
-    /// Folder of the index [env: FIGDEX_INDEX] [default: data/index]
-    #[arg(long, value_name = "DIR", conflicts_with = "url")]
-    pub index: Option<PathBuf>,
+    /// The index: a folder, or an index in a cluster, such as
+    /// opensearch+https://host:9200/name [env: FIGDEX_INDEX]
+    /// [default: data/index]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_parser = address(),
+        conflicts_with = "url",
+        verbatim_doc_comment
+    )]
+    pub index: Option<Address>,
     /// Ask this server instead of an index
-    #[arg(long, value_name = "URL", value_parser = AddressParser)]
-    pub url: Option<Address>,
+    #[arg(long, value_name = "URL", value_parser = UrlParser)]
+    pub url: Option<Url>,
     /// File with the API key for the server
     #[arg(long, value_name = "FILE", requires = "url", conflicts_with = "index")]
     pub key_file: Option<PathBuf>,
@@ -110,6 +121,9 @@ pub struct MapFlags {
     /// [default: recognised]
     #[arg(long, value_name = "CHARACTER", verbatim_doc_comment)]
     pub delimiter: Option<Delimiter>,
+    /// Flags for a cluster.
+    #[command(flatten)]
+    pub cluster: ClusterFlags,
 }
 
 const AFTER_HELP: &str = "\
@@ -125,11 +139,17 @@ Examples:
       --min-matched 95%";
 
 impl MapFlags {
-    /// The folder of the index: that of the flag, else of the environment, else the default.
-    pub fn index(&self) -> PathBuf {
+    /// The address of the index: that of the flag, else of the environment, else the default.
+    ///
+    /// # Errors
+    /// When that of the environment is none.
+    pub fn index(&self) -> Result<Address, AddressError> {
         let given = || std::env::var_os("FIGDEX_INDEX").filter(|value| !value.is_empty());
-        let given = self.index.clone().or_else(|| given().map(PathBuf::from));
-        given.unwrap_or_else(|| DEFAULT_INDEX.into())
+        match (&self.index, given()) {
+            (Some(address), _) => Ok(address.clone()),
+            (None, Some(text)) => text.try_into(),
+            (None, None) => Ok(Address::Folder(DEFAULT_INDEX.into())),
+        }
     }
 }
 
@@ -359,20 +379,20 @@ impl FromStr for Delimiter {
     }
 }
 
-/// Reads an [`Address`]. A password in it is refused without being printed, as clap would print the
+/// Reads a [`Url`]. A password in it is refused without being printed, as clap would print the
 /// value.
 #[derive(Clone)]
-struct AddressParser;
+struct UrlParser;
 
-impl TypedValueParser for AddressParser {
-    type Value = Address;
+impl TypedValueParser for UrlParser {
+    type Value = Url;
 
     fn parse_ref(
         &self,
         command: &clap::Command,
         argument: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<Address, clap::Error> {
+    ) -> Result<Url, clap::Error> {
         let host = value.to_str().and_then(|text| text.split_once("://"));
         let host = host.and_then(|(_, rest)| rest.split('/').next());
         if host.is_some_and(|host| host.contains('@')) {
@@ -380,15 +400,15 @@ impl TypedValueParser for AddressParser {
                         processes; give an API key by --key-file";
             return Err(command.clone().error(ErrorKind::ValueValidation, what));
         }
-        Address::from_str.parse_ref(command, argument, value)
+        Url::from_str.parse_ref(command, argument, value)
     }
 }
 
 /// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address(pub String);
+pub struct Url(pub String);
 
-impl FromStr for Address {
+impl FromStr for Url {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

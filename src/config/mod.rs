@@ -20,6 +20,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use figdex_index::Address;
+use figdex_opensearch::client::ClientSettings;
+
 pub use self::flags::{
     Command, ExplainFlags, Flags, KeysCommand, KeysFlags, ReadyFlags, ServerFlags, SettingFlags,
 };
@@ -59,8 +62,12 @@ pub const ADMIN_CONNECTIONS: ConnectionBounds =
 /// The configuration of `figdex serve`. A field is named as its flag.
 #[derive(Debug)]
 pub struct Config {
-    /// The folder of the index; `None` means [`DEFAULT_INDEX`].
-    pub index: Option<PathBuf>,
+    /// The address of the index; `None` means the folder [`DEFAULT_INDEX`].
+    pub index: Option<Address>,
+    /// The certificates to trust when it is in a cluster.
+    pub cluster_ca_file: Option<PathBuf>,
+    /// The file with the header that names a user to the cluster.
+    pub cluster_authorization_file: Option<PathBuf>,
     /// The address for clients.
     pub listen: Listen,
     /// The separate address for operators.
@@ -200,6 +207,8 @@ impl Default for Config {
             index: None,
             listen: DEFAULT_LISTEN.parse().expect("an address and port"),
             admin_listen: None,
+            cluster_ca_file: None,
+            cluster_authorization_file: None,
             tls_cert: None,
             tls_key: None,
             tls: None,
@@ -212,7 +221,19 @@ impl Default for Config {
     }
 }
 
+/// The most calls to a cluster at the same time.
+const CLUSTER_CALLS_MAX: usize = 256;
+
 impl Config {
+    /// The settings for the client of a cluster.
+    pub(crate) fn client_settings(&self) -> ClientSettings {
+        ClientSettings {
+            ca_file: self.cluster_ca_file.clone(),
+            authorization_file: self.cluster_authorization_file.clone(),
+            calls_max: CLUSTER_CALLS_MAX,
+        }
+    }
+
     /// The configuration that flags, environment and file give.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::map::Address;
+use super::map::Url;
 use crate::serve::Listen;
 
 /// The place of a server.
@@ -24,7 +24,7 @@ impl FromStr for Asked {
         match text.strip_prefix("unix:") {
             Some(path) if !path.is_empty() => Ok(Self::Socket(path.into())),
             _ => match text.parse() {
-                Ok(Address(address)) => Ok(Self::Address(address)),
+                Ok(Url(address)) => Ok(Self::Address(address)),
                 Err(_) => Err("expected the root of a server, such as http://127.0.0.1:8081, \
                                https://figdex.example.com or unix:/run/figdex.sock"),
             },

@@ -65,11 +65,31 @@ const LOG: Setting = Setting { heading: Some("Log"), ..GENERAL };
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "index",
-        takes: Takes::One("DIR"),
-        help: "Folder of the index; a folder that is set here must exist",
+        takes: Takes::One("ADDRESS"),
+        help: "The index: a folder, which must exist, or an index in an OpenSearch cluster, as \
+               `opensearch+https://host:9200,host2:9200/name`",
         note: "data/index, built from the bundled sample if it does not exist",
         set: |config, text| put(&mut config.index, values::index(text).map(Some)),
-        get: |config| config.index.as_deref().map(file_name),
+        get: |config| config.index.as_ref().map(text),
+        ..GENERAL
+    },
+    Setting {
+        name: "cluster_ca_file",
+        takes: Takes::One("FILE"),
+        help: "Certificates to trust when the index is in a cluster, in PEM",
+        note: "those that the system trusts",
+        set: |config, text| put(&mut config.cluster_ca_file, path(text).map(Some)),
+        get: |config| config.cluster_ca_file.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "cluster_authorization_file",
+        takes: Takes::One("FILE"),
+        help: "File with the value of the `Authorization` header for a cluster, such as \
+               `Basic …` or `ApiKey …`",
+        note: "no user is named",
+        set: |config, text| put(&mut config.cluster_authorization_file, path(text).map(Some)),
+        get: |config| config.cluster_authorization_file.as_deref().map(file_name),
         ..GENERAL
     },
     Setting {

@@ -15,8 +15,10 @@ use crate::version::Version;
 const FILE: &str = include_str!("../../packaging/figdex.toml");
 
 /// Examples in that file for settings without a default.
-const EXAMPLES: [(&str, &str); 6] = [
+const EXAMPLES: [(&str, &str); 8] = [
     ("index", "data/index"),
+    ("cluster_ca_file", "/etc/figdex/cluster-ca.pem"),
+    ("cluster_authorization_file", "/etc/figdex/cluster-authorization.txt"),
     ("admin_listen", "127.0.0.1:8081"),
     ("tls_cert", "/etc/figdex/tls/cert.pem"),
     ("tls_key", "/etc/figdex/tls/key.pem"),
@@ -93,7 +95,7 @@ const EVERYTHING: &str = r#"
 #[test]
 fn everything_in_the_file_and_a_flag_overrides_it() {
     let config = with_file(EVERYTHING);
-    assert_eq!(config.index, Some("src".into()));
+    assert_eq!(config.index, Some(Address::Folder("src".into())));
     assert_eq!(config.listen, "[::]:9000".parse().unwrap());
     let settings = config.settings;
     assert!(settings.trust_proxy);

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use figdex_index::{Address, AddressError};
 use toml::Value;
 use warp::http::Uri;
 
@@ -54,11 +55,13 @@ pub(super) fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("a path must not be empty".into()) } else { Ok(text.into()) }
 }
 
-/// The folder of an index, which must exist.
-pub(super) fn index(text: &str) -> Result<PathBuf, String> {
+/// The address of an index. A folder must exist.
+pub(super) fn index(text: &str) -> Result<Address, String> {
     let index = path(text)?;
-    match index.metadata() {
-        Ok(metadata) if metadata.is_dir() => Ok(index),
+    let address: Address = text.parse().map_err(|error: AddressError| error.to_string())?;
+    let Some(folder) = address.folder() else { return Ok(address) };
+    match folder.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(Address::Folder(index)),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!("{text}: {error}")),
         _ => Err(format!(
             "there is no index at {text}; build one with: figdex-ingest build DUMP… --index {text}"

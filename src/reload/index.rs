@@ -72,7 +72,8 @@ impl Follower {
                 return;
             }
         };
-        if found == *self.state.catalogue().publication() {
+        let engine = self.state.engine();
+        if engine.local().is_some_and(|served| *served.publication() == found) {
             self.refused = None;
             if is_asked {
                 tracing::info!(

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, Instrument, Manifest};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::unanswered;
 use super::with;
+use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
@@ -28,9 +30,18 @@ async fn handle(head: Head, state: Arc<State>) -> Response {
 }
 
 async fn answer(state: &State) -> Result<Vec<u8>, OpenError> {
-    let (catalogue, settings) = (state.catalogue(), state.settings());
+    let (engine, settings) = (state.engine(), state.settings());
     let identifiers =
         if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
+    let catalogue = match engine {
+        Engine::Local(catalogue) => catalogue,
+        Engine::OpenSearch(generation) => {
+            let id = request::id();
+            let example = generation.example(Some(id.as_str())).await.map_err(unanswered)?;
+            let example = example.map(|stored| stored.instrument());
+            return Ok(written(generation.manifest(), example.as_ref(), identifiers));
+        }
+    };
     // A block is decompressed, as for one instrument.
     let written = state.pools().instruments.run(move || about(&catalogue, identifiers)).await?;
     Ok(written.map_err(|error| {
@@ -41,9 +52,13 @@ async fn answer(state: &State) -> Result<Vec<u8>, OpenError> {
 
 fn about(catalogue: &Catalogue, identifiers: Identifiers) -> figdex_index::Result<Vec<u8>> {
     let example = catalogue.example().map(|hit| catalogue.instrument(hit)).transpose()?;
-    let sources = catalogue.manifest().sources.iter();
+    Ok(written(catalogue.manifest(), example.as_ref(), identifiers))
+}
+
+fn written(manifest: &Manifest, example: Option<&Instrument>, identifiers: Identifiers) -> Vec<u8> {
+    let sources = manifest.sources.iter();
     let is_sample = sources.map(|source| source.name.as_str()).eq(SAMPLE);
     let mut out = Vec::new();
-    wire::about(&mut out, catalogue, is_sample, example.as_ref(), identifiers);
-    Ok(out)
+    wire::about(&mut out, manifest, is_sample, example, identifiers);
+    out
 }

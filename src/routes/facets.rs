@@ -4,11 +4,14 @@
 use std::sync::Arc;
 
 use figdex_index::{Catalogue, Meter};
+use figdex_opensearch::Generation;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::unanswered;
 use super::with;
+use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
 use crate::limits::Span;
@@ -28,9 +31,13 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
 }
 
 async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
-    let (catalogue, settings) = (state.catalogue(), state.settings());
-    let request = FacetsRequest::parse(query, catalogue.vocabulary(), settings.unknown_enum);
+    let (engine, settings) = (state.engine(), state.settings());
+    let request = FacetsRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
     let request = request.map_err(OpenError::Invalid)?;
+    let catalogue = match engine {
+        Engine::Local(catalogue) => catalogue,
+        Engine::OpenSearch(generation) => return facets_of(&generation, &request).await,
+    };
     if let Some(json) = facets(&catalogue, &request, &Meter::inline())? {
         return Ok(json);
     }
@@ -43,6 +50,21 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     Ok(json.ok_or(ApiError::Unavailable)?)
 }
 
+/// The facets of a cluster as JSON.
+async fn facets_of(generation: &Generation, request: &FacetsRequest) -> Result<Vec<u8>, OpenError> {
+    let found = match request.is_impossible {
+        true => None,
+        false => {
+            let id = request::id();
+            let found = generation.facets(&request.question, Some(id.as_str())).await;
+            Some(found.map_err(unanswered)?)
+        }
+    };
+    let mut out = Vec::new();
+    write(&mut out, generation.vocabulary(), request, found.as_ref());
+    Ok(out)
+}
+
 /// The facets as JSON; `None` when they take more work than the meter allows.
 fn facets(
     catalogue: &Catalogue,
@@ -51,7 +73,7 @@ fn facets(
 ) -> Result<Option<Vec<u8>>, ApiError> {
     let mut out = Vec::new();
     if request.is_impossible {
-        write(&mut out, catalogue, request, None);
+        write(&mut out, catalogue.vocabulary(), request, None);
         return Ok(Some(out));
     }
     let found = catalogue.facets(&request.question, meter).map_err(|error| {
@@ -59,7 +81,7 @@ fn facets(
         ApiError::Internal
     })?;
     Ok(found.map(|found| {
-        write(&mut out, catalogue, request, Some(&found));
+        write(&mut out, catalogue.vocabulary(), request, Some(&found));
         out
     }))
 }

@@ -1,5 +1,6 @@
 //! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server is ready as soon as it
-//! answers, because it opens its index first. The answers for operators also say how the program
+//! answers, because it opens its index first; and not ready while no host of the cluster that holds
+//! its index answers. The answers for operators also say how the program
 //! was built, which generation it serves and how old that is. Where operators have a separate
 //! address, the public answers have only the status, and that of `/healthz` the version.
 
@@ -10,10 +11,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderValue, Method, header};
+use warp::http::{HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
 use super::with;
+use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::gate;
 use crate::gate::reply::JSON;
@@ -21,18 +23,30 @@ use crate::request::Route;
 use crate::state::State;
 
 /// The routes on the public address, where operators have a separate one.
-pub(super) fn brief() -> BoxedFilter<(Response,)> {
+pub(super) fn brief(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz")
         .map(|| (Route::Health, json!({"status": "ok", "version": figdex_build_info::VERSION})));
-    let ready = warp::path!("readyz").map(|| (Route::Ready, json!({"status": "ready"})));
+    let ready = warp::path!("readyz")
+        .and(with(state))
+        .map(|state: Arc<State>| (Route::Ready, json!({"status": status(&state.engine())})));
     answering(health.or(ready).unify().boxed())
 }
+
+/// The status of a server, as `/readyz` says it.
+fn status(engine: &Engine) -> &'static str {
+    if engine.answers() { READY } else { "unavailable" }
+}
+
+const READY: &str = "ready";
 
 /// The routes for operators.
 pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let health = warp::path!("healthz").map(|| (Route::Health, build()));
     let ready = warp::path!("readyz").and(with(state)).map(|state: Arc<State>| {
-        (Route::Ready, published(state.catalogue().manifest(), Timestamp::now()))
+        let engine = state.engine();
+        let mut facts = published(engine.manifest(), Timestamp::now());
+        facts["status"] = status(&engine).into();
+        (Route::Ready, facts)
     });
     answering(health.or(ready).unify().boxed())
 }
@@ -54,7 +68,7 @@ fn published(manifest: &Manifest, now: Timestamp) -> Value {
     let built: Option<Timestamp> = manifest.built_at.parse().ok();
     let age_seconds = built.map(|built| (now.as_second() - built.as_second()).max(0));
     json!({
-        "status": "ready",
+        "status": READY,
         "generation": manifest.generation,
         "instruments": manifest.instruments,
         "bytes": manifest.bytes(),
@@ -71,7 +85,11 @@ fn answering(facts: BoxedFilter<((Route, Value),)>) -> BoxedFilter<(Response,)> 
 
 fn answer((route, facts): (Route, Value), method: &Method) -> Result<Response, ApiError> {
     gate::read_only(route, method)?;
+    let is_ready = route != Route::Ready || facts["status"] == READY;
     let mut reply = Response::new(facts.to_string().into());
+    if !is_ready {
+        *reply.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    }
     let headers = reply.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
     // An answer from a cache would hide the present state.

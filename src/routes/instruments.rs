@@ -4,11 +4,14 @@
 use std::sync::Arc;
 
 use figdex_index::{Catalogue, Figi};
+use figdex_opensearch::Generation;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::unanswered;
 use super::with;
+use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
 use crate::request::Route;
@@ -29,9 +32,16 @@ async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     let figi = Figi::parse(figi);
     let figi =
         figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
-    let (catalogue, settings) = (state.catalogue(), state.settings());
+    let (engine, settings) = (state.engine(), state.settings());
     let identifiers =
         if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
+    let catalogue = match engine {
+        Engine::Local(catalogue) => catalogue,
+        Engine::OpenSearch(generation) => {
+            let found = instrument_of(&generation, figi, identifiers).await.map_err(unanswered)?;
+            return found.ok_or(NONE);
+        }
+    };
     // Heavy work: a block is decompressed, and a family may have many rows.
     let found =
         state.pools().instruments.run(move || instrument(&catalogue, figi, identifiers)).await?;
@@ -39,7 +49,32 @@ async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
         tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
         ApiError::Internal
     })?;
-    found.ok_or(OpenError::NotFound("No instrument has this FIGI."))
+    found.ok_or(NONE)
+}
+
+const NONE: OpenError = OpenError::NotFound("No instrument has this FIGI.");
+
+/// As [`instrument`], of a cluster.
+async fn instrument_of(
+    generation: &Generation,
+    figi: Figi,
+    identifiers: Identifiers,
+) -> figdex_opensearch::Result<Option<Vec<u8>>> {
+    let id = request::id();
+    let id = Some(id.as_str());
+    let mut out = Vec::new();
+    if let Some(stored) = generation.find(figi, id).await? {
+        let (rows, hit, family) = generation.family(stored, id).await?;
+        let instrument = rows.stored(hit).instrument();
+        request::add_rows(1);
+        wire::instrument(&mut out, &rows, (hit, &instrument), &family, identifiers);
+    } else if let Some(kin) = generation.find_kin(figi, id).await? {
+        let (rows, _, family) = generation.family(kin, id).await?;
+        wire::family(&mut out, &rows, &family);
+    } else {
+        return Ok(None);
+    }
+    Ok(Some(out))
 }
 
 /// The instrument and its family as JSON, or only the family for the FIGI of a share class or of a

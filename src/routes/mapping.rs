@@ -5,18 +5,23 @@ use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Hit, IdType, Located, Lookup, Meter, TakesMore, TooManyHits};
+use figdex_index::{
+    Catalogue, Hit, IdType, Lookup, Meter, RowSource, TakesMore, TooManyHits, Vocabulary,
+};
+use figdex_opensearch::{Generation, Located, LookupBounds};
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::contained::{Panicked, contained};
+use super::unanswered;
 use super::with;
 use crate::config::UnknownEnum;
+use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::gate::Action;
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
-use crate::limits::{INLINE_BODY_BYTES_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::limits::{INLINE_BODY_BYTES_MAX, INLINE_ROWS_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
 use crate::observe::jobs::Outcome;
 use crate::pieces::Pieces;
 use crate::state::State;
@@ -32,34 +37,35 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
     gate::pass(&state, request, Action::Mapping(version), async |call| {
         let Call { admitted, body } = call;
         let body = body.read().await?;
-        let mapper = Mapper {
-            version,
-            unknown_enum: state.settings().unknown_enum,
-            catalogue: state.catalogue(),
-            state: state.clone(),
+        let (unknown_enum, shared) = (state.settings().unknown_enum, state.clone());
+        let mapper = match state.engine() {
+            Engine::Local(engine) => Mapper { version, unknown_enum, engine, state: shared },
+            Engine::OpenSearch(engine) => {
+                let mapper = Mapper { version, unknown_enum, engine, state: shared };
+                return mapper.answer_of_cluster(&body, &admitted).await;
+            }
         };
         let answer = if body.len() > INLINE_BODY_BYTES_MAX {
             let read_and_answer = move |meter: &Meter| {
-                let jobs = mapper.read(&body, &admitted)?;
+                let jobs = mapper.read(&body, mapper.engine.vocabulary(), &admitted)?;
                 Ok::<_, ApiError>(mapper.answer(&jobs, meter))
             };
             state.pools().answers.run_metered(read_and_answer).await??
         } else {
-            let jobs = mapper.read(&body, &admitted)?;
+            let jobs = mapper.read(&body, mapper.engine.vocabulary(), &admitted)?;
             // A few rows are written faster than another thread wakes up; many rows would delay
             // other requests.
             match mapper.look_up(&jobs, &Meter::inline()) {
                 Some(found) if found.hits.len() <= INLINE_ROWS_MAX => {
-                    mapper.write(&jobs.verdicts, &found, &Meter::unlimited())
+                    mapper.write(&*mapper.engine, &jobs.verdicts, &found, &Meter::unlimited())
                 }
                 Some(found) => {
                     let verdicts = jobs.verdicts;
                     drop(body);
-                    state
-                        .pools()
-                        .answers
-                        .run_metered(move |meter| mapper.write(&verdicts, &found, meter))
-                        .await?
+                    let write = move |meter: &Meter| {
+                        mapper.write(&*mapper.engine, &verdicts, &found, meter)
+                    };
+                    state.pools().answers.run_metered(write).await?
                 }
                 None => {
                     let jobs = jobs.into_owned();
@@ -78,15 +84,11 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
     .await
 }
 
-/// The most rows that are written on a serving thread: at 0.4 to 0.9 µs a row, a third of a
-/// millisecond's work (engine 5).
-const INLINE_ROWS_MAX: usize = 500;
-
 /// Everything, besides the body, on which the answer to a request depends.
-struct Mapper {
+struct Mapper<E> {
     version: Version,
     unknown_enum: UnknownEnum,
-    catalogue: Arc<Catalogue>,
+    engine: Arc<E>,
     /// For the metrics.
     state: Arc<State>,
 }
@@ -120,14 +122,19 @@ impl Jobs<'_> {
     }
 }
 
-impl Mapper {
+impl<E> Mapper<E> {
     /// Reads and checks the jobs of a body, and counts them against the caller's limit.
     ///
     /// # Errors
     /// The error of the whole request: a body of another shape, too many jobs, or a value outside
     /// its set.
-    fn read<'a>(&self, body: &'a [u8], admitted: &Admitted) -> Result<Jobs<'a>, ApiError> {
-        let (version, vocabulary) = (self.version, self.catalogue.vocabulary());
+    fn read<'a>(
+        &self,
+        body: &'a [u8],
+        vocabulary: &Vocabulary,
+        admitted: &Admitted,
+    ) -> Result<Jobs<'a>, ApiError> {
+        let version = self.version;
         // Each job is checked as soon as it is read: a lookup is smaller than a job.
         let checked = wire::jobs(body, version, admitted.jobs_max, |job: Job<'a>| {
             let checked = contained(|| {
@@ -163,15 +170,64 @@ impl Mapper {
         Ok(Jobs { verdicts: verdicts.collect(), lookups })
     }
 
+    /// Writes the answer; `None` when the client has gone.
+    fn write(
+        &self,
+        rows: &impl RowSource,
+        verdicts: &[TypedVerdict],
+        found: &Found,
+        meter: &Meter,
+    ) -> Option<Pieces> {
+        let version = self.version;
+        let Found { ranges, hits } = found;
+        request::add_rows(hits.len());
+        // This only touches memory: a row that cannot be read fails where it is written.
+        drop(contained(|| rows.read_ahead(hits)));
+        let mut ranges = ranges.iter();
+        let mut out = Pieces::with_room(wire::ROW_BYTES * verdicts.len().max(hits.len()));
+        let mut tally = self.state.metrics().mapping_jobs.tally();
+        wire::array_in_pieces(&mut out, verdicts, |out, (id_type, verdict)| {
+            // The rest of an answer is not written when the client has gone.
+            if meter.check().is_err() {
+                return;
+            }
+            let start = out.mark();
+            let result = match verdict {
+                Verdict::Failed(fault) => JobResult::Error(fault),
+                Verdict::Impossible => JobResult::NoMatch,
+                Verdict::Asks => match ranges.next() {
+                    Some(Err(fault)) => JobResult::Error(fault),
+                    Some(Ok(range)) if !range.is_empty() => JobResult::Hits(&hits[range.clone()]),
+                    Some(Ok(_)) | None => JobResult::NoMatch,
+                },
+            };
+            let mut outcome = match result {
+                JobResult::Hits(_) => Outcome::Found,
+                JobResult::NoMatch => Outcome::NotFound,
+                JobResult::Error(_) => Outcome::Invalid,
+            };
+            if contained(|| job_result::write(out, version, rows, result)).is_err() {
+                out.truncate(start);
+                job_result::write(out, version, rows, JobResult::Error(UNEXPECTED));
+                outcome = Outcome::Invalid;
+            }
+            tally.add(*id_type, outcome);
+        });
+        out.shrink();
+        meter.check().is_ok().then_some(out)
+    }
+}
+
+impl Mapper<Catalogue> {
     /// The answer to the jobs; `None` when it takes more work than the meter allows.
     fn answer(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Pieces> {
         let found = self.look_up(jobs, meter)?;
-        self.write(&jobs.verdicts, &found, meter)
+        self.write(&*self.engine, &jobs.verdicts, &found, meter)
     }
 
     /// The hits of the jobs; `None` when the lookups take more work than the meter allows.
     fn look_up(&self, jobs: &Jobs<'_>, meter: &Meter) -> Option<Found> {
-        let (lookups, catalogue) = (&jobs.lookups[..], &*self.catalogue);
+        let (lookups, catalogue) = (&jobs.lookups[..], &*self.engine);
         // When the steps that the jobs share panic, each job is looked up by itself.
         let mut located = match contained(|| catalogue.locate(lookups, meter)) {
             Ok(Err(TakesMore)) => return None,
@@ -201,46 +257,29 @@ impl Mapper {
         }
         Some(Found { ranges, hits })
     }
+}
 
-    /// Writes the answer; `None` when the client has gone.
-    fn write(&self, verdicts: &[TypedVerdict], found: &Found, meter: &Meter) -> Option<Pieces> {
-        let (version, catalogue) = (self.version, &*self.catalogue);
-        let Found { ranges, hits } = found;
-        request::add_rows(hits.len());
-        // This only touches memory: a row that cannot be read fails where it is written.
-        drop(contained(|| catalogue.read_ahead(hits)));
-        let mut ranges = ranges.iter();
-        let mut out = Pieces::with_room(wire::ROW_BYTES * verdicts.len().max(hits.len()));
-        let mut tally = self.state.metrics().mapping_jobs.tally();
-        wire::array_in_pieces(&mut out, verdicts, |out, (id_type, verdict)| {
-            // The rest of an answer is not written when the client has gone.
-            if meter.check().is_err() {
-                return;
-            }
-            let start = out.mark();
-            let result = match verdict {
-                Verdict::Failed(fault) => JobResult::Error(fault),
-                Verdict::Impossible => JobResult::NoMatch,
-                Verdict::Asks => match ranges.next() {
-                    Some(Err(fault)) => JobResult::Error(fault),
-                    Some(Ok(range)) if !range.is_empty() => JobResult::Hits(&hits[range.clone()]),
-                    Some(Ok(_)) | None => JobResult::NoMatch,
-                },
-            };
-            let mut outcome = match result {
-                JobResult::Hits(_) => Outcome::Found,
-                JobResult::NoMatch => Outcome::NotFound,
-                JobResult::Error(_) => Outcome::Invalid,
-            };
-            if contained(|| job_result::write(out, version, catalogue, result)).is_err() {
-                out.truncate(start);
-                job_result::write(out, version, catalogue, JobResult::Error(UNEXPECTED));
-                outcome = Outcome::Invalid;
-            }
-            tally.add(*id_type, outcome);
-        });
-        out.shrink();
-        meter.check().is_ok().then_some(out)
+impl Mapper<Generation> {
+    /// The answer of a cluster to the jobs of a body.
+    async fn answer_of_cluster(self, body: &[u8], admitted: &Admitted) -> Result<Pieces, ApiError> {
+        let jobs = self.read(body, self.engine.vocabulary(), admitted)?;
+        let bounds = LookupBounds { each_max: JOB_ROWS_MAX, all_max: REQUEST_ROWS_MAX };
+        let id = request::id();
+        let located = self.engine.lookup(&jobs.lookups, bounds, Some(id.as_str())).await;
+        let Located { rows, hits, ranges } = located.map_err(unanswered)?;
+        let fault = |count: u64| match count > JOB_ROWS_MAX as u64 {
+            true => too_many_of_job(JOB_ROWS_MAX),
+            false => too_many_of_request(),
+        };
+        let ranges = ranges.into_iter().map(|range| range.map_err(fault)).collect();
+        let (found, verdicts) = (Found { ranges, hits }, jobs.verdicts);
+        let (state, is_small) = (self.state.clone(), found.hits.len() <= INLINE_ROWS_MAX);
+        let write = move |meter: &Meter| self.write(&rows, &verdicts, &found, meter);
+        let answer = match is_small {
+            true => write(&Meter::unlimited()),
+            false => state.pools().answers.run_metered(write).await?,
+        };
+        answer.ok_or(ApiError::Unavailable)
     }
 }
 
@@ -257,19 +296,27 @@ const UNEXPECTED: &str = "There was an error while processing this job.";
 
 /// Appends the hits of one lookup, unless they exceed a bound (contract 4.16, 4.17).
 fn find(
-    located: &mut Located<'_>,
+    located: &mut figdex_index::Located<'_>,
     place: usize,
     hits: &mut Vec<Hit>,
 ) -> Result<Result<(), Fault>, TakesMore> {
     let before = hits.len();
     if let Err(TooManyHits { hits_max }) = located.find(place, JOB_ROWS_MAX, hits)? {
-        let fault = format!("A job may find {hits_max} FIGIs; this one finds more.");
-        return Ok(Err(fault.into()));
+        return Ok(Err(too_many_of_job(hits_max)));
     }
     if hits.len() > REQUEST_ROWS_MAX {
         hits.truncate(before);
-        let fault = format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.");
-        return Ok(Err(fault.into()));
+        return Ok(Err(too_many_of_request()));
     }
     Ok(Ok(()))
+}
+
+/// The fault of a job beyond contract 4.16.
+fn too_many_of_job(hits_max: usize) -> Fault {
+    format!("A job may find {hits_max} FIGIs; this one finds more.").into()
+}
+
+/// The fault of a job beyond contract 4.17.
+fn too_many_of_request() -> Fault {
+    format!("The jobs of one request may find {REQUEST_ROWS_MAX} FIGIs in all.").into()
 }

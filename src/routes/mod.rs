@@ -27,6 +27,13 @@ use warp::reply::Response;
 use crate::error::ApiError;
 use crate::state::State;
 
+/// The error of a request that a cluster did not answer. The log says why.
+fn unanswered(error: figdex_opensearch::Error) -> ApiError {
+    let (reason, request_id) = (figdex_index::chain(&error), crate::request::id());
+    tracing::error!(reason, %request_id, "the cluster did not answer");
+    ApiError::Unavailable
+}
+
 /// The whole server on one address. A path that no route takes is answered with 404.
 pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let operators = operators(state.clone());
@@ -35,7 +42,12 @@ pub fn service(state: Arc<State>) -> BoxedFilter<(Response,)> {
 
 /// The public address of a server whose operators have a separate one (`--admin-listen`).
 pub fn public(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    clients(state.clone()).or(health::brief()).unify().or(unknown_path(state)).unify().boxed()
+    clients(state.clone())
+        .or(health::brief(state.clone()))
+        .unify()
+        .or(unknown_path(state))
+        .unify()
+        .boxed()
 }
 
 /// The separate address of operators.

@@ -28,10 +28,10 @@ async fn handle(version: Version, head: Head, state: Arc<State>) -> Response {
 /// The document. It is made for each request, which is heavy work: it takes a millisecond, in which
 /// many small answers could be made.
 async fn answer(version: Version, state: &Arc<State>) -> Result<Vec<u8>, OpenError> {
-    let (catalogue, shared) = (state.catalogue(), state.clone());
+    let (engine, shared) = (state.engine(), state.clone());
     let make = move || {
         let per_request = shared.limits().per_request;
-        openapi::document(version, shared.settings(), per_request, catalogue.vocabulary())
+        openapi::document(version, shared.settings(), per_request, engine.vocabulary())
     };
     Ok(state.pools().schema.run(make).await?)
 }

@@ -2,16 +2,19 @@
 //! at a time (contract 8). Both find the same rows. A search gives first those that a
 //! person would want first; a filter gives them in FIGI order, with the count of all.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use figdex_index::{Catalogue, Hit, INLINE_UNITS_MAX, Meter, Place, Search};
+use figdex_index::Fetched;
+use figdex_index::{Catalogue, Hit, INLINE_UNITS_MAX, Meter, Place, RowSource, Search, Vocabulary};
+use figdex_opensearch::Generation;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::unanswered;
 use super::with;
 use crate::config::{SearchEnvelope, Settings, UnknownEnum};
+use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::gate::call::{Incoming, incoming};
 use crate::gate::{Action, Body};
@@ -19,7 +22,7 @@ use crate::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{
-    Checked, Cursor, Fault, INVALID_START, QueryDigest, SearchRequest, SearchResult, Several,
+    Checked, Cursor, INVALID_START, QueryDigest, SearchRequest, SearchResult, Several,
     search_result,
 };
 use crate::{gate, request};
@@ -69,21 +72,31 @@ async fn answer(
     body: Body,
     state: &Arc<State>,
 ) -> Result<Vec<u8>, ApiError> {
-    let catalogue = state.catalogue();
+    let catalogue = match state.engine() {
+        Engine::Local(catalogue) => catalogue,
+        Engine::OpenSearch(generation) => {
+            let vocabulary = generation.vocabulary();
+            let question = Question::read(endpoint, version, &body, vocabulary, state.settings())?;
+            return question.answer_of(&generation).await;
+        }
+    };
     let answer = if body.len() > INLINE_BODY_BYTES_MAX {
         let shared = state.clone();
         let read_and_answer = move |meter: &Meter| {
-            let settings = shared.settings();
-            Question::read(endpoint, version, &body, catalogue, settings)?.answer(meter)
+            let (vocabulary, settings) = (catalogue.vocabulary(), shared.settings());
+            let question = Question::read(endpoint, version, &body, vocabulary, settings)?;
+            question.answer(&catalogue, meter)
         };
         state.pools().answers.run_metered(read_and_answer).await??
     } else {
-        let question = Question::read(endpoint, version, &body, catalogue, state.settings())?;
+        let (vocabulary, settings) = (catalogue.vocabulary(), state.settings());
+        let question = Question::read(endpoint, version, &body, vocabulary, settings)?;
         drop(body);
-        match question.answer(&Meter::of(endpoint.inline_units()))? {
+        match question.answer(&catalogue, &Meter::of(endpoint.inline_units()))? {
             Some(answer) => Some(answer),
             None => {
-                state.pools().answers.run_metered(move |meter| question.answer(meter)).await??
+                let answer = move |meter: &Meter| question.answer(&catalogue, meter);
+                state.pools().answers.run_metered(answer).await??
             }
         }
     };
@@ -91,15 +104,23 @@ async fn answer(
     answer.ok_or(ApiError::Unavailable)
 }
 
-/// A request that was read and checked, with the catalogue that answers it.
+/// A request that was read and checked.
 struct Question {
     endpoint: Endpoint,
     version: Version,
-    /// The fault for the answer; or else the search, `None` when no row can match it, and the text
-    /// of `start`, the cursor from which it continues.
-    asked: Result<(Option<Search>, Option<String>), Fault>,
+    /// The page that is asked for; or else the result without asking.
+    asked: Result<Asked, SearchResult>,
     envelope: SearchEnvelope,
-    catalogue: Arc<Catalogue>,
+}
+
+/// A page that is asked for.
+struct Asked {
+    search: Search,
+    query: QueryDigest,
+    /// The place after which it begins.
+    after: Option<Place>,
+    /// Its number, from 1.
+    pages: u8,
 }
 
 impl Question {
@@ -107,68 +128,52 @@ impl Question {
         endpoint: Endpoint,
         version: Version,
         body: &[u8],
-        catalogue: Arc<Catalogue>,
+        vocabulary: &Vocabulary,
         settings: &Settings,
     ) -> Result<Self, ApiError> {
         let request = SearchRequest::parse(body, version)?;
         let several = if settings.strict_contract { Several::No } else { Several::Yes };
-        let Checked { enums_hold, question } = request.check(catalogue.vocabulary(), several);
+        let Checked { enums_hold, question } = request.check(vocabulary, several);
         if settings.unknown_enum == UnknownEnum::Reject && !enums_hold {
             return Err(ApiError::InvalidEnumField);
         }
-        let asked = question.and_then(|search| Ok((search, request.start()?.map(Cow::into_owned))));
-        Ok(Self { endpoint, version, asked, envelope: settings.search_envelope, catalogue })
-    }
-
-    /// The answer; `None` when it takes more work than the meter allows.
-    fn answer(&self, meter: &Meter) -> Result<Option<Vec<u8>>, ApiError> {
-        let Some(answer) = self.find(meter)? else { return Ok(None) };
-        let mut out = Vec::new();
-        search_result::write(&mut out, self.version, self.envelope, &self.catalogue, &answer);
-        Ok(Some(out))
-    }
-
-    fn find(&self, meter: &Meter) -> Result<Option<SearchResult>, ApiError> {
-        let (search, start) = match &self.asked {
-            Ok((Some(search), start)) => (search, start),
-            // A question that finds nothing has no second page (contract 11.5).
-            Ok((None, Some(_))) => return Ok(Some(SearchResult::Error(INVALID_START.into()))),
-            Ok((None, None)) => {
-                let total = (self.endpoint == Endpoint::Filter).then_some(0);
-                return Ok(Some(SearchResult::Rows { hits: Vec::new(), next: None, total }));
+        let asked = match question.and_then(|search| Ok((search, request.start()?))) {
+            Ok((Some(search), start)) => {
+                Asked::new(endpoint.name(version), search, start.as_deref(), vocabulary)
             }
-            Err(fault) => return Ok(Some(SearchResult::Error(fault.clone()))),
+            // A question that finds nothing has no second page (contract 11.5).
+            Ok((None, Some(_))) => Err(SearchResult::Error(INVALID_START.into())),
+            Ok((None, None)) => {
+                let total = (endpoint == Endpoint::Filter).then_some(0);
+                Err(SearchResult::Rows { hits: Vec::new(), next: None, total })
+            }
+            Err(fault) => Err(SearchResult::Error(fault)),
         };
-        let query =
-            QueryDigest::new(self.endpoint.name(self.version), search, self.catalogue.vocabulary());
-        let after = match start.as_ref().map(|start| Cursor::decode(start, query)) {
-            None => None,
-            Some(Some(cursor)) => Some(cursor),
-            Some(None) => return Ok(Some(SearchResult::Error(INVALID_START.into()))),
+        Ok(Self { endpoint, version, asked, envelope: settings.search_envelope })
+    }
+
+    /// The answer of a catalogue; `None` when it takes more work than the meter allows.
+    fn answer(&self, catalogue: &Catalogue, meter: &Meter) -> Result<Option<Vec<u8>>, ApiError> {
+        let asked = match &self.asked {
+            Ok(asked) => asked,
+            Err(result) => return Ok(Some(self.written(catalogue, result))),
         };
-        let pages = after.map_or(0, |cursor| cursor.pages) + 1;
-        let found = self.page(search, after.map(|cursor| cursor.place), meter);
-        let found = found.map_err(|error| {
+        let found = self.page(asked, catalogue, meter).map_err(|error| {
             tracing::error!(%error, request_id = %request::id(), "a search failed");
             ApiError::Internal
         })?;
-        let Some((hits, next, total)) = found else { return Ok(None) };
-        request::add_rows(hits.len());
-        let next = next.filter(|_| pages < PAGES_MAX);
-        let next = next.map(|place| Cursor { pages, place }.encode(query));
-        Ok(Some(SearchResult::Rows { hits, next, total }))
+        Ok(found.map(|found| self.written(catalogue, &asked.result(found))))
     }
 
     fn page(
         &self,
-        search: &Search,
-        after: Option<Place>,
+        Asked { search, after, .. }: &Asked,
+        catalogue: &Catalogue,
         meter: &Meter,
     ) -> figdex_index::Result<Option<Found>> {
-        let catalogue = &self.catalogue;
         match self.endpoint {
             Endpoint::Search => {
-                let page = catalogue.search(search, after, PAGE_ROWS_MAX, meter)?;
+                let page = catalogue.search(search, *after, PAGE_ROWS_MAX, meter)?;
                 Ok(page.map(|page| (page.hits, page.next, None)))
             }
             Endpoint::Filter => {
@@ -178,6 +183,63 @@ impl Question {
                 Ok(page.map(|page| (page.hits, page.next.map(Place::of_figi), Some(total))))
             }
         }
+    }
+
+    /// The answer of a cluster.
+    async fn answer_of(&self, generation: &Generation) -> Result<Vec<u8>, ApiError> {
+        let asked = match &self.asked {
+            Ok(asked) => asked,
+            Err(result) => return Ok(self.written(&Fetched::default(), result)),
+        };
+        let (search, id) = (&asked.search, request::id());
+        let id = Some(id.as_str());
+        let found = match self.endpoint {
+            Endpoint::Search => {
+                let found = generation.search(search, asked.after, PAGE_ROWS_MAX, id).await;
+                found.map(|(rows, page)| (rows, (page.hits, page.next, None)))
+            }
+            Endpoint::Filter => {
+                let after = asked.after.map(|place| place.figi);
+                let found = generation.filter(search, after, PAGE_ROWS_MAX, id).await;
+                found.map(|(rows, page, total)| {
+                    (rows, (page.hits, page.next.map(Place::of_figi), Some(total)))
+                })
+            }
+        };
+        let (rows, found) = found.map_err(unanswered)?;
+        Ok(self.written(&rows, &asked.result(found)))
+    }
+
+    fn written(&self, rows: &impl RowSource, result: &SearchResult) -> Vec<u8> {
+        let mut out = Vec::new();
+        search_result::write(&mut out, self.version, self.envelope, rows, result);
+        out
+    }
+}
+
+impl Asked {
+    /// The page that a request asks for; or else the result that says why not.
+    fn new(
+        endpoint: &str,
+        search: Search,
+        start: Option<&str>,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, SearchResult> {
+        let query = QueryDigest::new(endpoint, &search, vocabulary);
+        let after = match start.map(|start| Cursor::decode(start, query)) {
+            None => None,
+            Some(Some(cursor)) => Some(cursor),
+            Some(None) => return Err(SearchResult::Error(INVALID_START.into())),
+        };
+        let pages = after.map_or(0, |cursor| cursor.pages) + 1;
+        Ok(Self { search, query, after: after.map(|cursor| cursor.place), pages })
+    }
+
+    fn result(&self, (hits, next, total): Found) -> SearchResult {
+        request::add_rows(hits.len());
+        let next = next.filter(|_| self.pages < PAGES_MAX);
+        let next = next.map(|place| Cursor { pages: self.pages, place }.encode(self.query));
+        SearchResult::Rows { hits, next, total }
     }
 }
 

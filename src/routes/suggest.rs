@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 
-use figdex_index::{Begun, Catalogue, Meter};
+use figdex_index::{Begun, Catalogue, Meter, RowSource, Suggestion, Vocabulary};
+use figdex_opensearch::Generation;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
+use super::unanswered;
 use super::with;
+use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
 use crate::limits::Span;
@@ -28,9 +31,13 @@ async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
 }
 
 async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
-    let (catalogue, settings) = (state.catalogue(), state.settings());
-    let request = SuggestRequest::parse(query, catalogue.vocabulary(), settings.unknown_enum);
+    let (engine, settings) = (state.engine(), state.settings());
+    let request = SuggestRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
     let request = request.map_err(OpenError::Invalid)?;
+    let catalogue = match engine {
+        Engine::Local(catalogue) => catalogue,
+        Engine::OpenSearch(generation) => return suggestions_of(&generation, &request).await,
+    };
     let mut begun = Begun::default();
     if let Some(json) = suggestions(&catalogue, &request, &mut begun, &Meter::inline())? {
         return Ok(json);
@@ -43,6 +50,22 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
         .await??;
     // In a turn it has no bound, and ends early only when the client has gone.
     Ok(json.ok_or(ApiError::Unavailable)?)
+}
+
+/// The suggestions of a cluster as JSON.
+async fn suggestions_of(
+    generation: &Generation,
+    request: &SuggestRequest,
+) -> Result<Vec<u8>, OpenError> {
+    let (rows, found) = match request.is_impossible {
+        true => Default::default(),
+        false => {
+            let id = request::id();
+            let found = generation.suggest(&request.suggest, request.limit, Some(id.as_str()));
+            found.await.map_err(unanswered)?
+        }
+    };
+    Ok(written((&rows, generation.vocabulary()), request, &found))
 }
 
 /// The suggestions as JSON; `None` when they take more work than the meter allows.
@@ -60,10 +83,16 @@ fn suggestions(
         tracing::error!(%error, request_id = %request::id(), "a suggestion failed");
         ApiError::Internal
     })?;
-    Ok(found.map(|found| {
-        request::add_rows(found.len());
-        let mut out = Vec::new();
-        wire::suggestions(&mut out, catalogue, request.suggest.keywords.text(), &found);
-        out
-    }))
+    Ok(found.map(|found| written((catalogue, catalogue.vocabulary()), request, &found)))
+}
+
+fn written(
+    rows: (&impl RowSource, &Vocabulary),
+    request: &SuggestRequest,
+    found: &[Suggestion],
+) -> Vec<u8> {
+    request::add_rows(found.len());
+    let mut out = Vec::new();
+    wire::suggestions(&mut out, rows, request.suggest.keywords.text(), found);
+    out
 }

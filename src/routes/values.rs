@@ -43,11 +43,11 @@ async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, A
     }
     let property = Property::from_name(key).filter(|property| version.has_values_of(*property));
     let property = property.ok_or(ApiError::BadRequest)?;
-    let catalogue = state.catalogue();
-    if catalogue.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
-        return Ok(wire::values(catalogue.vocabulary().values(property)));
+    let engine = state.engine();
+    if engine.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
+        return Ok(wire::values(engine.vocabulary().values(property)));
     }
-    state.pools().answers.run(move || wire::values(catalogue.vocabulary().values(property))).await
+    state.pools().answers.run(move || wire::values(engine.vocabulary().values(property))).await
 }
 
 /// The idTypes of a version, sorted like all lists of values (contract 7.4, 7.6).

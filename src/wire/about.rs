@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Catalogue, IdType, Instrument};
+use figdex_index::{IdType, Instrument, Manifest};
 
 use super::instrument::Identifiers;
 use super::json::string;
@@ -10,12 +10,11 @@ use super::json::string;
 /// Writes what the index holds. `example` is a well-known instrument.
 pub(crate) fn about(
     out: &mut Vec<u8>,
-    catalogue: &Catalogue,
+    manifest: &Manifest,
     is_sample: bool,
     example: Option<&Instrument>,
     identifiers: Identifiers,
 ) {
-    let manifest = catalogue.manifest();
     write!(
         out,
         "{{\"instruments\":{},\"generation\":{},\"built\":",

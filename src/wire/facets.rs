@@ -2,9 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{
-    Catalogue, Facet, FacetCounts, FacetQuestion, Facets, Property, Search, Vocabulary,
-};
+use figdex_index::{Facet, FacetCounts, FacetQuestion, Facets, Property, Search, Vocabulary};
 
 use super::Fault;
 use super::json::{array, string};
@@ -87,7 +85,7 @@ fn facets(names: &str) -> Result<Vec<Facet>, Fault> {
 /// when no row can match.
 pub(crate) fn write(
     out: &mut Vec<u8>,
-    catalogue: &Catalogue,
+    vocabulary: &Vocabulary,
     request: &FacetsRequest,
     found: Option<&Facets>,
 ) {
@@ -103,7 +101,7 @@ pub(crate) fn write(
         let shown = &values[..values.len().min(request.limit)];
         array(out, shown, |out, &(value, count)| {
             out.extend_from_slice(b"{\"value\":");
-            string(out, catalogue.facet_value(*facet, value));
+            string(out, facet.value(value, vocabulary));
             write!(out, ",\"count\":{count}}}").expect(INFALLIBLE);
         });
         let without = total - counts.map_or(0, FacetCounts::rows);

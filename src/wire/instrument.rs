@@ -1,7 +1,7 @@
 //! One instrument with all that the index knows and may show, and its family (contract 16.5). Its
 //! rows are those of v3, with more members at the end.
 
-use figdex_index::{Branch, Catalogue, Family, Figi, Hit, IdType, IdValue, Instrument, Property};
+use figdex_index::{Branch, Family, Figi, Hit, IdType, IdValue, Instrument, Property, RowSource};
 
 use super::json::{array, reopen, string};
 use super::row;
@@ -21,13 +21,13 @@ const PROPERTIES: [Property; 4] =
 /// Writes the answer of `GET /instruments/{figi}`.
 pub(crate) fn instrument(
     out: &mut Vec<u8>,
-    catalogue: &Catalogue,
+    rows: &impl RowSource,
     (hit, instrument): (Hit, &Instrument),
     family: &Family,
     identifiers: Identifiers,
 ) {
     out.extend_from_slice(b"{\"instrument\":");
-    row::write(out, Version::V3, catalogue.row(hit));
+    row::write(out, Version::V3, rows.row(hit));
     reopen(out);
     for property in PROPERTIES {
         text(out, property.name(), instrument.property(property));
@@ -62,21 +62,21 @@ pub(crate) fn instrument(
         self::identifiers(out, instrument);
     }
     out.push(b'}');
-    end_with(out, catalogue, family);
+    end_with(out, rows, family);
 }
 
 /// Writes the answer of `GET /instruments/{figi}` for a FIGI that only other rows name.
-pub(crate) fn family(out: &mut Vec<u8>, catalogue: &Catalogue, family: &Family) {
+pub(crate) fn family(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     out.extend_from_slice(b"{\"instrument\":null");
-    end_with(out, catalogue, family);
+    end_with(out, rows, family);
 }
 
 /// Writes the family as the last member.
-fn end_with(out: &mut Vec<u8>, catalogue: &Catalogue, family: &Family) {
+fn end_with(out: &mut Vec<u8>, rows: &impl RowSource, family: &Family) {
     out.extend_from_slice(b",\"family\":{\"shareClassFIGI\":");
     figi_or_null(out, family.share_class_figi);
     out.extend_from_slice(b",\"composites\":");
-    array(out, &family.composites, |out, branch| self::branch(out, catalogue, branch));
+    array(out, &family.composites, |out, branch| self::branch(out, rows, branch));
     let truncated: &[u8] = if family.is_truncated { b"true" } else { b"false" };
     out.extend_from_slice(b",\"truncated\":");
     out.extend_from_slice(truncated);
@@ -102,24 +102,24 @@ fn identifiers(out: &mut Vec<u8>, instrument: &Instrument) {
     out.push(b'}');
 }
 
-fn branch(out: &mut Vec<u8>, catalogue: &Catalogue, branch: &Branch) {
+fn branch(out: &mut Vec<u8>, rows: &impl RowSource, branch: &Branch) {
     out.extend_from_slice(b"{\"compositeFIGI\":");
     figi_or_null(out, branch.composite_figi);
     out.extend_from_slice(b",\"composite\":");
     match branch.composite {
-        Some(composite) => venue(out, catalogue, composite),
+        Some(composite) => venue(out, rows, composite),
         None => out.extend_from_slice(b"null"),
     }
     out.extend_from_slice(b",\"venues\":");
-    array(out, &branch.venues, |out, hit| venue(out, catalogue, *hit));
+    array(out, &branch.venues, |out, hit| venue(out, rows, *hit));
     out.push(b'}');
 }
 
 /// Writes a row with its market segment.
-fn venue(out: &mut Vec<u8>, catalogue: &Catalogue, hit: Hit) {
-    row::write(out, Version::V3, catalogue.row(hit));
+fn venue(out: &mut Vec<u8>, rows: &impl RowSource, hit: Hit) {
+    row::write(out, Version::V3, rows.row(hit));
     reopen(out);
-    text(out, "micCode", catalogue.mic_code(hit));
+    text(out, "micCode", rows.mic_code(hit).as_deref());
     out.push(b'}');
 }
 

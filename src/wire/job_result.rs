@@ -1,6 +1,6 @@
 //! The result of one mapping job: rows, a warning or an error (contract 4.2).
 
-use figdex_index::{Catalogue, Hit};
+use figdex_index::{Hit, RowSource};
 
 use super::json::{array_in_pieces, message};
 use super::row;
@@ -20,7 +20,7 @@ pub(crate) enum JobResult<'a> {
 pub(crate) fn write(
     out: &mut Pieces,
     version: Version,
-    catalogue: &Catalogue,
+    rows: &impl RowSource,
     result: JobResult<'_>,
 ) {
     match result {
@@ -29,7 +29,7 @@ pub(crate) fn write(
         JobResult::Hits(hits) => {
             out.last().extend_from_slice(b"{\"data\":");
             let write = |out: &mut Pieces, hit: &Hit| {
-                row::write(out.last(), version, catalogue.row(*hit));
+                row::write(out.last(), version, rows.row(*hit));
             };
             array_in_pieces(out, hits, write);
             out.last().push(b'}');

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Catalogue, Hit};
+use figdex_index::{Hit, RowSource};
 
 use super::json::{array, message, string};
 use super::{Fault, row};
@@ -29,25 +29,25 @@ pub(crate) fn write(
     out: &mut Vec<u8>,
     version: Version,
     envelope: SearchEnvelope,
-    catalogue: &Catalogue,
+    rows: &impl RowSource,
     result: &SearchResult,
 ) {
     match envelope {
-        SearchEnvelope::Object => object(out, version, catalogue, result),
+        SearchEnvelope::Object => object(out, version, rows, result),
         SearchEnvelope::Array => {
-            array(out, &[result], |out, result| object(out, version, catalogue, result));
+            array(out, &[result], |out, result| object(out, version, rows, result));
         }
     }
 }
 
-fn object(out: &mut Vec<u8>, version: Version, catalogue: &Catalogue, result: &SearchResult) {
+fn object(out: &mut Vec<u8>, version: Version, rows: &impl RowSource, result: &SearchResult) {
     match result {
         SearchResult::Error(fault) => message(out, "error", fault),
         SearchResult::Rows { hits, next, total } => {
-            catalogue.read_ahead(hits);
+            rows.read_ahead(hits);
             out.reserve(row::ROW_BYTES * hits.len());
             out.extend_from_slice(b"{\"data\":");
-            array(out, hits, |out, hit| row::write(out, version, catalogue.row(*hit)));
+            array(out, hits, |out, hit| row::write(out, version, rows.row(*hit)));
             if let Some(next) = next {
                 out.extend_from_slice(b",\"next\":");
                 string(out, next);

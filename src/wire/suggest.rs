@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Catalogue, Matched, Suggest, Suggestion, Vocabulary, misspelling};
+use figdex_index::{Matched, RowSource, Suggest, Suggestion, Vocabulary, misspelling};
 
 use super::json::{array, reopen, string};
 use super::url_filters::{UrlFilters, keywords, once};
@@ -64,14 +64,14 @@ impl SuggestRequest {
 /// unless a row carries the text as an identifier.
 pub(crate) fn suggestions(
     out: &mut Vec<u8>,
-    catalogue: &Catalogue,
+    (rows, vocabulary): (&impl RowSource, &Vocabulary),
     text: &str,
     found: &[Suggestion],
 ) {
     out.reserve((row::ROW_BYTES + 64) * found.len());
     out.extend_from_slice(b"{\"data\":");
     array(out, found, |out, suggestion| {
-        row::write(out, Version::V3, catalogue.row(suggestion.hit));
+        row::write(out, Version::V3, rows.row(suggestion.hit));
         reopen(out);
         write!(out, ",\"listings\":{},\"matched\":", suggestion.listings)
             .expect("writing into memory does not fail");
@@ -80,7 +80,7 @@ pub(crate) fn suggestions(
         out.push(b'}');
     });
     let is_found = found.iter().any(|suggestion| suggestion.matched.identifier);
-    if !is_found && let Some(misspelling) = misspelling(text, catalogue.vocabulary()) {
+    if !is_found && let Some(misspelling) = misspelling(text, vocabulary) {
         out.extend_from_slice(b",\"finding\":");
         string(out, &misspelling.finding);
         out.extend_from_slice(b",\"correction\":");

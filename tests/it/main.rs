@@ -7,6 +7,7 @@
 //! | `abuse` | hostile clients, dumps and texts |
 //! | `server` | the program `figdex`: settings, addresses, log, and changes while it runs |
 //! | `command` | the program `figdex-ingest` |
+//! | `cluster` | an index in a cluster, where `FIGDEX_OPENSEARCH` names one |
 //! | `golden` | answers that are compared with recorded files |
 //! | `repository` | the README, the citations and the packaging |
 //! | `support` | what the tests share: servers, clients, data |
@@ -15,6 +16,7 @@
 
 mod abuse;
 mod api;
+mod cluster;
 mod command;
 mod golden;
 mod repository;

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use figdex_index::{Catalogue, Figi, Instrument, Property, Vocabulary};
+use figdex_opensearch::Generation;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::build::value_lists;
@@ -27,6 +28,9 @@ pub enum ExportError {
     /// The index cannot be read.
     #[error(transparent)]
     Index(#[from] figdex_index::Error),
+    /// The cluster does not give the index.
+    #[error(transparent)]
+    Cluster(#[from] figdex_opensearch::Error),
     /// The dump cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
@@ -44,7 +48,7 @@ pub enum ExportError {
     },
 }
 
-/// Writes every instrument of the generation, in FIGI order.
+/// Writes every instrument of a generation, in FIGI order.
 ///
 /// # Errors
 /// [`ExportError`], when the index cannot be read, `out` fails, or a value does not fit the
@@ -54,27 +58,66 @@ pub fn write(
     layout: Layout,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {
-    match layout {
-        Layout::Csv => {
-            let mut csv = csv::Writer::from_writer(out);
-            csv.write_record(columns().map(Column::name)).map_err(plain)?;
-            catalogue.instruments(|instrument| {
+    let mut dump = Dump::begin(layout, out)?;
+    catalogue.instruments(|instrument| dump.add(instrument))?;
+    dump.end()
+}
+
+/// As [`write()`], of a generation in a cluster.
+///
+/// # Errors
+/// As [`write()`].
+pub async fn write_of_cluster(
+    generation: &Generation,
+    layout: Layout,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let mut dump = Dump::begin(layout, out)?;
+    generation.instruments(|instrument| dump.add(instrument)).await?;
+    dump.end()
+}
+
+/// A dump that is being written.
+enum Dump<'a> {
+    Csv(Box<csv::Writer<&'a mut dyn Write>>),
+    JsonLines(&'a mut dyn Write),
+}
+
+impl<'a> Dump<'a> {
+    fn begin(layout: Layout, out: &'a mut dyn Write) -> Result<Self, ExportError> {
+        Ok(match layout {
+            Layout::Csv => {
+                let mut csv = csv::Writer::from_writer(out);
+                csv.write_record(columns().map(Column::name)).map_err(plain)?;
+                Self::Csv(Box::new(csv))
+            }
+            Layout::JsonLines => Self::JsonLines(out),
+        })
+    }
+
+    fn add(&mut self, instrument: &Instrument) -> Result<(), ExportError> {
+        match self {
+            Self::Csv(csv) => {
                 for column in columns() {
                     let cell = csv_cell(instrument, column)?;
                     csv.write_field(&*cell).map_err(plain)?;
                 }
                 csv.write_record(None::<&[u8]>).map_err(plain)?;
-                Ok::<_, ExportError>(())
-            })?;
-            csv.flush()?;
+            }
+            Self::JsonLines(out) => {
+                serde_json::to_writer(&mut *out, &Object(instrument)).map_err(io::Error::from)?;
+                out.write_all(b"\n")?;
+            }
         }
-        Layout::JsonLines => catalogue.instruments(|instrument| {
-            serde_json::to_writer(&mut *out, &Object(instrument)).map_err(io::Error::from)?;
-            out.write_all(b"\n")?;
-            Ok::<_, ExportError>(())
-        })?,
+        Ok(())
     }
-    Ok(())
+
+    fn end(self) -> Result<(), ExportError> {
+        match self {
+            Self::Csv(mut csv) => Ok(csv.flush()?),
+            Self::JsonLines(_) => Ok(()),
+        }
+    }
 }
 
 /// The I/O error inside, by whose kind a closed pipe is recognised.

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use figdex_index::{Catalogue, Property, SourceEntry, escaped};
+use figdex_index::{Catalogue, ClusterAddress, Manifest, Property, SourceEntry, escaped};
+use figdex_opensearch::{Extent, Generation};
 use serde::Serialize;
 
 use crate::report::grouped;
@@ -27,11 +28,11 @@ const COLUMNS_OF_TERMINAL: usize = 80;
 /// The contents of the published generation of an index.
 #[derive(Debug, Serialize)]
 pub struct Inspection {
-    /// The folder as given.
+    /// The address as given.
     pub index: String,
     /// The number of the published generation.
     pub generation: u64,
-    /// The numbers of the other generations in the folder, of which `rollback` can publish the
+    /// The numbers of the other generations at the address, of which `rollback` can publish the
     /// earlier ones.
     pub others: Vec<u64>,
     /// The time of the build (RFC 3339, UTC).
@@ -44,9 +45,12 @@ pub struct Inspection {
     pub format: u32,
     /// Number of instruments.
     pub instruments: u64,
-    /// Number of parts.
+    /// Number of parts; none in a cluster.
     pub parts: usize,
-    /// Total size of the files, in bytes.
+    /// The shards in a cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shards: Option<Shards>,
+    /// Total size of the files, in bytes; in a cluster without copies.
     pub bytes: u64,
     /// Size by component, in bytes; the segment is divided by the endings of its files.
     pub components: BTreeMap<String, u64>,
@@ -56,8 +60,18 @@ pub struct Inspection {
     /// column; the most frequent value comes first.
     pub values: BTreeMap<&'static str, Vec<Counted>>,
     /// The number of instruments with a value in each column of the canonical dump, in its
-    /// order.
-    pub filled: Vec<Filled>,
+    /// order. A cluster does not count them: `export` has all values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<Vec<Filled>>,
+}
+
+/// The shards of an index in a cluster.
+#[derive(Debug, Serialize)]
+pub struct Shards {
+    /// Their number.
+    pub number: u32,
+    /// The copies of each, besides the first.
+    pub replicas: u32,
 }
 
 /// A value and the number of instruments that have it.
@@ -100,28 +114,64 @@ impl Inspection {
             };
             Filled { column: column.name(), instruments: filled.get(name).copied().unwrap_or(0) }
         };
-        let values = inventory.values.into_iter().map(|(property, values)| {
+        Ok(Self {
+            others,
+            parts: manifest.parts.len(),
+            bytes: manifest.bytes(),
+            components,
+            filled: Some(columns().map(count).collect()),
+            ..Self::of_manifest(index.display().to_string(), manifest, inventory.values)
+        })
+    }
+
+    /// Asks a cluster about a generation.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn of_cluster(
+        address: &ClusterAddress,
+        generation: &Generation,
+    ) -> figdex_opensearch::Result<Self> {
+        let Extent { shards, replicas, bytes, others } = generation.extent().await?;
+        let values = generation.values().await?;
+        Ok(Self {
+            others,
+            shards: Some(Shards { number: shards, replicas }),
+            bytes,
+            ..Self::of_manifest(address.to_string(), generation.manifest(), values)
+        })
+    }
+
+    /// The contents of a manifest, with the numbers of instruments that have each value of the
+    /// properties.
+    fn of_manifest(
+        index: String,
+        manifest: &Manifest,
+        values: BTreeMap<Property, BTreeMap<String, u64>>,
+    ) -> Self {
+        let values = values.into_iter().map(|(property, values)| {
             let counted = |(value, instruments)| Counted { value, instruments };
             let mut counts: Vec<_> = values.into_iter().map(counted).collect();
             counts.sort_by_key(|counted| std::cmp::Reverse(counted.instruments));
             (Column::Property(property).name(), counts)
         });
-        Ok(Self {
-            index: index.display().to_string(),
+        Self {
+            index,
             generation: manifest.generation,
-            others,
+            others: Vec::new(),
             built_at: manifest.built_at.clone(),
             library: manifest.library.clone(),
             program: manifest.program.clone(),
             format: manifest.format,
             instruments: manifest.instruments,
-            parts: manifest.parts.len(),
-            bytes: manifest.bytes(),
-            components,
+            parts: 0,
+            shards: None,
+            bytes: 0,
+            components: BTreeMap::new(),
             sources: manifest.sources.clone(),
             values: values.collect(),
-            filled: columns().map(count).collect(),
-        })
+            filled: None,
+        }
     }
 }
 
@@ -145,7 +195,9 @@ impl fmt::Display for Inspection {
         for property in COUNTED.map(|property| Column::Property(property).name()) {
             self.write_values(f, property)?;
         }
-        self.write_filled(f)?;
+        if let Some(filled) = &self.filled {
+            self.write_filled(f, filled)?;
+        }
         self.write_origin(f)
     }
 }
@@ -183,12 +235,12 @@ impl Inspection {
     }
 
     /// The share of the instruments that have a value, for each column.
-    fn write_filled(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_filled(&self, f: &mut fmt::Formatter<'_>, filled: &[Filled]) -> fmt::Result {
         writeln!(f, "\n{:>15} {:>9}  column", "filled", "share")?;
-        for Filled { column, instruments } in self.filled.iter().filter(|c| c.instruments > 0) {
+        for Filled { column, instruments } in filled.iter().filter(|c| c.instruments > 0) {
             self.write_count(f, *instruments, column)?;
         }
-        let empty = self.filled.iter().filter(|filled| filled.instruments == 0);
+        let empty = filled.iter().filter(|filled| filled.instruments == 0);
         let mut line = "empty:".to_owned();
         for Filled { column, .. } in empty.clone() {
             if line.len() + 1 + column.len() > COLUMNS_OF_TERMINAL {
@@ -202,8 +254,14 @@ impl Inspection {
 
     /// Where the index comes from, and what else is in its folder.
     fn write_origin(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts =
-            if self.parts == 1 { "one part".into() } else { format!("{} parts", self.parts) };
+        let parts = match (&self.shards, self.parts) {
+            (Some(Shards { number, replicas }), _) => {
+                let shards = if *number == 1 { "shard" } else { "shards" };
+                format!("{number} {shards}, each copied {replicas} times")
+            }
+            (None, 1) => "one part".to_owned(),
+            (None, parts) => format!("{parts} parts"),
+        };
         let each = self.bytes / self.instruments.max(1);
         let (number, size) = (self.generation, Size(self.bytes));
         writeln!(
@@ -221,7 +279,7 @@ impl Inspection {
         }
         if !self.others.is_empty() {
             let others: Vec<_> = self.others.iter().map(u64::to_string).collect();
-            writeln!(f, "also in the folder: generation {}", others.join(", "))?;
+            writeln!(f, "also there: generation {}", others.join(", "))?;
         }
         writeln!(f, "\n{:>15} {:>12}  source, and SHA-256 of its bytes", "bytes", "rows")?;
         for SourceEntry { name, bytes, rows, sha256 } in &self.sources {

@@ -1,13 +1,14 @@
 //! `figdex map`: adds to each row of a file of identifiers the FIGI that is meant (contract 17).
 //!
 //! - [`columns`] finds the columns of identifiers, and [`names`] those that are added.
-//! - [`question`] makes a question of each row, which an [`engine`] answers: an index ([`local`])
-//!   or a server ([`remote`]).
+//! - [`question`] makes a question of each row, which an [`engine`] answers: an index in a folder
+//!   ([`local`]) or in a [`cluster`], which are asked what is [`wanted`], or a server ([`remote`]).
 //! - [`rows`] writes each row with its outcome, by means of [`cells`]; [`screen`] prints a table.
 //! - [`pipeline`] does all of it at the same time, in order and in bounded memory.
 //! - [`outputs`] keeps the files whole, [`report`] counts, and [`progress`] shows a bar.
 
 mod cells;
+mod cluster;
 mod columns;
 mod engine;
 mod local;
@@ -20,6 +21,7 @@ mod remote;
 mod report;
 mod rows;
 mod screen;
+mod wanted;
 
 use std::collections::HashSet;
 use std::fs;
@@ -29,11 +31,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use figdex_index::{Policy, Property, Vocabulary, escaped, escaped_path};
+use figdex_index::{Address, Policy, Property, Vocabulary, escaped, escaped_path};
 use figdex_ingest::files::{Files, Output};
 use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
 
+use self::cluster::InCluster;
 use self::columns::{Columns, Found, Head, Identifier, LISTED_MAX, Reading, shortened};
 use self::engine::{Engine, Narrowing};
 use self::local::Local;
@@ -66,8 +69,13 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     say(&table, &columns);
     let mapping = Mapping { flags, places, columns, start };
     match &flags.url {
-        Some(address) => mapping.run(&Remote::open(address, flags)?, table, first),
-        None => mapping.run(&Local::open(flags)?, table, first),
+        Some(url) => mapping.run(&Remote::open(url, flags)?, table, first),
+        None => match flags.index()? {
+            Address::Folder(index) => mapping.run(&Local::open(&index, flags)?, table, first),
+            Address::Cluster(address) => {
+                mapping.run(&InCluster::open(&address, flags)?, table, first)
+            }
+        },
     }
 }
 
@@ -146,8 +154,10 @@ impl Places {
                 files.read(flag, path);
             }
         }
-        if flags.url.is_none() {
-            files.index(&flags.index())?;
+        if flags.url.is_none()
+            && let Address::Folder(index) = flags.index()?
+        {
+            files.index(&index)?;
         }
         let out = flags.out.as_ref().filter(|path| path.as_os_str() != "-");
         if out.is_none() {

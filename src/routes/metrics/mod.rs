@@ -1,6 +1,8 @@
 //! `GET /metrics`: the metrics for Prometheus (contract 16.8). The route has no version, passes
 //! no gate and counts against no limit.
 
+mod cluster;
+mod family;
 mod process;
 pub(crate) mod text;
 

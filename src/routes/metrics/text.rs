@@ -3,22 +3,20 @@
 //! Each scrape renders the page from the current counts of the other modules, a few times a
 //! minute, so that no count is kept twice. `docs/metrics.md` describes the same metrics.
 
-use std::fmt::Debug;
-use std::hash::Hash;
-use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use figdex_build_info::{COMMIT, VERSION};
+use figdex_index::Catalogue;
 use jiff::Timestamp;
-use prometheus_client::encoding::EncodeLabelValue;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
-use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
-use super::process;
+use super::family::{Labels, counters, gauges};
+use super::{cluster, process};
 use crate::capacity::budget::Use;
+use crate::engine::Engine;
 use crate::observe::metrics::Metrics;
 use crate::state::State;
 use crate::version::Version;
@@ -136,8 +134,8 @@ fn budgets(page: &mut Registry, state: &State) {
 }
 
 fn index(page: &mut Registry, state: &State) {
-    let catalogue = state.catalogue();
-    let manifest = catalogue.manifest();
+    let engine = state.engine();
+    let manifest = engine.manifest();
     let generation = info([("generation", manifest.generation.to_string())]);
     page.register("index_info", "The served generation of the index; the value is 1", generation);
     let help = "Number of instruments of the served generation";
@@ -160,6 +158,14 @@ fn index(page: &mut Registry, state: &State) {
         "1 while the server refuses the published generation, else 0",
         metrics.publication_refused.clone(),
     );
+    match &engine {
+        Engine::Local(catalogue) => caches(page, catalogue),
+        Engine::OpenSearch(generation) => cluster::register(page, generation.client()),
+    }
+}
+
+/// The caches of an index on this machine.
+fn caches(page: &mut Registry, catalogue: &Catalogue) {
     let caches = [
         ("totals", catalogue.totals_uses()),
         ("suggestions", catalogue.suggest_uses()),
@@ -201,34 +207,5 @@ fn connections(page: &mut Registry, state: &State) {
 fn info<const N: usize>(labels: Labels<String, N>) -> Family<Labels<String, N>, Gauge> {
     let family = Family::<Labels<String, N>, Gauge>::default();
     family.get_or_create(&labels).set(1);
-    family
-}
-
-/// The value of a label: fixed in the program, or the name of a key.
-trait LabelValue: EncodeLabelValue + Clone + Eq + Hash + Debug + Send + Sync + 'static {}
-
-impl LabelValue for &'static str {}
-impl LabelValue for String {}
-
-/// The names and values of labels.
-type Labels<V, const N: usize> = [(&'static str, V); N];
-
-fn counters<V: LabelValue, const N: usize>(
-    counts: impl IntoIterator<Item = (Labels<V, N>, u64)>,
-) -> Family<Labels<V, N>, Counter> {
-    let family = Family::<Labels<V, N>, Counter>::default();
-    for (labels, count) in counts {
-        family.get_or_create(&labels).inc_by(count);
-    }
-    family
-}
-
-fn gauges<V: LabelValue, const N: usize>(
-    values: impl IntoIterator<Item = (Labels<V, N>, u64)>,
-) -> Family<Labels<V, N>, Gauge<u64, AtomicU64>> {
-    let family = Family::<Labels<V, N>, Gauge<u64, AtomicU64>>::default();
-    for (labels, value) in values {
-        family.get_or_create(&labels).set(value);
-    }
     family
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{By, Catalogue, Field, FieldValue, Recognised, Resolution, Status};
+use figdex_index::{By, Field, FieldValue, Recognised, Resolution, RowSource, Status};
 
 use super::fields;
 use super::options::Options;
@@ -12,10 +12,10 @@ use crate::wire::cell::push_cell;
 use crate::wire::json::string;
 
 /// Writes the results of a list.
-pub(crate) struct Writer<'a> {
+pub(crate) struct Writer<'a, R> {
     pub(crate) form: Form,
     pub(crate) options: &'a Options,
-    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) rows: &'a R,
 }
 
 /// The column names of an answer in CSV, before those of the fields.
@@ -62,7 +62,7 @@ pub(crate) fn heading(
     }
 }
 
-impl Writer<'_> {
+impl<R: RowSource> Writer<'_, R> {
     /// Writes one result. `row` is its number, from 1.
     pub(crate) fn write(
         &self,
@@ -119,7 +119,7 @@ impl Writer<'_> {
         if !resolution.hits.is_empty() {
             buffer.extend_from_slice(b",\"data\":");
             crate::wire::array_in_pieces(out, &resolution.hits, |out, hit| {
-                fields::write_row(&self.options.fields, out.last(), self.catalogue.row(*hit));
+                fields::write_row(&self.options.fields, out.last(), self.rows.row(*hit));
             });
         }
         out.last().push(b'}');
@@ -145,7 +145,7 @@ impl Writer<'_> {
                 cell(buffer, place, text);
             }
             for (place, field) in (head.len()..).zip(&self.options.fields) {
-                let value = |field: Field| self.catalogue.row(*hit?).value(field);
+                let value = |field: Field| self.rows.row(*hit?).value(field);
                 let text = value(*field).as_ref().map(FieldValue::to_string);
                 cell(buffer, place, text.as_deref().unwrap_or_default());
             }

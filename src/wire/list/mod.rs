@@ -89,6 +89,11 @@ pub(crate) struct Context<'c> {
 }
 
 impl<'a> List<'a> {
+    /// The jobs, none when the body has no list of them.
+    pub(crate) fn jobs(&self) -> &[ListJob<'a>] {
+        self.jobs.as_deref().unwrap_or_default()
+    }
+
     /// Reads a list. `parameters` is the query of the URL.
     ///
     /// # Errors

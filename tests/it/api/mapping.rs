@@ -502,6 +502,9 @@ fn the_rows_of_one_request() {
 fn a_fault_of_the_server_stays_in_its_job() {
     let [broken, whole] = [1, 2].map(figi);
     let server = Server::of_dump(&format!("figi,ticker\n{broken},BROKEN\n{whole},WHOLE\n"));
+    if server.is_in_cluster() {
+        return eprintln!("skipped: the rows of a cluster are on its own disks");
+    }
     server.damage("rows.records", RECORD_TEXTS);
     let job = |ticker: &str| json!({"idType": "TICKER", "idValue": ticker});
     let answers = server.map(&json!([job("WHOLE"), job("BROKEN"), job("NONE"), job("WHOLE"), 7]));

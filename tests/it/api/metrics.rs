@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use figdex::config::Settings;
 use figdex::limits::Rates;
 
+use crate::support::cluster;
 use crate::support::listening::{exchange, serving_with};
 
 /// The time in which the server must notice that a client has gone.
@@ -150,9 +151,16 @@ fn counts_add_up() {
         let refusals = |labels: &[&str]| page.sum("figdex_rate_limit_refusals_total", labels);
         assert_eq!(refusals(&[r#"version="v2""#, r#"window="total""#]), 2.0, "{}", page.text);
         assert_eq!(refusals(&[]), 2.0);
-        for cache in [r#"cache="totals""#, r#"cache="suggestions""#] {
-            assert_eq!(page.sum("figdex_cache_misses_total", &[cache]), 1.0, "{cache}");
-            assert_eq!(page.sum("figdex_cache_hits_total", &[cache]), 2.0, "{cache}");
+        if cluster::is_asked() {
+            assert!(page.sum("figdex_opensearch_call_duration_seconds_count", &[]) > 10.0);
+            assert!(page.sum("figdex_opensearch_call_duration_seconds_sum", &[]) > 0.0);
+            assert_eq!(page.sum("figdex_opensearch_host_failing", &[]), 0.0);
+            assert_eq!(page.sum("figdex_opensearch_failures_total", &[]), 0.0);
+        } else {
+            for cache in [r#"cache="totals""#, r#"cache="suggestions""#] {
+                assert_eq!(page.sum("figdex_cache_misses_total", &[cache]), 1.0, "{cache}");
+                assert_eq!(page.sum("figdex_cache_hits_total", &[cache]), 2.0, "{cache}");
+            }
         }
         assert_eq!(page.sum("figdex_pool_turns", &[r#"pool="answers""#]), 3.0);
         assert_eq!(page.sum("figdex_pool_running", &[]), 0.0);
@@ -292,12 +300,15 @@ fn names_are_described_and_used() {
         traffic(address);
         let page = Page::read(address);
         let table = include_str!("../../../docs/metrics.md");
+        let of_other_engine =
+            if cluster::is_asked() { "figdex_cache_" } else { "figdex_opensearch_" };
         let described: BTreeSet<String> = table
             .lines()
             .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
             .map(|(name, _)| name.to_owned())
             // Those of keys need a key: `server::log` has a test of them.
             .filter(|name| !name.starts_with("figdex_key_"))
+            .filter(|name| !name.starts_with(of_other_engine))
             .collect();
         assert_eq!(page.names(), described);
 
@@ -311,7 +322,9 @@ fn names_are_described_and_used() {
                 .filter(|word| word.starts_with("figdex_") || word.starts_with("process_"))
                 .collect();
             assert!(used.len() >= at_least, "{file}: {used:?}");
-            let unknown: Vec<_> = used.difference(&served).collect();
+            let unknown = used.difference(&served);
+            let unknown: Vec<_> =
+                unknown.filter(|name| !name.starts_with(of_other_engine)).collect();
             assert!(unknown.is_empty(), "{file}: {unknown:?}");
         }
         let dashboard = include_str!("../../../packaging/grafana/figdex.json");

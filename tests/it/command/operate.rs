@@ -2,12 +2,18 @@
 //! `--keep`.
 
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use figdex_index::{Catalogue, Error, IdValue};
 use figdex_ingest::Layout;
+use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
+use crate::support::process::PATIENCE;
 use crate::support::{generated, ingest, program};
 
 /// Rows with everything that an index does not need to answer questions.
@@ -150,7 +156,7 @@ fn keeping_and_rolling_back() {
         assert_eq!(ingest(desk.path(), &build).0, 0);
     }
     let (_, printed, _) = ingest(desk.path(), &["inspect", "index"]);
-    assert!(printed.contains("\nalso in the folder: generation 1, 2\n"), "{printed}");
+    assert!(printed.contains("\nalso there: generation 1, 2\n"), "{printed}");
     for (generation, ticker) in [(2, "B"), (1, "A")] {
         let (code, printed, _) = ingest(desk.path(), &["rollback", "index"]);
         assert_eq!(code, 0);
@@ -188,10 +194,11 @@ fn a_rollback_goes_back_from_what_is_published_when_it_has_the_lock() {
         assert_eq!(ingest(folder, &["build", "dump.csv", "--index", "index", "--keep", "2"]).0, 0);
     }
     // Pipes in place of files show where the rollback is, and make it wait there.
-    let [current, lock] = ["CURRENT", "LOCK"].map(|name| folder.join("index").join(name));
+    let [current, next, lock] =
+        ["CURRENT", "CURRENT.next", "LOCK"].map(|name| folder.join("index").join(name));
     fs::remove_file(&lock).unwrap();
     fs::remove_file(&current).unwrap();
-    let pipes = Command::new("mkfifo").args([&current, &lock]).status().unwrap();
+    let pipes = Command::new("mkfifo").args([&current, &next, &lock]).status().unwrap();
     assert!(pipes.success());
     let child = Command::new(program())
         .current_dir(folder)
@@ -200,15 +207,36 @@ fn a_rollback_goes_back_from_what_is_published_when_it_has_the_lock() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The rollback reads that generation 2 is published; then a build publishes generation 3.
-    fs::write(&current, "generation-000002\n").unwrap();
-    fs::write(folder.join("index/CURRENT.next"), "generation-000003\n").unwrap();
-    fs::rename(folder.join("index/CURRENT.next"), &current).unwrap();
-    // Now the rollback gets the lock.
+    // The rollback reads twice that generation 2 is published: for its report, and before it takes
+    // the lock. What it reads next takes the place of a pipe before the pipe ends.
+    let mut pipe = writer(&current);
+    fs::rename(&next, &current).unwrap();
+    pipe.write_all(b"generation-000002\n").unwrap();
+    drop(pipe);
+    // Now a build publishes generation 3.
+    let mut pipe = writer(&current);
+    fs::write(&next, "generation-000003\n").unwrap();
+    fs::rename(&next, &current).unwrap();
+    pipe.write_all(b"generation-000002\n").unwrap();
+    drop(pipe);
+    // Then the rollback gets the lock.
     let reader = fs::File::open(&lock).unwrap();
     let output = child.wait_with_output().unwrap();
     drop(reader);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.starts_with("published generation 2 again: 1 instruments"), "{printed}");
+}
+
+/// Opens a pipe for writing, as soon as another program reads it.
+fn writer(pipe: &Path) -> fs::File {
+    let start = Instant::now();
+    loop {
+        let flags = OFlags::NONBLOCK.bits() as i32;
+        match fs::File::options().write(true).custom_flags(flags).open(pipe) {
+            Ok(file) => return file,
+            Err(error) => assert!(start.elapsed() < PATIENCE, "nothing reads {pipe:?}: {error}"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

@@ -6,6 +6,7 @@ use std::fs;
 use figdex::commands::explain::explain;
 use figdex_index::Catalogue;
 
+use super::Golden;
 use crate::support::process::{figdex, run};
 
 const QUESTIONS: [&str; 29] = [
@@ -54,12 +55,7 @@ fn plans_are_as_recorded() {
     for question in QUESTIONS {
         text += &format!("{question}\n{}\n", explain(&catalogue, question).unwrap());
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/plans.golden");
-    if std::env::var_os("FIGDEX_BLESS").is_some() {
-        fs::write(path, &text).unwrap();
-    }
-    let golden = fs::read_to_string(path).unwrap();
-    assert!(text == golden, "other plans; FIGDEX_BLESS=1 writes them to {path}\n{text}");
+    Golden::new("plans.golden").compare(&text);
 
     // The command prints the same.
     let command = |question: &str| {
@@ -71,7 +67,7 @@ fn plans_are_as_recorded() {
         let (code, printed, error) = command(question);
         let (plan, time) = printed.rsplit_once("planned").unwrap();
         assert!(time.starts_with(", found and counted in ") && time.ends_with(" ms\n"), "{time}");
-        assert!(code == Some(0) && golden.contains(&format!("{question}\n{plan}\n")), "{error}");
+        assert!(code == Some(0) && text.contains(&format!("{question}\n{plan}\n")), "{error}");
     }
     let [one, two] = [QUESTIONS[0], QUESTIONS[2]].map(|job| explain(&catalogue, job).unwrap());
     let (_, plans, _) = command(&format!("[{},{}]", QUESTIONS[0], QUESTIONS[2]));

@@ -185,7 +185,8 @@ fn ten_generations_under_load() {
         }
         let publisher = scope.spawn(|| {
             for generation in 2..=GENERATIONS + 1 {
-                old.lock().push(Arc::downgrade(&state.catalogue()));
+                let engine = state.engine();
+                old.lock().push(Arc::downgrade(engine.local().unwrap()));
                 publish(&index, generation);
                 // Every client sees a generation before the next one is published.
                 let start = Instant::now();

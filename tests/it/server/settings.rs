@@ -126,7 +126,16 @@ fn the_example_file_is_the_defaults() {
     let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/var/lib/figdex/", "\"");
     let printed = listed(desk.path(), &text);
     assert!(!printed.contains("# default"), "{printed}");
-    let examples = ["index", "admin_listen", "tls_cert", "tls_key", "keys", "public_url"];
+    let examples = [
+        "index",
+        "cluster_ca_file",
+        "cluster_authorization_file",
+        "admin_listen",
+        "tls_cert",
+        "tls_key",
+        "keys",
+        "public_url",
+    ];
     let mut settings = flat(&printed);
     settings.retain(|(name, _)| !examples.contains(&&**name));
     assert_eq!(

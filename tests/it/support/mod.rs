@@ -2,6 +2,7 @@
 //! processes, and clients.
 
 pub(crate) mod certificate;
+pub(crate) mod cluster;
 pub(crate) mod listening;
 pub(crate) mod openapi;
 pub(crate) mod process;
@@ -15,7 +16,7 @@ use std::sync::{Arc, mpsc};
 
 use figdex::auth::{KeyRing, file};
 use figdex::config::Settings;
-use figdex::{Observer, Peer, State, service};
+use figdex::{Engine, Observer, Peer, State, service};
 use figdex_index::{Catalogue, check_digit};
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Build, Input, Layout, MaxRejects, Report, generate};
@@ -26,14 +27,18 @@ use warp::http::HeaderMap;
 use warp::reply::Response as Reply;
 use warp::test::RequestBuilder;
 
+use self::cluster::InCluster;
+
 pub(crate) type Service = BoxedFilter<(Reply,)>;
 
-/// A server over a separate index, which is asked without a socket.
+/// A server over a separate index, which is asked without a socket. The index is in a folder, and
+/// served from there or from a cluster ([`cluster`]).
 pub(crate) struct Server {
     pub(crate) service: Service,
     pub(crate) observer: Observer,
     pub(crate) report: Report,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
+    cluster: Option<InCluster>,
 }
 
 /// A response as the caller gets it.
@@ -66,54 +71,61 @@ impl Server {
     }
 
     pub(crate) fn build(build: impl FnOnce(&Path) -> Build) -> Self {
-        Self::build_with(build, |catalogue| State::new(catalogue, Settings::default()))
+        Self::build_with(build, |engine| State::new(engine, Settings::default()))
     }
 
     /// As [`Self::of_dump`], with a state that the test makes.
-    pub(crate) fn with(dump: &str, state: impl FnOnce(Catalogue) -> State) -> Self {
+    pub(crate) fn with(dump: &str, state: impl FnOnce(Engine) -> State) -> Self {
         let input = Input::Memory("dump", dump.as_bytes().into());
         Self::build_with(|index| build_of(vec![input], index), state)
     }
 
-    fn build_with(
-        build: impl FnOnce(&Path) -> Build,
-        state: impl FnOnce(Catalogue) -> State,
-    ) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let index = folder.path().join("index");
-        let report = build(&index).run(&mut |_| {}).unwrap();
-        let state = Arc::new(state(Catalogue::open(&index).unwrap()));
-        let (service, observer) = (service(state.clone()), state.observer());
-        Self { service, observer, report, _folder: folder }
+    fn build_with(build: impl FnOnce(&Path) -> Build, state: impl FnOnce(Engine) -> State) -> Self {
+        Self::serve(|index| build(index).run(&mut |_| {}).unwrap(), state)
     }
 
     /// Serves the bundled sample.
     pub(crate) fn of_sample() -> Self {
+        Self::serve(
+            |index| figdex_ingest::sample::build(index).unwrap(),
+            |engine| State::new(engine, Settings::default()),
+        )
+    }
+
+    fn serve(build: impl FnOnce(&Path) -> Report, state: impl FnOnce(Engine) -> State) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path().join("index");
-        let report = figdex_ingest::sample::build(&index).unwrap();
-        let catalogue = Catalogue::open(&index).unwrap();
-        let state = Arc::new(State::new(catalogue, Settings::default()));
+        let report = build(&index);
+        let (engine, cluster) = cluster::engine(&index);
+        let state = Arc::new(state(engine));
         let (service, observer) = (service(state.clone()), state.observer());
-        Self { service, observer, report, _folder: folder }
+        Self { service, observer, report, folder, cluster }
+    }
+
+    /// Whether it is served from a cluster.
+    pub(crate) fn is_in_cluster(&self) -> bool {
+        self.cluster.is_some()
     }
 
     /// Its index, opened again.
     pub(crate) fn catalogue(&self) -> Catalogue {
-        Catalogue::open(&self._folder.path().join("index")).unwrap()
+        Catalogue::open(&self.folder.path().join("index")).unwrap()
     }
 
     /// The same index, served as an operator chose.
     pub(crate) fn with_settings(self, settings: Settings) -> Self {
-        let catalogue = Catalogue::open(&self._folder.path().join("index")).unwrap();
-        let state = Arc::new(State::new(catalogue, settings));
+        let engine: Engine = match &self.cluster {
+            None => self.catalogue().into(),
+            Some(cluster) => cluster.open().into(),
+        };
+        let state = Arc::new(State::new(engine, settings));
         Self { service: service(state.clone()), observer: state.observer(), ..self }
     }
 
     /// Overwrites bytes of a file of the index's only part, as a failing disk does under a
     /// server that has opened it.
     pub(crate) fn damage(&self, file: &str, bytes: Range<u64>) {
-        let part = self._folder.path().join("index/generation-000001/part-000");
+        let part = self.folder.path().join("index/generation-000001/part-000");
         let file = File::options().write(true).open(part.join(file)).unwrap();
         let damage = vec![0x7E; (bytes.end - bytes.start) as usize];
         file.write_all_at(&damage, bytes.start).unwrap();

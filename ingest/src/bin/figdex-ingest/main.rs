@@ -15,7 +15,7 @@ use figdex_ingest::flags::{Command, Flags};
 use figdex_ingest::terminal;
 use mimalloc::MiMalloc;
 
-use crate::commands::{build, export, generate, inspect, lists, rollback, verify};
+use crate::commands::{build, export, generate, inspect, lists, publish, rollback, verify};
 use crate::interrupt::Interrupted;
 
 /// Builds allocate many small pieces of memory, which mimalloc serves faster
@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     };
     let done = match flags.command {
         Command::Build(flags) => build::run(*flags),
+        Command::Publish(flags) => publish::run(&flags),
         Command::Generate(flags) => generate::run(&flags),
         Command::Rollback(flags) => rollback::run(&flags),
         Command::Inspect(flags) => inspect::run(&flags),

@@ -15,7 +15,7 @@ use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, Error, Timeout};
 
 use crate::commands::trust;
-use crate::config::map::Address;
+use crate::config::map::Url;
 
 /// The most bytes of an answer. A server's largest, of 200,000 rows, has about 60 MB with ten
 /// fields; if it has more, fewer identifiers are asked for at a time.
@@ -98,11 +98,11 @@ impl Client {
     /// # Errors
     /// When there are no certificates to trust.
     pub(super) fn new(
-        address: &Address,
+        address: &Url,
         key: Option<String>,
         ca_file: Option<&Path>,
     ) -> anyhow::Result<Self> {
-        let Address(address) = address;
+        let Url(address) = address;
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)

@@ -22,7 +22,7 @@ use self::client::{ANSWER_BYTES_MAX, Client, Reply};
 use self::room::Room;
 use self::shapes::{Answers, RemoteRow, Request, Wanted, answers, bytes, values};
 use super::engine::{Answer, Asked, Engine};
-use crate::config::map::{Address, Many, MapFlags};
+use crate::config::map::{Many, MapFlags, Url};
 
 /// The identifiers that count as one request of a window, without a key and with one, until the
 /// server states it (contract 17.8).
@@ -56,7 +56,7 @@ impl Remote {
     ///
     /// # Errors
     /// When a file of the flags cannot be read, or the server does not answer.
-    pub(super) fn open(address: &Address, flags: &MapFlags) -> anyhow::Result<Self> {
+    pub(super) fn open(address: &Url, flags: &MapFlags) -> anyhow::Result<Self> {
         let key = flags.key_file.as_deref().map(key).transpose()?;
         let jobs_counted_as_one = match key {
             Some(_) => JOBS_COUNTED_AS_ONE_WITH_KEY,

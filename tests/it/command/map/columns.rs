@@ -269,7 +269,7 @@ fn mistakes_are_explained() {
         (
             &["in.csv", "--key-file", "k"],
             2,
-            "'--key-file <FILE>' cannot be used with '--index <DIR>'",
+            "'--key-file <FILE>' cannot be used with '--index <ADDRESS>'",
         ),
         (&["in.csv", "--url", "ftp://x"], 2, "expected http:// or https:// and a host"),
         (&[], 2, "<FILE>"),

@@ -10,14 +10,13 @@ use std::path::Path;
 
 use figdex_index::{
     By, Catalogue, Filters, Hit, IdType, Lookup, Meter, Policy, Question, Resolution,
-    ResolveBounds, Status,
+    ResolveBounds, RowSource as _, Status,
 };
 use figdex_ingest::{Build, Input};
 
+use super::Golden;
 use super::recorded::{Instrument, Instruments, instruments};
 use crate::support::{Server, build_of, real_data};
-
-const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/lists/lists.golden");
 
 const STEPS: [&str; 2] = ["composite", "exchCode=US|LN|GY"];
 
@@ -40,12 +39,7 @@ fn lists_over_real_instruments() {
     let mut text = String::new();
     isins(&catalogue, &instruments, &mut text);
     forms(&catalogue, &instruments, &folder, &mut text);
-    if std::env::var_os("FIGDEX_BLESS").is_some() {
-        fs::write(GOLDEN, &text).unwrap();
-    } else {
-        let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
-        assert_eq!(golden, text, "FIGDEX_BLESS=1 writes lists.golden again");
-    }
+    Golden::new("lists/lists.golden").compare(&text);
 }
 
 /// Every ISIN of the data, by a policy that an oracle over the dump's rows repeats.

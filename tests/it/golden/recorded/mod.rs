@@ -19,10 +19,8 @@ use std::path::Path;
 use figdex_ingest::{Build, Input};
 use serde_json::Value;
 
+use super::Golden;
 use crate::support::{Server, build_of, real_data};
-
-const GOLDEN: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/recorded/recorded.golden");
 
 /// The result fields whose values the recordings may contradict.
 const FIELDS: [&str; 9] = [
@@ -178,7 +176,8 @@ fn compare(differences: &Differences) {
     for (what, count) in differences {
         writeln!(text, "{count:>6}  {what}").unwrap();
     }
-    let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
+    let file = Golden::new("recorded/recorded.golden");
+    let golden = file.text();
     let allowed: BTreeMap<&str, usize> = golden
         .lines()
         .filter_map(|line| line.trim_start().split_once("  "))
@@ -190,9 +189,5 @@ fn compare(differences: &Differences) {
             assert!(*count <= most, "more than recorded.golden allows: {what}\n{text}");
         }
     }
-    if std::env::var_os("FIGDEX_BLESS").is_some() {
-        fs::write(GOLDEN, &text).unwrap();
-    } else {
-        assert_eq!(golden, text, "fewer differences: FIGDEX_BLESS=1 writes recorded.golden again");
-    }
+    file.compare(&text);
 }

@@ -7,20 +7,19 @@
 //!
 //! `companies.golden` holds how often the first row was right, in an index that has the labels as
 //! importances and in one that has none. `FIGDEX_BLESS=1 cargo test --test it companies` writes it.
+//! `companies-cluster.golden` is that of an index in a cluster.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::File;
 
 use figdex_index::{Figi, Instrument, Property};
 use figdex_ingest::{Build, Input};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 
+use super::Golden;
 use crate::support::{Server, build_of, real_data};
-
-const GOLDEN: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/relevance/companies.golden");
 
 const LABELS: [&str; 6] =
     ["Nano Cap", "Micro Cap", "Small Cap", "Mid Cap", "Large Cap", "Mega Cap"];
@@ -227,9 +226,5 @@ fn the_large_company_comes_first() {
     let both = [0, 1].map(|number| f64::midpoint(suggested[number], begun[number]));
     assert!(searched.iter().zip(SEARCH_MIN).all(|(share, min)| *share >= min), "{table}");
     assert!(both.iter().zip(SUGGEST_MIN).all(|(share, min)| *share >= min), "{table}");
-    if std::env::var_os("FIGDEX_BLESS").is_some() {
-        fs::write(GOLDEN, &table).unwrap();
-    }
-    let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
-    assert!(table == golden, "another relevance; FIGDEX_BLESS=1 writes it to {GOLDEN}\n{table}");
+    Golden::of_engine("relevance/companies").compare(&table);
 }

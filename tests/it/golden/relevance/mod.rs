@@ -8,24 +8,23 @@
 //! `relevance.golden` holds, for each kind of query, how often the first row was right, how often
 //! one of the first ten, and the mean reciprocal rank (the mean of 1 / place of the first right
 //! row): over the bundled sample, and over the real instruments on a machine that has them. On other
-//! machines the part of the real instruments stays unchanged.
+//! machines the part of the real instruments stays unchanged. `relevance-cluster.golden` holds the
+//! same for an index in a cluster.
 //! `FIGDEX_BLESS=1 cargo test --test it relevance` writes the file.
 
 mod companies;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::fs;
 
 use figdex_index::{Figi, Instrument, Property};
 use figdex_ingest::{Build, Input};
 use serde_json::{Value, json};
 
+use super::Golden;
 use crate::support::{Server, build_of, real_data};
 
 const QUERIES: &str = include_str!("queries.txt");
-const GOLDEN: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/golden/relevance/relevance.golden");
 
 /// The kinds of queries that only guessing can answer, and the least mean reciprocal rank of these
 /// and of all other kinds.
@@ -172,7 +171,7 @@ fn people_find_what_they_mean() {
     let queries = queries();
     let kinds: BTreeSet<&str> = queries.iter().map(|query| query.kind).collect();
     assert!(queries.len() >= 150 && kinds.len() == 12, "{} {kinds:?}", queries.len());
-    let golden = fs::read_to_string(GOLDEN).unwrap_or_default();
+    let golden = Golden::of_engine("relevance/relevance");
     let (mut text, mut short) = measure("the bundled sample", &Server::of_sample(), &queries);
     if let Some(folder) = real_data() {
         let dump = folder.join("real/instruments.csv.gz");
@@ -183,13 +182,9 @@ fn people_find_what_they_mean() {
         let (table, more) = measure("the real instruments", &server, &queries);
         text += &format!("\n{table}");
         short.extend(more);
-    } else if let Some(start) = golden.find("\n# the real instruments") {
-        text += &golden[start..];
-    }
-    if std::env::var_os("FIGDEX_BLESS").is_some() {
-        fs::write(GOLDEN, &text).unwrap();
+    } else if let Some((_, real)) = golden.text().split_once("\n# the real instruments") {
+        text += &format!("\n# the real instruments{real}");
     }
     assert!(short.is_empty(), "{short:#?}\n{text}");
-    let golden = fs::read_to_string(GOLDEN).unwrap();
-    assert!(text == golden, "another relevance; FIGDEX_BLESS=1 writes it to {GOLDEN}\n{text}");
+    golden.compare(&text);
 }

@@ -2,15 +2,49 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
-use figdex_index::escaped;
+use anyhow::{Context as _, bail};
+use figdex_index::{Address, ClusterAddress, escaped, escaped_path};
 use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
+use super::cluster;
 use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
-pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
+pub(crate) fn run(mut flags: BuildFlags) -> anyhow::Result<()> {
+    let (folder, cluster) = places(&mut flags)?;
+    let Some(address) = cluster else { return build(flags, folder) };
+    let (options, quiet, of_cluster) =
+        (flags.division.options(flags.keep), flags.quiet, flags.cluster.clone());
+    build(flags, folder.clone())?;
+    cluster::publish(&folder, &address, options, quiet, &of_cluster).with_context(|| {
+        let folder = escaped_path(&folder);
+        format!("the new index is in {folder}: publish it with figdex-ingest publish")
+    })
+}
+
+/// The folder in which the index is built, and the cluster in which it is published then.
+fn places(flags: &mut BuildFlags) -> anyhow::Result<(PathBuf, Option<ClusterAddress>)> {
+    match (flags.index.clone(), flags.work.take()) {
+        (Address::Folder(folder), None) => {
+            if let Some(flag) = flags.division.given() {
+                bail!("{flag} is for an index in a cluster, and --index names a folder");
+            }
+            Ok((folder, None))
+        }
+        (Address::Folder(_), Some(_)) => {
+            bail!("--work is for an index in a cluster, and --index names a folder")
+        }
+        (Address::Cluster(address), Some(work)) => Ok((work, Some(address))),
+        (Address::Cluster(address), None) => bail!(
+            "an index for {address} is built in a folder first, with which the next build compares: \
+             name it with --work DIR"
+        ),
+    }
+}
+
+/// Builds an index in a folder.
+fn build(flags: BuildFlags, index: PathBuf) -> anyhow::Result<()> {
     let inputs = Input::resolve_all(&flags.inputs)?;
     let enrich = Input::resolve_all(&flags.enrich)?;
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
@@ -26,7 +60,7 @@ pub(crate) fn run(flags: BuildFlags) -> anyhow::Result<()> {
     let build = Build {
         inputs,
         enrich,
-        index: flags.index,
+        index,
         format: described(flags.format, &flags.columns)?,
         enrich_format: described(flags.enrich_format, &flags.enrich_columns)?,
         exchanges: flags.exchanges.map(Input::File),

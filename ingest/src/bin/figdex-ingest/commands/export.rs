@@ -1,28 +1,51 @@
 //! `figdex-ingest export`: writes an index back as a canonical dump.
 
 use anyhow::Context as _;
-use figdex_index::Catalogue;
+use figdex_index::{Address, Catalogue, Vocabulary};
 use figdex_ingest::files::Files;
 use figdex_ingest::flags::ExportFlags;
 use figdex_ingest::inspect::export::{self, ExportError};
 
+use super::cluster::Opened;
 use super::out;
 
 pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
     let mut files = Files::default();
-    files.index(&flags.index)?;
+    if let Address::Folder(index) = &flags.index {
+        files.index(index)?;
+    }
     let out = flags.out.as_ref().map(|path| files.output("--out", path)).transpose()?;
     let lists = flags.values.as_ref().map(|folder| export::value_lists(folder, &mut files));
     let lists = lists.transpose()?;
-    let catalogue = Catalogue::open(&flags.index)?;
-    if let (Some(lists), Some(folder)) = (lists, &flags.values) {
-        export::write_values(catalogue.vocabulary(), folder, &lists).context("writing")?;
+    let write_values = |vocabulary: &Vocabulary| match (&lists, &flags.values) {
+        (Some(lists), Some(folder)) => {
+            export::write_values(vocabulary, folder, lists).context("writing")
+        }
+        _ => Ok(()),
+    };
+    match &flags.index {
+        Address::Folder(index) => {
+            let catalogue = Catalogue::open(index)?;
+            write_values(catalogue.vocabulary())?;
+            out::write(out.as_ref(), |out| {
+                export::write(&catalogue, flags.format, out).map_err(plain)
+            })
+        }
+        Address::Cluster(address) => {
+            let opened = Opened::of(address, &flags.cluster)?;
+            write_values(opened.generation.vocabulary())?;
+            out::write(out.as_ref(), |out| {
+                let written = export::write_of_cluster(&opened.generation, flags.format, out);
+                opened.wait_for(written).map_err(plain)
+            })
+        }
     }
-    out::write(out.as_ref(), |out| {
-        export::write(&catalogue, flags.format, out).map_err(|error| match error {
-            // The system's own error, by which a closed pipe is recognised.
-            ExportError::Write(error) => error.into(),
-            error => anyhow::Error::from(error),
-        })
-    })
+}
+
+/// The system's own error, by which a closed pipe is recognised.
+fn plain(error: ExportError) -> anyhow::Error {
+    match error {
+        ExportError::Write(error) => error.into(),
+        error => error.into(),
+    }
 }

@@ -1,38 +1,58 @@
 //! `figdex-ingest inspect`: prints what an index contains, or how a build would read a dump, as
 //! text or as JSON.
 
-use figdex_index::escaped_path;
+use std::path::Path;
+
+use figdex_index::{Address, escaped_path};
 use figdex_ingest::flags::InspectFlags;
 use figdex_ingest::inspect::Inspection;
 use figdex_ingest::preview::Previews;
 use figdex_ingest::{Format, Input, terminal};
+
+use super::cluster::Opened;
 
 /// The two kinds of arguments, for one that is neither.
 const EXPECTED: &str = "expected the folder of an index (it has a file CURRENT), or a dump: a file, \
                         a folder of files, or - for standard input";
 
 pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
-    if is_index(flags) {
-        let inspection = Inspection::of(&flags.path)?;
-        // Escaping hidden characters in strings of JSON leaves it the same JSON.
-        match flags.json {
-            true => terminal::print(&(serde_json::to_string_pretty(&inspection)? + "\n"))?,
-            false if flags.sizes => {
-                terminal::print(&format_args!("{inspection}{}", inspection.sizes()))?;
+    match &flags.what {
+        Address::Folder(index) if is_index(index) => show(&Inspection::of(index)?, flags),
+        Address::Folder(dumps) => preview(dumps, flags),
+        Address::Cluster(address) => {
+            if flags.sizes {
+                anyhow::bail!("--sizes shows the files of a folder, and {address} has none");
             }
-            false => terminal::print(&inspection)?,
+            let opened = Opened::of(address, &flags.cluster)?;
+            let asked = Inspection::of_cluster(address, &opened.generation);
+            show(&opened.wait_for(asked)?, flags)
         }
-        return Ok(());
     }
+}
+
+/// Prints what an index contains.
+fn show(inspection: &Inspection, flags: &InspectFlags) -> anyhow::Result<()> {
+    // Escaping hidden characters in strings of JSON leaves it the same JSON.
+    match flags.json {
+        true => terminal::print(&(serde_json::to_string_pretty(inspection)? + "\n"))?,
+        false if flags.sizes => {
+            terminal::print(&format_args!("{inspection}{}", inspection.sizes()))?;
+        }
+        false => terminal::print(inspection)?,
+    }
+    Ok(())
+}
+
+/// Prints how a build would read dumps.
+fn preview(path: &Path, flags: &InspectFlags) -> anyhow::Result<()> {
     if flags.sizes {
-        anyhow::bail!("--sizes shows those of an index, and {} is none", escaped_path(&flags.path));
+        anyhow::bail!("--sizes shows those of an index, and {} is none", escaped_path(path));
     }
     let format = match &flags.columns[..] {
         [] => flags.format.clone(),
         files => Some(Format::read_all(files)?),
     };
-    let inputs =
-        Input::resolve(&flags.path).map_err(|error| anyhow::anyhow!("{error}; {EXPECTED}"))?;
+    let inputs = Input::resolve(path).map_err(|error| anyhow::anyhow!("{error}; {EXPECTED}"))?;
     let previews = Previews::of(&inputs, format.as_ref(), flags.rows)?;
     match flags.json {
         true => terminal::print(&(serde_json::to_string_pretty(&previews)? + "\n"))?,
@@ -45,7 +65,7 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
 }
 
 /// Whether the path is the folder of an index. Any other folder holds dumps.
-fn is_index(flags: &InspectFlags) -> bool {
-    flags.path.join("CURRENT").exists()
-        || figdex_index::generations(&flags.path).is_ok_and(|found| !found.is_empty())
+fn is_index(path: &Path) -> bool {
+    path.join("CURRENT").exists()
+        || figdex_index::generations(path).is_ok_and(|found| !found.is_empty())
 }

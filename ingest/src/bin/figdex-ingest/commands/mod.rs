@@ -1,10 +1,12 @@
 //! The commands of the program, a file each.
 
 pub(crate) mod build;
+mod cluster;
 pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod lists;
 mod out;
+pub(crate) mod publish;
 pub(crate) mod rollback;
 pub(crate) mod verify;

@@ -1,17 +1,32 @@
-//! `figdex-ingest verify`: checks the files of an index, and that they agree.
+//! `figdex-ingest verify`: checks the files of an index, and that they agree; of an index in a
+//! cluster, that all its instruments can be read.
 
-use figdex_index::Catalogue;
+use anyhow::Context as _;
+use figdex_index::{Address, Catalogue, Instrument};
 use figdex_ingest::flags::VerifyFlags;
 use figdex_ingest::terminal;
 
+use super::cluster::Opened;
+
 pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
-    let catalogue = Catalogue::open_checked(&flags.index)?;
-    catalogue.verify()?;
-    let manifest = catalogue.manifest();
+    let (manifest, size) = match &flags.index {
+        Address::Folder(index) => {
+            let catalogue = Catalogue::open_checked(index)?;
+            catalogue.verify()?;
+            let manifest = catalogue.manifest().clone();
+            let size = format!(", {} bytes", manifest.bytes());
+            (manifest, size)
+        }
+        Address::Cluster(address) => {
+            let opened = Opened::of(address, &flags.cluster)?;
+            let each = |_: &Instrument| Ok::<_, figdex_opensearch::Error>(());
+            let read = opened.wait_for(opened.generation.instruments(each));
+            read.with_context(|| format!("reading {address}"))?;
+            (opened.generation.manifest().clone(), " were read".to_owned())
+        }
+    };
     Ok(terminal::print(&format_args!(
-        "generation {} is intact: {} instruments, {} bytes\n",
-        manifest.generation,
-        manifest.instruments,
-        manifest.bytes()
+        "generation {} is intact: {} instruments{size}\n",
+        manifest.generation, manifest.instruments
     ))?)
 }

@@ -1,0 +1,75 @@
+//! The errors of calls. They name the host and what it said, never a header or a body.
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The reason why a call has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Nothing answered, or the cluster cannot answer now. Asking again later may help.
+    #[error("{host} does not answer: {what}")]
+    Unavailable {
+        /// The host that was asked last.
+        host: String,
+        /// The fault.
+        what: String,
+    },
+    /// The cluster refused the request.
+    #[error("{host} refuses {what} with status {status}: {kind} {reason}{}", advice(*status))]
+    Refused {
+        /// The host.
+        host: String,
+        /// The HTTP status.
+        status: u16,
+        /// OpenSearch's name for the fault.
+        kind: String,
+        /// Its explanation.
+        reason: String,
+        /// The method and the path of the request.
+        what: String,
+    },
+    /// The answer is not what was expected.
+    #[error("the answer of {host} is {what}; is it OpenSearch?")]
+    Malformed {
+        /// The host.
+        host: String,
+        /// Found, and expected instead.
+        what: String,
+    },
+    /// More words than one question to the cluster can have.
+    #[error("the text has more words than one question to the cluster can have; use fewer")]
+    TooManyWords,
+    /// A setting of the client cannot be used.
+    #[error("{0}")]
+    Settings(String),
+}
+
+impl Error {
+    /// Whether the answer has another form than was expected.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Self::Malformed { .. })
+    }
+
+    /// Whether the cluster refused with a fault of this name.
+    pub fn is_kind(&self, name: &str) -> bool {
+        matches!(self, Self::Refused { kind, .. } if kind == name)
+    }
+
+    /// Whether the cluster does not have what the path names.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Refused { status: 404, .. })
+    }
+
+    pub(super) fn settings(what: impl Into<String>) -> Self {
+        Self::Settings(what.into())
+    }
+}
+
+/// Advice about a status.
+fn advice(status: u16) -> &'static str {
+    match status {
+        401 => " (the cluster wants a user: give the Authorization header in a file)",
+        403 => " (the user of the Authorization header lacks a right)",
+        _ => "",
+    }
+}

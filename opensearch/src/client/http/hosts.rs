@@ -1,0 +1,143 @@
+//! The hosts of a cluster: which of them is asked next, and which are left alone for a while.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use figdex_index::ClusterAddress;
+use parking_lot::Mutex;
+use reqwest::Url;
+use tokio::time::Instant;
+
+use crate::client::{Error, HostState, LATENCY_BUCKETS, Result};
+
+/// The time for which a host is left alone after its first failure. It doubles with each further
+/// one, up to [`PAUSE_MAX`].
+const PAUSE_MIN: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+pub(super) struct Hosts {
+    hosts: Vec<Host>,
+    next: AtomicUsize,
+    repeated: AtomicU64,
+}
+
+pub(super) struct Host {
+    name: String,
+    base: Url,
+    failures: Mutex<Failures>,
+    failed: AtomicU64,
+    latency: [AtomicU64; LATENCY_BUCKETS.len() + 1],
+    micros: AtomicU64,
+}
+
+/// The failures of a host since it last answered.
+#[derive(Clone, Copy, Default)]
+struct Failures {
+    number: u32,
+    /// The host is left alone until then.
+    until: Option<Instant>,
+}
+
+impl Hosts {
+    pub(super) fn new(address: &ClusterAddress) -> Result<Self> {
+        let scheme = if address.is_tls { "https" } else { "http" };
+        let host = |host: &figdex_index::ClusterHost| {
+            let base = Url::parse(&format!("{scheme}://{host}/"));
+            let base = base.map_err(|error| Error::settings(format!("{host}: {error}")))?;
+            Ok(Host {
+                name: host.to_string(),
+                base,
+                failures: Mutex::default(),
+                failed: AtomicU64::default(),
+                latency: Default::default(),
+                micros: AtomicU64::default(),
+            })
+        };
+        let hosts = address.hosts.iter().map(host).collect::<Result<_>>()?;
+        Ok(Self { hosts, next: AtomicUsize::default(), repeated: AtomicU64::default() })
+    }
+
+    /// The hosts in the order in which one call asks them. Those that work come first, each call
+    /// beginning with another one; then those that are left alone, the one first whose time ends
+    /// first.
+    pub(super) fn in_turn(&self) -> Vec<usize> {
+        let now = Instant::now();
+        let first = self.next.fetch_add(1, Ordering::Relaxed);
+        let count = self.hosts.len();
+        let turn = (0..count).map(|place| first.wrapping_add(place) % count);
+        let until = |host: &usize| {
+            let until = self.hosts[*host].failures.lock().until;
+            until.filter(|until| *until > now)
+        };
+        let mut order: Vec<_> = turn.map(|host| (until(&host), host)).collect();
+        order.sort_by_key(|(until, _)| *until);
+        order.into_iter().map(|(_, host)| host).collect()
+    }
+
+    pub(super) fn at(&self, host: usize) -> &Host {
+        &self.hosts[host]
+    }
+
+    pub(super) fn name(&self, host: usize) -> String {
+        self.hosts[host].name.clone()
+    }
+
+    /// The names of all hosts.
+    pub(super) fn all(&self) -> String {
+        self.hosts.iter().map(|host| &*host.name).collect::<Vec<_>>().join(",")
+    }
+
+    pub(super) fn worked(&self, host: usize, time: Duration) {
+        let host = &self.hosts[host];
+        *host.failures.lock() = Failures::default();
+        host.took(time);
+    }
+
+    pub(super) fn failed(&self, host: usize, time: Duration) {
+        let host = &self.hosts[host];
+        let mut failures = host.failures.lock();
+        let pause = PAUSE_MIN.saturating_mul(1 << failures.number.min(10)).min(PAUSE_MAX);
+        // Calls that were made at the same time fail together, which counts once.
+        let now = Instant::now();
+        if failures.until.is_none_or(|until| until <= now) {
+            *failures = Failures { number: failures.number + 1, until: Some(now + pause) };
+        }
+        drop(failures);
+        host.failed.fetch_add(1, Ordering::Relaxed);
+        host.took(time);
+    }
+
+    /// Counts a call that is made again with another host.
+    pub(super) fn repeats(&self) {
+        self.repeated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number of calls that were made again.
+    pub(super) fn repeated(&self) -> u64 {
+        self.repeated.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn states(&self) -> Vec<HostState> {
+        let state = |host: &Host| HostState {
+            name: host.name.clone(),
+            is_failing: host.failures.lock().number > 0,
+            failed: host.failed.load(Ordering::Relaxed),
+            latency: host.latency.each_ref().map(|count| count.load(Ordering::Relaxed)),
+            seconds: host.micros.load(Ordering::Relaxed) as f64 / 1e6,
+        };
+        self.hosts.iter().map(state).collect()
+    }
+}
+
+impl Host {
+    pub(super) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    fn took(&self, time: Duration) {
+        let seconds = time.as_secs_f64();
+        let bucket = LATENCY_BUCKETS.partition_point(|bound| *bound < seconds);
+        self.latency[bucket].fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
+    }
+}

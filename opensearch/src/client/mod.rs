@@ -1,0 +1,53 @@
+//! The client of a cluster. A program that is built without the feature `http` has one that cannot
+//! be made, and says so.
+
+#[cfg(not(feature = "http"))]
+mod absent;
+mod error;
+#[cfg(test)]
+#[cfg(feature = "http")]
+pub(crate) mod hosts_of_tests;
+#[cfg(feature = "http")]
+mod http;
+mod pauses;
+mod request;
+
+use std::path::PathBuf;
+
+#[cfg(not(feature = "http"))]
+pub use self::absent::Client;
+pub use self::error::{Error, Result};
+#[cfg(feature = "http")]
+pub use self::http::Client;
+pub use self::pauses::Pauses;
+pub use self::request::Request;
+
+/// The settings of a client, besides the address.
+#[derive(Clone, Debug)]
+pub struct ClientSettings {
+    /// A PEM file with the certificates to trust, instead of those of the system.
+    pub ca_file: Option<PathBuf>,
+    /// A file with the value of the `Authorization` header, such as `Basic …` or `ApiKey …`.
+    pub authorization_file: Option<PathBuf>,
+    /// The most calls that are made at the same time; others wait.
+    pub calls_max: usize,
+}
+
+/// The upper bounds of the buckets of the times of calls, in seconds.
+pub const LATENCY_BUCKETS: [f64; 12] =
+    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0, 30.0];
+
+/// The state of a host since the client was made, for metrics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostState {
+    /// Its name and port.
+    pub name: String,
+    /// Whether it has failed since it last answered. Then it is left alone for a while.
+    pub is_failing: bool,
+    /// The calls that got no answer.
+    pub failed: u64,
+    /// The number of all calls in each bucket of [`LATENCY_BUCKETS`], and of longer ones.
+    pub latency: [u64; LATENCY_BUCKETS.len() + 1],
+    /// The time of all calls.
+    pub seconds: f64,
+}

@@ -1,0 +1,82 @@
+//! The errors of an index in a cluster.
+
+use crate::client;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error of an index in a cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A call failed.
+    #[error(transparent)]
+    Client(#[from] client::Error),
+    /// The local index cannot be read.
+    #[error(transparent)]
+    Index(#[from] figdex_index::Error),
+    /// Nothing is published under the name.
+    #[error(
+        "the cluster has no index {name}; publish one with: figdex-ingest publish INDEX \
+         opensearch+https://HOST:9200/{name}"
+    )]
+    NothingPublished {
+        /// The name.
+        name: String,
+    },
+    /// The name is not that of a generation which this version reads.
+    #[error("{name} in the cluster is not an index of this version of Figdex: {what}")]
+    Foreign {
+        /// The name.
+        name: String,
+        /// The reason.
+        what: String,
+    },
+    /// Another publication is being made.
+    #[error("another publication fills {index} now; wait until it has ended, and publish again")]
+    Locked {
+        /// The index that is being filled.
+        index: String,
+    },
+    /// The cluster refused a document.
+    #[error("the cluster refuses the document of {figi}: {reason}")]
+    Document {
+        /// Its FIGI.
+        figi: String,
+        /// The cluster's reason.
+        reason: String,
+    },
+    /// The cluster does not hold what was sent to it.
+    #[error("the cluster holds something else than what was sent: {what}; nothing is published")]
+    Different {
+        /// The difference.
+        what: String,
+    },
+    /// The cluster has lost documents, or has others.
+    #[error(
+        "{index} has {count} instruments, and {published} were published: documents are lost or \
+         were added; publish the index again"
+    )]
+    Incomplete {
+        /// The index of the generation.
+        index: String,
+        /// The instruments that it has.
+        count: u64,
+        /// The instruments that were published.
+        published: u64,
+    },
+    /// No earlier generation is there to go back to.
+    #[error("{name} has no generation before {generation} to roll back to")]
+    NothingBefore {
+        /// The name.
+        name: String,
+        /// The published generation.
+        generation: u64,
+    },
+}
+
+impl Error {
+    /// Whether asking again later may help.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Self::Client(client::Error::Unavailable { .. }))
+    }
+}

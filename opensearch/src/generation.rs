@@ -1,0 +1,161 @@
+//! A generation that is published in a cluster, open for questions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use figdex_index::{Manifest, Places, Vocabulary, escaped};
+use serde::Deserialize;
+
+use crate::client::{Client, Request};
+use crate::error::{Error, Result};
+use crate::names;
+use crate::schema::About;
+
+/// The most bytes of what an index says about itself: the manifest with its values, and 65,535
+/// importances.
+const ABOUT_BYTES_MAX: usize = 64 << 20;
+
+/// The publication that the alias of a name points to.
+///
+/// Two publications are equal when nothing was published between reading them: an index that was
+/// removed and made again has another id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterPublication {
+    /// The number of the generation.
+    pub generation: u64,
+    index: String,
+    id: String,
+}
+
+impl ClusterPublication {
+    /// The index of the generation.
+    pub fn index(&self) -> &str {
+        &self.index
+    }
+
+    /// The current publication of a name.
+    ///
+    /// # Errors
+    /// [`Error::NothingPublished`] when there is none, [`Error::Foreign`] when the name is not an
+    /// alias of one generation of Figdex, and the errors of the client.
+    pub async fn of(client: &Client, name: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Found {
+            settings: Settings,
+        }
+        #[derive(Deserialize)]
+        struct Settings {
+            index: Index,
+        }
+        #[derive(Deserialize)]
+        struct Index {
+            uuid: String,
+        }
+        let request = Request::get(&[name, "_settings", "index.uuid"]);
+        let found: HashMap<String, Found> = match client.ask(&request).await {
+            Err(error) if error.is_absent() => {
+                return Err(Error::NothingPublished { name: name.to_owned() });
+            }
+            found => found?,
+        };
+        let mut found = found.into_iter();
+        let foreign = |what: String| Error::Foreign { name: name.to_owned(), what };
+        let (Some((index, settings)), None) = (found.next(), found.next()) else {
+            return Err(foreign("it is an alias of several indexes".to_owned()));
+        };
+        let generation = names::generation(name, &index).ok_or_else(|| {
+            foreign(match index == name {
+                true => "it is an index, and must be an alias".to_owned(),
+                false => format!("it is an alias of {}", escaped(&index)),
+            })
+        })?;
+        Ok(Self { generation, index, id: settings.settings.index.uuid })
+    }
+}
+
+/// One generation of an index in a cluster, open for questions. It never changes.
+pub struct Generation {
+    pub(crate) client: Arc<Client>,
+    pub(crate) index: String,
+    name: String,
+    publication: ClusterPublication,
+    manifest: Manifest,
+    vocabulary: Vocabulary,
+    pub(crate) places: Places,
+}
+
+impl Generation {
+    /// Opens the generation that is published under a name.
+    ///
+    /// # Errors
+    /// The errors of [`ClusterPublication::of`], and [`Error::Foreign`] when the index is not one
+    /// that this version reads.
+    pub async fn open(client: Arc<Client>, name: &str) -> Result<Self> {
+        let publication = ClusterPublication::of(&client, name).await?;
+        let index = publication.index.clone();
+        let about = about(&client, name, &index).await?;
+        let foreign = |what: String| Error::Foreign { name: name.to_owned(), what };
+        about.check().map_err(foreign)?;
+        let places = about.places();
+        let places = places.ok_or_else(|| foreign("its importances are damaged".to_owned()))?;
+        let About { manifest, .. } = about;
+        let vocabulary = manifest.vocabulary();
+        let name = name.to_owned();
+        Ok(Self { client, index, name, publication, manifest, vocabulary, places })
+    }
+
+    /// The index of the generation.
+    pub fn index(&self) -> &str {
+        &self.index
+    }
+
+    /// The name under which it was published.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The publication that it was opened from.
+    pub fn publication(&self) -> &ClusterPublication {
+        &self.publication
+    }
+
+    /// The manifest of the generation. It has no parts.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The values that the enum-like properties may have.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// The client of the cluster.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+}
+
+/// The description of an index, from its mapping.
+pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<About> {
+    #[derive(Deserialize)]
+    struct Found {
+        mappings: Mappings,
+    }
+    #[derive(Deserialize)]
+    struct Mappings {
+        #[serde(default, rename = "_meta")]
+        meta: Option<Meta>,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        figdex: About,
+    }
+    let request = Request::get(&[index, "_mapping"]).up_to(ABOUT_BYTES_MAX);
+    let mut found: HashMap<String, Found> = client.ask(&request).await?;
+    let meta = found.remove(index).and_then(|found| found.mappings.meta);
+    let foreign = || Error::Foreign {
+        name: name.to_owned(),
+        what: format!("Figdex did not make its index {}", escaped(index)),
+    };
+    Ok(meta.ok_or_else(foreign)?.figdex)
+}

@@ -1,0 +1,21 @@
+//! An index of Figdex in an OpenSearch cluster: instruments as documents, and the questions of
+//! `figdex-index` asked of them, with the same answers.
+
+#![forbid(unsafe_code)]
+
+pub mod client;
+mod contents;
+mod error;
+mod generation;
+mod names;
+mod patience;
+mod publish;
+mod question;
+mod schema;
+
+pub use self::contents::Extent;
+pub use self::error::{Error, Result};
+pub use self::generation::{ClusterPublication, Generation};
+pub use self::publish::{PublishOptions, Published, publish, rollback};
+pub use self::question::{Located, LookupBounds};
+pub use self::schema::Division;

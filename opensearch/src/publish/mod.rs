@@ -1,0 +1,319 @@
+//! Publishing a generation of a local index in a cluster.
+//!
+//! A new index is filled, checked and closed for writing, and only then the alias is switched to
+//! it, in one request. A program that is killed at any moment leaves the alias where it was; the
+//! next publication removes what it left.
+
+mod fill;
+mod lease;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use figdex_index::{Catalogue, Manifest};
+use serde::Deserialize;
+use serde_json::json;
+
+use self::lease::Lease;
+use crate::client::{Client, Request};
+use crate::error::{Error, Result};
+use crate::generation::{self, ClusterPublication};
+use crate::names;
+use crate::schema::{self, About, Division};
+
+/// The time in which an index that was filled must be ready for questions.
+const READY_TIME: Duration = Duration::from_secs(600);
+
+/// The time in which the state of the cluster must change.
+const STATE_TIME: Duration = Duration::from_secs(60);
+
+/// The documents whose bytes are compared with what was sent.
+const COMPARED: u64 = 100;
+
+/// The options of a publication.
+#[derive(Clone, Copy, Debug)]
+pub struct PublishOptions {
+    /// The shards of the new index.
+    pub division: Division,
+    /// The number of earlier generations that stay.
+    pub keep: usize,
+    /// The time after the switch before a generation is removed that was published until then.
+    pub grace: Duration,
+}
+
+/// The report of a publication.
+#[derive(Clone, Debug)]
+pub struct Published {
+    /// The number of the generation in the cluster.
+    pub generation: u64,
+    /// Its index.
+    pub index: String,
+    /// The number of its documents.
+    pub documents: u64,
+    /// Whether all copies of its shards are ready.
+    pub is_copied: bool,
+    /// The calls that were made again because the cluster had no room for them.
+    pub repeated: u64,
+    /// The indexes that were removed.
+    pub removed: Vec<String>,
+}
+
+/// A generation in a cluster that is complete, with its settings.
+struct Complete {
+    generation: u64,
+    index: String,
+}
+
+/// Publishes the generation that a local index folder publishes. `progress` is called with the
+/// number of documents that the cluster has so far.
+///
+/// # Errors
+/// When the local index is damaged, or the cluster refuses something. The alias is then where it
+/// was.
+pub async fn publish(
+    client: Arc<Client>,
+    name: &str,
+    index: &Path,
+    options: PublishOptions,
+    progress: impl FnMut(u64),
+) -> Result<Published> {
+    let catalogue = Catalogue::open(index)?;
+    let before = published(&client, name).await?;
+    // Indexes that others made have numbers too. Those of leftovers are not used again: a program
+    // that was only stopped for a while must not write into the index of another one.
+    let last = indexes(&client, name).await?.last().map_or(0, |(last, _)| last.generation);
+    remove_leftovers(&client, name).await?;
+    let generation = last + 1;
+    let target = names::index(name, generation);
+    let about = About::of(&catalogue, generation)?;
+    let documents = about.manifest.instruments;
+    let create = Request::put(&[&target]).json(&schema::create(&about, options.division));
+    match client.ask::<serde_json::Value>(&create.within(STATE_TIME)).await {
+        Err(error) if error.is_kind("resource_already_exists_exception") => {
+            return Err(Error::Locked { index: target });
+        }
+        created => drop(created?),
+    }
+    let filled = async {
+        let lease = Lease::take(client.clone(), &target);
+        let repeated = fill::fill(&client, &target, catalogue, progress).await?;
+        close(&client, &target, lease, options.division).await?;
+        let is_copied = wait_until_ready(&client, &target, options.division).await?;
+        fill::check(&client, &target, documents, index, COMPARED).await?;
+        Ok((is_copied, repeated))
+    };
+    let (is_copied, repeated) = match filled.await {
+        Ok(filled) => filled,
+        Err(error) => {
+            // If that fails too, the next publication removes it.
+            drop(remove(&client, &target).await);
+            return Err(error);
+        }
+    };
+    switch(&client, name, before.as_ref(), &target).await?;
+    let removed = prune(&client, name, generation, before, options).await?;
+    Ok(Published { generation, index: target, documents, is_copied, repeated, removed })
+}
+
+/// Publishes the generation before the published one again. Returns its manifest.
+///
+/// # Errors
+/// [`Error::NothingBefore`] when there is none, and the errors of the client.
+pub async fn rollback(client: &Client, name: &str) -> Result<Manifest> {
+    let before = ClusterPublication::of(client, name).await?;
+    let complete = complete(client, name).await?;
+    let earlier = complete.into_iter().rfind(|found| found.generation < before.generation);
+    let earlier = earlier.ok_or_else(|| Error::NothingBefore {
+        name: name.to_owned(),
+        generation: before.generation,
+    })?;
+    let about = generation::about(client, name, &earlier.index).await?;
+    about.check().map_err(|what| Error::Foreign { name: name.to_owned(), what })?;
+    switch(client, name, Some(&before), &earlier.index).await?;
+    Ok(about.manifest)
+}
+
+/// The published generation, if there is one.
+async fn published(client: &Client, name: &str) -> Result<Option<ClusterPublication>> {
+    match ClusterPublication::of(client, name).await {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::NothingPublished { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The indexes of this name, with the numbers of their generations, ascending, and whether they are
+/// closed for writing, which is what completes them.
+async fn indexes(client: &Client, name: &str) -> Result<Vec<(Complete, bool)>> {
+    #[derive(Deserialize)]
+    struct Found {
+        #[serde(default)]
+        settings: HashMap<String, String>,
+    }
+    let pattern = names::pattern(name);
+    // An index without any of the settings that are asked for is left out of the answer.
+    let request = Request::get(&[&pattern, "_settings", "index.uuid,index.blocks.write"])
+        .with("flat_settings", true)
+        .with("expand_wildcards", "all");
+    let found: HashMap<String, Found> = match client.ask(&request).await {
+        Err(error) if error.is_absent() => HashMap::new(),
+        found => found?,
+    };
+    let mut indexes: Vec<(Complete, bool)> = found
+        .into_iter()
+        .filter_map(|(index, found)| {
+            let generation = names::generation(name, &index)?;
+            let is_closed = found.settings.get("index.blocks.write").is_some_and(|it| it == "true");
+            Some((Complete { generation, index }, is_closed))
+        })
+        .collect();
+    indexes.sort_by_key(|(found, _)| found.generation);
+    Ok(indexes)
+}
+
+/// The complete generations, ascending.
+async fn complete(client: &Client, name: &str) -> Result<Vec<Complete>> {
+    let mut complete = Vec::new();
+    for (found, is_closed) in indexes(client, name).await? {
+        if is_closed && is_ours(client, name, &found.index).await? {
+            complete.push(found);
+        }
+    }
+    Ok(complete)
+}
+
+/// The numbers of the complete generations of a name, ascending.
+pub(crate) async fn generations(client: &Client, name: &str) -> Result<Vec<u64>> {
+    let complete = complete(client, name).await?;
+    Ok(complete.into_iter().map(|found| found.generation).collect())
+}
+
+/// Whether Figdex made an index. Others that have such a name are never touched.
+async fn is_ours(client: &Client, name: &str, index: &str) -> Result<bool> {
+    match generation::about(client, name, index).await {
+        Ok(_) => Ok(true),
+        Err(Error::Foreign { .. }) => Ok(false),
+        Err(Error::Client(error)) if error.is_absent() => Ok(false),
+        // It may be from another version, whose description has another form.
+        Err(Error::Client(error)) if error.is_malformed() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes indexes that nobody fills any more.
+async fn remove_leftovers(client: &Client, name: &str) -> Result<()> {
+    for (found, is_closed) in indexes(client, name).await? {
+        if is_closed || !is_ours(client, name, &found.index).await? {
+            continue;
+        }
+        if lease::is_alive(client, &found.index).await? {
+            return Err(Error::Locked { index: found.index });
+        }
+        remove(client, &found.index).await?;
+    }
+    Ok(())
+}
+
+/// Makes the documents of an index visible, and closes it for writing. The lease ends between the
+/// two, since the first takes long.
+async fn close(client: &Client, index: &str, lease: Lease, division: Division) -> Result<()> {
+    let refresh = Request::post(&[index, "_refresh"]).within(READY_TIME);
+    let _: serde_json::Value = client.ask(&refresh).await?;
+    lease.give_up().await?;
+    // Its document is gone for questions, too.
+    let _: serde_json::Value = client.ask(&refresh).await?;
+    let settings = json!({"index": {
+        "number_of_replicas": division.replicas,
+        "blocks.write": true,
+    }});
+    let request = Request::put(&[index, "_settings"]).json(&settings).within(STATE_TIME);
+    Ok(client.ask::<serde_json::Value>(&request).await.map(drop)?)
+}
+
+/// Waits until every shard of an index can be asked, and until its copies are made, unless the
+/// cluster has too few nodes for them. Returns whether they are made.
+async fn wait_until_ready(client: &Client, index: &str, division: Division) -> Result<bool> {
+    #[derive(Deserialize)]
+    struct Health {
+        status: String,
+        number_of_data_nodes: u32,
+    }
+    let deadline = tokio::time::Instant::now() + READY_TIME;
+    loop {
+        let request = Request::get(&["_cluster", "health", index]);
+        let health: Health = client.ask(&request).await?;
+        match &*health.status {
+            "green" => return Ok(true),
+            "yellow" if health.number_of_data_nodes <= division.replicas => return Ok(false),
+            _ if tokio::time::Instant::now() > deadline => {
+                let what = format!("its state is {} after {READY_TIME:?}", health.status);
+                return Err(Error::Different { what });
+            }
+            _ => tokio::time::sleep(Duration::from_millis(500)).await,
+        }
+    }
+}
+
+/// Points the alias to another index, in one request.
+async fn switch(
+    client: &Client,
+    name: &str,
+    before: Option<&ClusterPublication>,
+    to: &str,
+) -> Result<()> {
+    let mut actions = vec![json!({"add": {"index": to, "alias": name}})];
+    if let Some(before) = before {
+        // It must still be there: otherwise another program has switched the alias meanwhile.
+        let remove = json!({"index": before.index(), "alias": name, "must_exist": true});
+        actions.insert(0, json!({"remove": remove}));
+    }
+    let request =
+        Request::post(&["_aliases"]).json(&json!({"actions": actions})).within(STATE_TIME);
+    let _: serde_json::Value = client.ask(&request).await?;
+    let found = ClusterPublication::of(client, name).await?;
+    match found.index() == to {
+        true => Ok(()),
+        false => {
+            let what = format!("the alias {name} points to {}", found.index());
+            Err(Error::Different { what })
+        }
+    }
+}
+
+/// Removes all generations except the published one and the last ones to keep, and those that were
+/// rolled back.
+async fn prune(
+    client: &Client,
+    name: &str,
+    published: u64,
+    before: Option<ClusterPublication>,
+    options: PublishOptions,
+) -> Result<Vec<String>> {
+    let until_now = before.map_or(published, |before| before.generation);
+    let rest = complete(client, name).await?.into_iter();
+    let rest: Vec<Complete> = rest.filter(|found| found.generation != published).collect();
+    let (mut gone, rolled_back): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|found| found.generation <= until_now);
+    gone.truncate(gone.len().saturating_sub(options.keep));
+    let mut removed = Vec::new();
+    for found in gone.into_iter().chain(rolled_back) {
+        if found.generation == until_now {
+            // Servers ask it until they have seen the switch.
+            tokio::time::sleep(options.grace).await;
+        }
+        remove(client, &found.index).await?;
+        removed.push(found.index);
+    }
+    Ok(removed)
+}
+
+/// Removes one index.
+async fn remove(client: &Client, index: &str) -> Result<()> {
+    let request = Request::delete(&[index]).within(STATE_TIME);
+    match client.ask::<serde_json::Value>(&request).await {
+        Err(error) if error.is_absent() => Ok(()),
+        removed => Ok(removed.map(drop)?),
+    }
+}

@@ -1,0 +1,87 @@
+//! The values of the documents that match a question, with their numbers (contract 16.11).
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use figdex_index::{Facet, FacetCounts, FacetQuestion, Facets, Level, bounded_term};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::client::Error as ClientError;
+use crate::error::Result;
+use crate::generation::Generation;
+
+/// The bytes of a bucket in an answer, about.
+const BUCKET_BYTES: usize = 2 << 10;
+
+impl Generation {
+    /// Counts the rows that match a question by the values that they have. `id` is the id of the
+    /// request, for the log of the cluster.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn facets(&self, question: &FacetQuestion, id: Option<&str>) -> Result<Facets> {
+        #[derive(Deserialize)]
+        struct Counted {
+            #[serde(default)]
+            sum_other_doc_count: u64,
+            buckets: Vec<Bucket>,
+        }
+        #[derive(Deserialize)]
+        struct Bucket {
+            key: String,
+            doc_count: u64,
+        }
+        let matching = self.matching(&question.search).await?;
+        let mut aggregations = json!({});
+        let mut values = 0;
+        for facet in &question.facets {
+            let size = facet.values(self.vocabulary()).max(1);
+            values += size;
+            // With room for all values the counts of all shards are exact.
+            aggregations[facet.name()] =
+                json!({"terms": {"field": facet.name(), "size": size, "shard_size": size}});
+        }
+        let body = json!({
+            "query": matching.query(Vec::new()),
+            "size": 0,
+            "track_total_hits": true,
+            "aggs": aggregations,
+        });
+        let mut found = self.found(&body, values * BUCKET_BYTES / super::ROW_BYTES, id).await?;
+        let malformed = |what: String| ClientError::Malformed { host: self.index.clone(), what };
+        let mut counts = Vec::with_capacity(question.facets.len());
+        for facet in &question.facets {
+            let counted = found.aggregations[facet.name()].take();
+            let counted: Counted = serde_json::from_value(counted)
+                .map_err(|error| malformed(format!("no counts of {} ({error})", facet.name())))?;
+            let places = self.places_of(*facet);
+            let value = |Bucket { key, doc_count }: Bucket| {
+                let place = places.get(&key).copied();
+                Ok((place.ok_or_else(|| malformed(format!("the unknown value {key}")))?, doc_count))
+            };
+            let mut values: Vec<(u32, u64)> =
+                counted.buckets.into_iter().map(value).collect::<Result<_, ClientError>>()?;
+            if counted.sum_other_doc_count > 0 {
+                return Err(malformed(format!("not all values of {}", facet.name())).into());
+            }
+            values.sort_by_key(|(place, rows)| (Reverse(*rows), *place));
+            counts.push(FacetCounts { facet: *facet, values });
+        }
+        Ok(Facets { total: found.total(), counts })
+    }
+
+    /// The place of each value of a facet, by its term in documents.
+    fn places_of(&self, facet: Facet) -> HashMap<String, u32> {
+        match facet {
+            Facet::Property(property) => {
+                let values = self.vocabulary().values(property).map(bounded_term);
+                values.zip(0..).collect()
+            }
+            Facet::Level => Level::ALL
+                .map(|level| (level.name().to_owned(), level as u32))
+                .into_iter()
+                .collect(),
+        }
+    }
+}

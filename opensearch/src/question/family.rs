@@ -1,0 +1,101 @@
+//! One instrument and its family (contract 16.5).
+
+use std::collections::BTreeMap;
+
+use figdex_index::{
+    FAMILY_ROWS_MAX, Family, Fetched, Figi, Hit, IdValue, RowSource as _, Stored, id_key,
+};
+use serde_json::{Value, json};
+
+use super::{all, by_rank, number, question};
+use crate::error::Result;
+use crate::generation::Generation;
+use crate::schema::field;
+
+/// The rows that are read to find an example.
+const EXAMPLES_READ: usize = 1_000;
+
+impl Generation {
+    /// The row with a FIGI.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn find(&self, figi: Figi, id: Option<&str>) -> Result<Option<Stored>> {
+        self.first(json!({"term": {field::FIGI: number(figi)}}), id).await
+    }
+
+    /// The first row, in FIGI order, whose share class or composite has this FIGI.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn find_kin(&self, figi: Figi, id: Option<&str>) -> Result<Option<Stored>> {
+        for value in [IdValue::share_class(figi), IdValue::composite(figi)] {
+            let query = json!({"term": {field::KEYS: id_key(&value)}});
+            if let Some(found) = self.first(query, id).await? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A row that most people know, for examples (contract 16.14).
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn example(&self, id: Option<&str>) -> Result<Option<Stored>> {
+        let body = by_rank(json!({"match_all": {}}), EXAMPLES_READ);
+        for document in &self.found(&body, EXAMPLES_READ, id).await?.hits.hits {
+            let stored = document.stored(&self.index)?;
+            let row = stored.row();
+            if row.ticker().is_some() && row.name().is_some() && row.share_class_figi().is_some() {
+                return Ok(Some(stored));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The family of a row, its rows, and the hit of the row itself.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn family(&self, of: Stored, id: Option<&str>) -> Result<(Fetched, Hit, Family)> {
+        let row = of.row();
+        let own = row.figi();
+        let composite = row.composite_figi().unwrap_or(own);
+        let share_class = row.share_class_figi();
+        let mut must = BTreeMap::from([(own, of)]);
+        if let Some(found) = self.find(composite, id).await? {
+            must.insert(composite, found);
+        }
+        let mut others = BTreeMap::new();
+        let values = [Some(IdValue::composite(composite)), share_class.map(IdValue::share_class)];
+        for value in values.into_iter().flatten() {
+            // One row more than is returned shows whether there are more.
+            let query = all(vec![json!({"term": {field::KEYS: id_key(&value)}})]);
+            let body = question(query, FAMILY_ROWS_MAX + 1);
+            for document in &self.found(&body, FAMILY_ROWS_MAX, id).await?.hits.hits {
+                let stored = document.stored(&self.index)?;
+                let figi = stored.row().figi();
+                if !must.contains_key(&figi) {
+                    others.insert(figi, stored);
+                }
+            }
+        }
+        let is_truncated = must.len() + others.len() > FAMILY_ROWS_MAX;
+        let room = FAMILY_ROWS_MAX - must.len();
+        let mut kin = must;
+        kin.extend(others.into_iter().take(room));
+        let mut rows = Fetched::default();
+        let hits: Vec<Hit> = kin.into_values().map(|stored| rows.add(stored)).collect();
+        let hit = hits.iter().copied().find(|hit| rows.figi(*hit) == own);
+        let hit = hit.expect("the row is one of its family");
+        let family = Family::of(&rows, hit, hits, is_truncated);
+        Ok((rows, hit, family))
+    }
+
+    /// The first document of a query, in FIGI order.
+    async fn first(&self, query: Value, id: Option<&str>) -> Result<Option<Stored>> {
+        let found = self.found(&question(query, 1), 1, id).await?;
+        found.hits.hits.first().map(|document| document.stored(&self.index)).transpose()
+    }
+}

@@ -1,0 +1,268 @@
+//! Lookups of identifiers, many at a time (contract 4, 5).
+//!
+//! Nearly all lookups have few rows, so that one query finds those of many: each document says which
+//! lookups it matches. When they have too many rows together, each lookup is a query: all of them
+//! are counted and begun in one call, and those with more rows than the first page has are read on,
+//! a page at a time.
+
+use std::ops::Range;
+
+use figdex_index::{Fetched, Figi, Hit, IdType, Lookup, Stored, id_key};
+use serde_json::{Value, json};
+
+use super::filters::conditions;
+use super::{Document, all, any, number, question};
+use crate::client::Error as ClientError;
+use crate::error::Result;
+use crate::generation::Generation;
+use crate::schema::field;
+
+/// The rows of the first page of a lookup: those of nearly all identifiers.
+const FIRST_ROWS: usize = 50;
+
+/// The most lookups of one call, and the most conditions of them together: a cluster allows 1,024
+/// clauses of a query.
+const CALL_LOOKUPS: usize = 100;
+const CALL_CONDITIONS: usize = 800;
+
+/// The most rows of the lookups of one query.
+const TOGETHER_ROWS: usize = 1_000;
+
+/// The rows of each further page.
+const PAGE_ROWS: usize = 5_000;
+
+/// The most bytes of rows that an answer may hold.
+const ROWS_BYTES_MAX: usize = 256 << 20;
+
+/// The bounds of the rows of lookups.
+#[derive(Clone, Copy, Debug)]
+pub struct LookupBounds {
+    /// The most rows of one lookup. One with more has none.
+    pub each_max: usize,
+    /// The most rows of all lookups together; those beyond have none.
+    pub all_max: usize,
+}
+
+/// The rows of some lookups.
+pub struct Located {
+    /// The rows of all lookups.
+    pub rows: Fetched,
+    /// Their hits.
+    pub hits: Vec<Hit>,
+    /// The hits of each lookup, in FIGI order; or, when there are too many, how many it has at
+    /// least.
+    pub ranges: Vec<Result<Range<usize>, u64>>,
+}
+
+impl Located {
+    /// The most rows that the next lookup may have.
+    fn room(&self, bounds: LookupBounds) -> usize {
+        bounds.each_max.min(bounds.all_max.saturating_sub(self.hits.len()))
+    }
+}
+
+impl Generation {
+    /// The rows that carry the identifiers of these lookups and pass their filters. `id` is the id
+    /// of the request, for the log of the cluster.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn lookup(
+        &self,
+        lookups: &[Lookup<'_>],
+        bounds: LookupBounds,
+        id: Option<&str>,
+    ) -> Result<Located> {
+        let mut located = Located {
+            rows: Fetched::default(),
+            hits: Vec::new(),
+            ranges: Vec::with_capacity(lookups.len()),
+        };
+        let mut bytes_left = ROWS_BYTES_MAX;
+        let conditions: Vec<Vec<Value>> =
+            lookups.iter().map(|lookup| self.conditions_of(lookup)).collect();
+        for some in calls(&conditions) {
+            let together = self.together(some, &mut located, &mut bytes_left, bounds, id).await?;
+            if !together {
+                self.one_by_one(some, &mut located, &mut bytes_left, bounds, id).await?;
+            }
+        }
+        Ok(located)
+    }
+
+    /// Adds the rows of some lookups, which one query finds. `false` when they are too many.
+    async fn together(
+        &self,
+        lookups: &[Vec<Value>],
+        located: &mut Located,
+        bytes_left: &mut usize,
+        bounds: LookupBounds,
+        id: Option<&str>,
+    ) -> Result<bool> {
+        // The rows of one alone are counted, which no bound on them all allows.
+        if lookups.len() < 2 {
+            return Ok(false);
+        }
+        let named = lookups.iter().enumerate().map(|(place, conditions)| {
+            json!({"bool": {"filter": conditions, "_name": place.to_string()}})
+        });
+        let body = question(any(named.collect()), TOGETHER_ROWS + 1);
+        let documents = self.found(&body, TOGETHER_ROWS, id).await?.hits.hits;
+        if documents.len() > TOGETHER_ROWS {
+            return Ok(false);
+        }
+        let mut hits = vec![Vec::new(); lookups.len()];
+        for document in &documents {
+            let stored = document.stored(&self.index)?;
+            *bytes_left = self.rest_of(*bytes_left, &stored)?;
+            let hit = located.rows.add(stored);
+            for name in &document.matched_queries {
+                let of_lookup = name.parse::<usize>().ok().and_then(|place| hits.get_mut(place));
+                let of_lookup = of_lookup.ok_or_else(|| ClientError::Malformed {
+                    host: self.index.clone(),
+                    what: "a document with the name of a query that was not asked".to_owned(),
+                })?;
+                of_lookup.push(hit);
+            }
+        }
+        for hits in hits {
+            if hits.len() > located.room(bounds) {
+                located.ranges.push(Err(hits.len() as u64));
+            } else {
+                let start = located.hits.len();
+                located.hits.extend(hits);
+                located.ranges.push(Ok(start..located.hits.len()));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds the rows of some lookups, each of which is a query.
+    async fn one_by_one(
+        &self,
+        lookups: &[Vec<Value>],
+        located: &mut Located,
+        bytes_left: &mut usize,
+        bounds: LookupBounds,
+        id: Option<&str>,
+    ) -> Result<()> {
+        let queries: Vec<Value> = lookups.iter().cloned().map(all).collect();
+        let first: Vec<Value> = queries
+            .iter()
+            .map(|query| {
+                let mut body = question(query.clone(), FIRST_ROWS);
+                // One more than allowed is enough to know.
+                body["track_total_hits"] = counted_up_to(bounds.each_max);
+                body
+            })
+            .collect();
+        let first = self.several(&first, FIRST_ROWS, id).await?;
+        for (query, found) in queries.into_iter().zip(first) {
+            if found.total() > located.room(bounds) as u64 {
+                located.ranges.push(Err(found.total()));
+                continue;
+            }
+            let start = located.hits.len();
+            let mut documents = found.hits.hits;
+            let mut last = None;
+            loop {
+                let count = documents.len();
+                for document in documents {
+                    let stored = document.stored(&self.index)?;
+                    *bytes_left = self.rest_of(*bytes_left, &stored)?;
+                    last = Some(stored.row().figi());
+                    located.hits.push(located.rows.add(stored));
+                }
+                let read = located.hits.len() - start;
+                if count == 0 || read as u64 >= found.hits.total.value {
+                    break;
+                }
+                documents = self.page_after(&query, last, id).await?;
+            }
+            located.ranges.push(Ok(start..located.hits.len()));
+        }
+        Ok(())
+    }
+
+    /// The number of bytes that are left for rows after one of them.
+    fn rest_of(&self, bytes_left: usize, stored: &Stored) -> Result<usize> {
+        let rest = bytes_left.checked_sub(stored.bytes());
+        Ok(rest.ok_or_else(|| ClientError::Malformed {
+            host: self.index.clone(),
+            what: format!("more than the {ROWS_BYTES_MAX} bytes of rows that one request may have"),
+        })?)
+    }
+
+    /// The conditions that the rows of a lookup fulfil.
+    fn conditions_of(&self, lookup: &Lookup<'_>) -> Vec<Value> {
+        let value = &lookup.id_value;
+        let carries = match value.id_type() {
+            IdType::BbGlobal => match Figi::parse(value.as_str()) {
+                Ok(figi) => json!({"term": {field::FIGI: number(figi)}}),
+                Err(_) => json!({"match_none": {}}),
+            },
+            _ => json!({"term": {field::KEYS: id_key(value)}}),
+        };
+        let unfiltered = Default::default();
+        let mut conditions = conditions(lookup.filters().unwrap_or(&unfiltered), self.vocabulary());
+        conditions.push(carries);
+        conditions
+    }
+
+    /// The rows of a query after a FIGI.
+    async fn page_after(
+        &self,
+        query: &Value,
+        after: Option<Figi>,
+        id: Option<&str>,
+    ) -> Result<Vec<Document>> {
+        let mut body = question(query.clone(), PAGE_ROWS);
+        if let Some(after) = after {
+            body["search_after"] = json!([number(after)]);
+        }
+        Ok(self.found(&body, PAGE_ROWS, id).await?.hits.hits)
+    }
+}
+
+/// Divides lookups, given by their conditions, into those of one call each.
+fn calls(lookups: &[Vec<Value>]) -> Vec<&[Vec<Value>]> {
+    let (mut calls, mut start, mut count) = (Vec::new(), 0, 0);
+    for (place, conditions) in lookups.iter().enumerate() {
+        // A call has one lookup at least.
+        if place > start
+            && (place - start == CALL_LOOKUPS || count + conditions.len() > CALL_CONDITIONS)
+        {
+            calls.push(&lookups[start..place]);
+            (start, count) = (place, 0);
+        }
+        count += conditions.len();
+    }
+    if start < lookups.len() {
+        calls.push(&lookups[start..]);
+    }
+    calls
+}
+
+/// The number of matches to count: one more than `rows_max`.
+fn counted_up_to(rows_max: usize) -> Value {
+    rows_max.saturating_add(1).min(i32::MAX as usize).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_bounded() {
+        let with = |counts: &[usize]| -> Vec<usize> {
+            let lookups: Vec<Vec<Value>> =
+                counts.iter().map(|count| vec![Value::Null; *count]).collect();
+            calls(&lookups).into_iter().map(<[_]>::len).collect()
+        };
+        assert_eq!(with(&[]), [0; 0]);
+        assert_eq!(with(&[2; 100]), [100]);
+        assert_eq!(with(&[2; 201]), [100, 100, 1]);
+        assert_eq!(with(&[10; 100]), [80, 20]);
+        assert_eq!(with(&[900, 1, 799, 1]), [1, 2, 1]);
+    }
+}

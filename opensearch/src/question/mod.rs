@@ -1,0 +1,229 @@
+//! The questions of `figdex-index`, asked of a generation in a cluster. Each answer is made of one
+//! generation: it asks the concrete index, not the alias.
+
+mod facets;
+mod family;
+mod filters;
+mod lookup;
+mod matching;
+mod resolve;
+mod search;
+mod suggest;
+mod typos;
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use figdex_index::{Figi, Stored};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub use self::lookup::{Located, LookupBounds};
+use crate::client::{Error as ClientError, Request};
+use crate::error::Result;
+use crate::generation::Generation;
+use crate::schema::field;
+
+/// The time in which a question must be answered.
+const TIME_MAX: Duration = Duration::from_secs(20);
+
+/// The most bytes of the answer to a question, for each of its rows and in all.
+const ROW_BYTES: usize = 4 << 10;
+const ANSWER_BYTES: usize = 4 << 20;
+
+/// The line before each of several questions. A shard that fails must fail the question: a short
+/// list would be wrong.
+const QUESTION_HEADER: &[u8] =
+    b"{\"allow_partial_search_results\":false,\"request_cache\":false}\n";
+
+/// The answer of `_search`.
+#[derive(Deserialize)]
+pub(crate) struct Found {
+    timed_out: bool,
+    #[serde(rename = "_shards")]
+    shards: Shards,
+    pub(crate) hits: Hits,
+    #[serde(default)]
+    pub(crate) aggregations: Value,
+}
+
+/// The shards that were asked. One that no node has is neither successful nor failed.
+#[derive(Deserialize)]
+struct Shards {
+    total: u32,
+    successful: u32,
+    failed: u32,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Hits {
+    #[serde(default)]
+    total: Total,
+    pub(crate) hits: Vec<Document>,
+}
+
+/// The number of all matches, and whether it is exact or the least that it is.
+#[derive(Default, Deserialize)]
+struct Total {
+    value: u64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Document {
+    #[serde(rename = "_score")]
+    pub(crate) score: Option<f64>,
+    #[serde(default)]
+    fields: Fields,
+    /// The names of the conditions that it fulfils, when a question names some.
+    #[serde(default)]
+    matched_queries: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Fields {
+    #[serde(default)]
+    instrument: Vec<String>,
+}
+
+impl Found {
+    /// Whether every shard answered. Otherwise documents are missing.
+    pub(crate) fn is_whole(&self) -> bool {
+        let Shards { total, successful, failed } = self.shards;
+        !self.timed_out && failed == 0 && successful == total
+    }
+
+    /// The number of all matches, as far as it was counted.
+    pub(crate) fn total(&self) -> u64 {
+        self.hits.total.value
+    }
+}
+
+impl Document {
+    /// The instrument of the document.
+    pub(crate) fn stored(&self, index: &str) -> Result<Stored> {
+        let bytes = self.fields.instrument.first().and_then(|text| STANDARD.decode(text).ok());
+        let stored = bytes.and_then(Stored::read);
+        Ok(stored.ok_or_else(|| ClientError::Malformed {
+            host: index.to_owned(),
+            what: "a document without the instrument that this version of Figdex stores".to_owned(),
+        })?)
+    }
+}
+
+impl Generation {
+    /// The answer to a question. `rows` is the most documents that it has.
+    pub(crate) async fn found(&self, body: &Value, rows: usize, id: Option<&str>) -> Result<Found> {
+        let mut request = Request::search(&[&self.index, "_search"])
+            .with("allow_partial_search_results", false)
+            .with("request_cache", false)
+            .within(TIME_MAX)
+            .up_to(ANSWER_BYTES + ROW_BYTES * rows)
+            .json(body);
+        if let Some(id) = id {
+            request = request.on_behalf_of(id);
+        }
+        let found: Found = self.client.ask(&request).await?;
+        match found.is_whole() {
+            true => Ok(found),
+            false => Err(self.failed_shard().into()),
+        }
+    }
+
+    /// The answers to several questions, in their order. `rows` is the most documents that each of
+    /// them has.
+    async fn several(&self, bodies: &[Value], rows: usize, id: Option<&str>) -> Result<Vec<Found>> {
+        #[derive(Deserialize)]
+        struct Answer {
+            responses: Vec<Response>,
+        }
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Response {
+            Found(Found),
+            Failed { status: u16 },
+        }
+        if bodies.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut lines = Vec::new();
+        for body in bodies {
+            lines.extend_from_slice(QUESTION_HEADER);
+            lines.extend_from_slice(body.to_string().as_bytes());
+            lines.push(b'\n');
+        }
+        let mut request = Request::search(&[&self.index, "_msearch"])
+            .within(TIME_MAX)
+            .up_to(ANSWER_BYTES + ROW_BYTES * rows * bodies.len())
+            .lines(lines);
+        if let Some(id) = id {
+            request = request.on_behalf_of(id);
+        }
+        let answer: Answer = self.client.ask(&request).await?;
+        let malformed = |what: String| ClientError::Malformed { host: self.index.clone(), what };
+        if answer.responses.len() != bodies.len() {
+            return Err(malformed("answers to fewer questions than were asked".to_owned()).into());
+        }
+        let found = answer.responses.into_iter().map(|response| match response {
+            Response::Found(found) if found.is_whole() => Ok(found),
+            Response::Found(_) | Response::Failed { status: 404 | 429 | 500..=599 } => {
+                Err(self.failed_shard())
+            }
+            Response::Failed { status } => Err(malformed(format!("status {status} to a question"))),
+        });
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    fn failed_shard(&self) -> ClientError {
+        let what = "a part of the index cannot be asked".to_owned();
+        ClientError::Unavailable { host: self.index.clone(), what }
+    }
+}
+
+/// A request for the document of a FIGI.
+pub(crate) fn one_by_figi(index: &str, figi: Figi) -> Request<'_> {
+    let query = json!({"term": {field::FIGI: number(figi)}});
+    Request::search(&[index, "_search"]).json(&question(query, 1))
+}
+
+/// A question for documents with their instruments, in FIGI order unless `sort` says otherwise.
+pub(crate) fn question(query: Value, size: usize) -> Value {
+    json!({
+        "query": query,
+        "size": size,
+        "sort": [{field::FIGI: "asc"}],
+        "_source": false,
+        "stored_fields": [field::INSTRUMENT],
+        "track_total_hits": false,
+    })
+}
+
+/// A question for the first documents by rank.
+fn by_rank(query: Value, size: usize) -> Value {
+    let mut body = question(query, size);
+    body["sort"] = json!([{field::RANK: "asc"}, {field::FIGI: "asc"}]);
+    body
+}
+
+/// A FIGI as documents have it.
+pub(crate) fn number(figi: Figi) -> Value {
+    figi.to_u64().into()
+}
+
+/// All conditions together.
+fn all(conditions: Vec<Value>) -> Value {
+    json!({"bool": {"filter": conditions}})
+}
+
+/// Any of the conditions; no document when there are none.
+fn any(conditions: Vec<Value>) -> Value {
+    if conditions.is_empty() {
+        return json!({"match_none": {}});
+    }
+    json!({"bool": {"should": conditions, "minimum_should_match": 1}})
+}
+
+/// One of the terms.
+fn terms(field: &str, terms: &[impl serde::Serialize]) -> Value {
+    json!({"terms": {field: terms}})
+}

@@ -1,0 +1,223 @@
+//! Guesses at what a person means who is still typing (contract 16.1). The documents that may be
+//! meant are found with prefixes and typos, and scored by the same code as rows of a local index;
+//! they may differ from those that it would find.
+
+use std::collections::HashSet;
+
+use figdex_index::{
+    Candidates, Clauses, Fetched, Filters, FoundBy, Guesses, IdValue, Interpretation,
+    RowSource as _, Suggest, Suggestion, TypedWord, id_key,
+};
+use serde_json::{Value, json};
+
+use super::filters::conditions;
+use super::matching::{by_number, exact, one_word, value};
+use super::{Found, all, any, by_rank, terms, typos};
+use crate::error::Result;
+use crate::generation::Generation;
+use crate::schema::field;
+
+/// The terms that a text with typos may stand for.
+const EXPANSIONS_MAX: usize = 50;
+
+/// The typed words that any document has.
+#[derive(Default)]
+struct Held {
+    /// The words that are terms.
+    terms: HashSet<String>,
+    /// The words that begin a term.
+    beginnings: HashSet<String>,
+    /// The words that are among the short beginnings of a document.
+    listed: HashSet<String>,
+}
+
+impl Generation {
+    /// The securities that a text may mean, one row each, the likeliest first. `id` is the id of
+    /// the request, for the log of the cluster.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub async fn suggest(
+        &self,
+        question: &Suggest,
+        limit: usize,
+        id: Option<&str>,
+    ) -> Result<(Fetched, Vec<Suggestion>)> {
+        let vocabulary = self.vocabulary();
+        let mut rows = Fetched::default();
+        let mut candidates = Candidates::new(question, vocabulary);
+        let mut guesses = Guesses::new(question, vocabulary);
+        let held = self.whole_text(question, &guesses, &mut rows, &mut candidates, id).await?;
+        let has = |text: &str, is_beginning: bool| match is_beginning {
+            true => held.beginnings.contains(text),
+            false => held.terms.contains(text),
+        };
+        while let Some(stage) = guesses.next(candidates.len(), limit, has) {
+            let filters = conditions(&question.filters, vocabulary);
+            let bodies: Vec<Value> = stage
+                .iter()
+                .map(|meant| {
+                    let mut conditions = filters.clone();
+                    conditions.extend(self.words(meant, &question.filters, &held));
+                    by_rank(all(conditions), Interpretation::ROWS_MAX)
+                })
+                .collect();
+            let found = self.several(&bodies, Interpretation::ROWS_MAX, id).await?;
+            for (meant, found) in stage.iter().zip(&found) {
+                self.add(found, FoundBy::Words(meant), &mut rows, &mut candidates)?;
+            }
+        }
+        let best = candidates.best(&rows, &self.places, limit);
+        let keys = best.iter().map(|(hit, _)| {
+            let row = rows.row(*hit);
+            let of = row.share_class_figi().map(IdValue::share_class);
+            of.or(row.composite_figi().map(IdValue::composite)).map(|value| id_key(&value))
+        });
+        let keys: Vec<Option<String>> = keys.collect();
+        let counts: Vec<Value> = keys.iter().flatten().map(|key| count(field::KEYS, key)).collect();
+        let mut counts = self.several(&counts, 0, id).await?.into_iter();
+        let suggestions = best.into_iter().zip(keys).map(|((hit, matched), key)| {
+            // A row without a security is alone.
+            let listings = key.and_then(|_| counts.next()).map_or(1, |found| found.total());
+            Suggestion { hit, listings: listings as usize, matched }
+        });
+        let suggestions = suggestions.collect();
+        Ok((rows, suggestions))
+    }
+
+    /// Adds the documents that the whole text identifies, and returns which of the typed words any
+    /// document has.
+    async fn whole_text(
+        &self,
+        question: &Suggest,
+        guesses: &Guesses<'_>,
+        rows: &mut Fetched,
+        candidates: &mut Candidates<'_>,
+        id: Option<&str>,
+    ) -> Result<Held> {
+        let vocabulary = self.vocabulary();
+        let clauses = Clauses::of(&question.keywords, vocabulary);
+        let passing = |filters: &Filters, condition: Value| {
+            let mut conditions = conditions(filters, vocabulary);
+            conditions.push(condition);
+            by_rank(all(conditions), Interpretation::ROWS_MAX)
+        };
+        let (mut bodies, mut found_by) = (Vec::new(), Vec::new());
+        let numbers = by_number(&clauses);
+        if !numbers.is_empty() {
+            bodies.push(passing(&question.filters, any(numbers)));
+            found_by.push(FoundBy::Number);
+        }
+        let exact = exact(&clauses, vocabulary);
+        if !exact.is_empty() {
+            bodies.push(passing(&question.filters, any(exact)));
+            found_by.push(FoundBy::Whole);
+        }
+        for (key, filters) in candidates.spelled() {
+            bodies.push(passing(filters, terms(field::KEYS, &[key])));
+            found_by.push(FoundBy::Spelled);
+        }
+        for (text, is_beginning) in guesses.asked() {
+            let is_held = match is_beginning {
+                true => json!({"prefix": {field::WORDS: text}}),
+                false => json!({"term": {field::WORDS: text}}),
+            };
+            bodies.push(counted(is_held, 1));
+            bodies.push(counted(terms(field::BEGINNINGS, &[text]), 1));
+        }
+        let mut found = self.several(&bodies, Interpretation::ROWS_MAX, id).await?.into_iter();
+        for (found_by, found) in found_by.into_iter().zip(found.by_ref()) {
+            self.add(&found, found_by, rows, candidates)?;
+        }
+        let mut held = Held::default();
+        for (text, is_beginning) in guesses.asked() {
+            let mut is_held = || found.next().is_some_and(|found| found.total() > 0);
+            let (is_in_words, is_listed) = (is_held(), is_held());
+            if is_in_words {
+                let texts = if is_beginning { &mut held.beginnings } else { &mut held.terms };
+                texts.insert(text.to_owned());
+            }
+            if is_listed {
+                held.listed.insert(text.to_owned());
+            }
+        }
+        Ok(held)
+    }
+
+    fn add(
+        &self,
+        found: &Found,
+        found_by: FoundBy<'_>,
+        rows: &mut Fetched,
+        candidates: &mut Candidates<'_>,
+    ) -> Result<()> {
+        for document in &found.hits.hits {
+            let hit = rows.add(document.stored(&self.index)?);
+            candidates.add(rows, hit, found_by);
+        }
+        Ok(())
+    }
+
+    /// The conditions of an interpretation.
+    fn words(&self, meant: &Interpretation, filters: &Filters, held: &Held) -> Vec<Value> {
+        let mut conditions = Vec::new();
+        match meant.beginning() {
+            Some(beginning) => {
+                let mut ways = vec![terms(field::BEGINNINGS, &[beginning])];
+                let words: Vec<TypedWord<'_>> = meant.words().collect();
+                if let [only] = &words[..] {
+                    let is_open =
+                        *filters != Filters::default() || !held.listed.contains(beginning);
+                    ways.extend(self.ways(only, is_open));
+                }
+                conditions.push(any(ways));
+            }
+            None => {
+                let long = meant.words().filter(|word| !word.is_short);
+                conditions.extend(long.map(|word| any(self.ways(&word, true))));
+            }
+        }
+        conditions.extend(meant.exch_code().map(|known| value(known, self.vocabulary())));
+        conditions
+    }
+
+    /// The ways in which a document may hold a typed word, as a beginning only if that is wanted.
+    fn ways(&self, word: &TypedWord<'_>, as_beginning: bool) -> Vec<Value> {
+        let mut ways = vec![one_word(&word.terms)];
+        if !word.equivalents.is_empty() {
+            ways.push(terms(field::WORDS, word.equivalents));
+        }
+        if word.is_beginning && as_beginning {
+            ways.push(json!({"prefix": {field::WORDS: word.text}}));
+        }
+        if word.typos > 0 {
+            let pattern = typos::beginning(word.text, word.typos);
+            if let Some(pattern) = pattern.filter(|_| word.is_beginning && as_beginning) {
+                ways.push(json!({"regexp": {field::WORDS: {
+                    "value": pattern,
+                    // Letters stand for themselves, and nothing else has a meaning.
+                    "flags": "NONE",
+                }}}));
+            }
+            ways.push(json!({"fuzzy": {field::WORDS: {
+                "value": word.text,
+                "fuzziness": word.typos,
+                "max_expansions": EXPANSIONS_MAX,
+                "transpositions": true,
+            }}}));
+        }
+        ways
+    }
+}
+
+/// A question for the number of documents with a term.
+fn count(field: &str, term: &str) -> Value {
+    let mut body = counted(terms(field, &[term]), 0);
+    body["track_total_hits"] = true.into();
+    body
+}
+
+/// A question for the number of documents of a query, as far as it matters.
+fn counted(query: Value, up_to: usize) -> Value {
+    json!({"query": query, "size": 0, "track_total_hits": up_to})
+}

@@ -1,0 +1,171 @@
+//! The documents of an index: their fields, and what the index says about itself.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use figdex_index::{Catalogue, Document, Instrument, Manifest, Places, Property, bounded_term};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The number of the form of documents that this version writes, the only one that it reads.
+const FORMAT: u32 = 1;
+
+/// The most rows of a page that a cluster gives: those of a mapping job, and one more.
+pub(crate) const WINDOW: usize = 15_001;
+
+/// The most characters of a regular expression in a question.
+pub(crate) const PATTERN_CHARS_MAX: usize = 10_000;
+
+/// The fields of a document. Those of properties have the names of the properties.
+pub(crate) mod field {
+    pub(crate) const FIGI: &str = "fnum";
+    pub(crate) const KEYS: &str = "keys";
+    pub(crate) const WORDS: &str = "words";
+    pub(crate) const ELSEWHERE: &str = "elsewhere";
+    pub(crate) const BEGINNINGS: &str = "beginnings";
+    pub(crate) const RANK: &str = "rank";
+    pub(crate) const IMPORTANCE: &str = "importance";
+    pub(crate) const SCORE: &str = "score";
+    pub(crate) const LEVEL: &str = "level";
+    pub(crate) const UNLISTED: &str = "unlisted";
+    pub(crate) const STRIKE: &str = "strike";
+    pub(crate) const CONTRACT_SIZE: &str = "contractSize";
+    pub(crate) const COUPON: &str = "coupon";
+    pub(crate) const EXPIRATION: &str = "expiration";
+    pub(crate) const MATURITY: &str = "maturity";
+    pub(crate) const INSTRUMENT: &str = "instrument";
+}
+
+/// The shards of an index, and their copies.
+#[derive(Clone, Copy, Debug)]
+pub struct Division {
+    /// The number of primary shards.
+    pub shards: u32,
+    /// The number of copies of each shard, besides the first.
+    pub replicas: u32,
+}
+
+/// The description of an index, in the `_meta` of its mapping.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct About {
+    format: u32,
+    pub(crate) manifest: Manifest,
+    /// The bytes of [`Places`], in base64.
+    places: String,
+}
+
+impl About {
+    pub(crate) fn of(catalogue: &Catalogue, generation: u64) -> figdex_index::Result<Self> {
+        let manifest = Manifest { generation, parts: Vec::new(), ..catalogue.manifest().clone() };
+        let places = STANDARD.encode(catalogue.places()?.bytes());
+        Ok(Self { format: FORMAT, manifest, places })
+    }
+
+    /// Whether this version reads the documents of the index.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match self.format == FORMAT {
+            true => Ok(()),
+            false => Err(format!(
+                "it has document format {}, and this version reads format {FORMAT}: publish it \
+                 again with this version",
+                self.format
+            )),
+        }
+    }
+
+    pub(crate) fn places(&self) -> Option<Places> {
+        Places::of_bytes(STANDARD.decode(&self.places).ok()?)
+    }
+}
+
+/// The body that creates an index which is to be filled.
+pub(crate) fn create(about: &About, division: Division) -> Value {
+    let exact = json!({"type": "keyword", "norms": false});
+    let listed = json!({"type": "keyword", "norms": false, "doc_values": false});
+    let compared = json!({"type": "integer"});
+    let mut fields = json!({
+        field::FIGI: {"type": "long"},
+        field::KEYS: listed,
+        field::WORDS: listed,
+        field::ELSEWHERE: listed,
+        field::BEGINNINGS: listed,
+        field::RANK: {"type": "long"},
+        field::IMPORTANCE: compared,
+        field::SCORE: compared,
+        field::LEVEL: exact,
+        field::UNLISTED: {"type": "boolean", "doc_values": false},
+        field::STRIKE: {"type": "double"},
+        field::CONTRACT_SIZE: {"type": "double"},
+        field::COUPON: {"type": "double"},
+        field::EXPIRATION: compared,
+        field::MATURITY: compared,
+        field::INSTRUMENT: {"type": "binary", "store": true},
+    });
+    for property in Property::ALL {
+        fields[property.name()] = exact.clone();
+    }
+    json!({
+        "settings": {"index": {
+            "number_of_shards": division.shards,
+            // Copies are made when it is filled: that is quicker than filling all of them.
+            "number_of_replicas": 0,
+            "refresh_interval": "-1",
+            "max_result_window": WINDOW,
+            "max_regex_length": PATTERN_CHARS_MAX,
+            "sort.field": field::FIGI,
+            "sort.order": "asc",
+        }},
+        "mappings": {
+            "dynamic": "strict",
+            "_source": {"enabled": false},
+            "_meta": {"figdex": about},
+            "properties": fields,
+        },
+    })
+}
+
+/// Appends the two lines by which `_bulk` adds a document.
+pub(crate) fn add_lines(out: &mut Vec<u8>, instrument: &Instrument, document: &Document) {
+    let figi = instrument.figi;
+    let (expiration, maturity) = instrument.filter_dates();
+    let mut body = json!({
+        field::FIGI: figi.to_u64(),
+        field::KEYS: document.keys,
+        field::WORDS: document.words,
+        field::ELSEWHERE: document.elsewhere,
+        field::BEGINNINGS: document.beginnings,
+        field::RANK: document.rank,
+        field::IMPORTANCE: document.importance,
+        field::SCORE: document.score,
+        field::LEVEL: instrument.level().name(),
+        field::INSTRUMENT: STANDARD.encode(&document.stored),
+    });
+    let numbers = [
+        (field::STRIKE, instrument.strike),
+        (field::CONTRACT_SIZE, instrument.contract_size),
+        (field::COUPON, instrument.coupon),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            // Lucene has -0 before 0; for Figdex they are equal.
+            body[name] = (number + 0.0).into();
+        }
+    }
+    for (name, day) in [(field::EXPIRATION, expiration), (field::MATURITY, maturity)] {
+        if let Some(day) = day {
+            body[name] = day.to_days().into();
+        }
+    }
+    for property in Property::ALL {
+        if let Some(value) = instrument.property(property) {
+            body[property.name()] = bounded_term(value).into();
+        }
+    }
+    if instrument.is_unlisted_equity() {
+        body[field::UNLISTED] = true.into();
+    }
+    let mut line = String::new();
+    let _ = write!(line, "{{\"create\":{{\"_id\":\"{figi}\"}}}}\n{body}\n");
+    out.extend_from_slice(line.as_bytes());
+}

@@ -1,0 +1,78 @@
+//! Answers from an index in a cluster.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use figdex_index::{ClusterAddress, Fetched, Field, Hit, Question, RowSource as _, Vocabulary};
+use figdex_opensearch::Generation;
+use figdex_opensearch::client::Client;
+use tokio::runtime::Runtime;
+
+use super::engine::{Answer, Asked, Engine};
+use super::wanted::Wanted;
+use crate::config::map::MapFlags;
+
+/// The most calls at the same time: those of all threads that map.
+const CALLS_MAX: usize = 16;
+
+/// A generation in a cluster, and the runtime of the calls to it.
+pub(super) struct InCluster {
+    generation: Generation,
+    runtime: Runtime,
+    wanted: Wanted,
+}
+
+/// A row, among those that were fetched with it.
+pub(super) struct FetchedRow {
+    rows: Arc<Fetched>,
+    hit: Hit,
+}
+
+impl InCluster {
+    /// Opens the generation that is published at an address.
+    ///
+    /// # Errors
+    /// When there is none, or the cluster does not answer.
+    pub(super) fn open(address: &ClusterAddress, flags: &MapFlags) -> anyhow::Result<Self> {
+        let client = Arc::new(Client::new(address, &flags.cluster.client(CALLS_MAX))?);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let opened = runtime.block_on(Generation::open(client, &address.name));
+        let generation = opened.with_context(|| format!("opening {address}"))?;
+        Ok(Self { wanted: Wanted::of(flags, generation.vocabulary())?, generation, runtime })
+    }
+}
+
+impl Engine for InCluster {
+    type Row = FetchedRow;
+
+    fn vocabulary(&self) -> &Vocabulary {
+        self.generation.vocabulary()
+    }
+
+    fn generation(&self) -> Option<u64> {
+        Some(self.generation.manifest().generation)
+    }
+
+    fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<FetchedRow>>> {
+        let Self { generation, runtime, wanted } = self;
+        let questions = wanted.questions(asked, self.vocabulary());
+        let questions: Vec<&Question<'_>> = questions.iter().collect();
+        let resolved = generation.resolve_patiently(&questions, &wanted.policy, wanted.bounds());
+        let (rows, resolutions) = runtime.block_on(resolved)?;
+        let rows = Arc::new(rows);
+        let answers = resolutions.into_iter().map(|mut resolution| {
+            let hits = std::mem::take(&mut resolution.hits).into_iter();
+            let rows = hits.map(|hit| FetchedRow { rows: rows.clone(), hit }).collect();
+            Answer { resolution, rows }
+        });
+        Ok(answers.collect())
+    }
+
+    fn field(&self, row: &FetchedRow, field: Field, out: &mut Vec<u8>) -> bool {
+        let value = row.rows.row(row.hit).value(field);
+        if let Some(value) = value {
+            value.write_json(out);
+        }
+        value.is_some()
+    }
+}

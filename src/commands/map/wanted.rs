@@ -1,0 +1,70 @@
+//! The part of a question to an index that is the same for all identifiers.
+
+use figdex_index::{Filters, Policy, Question, ResolveBounds, Vocabulary};
+
+use super::engine::{Asked, AskedAs, Narrowing};
+use crate::config::map::{Many, MapFlags};
+use crate::limits::JOB_ROWS_MAX;
+
+/// The part of all questions that the flags give.
+pub(super) struct Wanted {
+    pub(super) policy: Policy,
+    include_unlisted_equities: bool,
+    /// Whether all rows of an ambiguous identifier are kept.
+    keeps_all: bool,
+}
+
+impl Wanted {
+    /// Reads the flags.
+    ///
+    /// # Errors
+    /// When a step of the policy names a value that the index does not have.
+    pub(super) fn of(flags: &MapFlags, vocabulary: &Vocabulary) -> anyhow::Result<Self> {
+        Ok(Self {
+            policy: Policy::parse(&flags.prefer, vocabulary)?,
+            include_unlisted_equities: flags.include_unlisted_equities,
+            keeps_all: flags.many == Many::All,
+        })
+    }
+
+    /// The questions to an index.
+    pub(super) fn questions<'a>(
+        &self,
+        asked: &'a [Asked<'_>],
+        vocabulary: &Vocabulary,
+    ) -> Vec<Question<'a>> {
+        let mut last: Option<(Narrowing, Option<Filters>)> = None;
+        let mut questions = Vec::with_capacity(asked.len());
+        for Asked { text, reading, narrowing } in asked {
+            let is_same = last.as_ref().is_some_and(|(of, _)| of == narrowing);
+            if !is_same {
+                last = Some((*narrowing, self.filters(narrowing)));
+            }
+            let filters = last.as_ref().and_then(|(_, filters)| filters.as_ref());
+            questions.push(match reading {
+                AskedAs::Text => Question::text(text, vocabulary, filters),
+                AskedAs::OfColumn(id_type) => {
+                    Question::of_column(text, *id_type, vocabulary, filters)
+                }
+                AskedAs::Given(id_type) => Question::given(*id_type, text, filters),
+            });
+        }
+        questions
+    }
+
+    /// The bounds of the answers.
+    pub(super) fn bounds(&self) -> ResolveBounds {
+        ResolveBounds {
+            identifier_rows_max: JOB_ROWS_MAX,
+            rows_max: usize::MAX,
+            candidates_max: if self.keeps_all { usize::MAX } else { 0 },
+        }
+    }
+
+    fn filters(&self, narrowing: &Narrowing) -> Option<Filters> {
+        let include_unlisted_equities = self.include_unlisted_equities;
+        let mut filters = Filters { include_unlisted_equities, ..Filters::default() };
+        narrowing.iter().flatten().for_each(|known| filters.known.require(*known));
+        (filters != Filters::default()).then_some(filters)
+    }
+}

@@ -1,0 +1,63 @@
+//! Following the alias of an index in a cluster: a generation that is published there is opened
+//! while the old one serves, and then takes its place.
+
+use std::sync::Arc;
+
+use figdex_index::chain;
+use figdex_opensearch::client::Client;
+use figdex_opensearch::{ClusterPublication, Error, Generation};
+use tokio::signal::unix::Signal;
+
+use crate::engine::Engine;
+use crate::state::State;
+
+/// Looks at the alias once each reload period and at each `hangup`, for as long as the server runs.
+pub(crate) async fn follow(
+    state: Arc<State>,
+    client: Arc<Client>,
+    name: String,
+    mut hangup: Signal,
+) {
+    let mut refused: Option<String> = None;
+    loop {
+        let period = state.settings().reload_period;
+        let is_asked = tokio::select! {
+            () = tokio::time::sleep(period) => false,
+            Some(()) = hangup.recv() => true,
+        };
+        match look(&state, &client, &name).await {
+            Ok(()) => refused = None,
+            Err(error) => {
+                let reason = chain(&error);
+                // Each reason is said once, and again when a person asks.
+                if is_asked || refused.as_ref() != Some(&reason) {
+                    state.metrics().reloads_refused.inc();
+                    tracing::error!(
+                        reason,
+                        "the published generation cannot be looked at; the old one stays in service"
+                    );
+                }
+                refused = Some(reason);
+            }
+        }
+        state.metrics().publication_refused.set(i64::from(refused.is_some()));
+    }
+}
+
+/// Opens the published generation, if another one is served.
+async fn look(state: &State, client: &Arc<Client>, name: &str) -> Result<(), Error> {
+    let found = ClusterPublication::of(client, name).await?;
+    let is_served = match state.engine() {
+        Engine::OpenSearch(served) => *served.publication() == found,
+        Engine::Local(_) => false,
+    };
+    if is_served {
+        return Ok(());
+    }
+    let opened = Generation::open(client.clone(), name).await?;
+    let (generation, instruments) = (opened.manifest().generation, opened.manifest().instruments);
+    state.publish(opened);
+    state.metrics().reloads_taken_up.inc();
+    tracing::info!(generation, instruments, "loaded a new generation");
+    Ok(())
+}
