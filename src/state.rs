@@ -1,6 +1,7 @@
 //! The state that all requests share.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 use tokio::time::Instant;
@@ -24,6 +25,7 @@ pub struct State {
     bodies: Arc<Budget>,
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
+    is_stopping: AtomicBool,
     /// The settings at the start. Those of `limits` may have changed since.
     settings: Settings,
 }
@@ -53,6 +55,7 @@ impl State {
             bodies: Budget::new(settings.bodies_bytes_max),
             answers: Budget::new(settings.answers_bytes_max),
             metrics: Arc::default(),
+            is_stopping: AtomicBool::new(false),
             settings,
         }
     }
@@ -75,6 +78,15 @@ impl State {
         let before = std::mem::replace(&mut *self.engine.write(), engine.into());
         // After the lock is released: freeing much memory takes a while.
         drop(before);
+    }
+
+    /// Notes the signal to stop: from now on the server is not ready.
+    pub(crate) fn stop(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
     }
 
     /// An observer of the requests and connections of this state's service.

@@ -19,6 +19,7 @@ use crate::engine::Engine;
 use crate::observe::log::Log;
 use crate::reload;
 use crate::routes::{admin, public, service};
+use crate::serve::bounds::ConnectionBounds;
 use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
@@ -105,7 +106,9 @@ async fn answer(
     let operators = async {
         if let Some(listener) = admin_listener {
             let observer = observer.clone().for_operators();
-            serve(listener, admin(state), observer, ADMIN_CONNECTIONS, stopped()).await;
+            let ConnectionBounds { drain_wait, drain_timeout, .. } = connections;
+            let bounds = ConnectionBounds { drain_wait, drain_timeout, ..ADMIN_CONNECTIONS };
+            serve(listener, admin(state.clone()), observer, bounds, stopped()).await;
         }
     };
     let signals = async {
@@ -113,7 +116,9 @@ async fn answer(
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("stopping: answering requests in flight");
+        state.stop();
+        let drain_wait_ms = connections.drain_wait.as_millis() as u64;
+        tracing::info!(drain_wait_ms, "stopping: answering requests in flight");
         drop(stop);
     };
     let clients = serve(listener, service, observer.clone(), connections, stopped());

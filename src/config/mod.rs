@@ -124,7 +124,7 @@ pub struct Settings {
     /// The maximum number of bytes in the body of a request.
     pub body_bytes_max: usize,
     /// The bounds on connections: `--connections`, `--connections-per-address`,
-    /// `--head-timeout` and `--idle-timeout`.
+    /// `--head-timeout`, `--idle-timeout`, `--drain-wait` and `--drain-timeout`.
     pub connections: ConnectionBounds,
     /// Whether each request is logged. On by default: without its line, nobody can find out
     /// afterwards which requests were refused or slow; and no request waits for its line to be

@@ -274,6 +274,28 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..CALLERS
     },
     Setting {
+        name: "drain_wait",
+        takes: Takes::One("TIME"),
+        help: "Time from the signal to stop until the server accepts no more connections. \
+               Meanwhile `GET /readyz` is 503 and each answer closes its connection. Behind a \
+               balancer: a little more than it needs to notice",
+        set: |config, text| {
+            put(&mut config.settings.connections.drain_wait, values::time_or_zero(text))
+        },
+        get: |config| Some(duration(config.settings.connections.drain_wait)),
+        ..CALLERS
+    },
+    Setting {
+        name: "drain_timeout",
+        takes: Takes::One("TIME"),
+        help: "Time that requests in flight have to end once no more connections are accepted. \
+               It and `drain_wait` together must be shorter than the time after which the service \
+               manager kills the server",
+        set: |config, text| put(&mut config.settings.connections.drain_timeout, values::time(text)),
+        get: |config| Some(duration(config.settings.connections.drain_timeout)),
+        ..CALLERS
+    },
+    Setting {
         name: "search_envelope",
         takes: Takes::One("object|array"),
         help: "Shape of a search or filter answer: `object`, as clients expect, or `array`, that \

@@ -202,6 +202,8 @@ fn connections_and_their_times() {
         head_timeout = "1500ms"
         body_timeout = "2m"
         idle_timeout = "1h"
+        drain_wait = "20s"
+        drain_timeout = "10s"
     "#;
     let settings = with_file(text).settings;
     let connections = ConnectionBounds {
@@ -209,12 +211,16 @@ fn connections_and_their_times() {
         per_address: Some(7),
         head_timeout: Duration::from_millis(1_500),
         idle_timeout: Duration::from_secs(3_600),
+        drain_wait: Duration::from_secs(20),
+        drain_timeout: Duration::from_secs(10),
         // A body may take 90 s more than by default.
         answer_timeout: ConnectionBounds::DEFAULT.answer_timeout + Duration::from_secs(90),
         ..ConnectionBounds::DEFAULT
     };
     assert_eq!(settings.connections, connections);
     assert_eq!(settings.body_timeout, Duration::from_secs(120));
+    let at_once = with_file("drain_wait = \"0s\"").settings;
+    assert_eq!(at_once.connections.drain_wait, Duration::ZERO);
     let unlimited = with_file("connections_per_address = \"none\"").settings;
     assert_eq!(unlimited.connections.per_address, None);
     let text = r#"
@@ -223,6 +229,8 @@ fn connections_and_their_times() {
         head_timeout = "15"
         body_timeout = "0s"
         idle_timeout = "2d"
+        drain_wait = "5"
+        drain_timeout = "0s"
     "#;
     let invalid = |name: &str, text: &str| {
         format!(
@@ -234,6 +242,8 @@ fn connections_and_their_times() {
         invalid("head_timeout", "15"),
         invalid("body_timeout", "0s"),
         invalid("idle_timeout", "2d"),
+        invalid("drain_wait", "5"),
+        invalid("drain_timeout", "0s"),
         "connections_per_address: must be `none`, since with trust_proxy all connections come from \
          the proxy"
             .to_owned(),

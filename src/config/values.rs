@@ -80,18 +80,28 @@ pub(super) fn listen(text: &str) -> Result<Listen, String> {
 
 /// A time from a millisecond to [`TIME_MAX`].
 pub(super) fn time(text: &str) -> Result<Duration, String> {
+    milliseconds(text).filter(|time| !time.is_zero()).ok_or_else(|| invalid_time(text))
+}
+
+/// A time from 0 to [`TIME_MAX`].
+pub(super) fn time_or_zero(text: &str) -> Result<Duration, String> {
+    milliseconds(text).ok_or_else(|| invalid_time(text))
+}
+
+fn milliseconds(text: &str) -> Option<Duration> {
     const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
     let milliseconds = UNITS.iter().find_map(|(unit, milliseconds)| {
         let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
         count.checked_mul(*milliseconds)
     });
-    let time = milliseconds.map(Duration::from_millis);
-    time.filter(|time| !time.is_zero() && *time <= TIME_MAX).ok_or_else(|| {
-        format!(
-            "invalid duration `{text}`: expected a number with a unit, such as `15s`, `500ms` \
-             or `2m` (at most 24h)"
-        )
-    })
+    milliseconds.map(Duration::from_millis).filter(|time| *time <= TIME_MAX)
+}
+
+fn invalid_time(text: &str) -> String {
+    format!(
+        "invalid duration `{text}`: expected a number with a unit, such as `15s`, `500ms` or `2m` \
+         (at most 24h)"
+    )
 }
 
 /// A number of at least 1.

@@ -1,6 +1,6 @@
 //! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server is ready as soon as it
-//! answers, because it opens its index first; and not ready while no host of the cluster that holds
-//! its index answers. The answers for operators also say how the program
+//! answers, because it opens its index first. It is not ready while no host of the cluster that holds
+//! its index answers, and from the signal to stop on, so that a balancer leaves it. The answers for operators also say how the program
 //! was built, which generation it serves and how old that is. Where operators have a separate
 //! address, the public answers have only the status, and that of `/healthz` the version.
 
@@ -15,7 +15,6 @@ use warp::http::{HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
 use super::with;
-use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::gate;
 use crate::gate::reply::JSON;
@@ -28,13 +27,17 @@ pub(super) fn brief(state: Arc<State>) -> BoxedFilter<(Response,)> {
         .map(|| (Route::Health, json!({"status": "ok", "version": figdex_build_info::VERSION})));
     let ready = warp::path!("readyz")
         .and(with(state))
-        .map(|state: Arc<State>| (Route::Ready, json!({"status": status(&state.engine())})));
+        .map(|state: Arc<State>| (Route::Ready, json!({"status": status(&state)})));
     answering(health.or(ready).unify().boxed())
 }
 
 /// The status of a server, as `/readyz` says it.
-fn status(engine: &Engine) -> &'static str {
-    if engine.answers() { READY } else { "unavailable" }
+fn status(state: &State) -> &'static str {
+    match (state.is_stopping(), state.engine().answers()) {
+        (true, _) => "stopping",
+        (false, false) => "unavailable",
+        (false, true) => READY,
+    }
 }
 
 const READY: &str = "ready";
@@ -45,7 +48,7 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
     let ready = warp::path!("readyz").and(with(state)).map(|state: Arc<State>| {
         let engine = state.engine();
         let mut facts = published(engine.manifest(), Timestamp::now());
-        facts["status"] = status(&engine).into();
+        facts["status"] = status(&state).into();
         (Route::Ready, facts)
     });
     answering(health.or(ready).unify().boxed())

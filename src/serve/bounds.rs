@@ -23,7 +23,10 @@ pub struct ConnectionBounds {
     /// has passed; at least 1. Without it a client that reads a byte now and then could hold
     /// an answer, and its share of the memory budget, for ever.
     pub answer_bytes_per_second: u64,
-    /// The time that requests in flight have left once the server is stopping.
+    /// The time from the signal to stop until the listener closes. Meanwhile the server is not
+    /// ready, so that a balancer sends its requests elsewhere.
+    pub drain_wait: Duration,
+    /// The time that requests in flight have left once the listener is closed.
     pub drain_timeout: Duration,
 }
 
@@ -37,6 +40,7 @@ impl ConnectionBounds {
         idle_timeout: Duration::from_secs(75),
         answer_timeout: Duration::from_secs(150),
         answer_bytes_per_second: 16 << 10,
+        drain_wait: Duration::ZERO,
         drain_timeout: Duration::from_secs(30),
     };
 }

@@ -15,6 +15,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{HeaderMap, Method, Request, header};
@@ -57,6 +58,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// The time that a refused client has to read the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The header of an answer after which the connection is closed (RFC 9112, 9.6).
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
 /// An accepted connection.
 pub(super) struct Connection {
@@ -223,6 +227,7 @@ impl Client {
         S: Service<Request<Incoming>, Response = Response, Error = Infallible>,
     {
         let (timeouts, peer, observer) = (&*self.timeouts, self.peer, &self.observer);
+        let stage = &stopping.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
             let is_head = request.method() == Method::HEAD;
@@ -246,7 +251,10 @@ impl Client {
                     })
                     .await
                 };
-                let answer = observed.answering(answer).await;
+                let mut answer = observed.answering(answer).await;
+                if *stage.borrow() != Stage::Serving {
+                    answer.headers_mut().insert(header::CONNECTION, CLOSE);
+                }
                 timeouts.end_answer(if is_head { 0 } else { encoding::body_bytes(&answer) });
                 Ok::<_, Infallible>(answer)
             }
@@ -325,8 +333,7 @@ fn has_two_hosts(headers: &HeaderMap) -> bool {
 /// connection.
 fn ambiguous() -> Response {
     let mut answer = Response::from(ApiError::BadRequest);
-    let close = header::HeaderValue::from_static("close");
-    answer.headers_mut().insert(header::CONNECTION, close);
+    answer.headers_mut().insert(header::CONNECTION, CLOSE);
     answer
 }
 

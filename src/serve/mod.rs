@@ -44,14 +44,17 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 enum Stage {
     /// Accepts connections and answers requests.
     Serving,
+    /// Accepts connections, and closes each after its next answer.
+    Leaving,
     /// Answers the requests in flight, and no others.
     Draining,
     /// Cuts off the connections that are left.
     Over,
 }
 
-/// Serves until `shutdown` is done. Then it accepts no more connections, answers the requests
-/// in flight, and returns after `bounds.drain_timeout` at the latest.
+/// Serves until `shutdown` is done, and `bounds.drain_wait` longer, with answers that close their
+/// connections. Then it accepts no more connections, answers the requests in flight, and returns
+/// after `bounds.drain_timeout` at the latest.
 pub async fn serve(
     listener: impl Into<Listener>,
     service: BoxedFilter<(Response,)>,
@@ -68,7 +71,11 @@ pub async fn serve(
     let per_address = PerAddress::new(bounds.per_address);
     // Each connection holds a receiver, by which it notices the stop and is waited for.
     let (stop, stopping) = watch::channel(Stage::Serving);
-    let mut shutdown = pin!(shutdown);
+    let mut closing = pin!(async {
+        shutdown.await;
+        stop.send(Stage::Leaving).ok();
+        tokio::time::sleep(bounds.drain_wait).await;
+    });
     let accept = async || {
         let place = free.clone().acquire_owned().await;
         let place = place.expect("the semaphore is never closed");
@@ -85,7 +92,7 @@ pub async fn serve(
                     continue;
                 }
             },
-            () = &mut shutdown => break,
+            () = &mut closing => break,
         };
         let Some(counted) = per_address.add(peer) else {
             observer.connections().refused.inc();
@@ -144,6 +151,8 @@ pub async fn serve_connection(
     let service = TowerToHyperService::new(warp::service(service));
     let stopped = async {
         shutdown.await;
+        stop.send(Stage::Leaving).ok();
+        tokio::time::sleep(bounds.drain_wait).await;
         stop.send(Stage::Draining).ok();
         tokio::time::sleep(bounds.drain_timeout).await;
         stop.send(Stage::Over).ok();

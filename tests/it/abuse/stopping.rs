@@ -1,7 +1,7 @@
 //! After SIGTERM the server accepts nothing more, answers the requests in flight and ends within
 //! the drain time and a second, whatever clients do.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use warp::reply::Response;
 
 use super::unread::{EXPECTING, SCHEMA, fill, kept_by_the_kernel, narrow};
 use crate::support::listening::serving_service;
-use crate::support::process::{PATIENCE, Process, REQUEST};
+use crate::support::process::{PATIENCE, Process, REQUEST, get};
 
 /// The drain time of the program.
-const DRAIN_WAIT: Duration = ConnectionBounds::DEFAULT.drain_timeout;
+const DRAIN_TIMEOUT: Duration = ConnectionBounds::DEFAULT.drain_timeout;
 
 /// Unsent bytes of a client that does not read.
 const STUCK_BYTES: u64 = 64 << 10;
@@ -63,7 +63,7 @@ fn idle_and_stuck_clients_do_not_hold_the_end_up() {
     let start = Instant::now();
     let log = figdex.ended();
     let took = start.elapsed();
-    assert!(took < DRAIN_WAIT, "{took:?}\n{log}");
+    assert!(took < DRAIN_TIMEOUT, "{took:?}\n{log}");
     assert!(!log.contains("cut off"), "{log}");
     drop(clients);
 }
@@ -110,4 +110,52 @@ fn the_drain_time_ends() {
         // The answer is cut off; it does not end as if it were complete.
         assert!(client.read(&mut [0; 64]).is_err(), "an end looks like one in order");
     }
+}
+
+/// 16.8: from the signal on the server is not ready, and each answer closes its connection; for the
+/// time of `--drain-wait` it still accepts connections and answers.
+#[test]
+fn a_balancer_has_time_to_leave() {
+    let figdex = Process::of_one(&["--no-limits", "--drain-wait", "3s", "--drain-timeout", "5s"]);
+    let address = figdex.address();
+    let keep = REQUEST.replace("Connection: close\r\n", "");
+    let mut kept = BufReader::new(figdex.connect());
+    let mut ask = || {
+        kept.get_mut().write_all(keep.as_bytes()).unwrap();
+        read_answer(&mut kept)
+    };
+    let before = ask();
+    assert!(
+        before.starts_with("HTTP/1.1 200") && !before.contains("connection: close"),
+        "{before}"
+    );
+    assert_eq!(get(address, "/readyz").0, 200);
+    figdex.signal("-TERM");
+    let start = Instant::now();
+    while get(address, "/readyz").0 == 200 {
+        assert!(start.elapsed() < Duration::from_secs(2), "it is still ready");
+    }
+    let (status, ready) = get(address, "/readyz");
+    assert_eq!((status, ready["status"].as_str()), (503, Some("stopping")));
+    let after = ask();
+    assert!(after.starts_with("HTTP/1.1 200") && after.contains("connection: close"), "{after}");
+    assert_eq!(get(address, "/healthz").0, 200, "a new connection is answered");
+    while TcpStream::connect(address).is_ok() {
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(start.elapsed() < PATIENCE, "it accepts for ever");
+    }
+    assert!(start.elapsed() > Duration::from_millis(2_900), "{:?}", start.elapsed());
+    figdex.ended();
+}
+
+/// The head and the body of one answer with a length.
+fn read_answer(stream: &mut impl BufRead) -> String {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(stream.read_line(&mut head).unwrap(), 0, "{head}");
+    }
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let mut body = vec![0; length.unwrap().parse().unwrap()];
+    stream.read_exact(&mut body).unwrap();
+    head
 }

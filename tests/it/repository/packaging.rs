@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
 use clap::Parser as _;
+use figdex::ConnectionBounds;
 use figdex::config::{Command, Flags};
 
 use crate::support::{ingest, program};
@@ -63,6 +64,15 @@ fn the_service_runs_what_there_is() {
 
 /// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes
 /// where the service reads, and writes only where its unit allows.
+/// The service manager does not kill a server that drains.
+#[test]
+fn the_service_has_time_to_drain() {
+    let ConnectionBounds { drain_wait, drain_timeout, .. } = ConnectionBounds::DEFAULT;
+    let stop = value("figdex.service", "TimeoutStopSec");
+    let stop: u64 = stop.strip_suffix('s').unwrap().parse().unwrap();
+    assert!((drain_wait + drain_timeout).as_secs() < stop, "{stop} s");
+}
+
 #[test]
 fn the_rebuild_publishes_what_the_service_reads() {
     let folder = tempfile::tempdir().unwrap();
