@@ -1,7 +1,7 @@
 //! The state that all requests share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 use tokio::time::Instant;
@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::limits::{Limiter, PerRequest, Rates};
 use crate::observe::metrics::Metrics;
 use crate::observe::{Logged, Observer};
+use crate::reload::storage::{Standing, Standings};
 
 /// The state of a server: its engine, keys, limits and settings, and the resources that all
 /// requests share.
@@ -26,6 +27,8 @@ pub struct State {
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
     is_stopping: AtomicBool,
+    /// Set when the index is a copy of one in object storage.
+    storage: OnceLock<Standings>,
     /// The settings at the start. Those of `limits` may have changed since.
     settings: Settings,
 }
@@ -56,6 +59,7 @@ impl State {
             answers: Budget::new(settings.answers_bytes_max),
             metrics: Arc::default(),
             is_stopping: AtomicBool::new(false),
+            storage: OnceLock::new(),
             settings,
         }
     }
@@ -87,6 +91,17 @@ impl State {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the index is a copy of one in object storage.
+    pub(crate) fn copies(&self, storage: Standings) {
+        // Set once, at the start.
+        let _ = self.storage.set(storage);
+    }
+
+    /// How the copy and the storage are to each other; `None` when the index is no copy.
+    pub(crate) fn storage(&self) -> Option<Standing> {
+        self.storage.get().map(|standing| standing())
     }
 
     /// An observer of the requests and connections of this state's service.

@@ -1,5 +1,6 @@
-//! The address of an index: a folder, or a cluster that holds it. Both programs take the same
-//! addresses, and refuse the same faults with the same words.
+//! The address of an index: a folder, a cluster that holds it, or the object storage in which its
+//! generations are published. Both programs take the same addresses, and refuse the same faults with
+//! the same words.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,6 +17,29 @@ pub enum Address {
     Folder(PathBuf),
     /// An OpenSearch cluster, such as `opensearch+https://host:9200/instruments`.
     Cluster(ClusterAddress),
+    /// Published generations in object storage, such as `s3://bucket/figdex`, which servers copy.
+    Storage(StorageAddress),
+}
+
+/// An index whose generations are published in object storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StorageAddress {
+    /// The storage.
+    pub storage: Storage,
+    /// The parts of the path in it that all names of the index begin with; there may be none.
+    pub prefix: Vec<String>,
+}
+
+/// A kind of object storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// A bucket of S3, or of a storage with the same interface.
+    S3 {
+        /// The name of the bucket.
+        bucket: String,
+    },
+    /// A folder that all machines mount. The parts of its path are the prefix.
+    Folder,
 }
 
 /// An index in an OpenSearch cluster.
@@ -45,6 +69,9 @@ const CLUSTER_PORT: u16 = 9200;
 /// generation in the 255 that OpenSearch allows.
 const NAME_BYTES_MAX: usize = 200;
 
+/// The most bytes of the path of an address in object storage: a name of S3 has at most 1,024.
+const PREFIX_BYTES_MAX: usize = 500;
+
 /// The most hosts of an address.
 const HOSTS_MAX: usize = 100;
 
@@ -53,12 +80,15 @@ const HOST_BYTES_MAX: usize = 253;
 
 const CLUSTER: &str = "opensearch+http://";
 const CLUSTER_TLS: &str = "opensearch+https://";
+const S3: &str = "s3://";
+const FILE: &str = "file://";
 
 /// A text that is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{}` is not the address of an index: {fault}. Expected a folder, such as data/mine, or an \
-     index in a cluster, such as opensearch+https://host:9200/name",
+    "`{}` is not the address of an index: {fault}. Expected a folder, such as data/mine, an index \
+     in a cluster, such as opensearch+https://host:9200/name, or a place in object storage, such as \
+     s3://bucket/figdex or file:///shared/figdex",
     escaped(.text)
 )]
 pub struct AddressError {
@@ -71,7 +101,7 @@ impl Address {
     pub fn folder(&self) -> Option<&Path> {
         match self {
             Self::Folder(folder) => Some(folder),
-            Self::Cluster(_) => None,
+            Self::Cluster(_) | Self::Storage(_) => None,
         }
     }
 }
@@ -102,6 +132,12 @@ impl FromStr for Address {
                 return ClusterAddress::parse(rest, is_tls).map(Self::Cluster).map_err(refused);
             }
         }
+        if let Some(rest) = text.strip_prefix(S3) {
+            return StorageAddress::in_bucket(rest).map(Self::Storage).map_err(refused);
+        }
+        if let Some(rest) = text.strip_prefix(FILE) {
+            return StorageAddress::in_folder(rest).map(Self::Storage).map_err(refused);
+        }
         match text.split_once("://") {
             Some((scheme, _)) if is_scheme(scheme) => {
                 Err(refused("there is no such kind of address (a folder may begin with ./)"))
@@ -129,6 +165,58 @@ impl ClusterAddress {
         check_name(name)?;
         Ok(Self { is_tls, hosts, name: name.to_owned() })
     }
+}
+
+impl StorageAddress {
+    fn in_bucket(rest: &str) -> Result<Self, &'static str> {
+        if rest.contains('@') {
+            return Err("it must not hold a user or a password: put them into a file");
+        }
+        let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+        if !(3..=63).contains(&bucket.len())
+            || !bucket.chars().all(is_plain)
+            || bucket.starts_with(['-', '.'])
+            || bucket.ends_with(['-', '.'])
+        {
+            return Err(
+                "the name of a bucket has 3 to 63 small letters, digits, - and . and begins and \
+                 ends with a letter or a digit",
+            );
+        }
+        Ok(Self { storage: Storage::S3 { bucket: bucket.to_owned() }, prefix: prefix(path)? })
+    }
+
+    fn in_folder(rest: &str) -> Result<Self, &'static str> {
+        let Some(path) = rest.strip_prefix('/') else {
+            return Err("after file:// comes the whole path of a folder, which begins with /");
+        };
+        let prefix = prefix(path)?;
+        if prefix.is_empty() {
+            return Err("it names no folder");
+        }
+        Ok(Self { storage: Storage::Folder, prefix })
+    }
+}
+
+/// The parts of a path in object storage.
+fn prefix(path: &str) -> Result<Vec<String>, &'static str> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    if path.is_empty() {
+        return Ok(Vec::new());
+    }
+    if path.len() > PREFIX_BYTES_MAX {
+        return Err("its path has more than 500 characters");
+    }
+    let is_plain = |part: &str| {
+        let mut chars = part.chars();
+        !matches!(part, "" | "." | "..")
+            && chars.all(|c| c.is_ascii_alphanumeric() || "-_.=+".contains(c))
+    };
+    if !path.split('/').all(is_plain) {
+        return Err("the parts of its path have letters, digits, -, _, ., = and +");
+    }
+    Ok(path.split('/').map(str::to_owned).collect())
 }
 
 impl FromStr for ClusterHost {
@@ -204,6 +292,7 @@ impl fmt::Display for Address {
         match self {
             Self::Folder(folder) => folder.display().fmt(f),
             Self::Cluster(cluster) => cluster.fmt(f),
+            Self::Storage(storage) => storage.fmt(f),
         }
     }
 }
@@ -215,6 +304,16 @@ impl fmt::Display for ClusterAddress {
             write!(f, "{}{host}", if place == 0 { "" } else { "," })?;
         }
         write!(f, "/{}", self.name)
+    }
+}
+
+impl fmt::Display for StorageAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.storage {
+            Storage::S3 { bucket } => write!(f, "{S3}{bucket}")?,
+            Storage::Folder => f.write_str(FILE)?,
+        }
+        self.prefix.iter().try_for_each(|part| write!(f, "/{part}"))
     }
 }
 
@@ -241,6 +340,10 @@ mod tests {
                 "opensearch+https://a:1,b,[::1]:2,[::1]/x-y.z_1/",
                 "opensearch+https://a:1,b:9200,[::1]:2,[::1]:9200/x-y.z_1",
             ),
+            ("s3://abc", "s3://abc"),
+            ("s3://abc/", "s3://abc"),
+            ("s3://my.bucket-1/a/b_c=d/", "s3://my.bucket-1/a/b_c=d"),
+            ("file:///shared/figdex/", "file:///shared/figdex"),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), canonical);
@@ -269,6 +372,17 @@ mod tests {
             ("opensearch+http://a/x/y", "small letters"),
             ("opensearch+http://a/x?y", "without ?"),
             ("opensearch+http://a/x-000007", "as generations do"),
+            ("s3://", "name of a bucket"),
+            ("s3://ab", "name of a bucket"),
+            ("s3://-abc/x", "name of a bucket"),
+            ("s3://Abc/x", "name of a bucket"),
+            ("s3://abc//x", "parts of its path"),
+            ("s3://abc/../x", "parts of its path"),
+            ("s3://abc/x y", "parts of its path"),
+            ("s3://abc/x?y", "parts of its path"),
+            ("file://shared/x", "whole path"),
+            ("file:///", "no folder"),
+            ("gs://abc/x", "no such kind"),
         ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
             assert!(error.contains(fault) && error.contains("data/mine"), "{text}: {error}");
@@ -281,7 +395,9 @@ mod tests {
 
     #[test]
     fn a_password_is_not_repeated() {
-        let error = "opensearch+https://me:secret@a/x".parse::<Address>().unwrap_err().to_string();
-        assert!(!error.contains("secret") && error.contains("put them into a file"), "{error}");
+        for address in ["opensearch+https://me:secret@a/x", "s3://me:secret@bucket/x"] {
+            let error = address.parse::<Address>().unwrap_err().to_string();
+            assert!(!error.contains("secret") && error.contains("put them into a file"), "{error}");
+        }
     }
 }

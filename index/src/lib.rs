@@ -90,7 +90,9 @@ mod search;
 mod suggest;
 mod words;
 
-pub use crate::address::{Address, AddressError, ClusterAddress, ClusterHost};
+pub use crate::address::{
+    Address, AddressError, ClusterAddress, ClusterHost, Storage, StorageAddress,
+};
 pub use crate::build::{BuildOptions, Builder};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
@@ -107,6 +109,7 @@ pub use crate::document::{Document, TERM_BYTES_MAX, bounded_term, id_key};
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
 pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
+pub use crate::generation::receive::{LocalFile, files};
 pub use crate::generation::rollback;
 pub use crate::hex::{hex, unhex};
 pub use crate::instrument::date::{Date, DateError};

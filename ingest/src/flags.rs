@@ -29,7 +29,8 @@ pub struct Flags {
 pub enum Command {
     /// Build an index from dumps and publish it
     Build(Box<BuildFlags>),
-    /// Copy the published generation of an index to a cluster, and publish it there
+    /// Copy the published generation of an index to a cluster or to object storage, and
+    /// publish it there
     Publish(PublishFlags),
     /// Write a synthetic dump of any size
     Generate(GenerateFlags),
@@ -58,12 +59,13 @@ pub struct BuildFlags {
     /// differ, the later one wins
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// The index: a folder, or an index in a cluster, such as
-    /// opensearch+https://host:9200/name
+    /// The index: a folder, an index in a cluster, such as
+    /// opensearch+https://host:9200/name, or in object storage, such as
+    /// s3://bucket/figdex
     #[arg(long, value_name = "ADDRESS", value_parser = address())]
     pub index: Address,
-    /// Folder in which the index for a cluster is built before it is published there.
-    /// It stays, because the next build compares with it
+    /// Folder in which an index for a cluster or for object storage is built before it
+    /// is published there. It stays, because the next build compares with it
     #[arg(long, value_name = "DIR")]
     pub work: Option<PathBuf>,
     /// Dump that only adds fields to the instruments of the other dumps. Its rows
@@ -136,6 +138,9 @@ pub struct BuildFlags {
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
+    /// Flags for object storage.
+    #[command(flatten)]
+    pub storage: StorageFlags,
 }
 
 /// Flags of the commands that make an index in a cluster.
@@ -147,9 +152,9 @@ pub struct DivisionFlags {
     /// Number of copies of each shard, besides the first [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     pub replicas: Option<u32>,
-    /// Seconds for which the generation stays in the cluster that was published until
-    /// now, if it is not kept: servers ask it until they have seen the new one
-    /// [default: 30]
+    /// Seconds for which the generation stays there that was published until now, if
+    /// it is not kept: servers ask it until they have seen the new one, or copy it
+    /// [default: 30; in object storage 3600]
     #[arg(long, value_name = "SECONDS")]
     pub grace: Option<u64>,
 }
@@ -161,7 +166,8 @@ pub struct PublishFlags {
     /// Folder of the index
     #[arg(value_name = "DIR")]
     pub index: PathBuf,
-    /// The index in a cluster, such as opensearch+https://host:9200,host2:9200/name
+    /// The index in a cluster, such as opensearch+https://host:9200,host2:9200/name, or
+    /// in object storage, such as s3://bucket/figdex
     #[arg(value_name = "ADDRESS", value_parser = address())]
     pub to: Address,
     /// Number of previous generations to keep for `rollback`
@@ -176,6 +182,9 @@ pub struct PublishFlags {
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
+    /// Flags for object storage.
+    #[command(flatten)]
+    pub storage: StorageFlags,
 }
 
 impl DivisionFlags {
@@ -187,6 +196,11 @@ impl DivisionFlags {
             ("--grace", self.grace.is_some()),
         ];
         given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    }
+
+    /// The flag that was given and is only for a cluster, if there is one.
+    pub fn of_shards(&self) -> Option<&'static str> {
+        self.given().filter(|flag| *flag != "--grace")
     }
 
     /// The options of a publication that keeps `keep` earlier generations.
@@ -220,6 +234,27 @@ impl ClusterFlags {
             calls_max,
         }
     }
+}
+
+/// Flags of all commands that ask object storage. Keys that are not in a file are those of the
+/// environment or of the machine's role.
+#[derive(Args, Clone, Debug, Default)]
+pub struct StorageFlags {
+    /// Root of an object storage that is not that of Amazon, such as
+    /// https://storage.example.com
+    #[arg(long, value_name = "URL", env = "FIGDEX_STORAGE_ENDPOINT")]
+    pub storage_endpoint: Option<String>,
+    /// Region of the bucket
+    #[arg(long, value_name = "NAME", env = "FIGDEX_STORAGE_REGION")]
+    pub storage_region: Option<String>,
+    /// Certificates of the object storage to trust, in PEM, instead of those of the
+    /// system
+    #[arg(long, value_name = "FILE", env = "FIGDEX_STORAGE_CA_FILE")]
+    pub storage_ca_file: Option<PathBuf>,
+    /// TOML file with access_key_id and secret_access_key [default: AWS_ACCESS_KEY_ID
+    /// and the other variables of Amazon, or the role of the machine]
+    #[arg(long, value_name = "FILE", env = "FIGDEX_STORAGE_KEYS_FILE")]
+    pub storage_keys_file: Option<PathBuf>,
 }
 
 /// Reads an address of an index.
@@ -256,19 +291,22 @@ pub struct GenerateFlags {
 #[derive(Args)]
 #[command(after_help = ROLLBACK_EXAMPLES)]
 pub struct RollbackFlags {
-    /// The index: a folder, or an index in a cluster
+    /// The index: a folder, or an index in a cluster or in object storage
     #[arg(value_name = "ADDRESS", value_parser = address())]
     pub index: Address,
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
+    /// Flags for object storage.
+    #[command(flatten)]
+    pub storage: StorageFlags,
 }
 
 /// Flags of `inspect`.
 #[derive(Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectFlags {
-    /// The index: a folder, or an index in a cluster; or dumps as `build` takes them: a
+    /// The index: a folder, or one in a cluster or in object storage; or dumps as `build` takes them: a
     /// file, a folder, or - for standard input. Of a dump nothing is built: it shows
     /// which columns are taken, which rows would be rejected and why, and for an
     /// unknown layout it proposes a columns file
@@ -292,6 +330,9 @@ pub struct InspectFlags {
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
+    /// Flags for object storage.
+    #[command(flatten)]
+    pub storage: StorageFlags,
 }
 
 /// Flags of `formats` and `columns`.
@@ -306,19 +347,22 @@ pub struct ListFlags {
 #[derive(Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub struct VerifyFlags {
-    /// The index: a folder, or an index in a cluster
+    /// The index: a folder, or an index in a cluster or in object storage
     #[arg(value_name = "ADDRESS", value_parser = address())]
     pub index: Address,
     /// Flags for a cluster.
     #[command(flatten)]
     pub cluster: ClusterFlags,
+    /// Flags for object storage.
+    #[command(flatten)]
+    pub storage: StorageFlags,
 }
 
 /// Flags of `export`.
 #[derive(Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub struct ExportFlags {
-    /// The index: a folder, or an index in a cluster
+    /// The index: a folder, or an index in a cluster or in object storage
     #[arg(value_name = "ADDRESS", value_parser = address())]
     pub index: Address,
     /// File to write [default: standard output]
@@ -367,12 +411,14 @@ const PUBLISH_EXAMPLES: &str = "\
 Examples:
   figdex-ingest publish index opensearch+http://127.0.0.1:9200/instruments
   figdex-ingest publish index opensearch+https://a:9200,b:9200/instruments \\
-      --shards 3 --cluster-authorization-file /etc/figdex/cluster.txt";
+      --shards 3 --cluster-authorization-file /etc/figdex/cluster.txt
+  figdex-ingest publish index s3://bucket/figdex --storage-region eu-central-1";
 
 const ROLLBACK_EXAMPLES: &str = "\
 Examples:
   figdex-ingest rollback /var/lib/figdex/index
-  sudo -u figdex-ingest figdex-ingest rollback /var/lib/figdex/index";
+  sudo -u figdex-ingest figdex-ingest rollback /var/lib/figdex/index
+  figdex-ingest rollback s3://bucket/figdex";
 
 const INSPECT_EXAMPLES: &str = "\
 Examples:

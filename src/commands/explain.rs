@@ -24,6 +24,10 @@ pub(super) fn run(flags: &ExplainFlags) -> anyhow::Result<()> {
     let question = question.with_context(|| escaped_path(&flags.question).to_string())?;
     let index = match &flags.index {
         Address::Folder(index) => index,
+        Address::Storage(address) => bail!(
+            "{address} has no plan to explain: name the --cache of a server, which is a folder with \
+             its index"
+        ),
         Address::Cluster(address) => bail!(
             "{address} is in a cluster, which plans its questions itself: explain shows the plan \
              of an index in a folder"

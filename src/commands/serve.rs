@@ -18,6 +18,7 @@ use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, Settin
 use crate::engine::Engine;
 use crate::observe::log::Log;
 use crate::reload;
+use crate::reload::storage::Replica;
 use crate::routes::{admin, public, service};
 use crate::serve::bounds::ConnectionBounds;
 use crate::serve::{Listen, Listener, descriptors, serve};
@@ -81,6 +82,14 @@ async fn answer(
             let place = index.clone();
             tokio::task::spawn_blocking(move || warm(&opened, &place));
             tokio::spawn(reload::index::follow(state.clone(), index, for_index));
+        }
+        Followed::Storage { cache, opened, replica } => {
+            state.copies(replica.standings());
+            let place = cache.clone();
+            tokio::task::spawn_blocking(move || warm(&opened, &place));
+            tokio::spawn(reload::index::follow(state.clone(), cache, for_index));
+            let hangup = signal(SignalKind::hangup())?;
+            tokio::spawn(reload::storage::follow(*replica, hangup));
         }
         Followed::Cluster(client, name) => {
             tokio::spawn(reload::cluster::follow(state.clone(), client, name, for_index));
@@ -174,6 +183,12 @@ async fn listen(flag: &str, place: &Listen) -> anyhow::Result<Listener> {
 enum Followed {
     Folder(PathBuf, Arc<Catalogue>),
     Cluster(Arc<Client>, String),
+    /// A copy of an index in object storage.
+    Storage {
+        cache: PathBuf,
+        opened: Arc<Catalogue>,
+        replica: Box<Replica>,
+    },
 }
 
 /// Opens the index that is set, or the default one.
@@ -186,6 +201,16 @@ fn open(config: &Config, runtime: &Runtime) -> anyhow::Result<(Engine, Followed)
             let opened = runtime.block_on(Generation::open(client.clone(), &address.name));
             let opened = opened.with_context(|| format!("opening {address}"))?;
             return Ok((opened.into(), Followed::Cluster(client, address.name.clone())));
+        }
+        Some(Address::Storage(address)) => {
+            let (opened, replica) = reload::storage::open(address, config, runtime)?;
+            let opened = Arc::new(opened);
+            let cache = config.cache.clone().expect("the settings were checked");
+            let replica = Box::new(replica);
+            return Ok((
+                Engine::Local(opened.clone()),
+                Followed::Storage { cache, opened, replica },
+            ));
         }
     };
     let index = folder.unwrap_or(Path::new(DEFAULT_INDEX)).to_owned();

@@ -68,6 +68,18 @@ pub struct Config {
     pub cluster_ca_file: Option<PathBuf>,
     /// The file with the header that names a user to the cluster.
     pub cluster_authorization_file: Option<PathBuf>,
+    /// The folder of the copy of an index in object storage.
+    pub cache: Option<PathBuf>,
+    /// The highest number of bytes to fetch in a second; `None` for no bound.
+    pub cache_rate: Option<usize>,
+    /// The root of an object storage that is not that of Amazon.
+    pub storage_endpoint: Option<String>,
+    /// The region of the bucket.
+    pub storage_region: Option<String>,
+    /// The certificates to trust when the index is in object storage.
+    pub storage_ca_file: Option<PathBuf>,
+    /// The file with the keys for object storage.
+    pub storage_keys_file: Option<PathBuf>,
     /// The address for clients.
     pub listen: Listen,
     /// The separate address for operators.
@@ -209,6 +221,12 @@ impl Default for Config {
             admin_listen: None,
             cluster_ca_file: None,
             cluster_authorization_file: None,
+            cache: None,
+            cache_rate: None,
+            storage_endpoint: None,
+            storage_region: None,
+            storage_ca_file: None,
+            storage_keys_file: None,
             tls_cert: None,
             tls_key: None,
             tls: None,
@@ -294,6 +312,17 @@ impl Config {
             }
         }
 
+        match (&self.index, &self.cache) {
+            (Some(Address::Storage(address)), None) => faults.push(format!(
+                "index: {address} is copied into a folder of this machine, which is served: name \
+                 it with `cache`"
+            )),
+            (Some(Address::Storage(_)), Some(_)) | (_, None) => {}
+            (_, Some(_)) => faults.push(
+                "cache: it is for an index in object storage, such as s3://bucket/figdex"
+                    .to_owned(),
+            ),
+        }
         match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => match Tls::open(certificate, key) {
                 Ok(tls) => self.tls = Some(Arc::new(tls)),

@@ -66,8 +66,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "index",
         takes: Takes::One("ADDRESS"),
-        help: "The index: a folder, which must exist, or an index in an OpenSearch cluster, as \
-               `opensearch+https://host:9200,host2:9200/name`",
+        help: "The index: a folder, which must exist; an index in an OpenSearch cluster, as \
+               `opensearch+https://host:9200,host2:9200/name`; or one in object storage, as \
+               `s3://bucket/figdex`, which is copied into the folder of `cache`",
         note: "data/index, built from the bundled sample if it does not exist",
         set: |config, text| put(&mut config.index, values::index(text).map(Some)),
         get: |config| config.index.as_ref().map(text),
@@ -90,6 +91,65 @@ pub(super) const SETTINGS: &[Setting] = &[
         note: "no user is named",
         set: |config, text| put(&mut config.cluster_authorization_file, path(text).map(Some)),
         get: |config| config.cluster_authorization_file.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "cache",
+        takes: Takes::One("DIR"),
+        help: "Folder for the copy of an index in object storage, which is served. It needs room \
+               for three generations, and belongs to one server",
+        note: "none",
+        set: |config, text| put(&mut config.cache, path(text).map(Some)),
+        get: |config| config.cache.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "cache_rate",
+        takes: Takes::One("N|none"),
+        help: "Maximum number of bytes to fetch from object storage in a second",
+        note: "none",
+        set: |config, text| put(&mut config.cache_rate, values::count_or_none(text)),
+        get: |config| config.cache_rate.map_or_else(|| Some("none".into()), count),
+        ..GENERAL
+    },
+    Setting {
+        name: "storage_endpoint",
+        takes: Takes::One("URL"),
+        help: "Root of an object storage that is not that of Amazon, such as \
+               `https://storage.example.com`",
+        note: "that of Amazon, or AWS_ENDPOINT_URL",
+        set: |config, text| put(&mut config.storage_endpoint, values::url(text).map(Some)),
+        get: |config| config.storage_endpoint.as_ref().map(text),
+        ..GENERAL
+    },
+    Setting {
+        name: "storage_region",
+        takes: Takes::One("NAME"),
+        help: "Region of the bucket",
+        note: "AWS_REGION, or us-east-1",
+        set: |config, text| {
+            config.storage_region = Some(text.to_owned());
+            Ok(())
+        },
+        get: |config| config.storage_region.as_ref().map(text),
+        ..GENERAL
+    },
+    Setting {
+        name: "storage_ca_file",
+        takes: Takes::One("FILE"),
+        help: "Certificates of the object storage to trust, in PEM",
+        note: "those that the system trusts",
+        set: |config, text| put(&mut config.storage_ca_file, path(text).map(Some)),
+        get: |config| config.storage_ca_file.as_deref().map(file_name),
+        ..GENERAL
+    },
+    Setting {
+        name: "storage_keys_file",
+        takes: Takes::One("FILE"),
+        help: "TOML file with the `access_key_id` and `secret_access_key` for object storage",
+        note: "AWS_ACCESS_KEY_ID and the other variables of Amazon, or the role of the machine",
+        set: |config, text| put(&mut config.storage_keys_file, path(text).map(Some)),
+        get: |config| config.storage_keys_file.as_deref().map(file_name),
         ..GENERAL
     },
     Setting {

@@ -3,3 +3,4 @@
 pub(crate) mod cluster;
 pub mod index;
 pub(crate) mod settings;
+pub(crate) mod storage;

@@ -18,6 +18,7 @@ use super::with;
 use crate::error::ApiError;
 use crate::gate;
 use crate::gate::reply::JSON;
+use crate::reload::storage::Standing;
 use crate::request::Route;
 use crate::state::State;
 
@@ -49,6 +50,15 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
         let engine = state.engine();
         let mut facts = published(engine.manifest(), Timestamp::now());
         facts["status"] = status(&state).into();
+        if let Some(Standing { state, reason, published, behind, .. }) = state.storage() {
+            let behind_seconds = behind.as_secs();
+            facts["storage"] = json!({
+                "state": state,
+                "reason": reason,
+                "published": published,
+                "behind_seconds": behind_seconds,
+            });
+        }
         (Route::Ready, facts)
     });
     answering(health.or(ready).unify().boxed())

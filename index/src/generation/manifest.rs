@@ -120,28 +120,42 @@ impl Manifest {
     pub(crate) fn read(generation: &Path) -> Result<Checksummed> {
         let path = generation.join(MANIFEST);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let damaged = |error: toml::de::Error| Error::damaged(&path, error.message());
-        // Only the number of the format is read first: the rest of another format may differ.
-        #[derive(Deserialize)]
-        struct Versioned {
-            format: u32,
-        }
-        let Versioned { format: found } = toml::from_str(&text).map_err(damaged)?;
-        if found != FORMAT {
-            return Err(Error::ForeignFormat { path, found, supported: FORMAT });
-        }
+        let manifest = Self::of_text(&text, &path)?;
         let checksum = generation.join(MANIFEST_CHECKSUM);
         let sha256 = hex(&Sha256::digest(&text));
         if fs::read(&checksum).map_err(Error::io(&checksum))? != checksum_line(&sha256).as_bytes() {
             return Err(Error::damaged(&path, "its checksum differs from manifest.toml.sha256"));
         }
-        Ok(Checksummed { manifest: toml::from_str(&text).map_err(damaged)?, sha256 })
+        Ok(Checksummed { manifest, sha256 })
+    }
+
+    /// The manifest that a text holds. Errors name it by `path`.
+    ///
+    /// # Errors
+    /// [`Error::ForeignFormat`], and [`Error::Damaged`] when it is no manifest.
+    pub fn of_text(text: &str, path: &Path) -> Result<Self> {
+        let damaged = |error: toml::de::Error| Error::damaged(path, error.message());
+        // Only the number of the format is read first: the rest of another format may differ.
+        #[derive(Deserialize)]
+        struct Versioned {
+            format: u32,
+        }
+        let Versioned { format: found } = toml::from_str(text).map_err(damaged)?;
+        if found != FORMAT {
+            let path = path.to_owned();
+            return Err(Error::ForeignFormat { path, found, supported: FORMAT });
+        }
+        toml::from_str(text).map_err(damaged)
+    }
+
+    /// The text of the manifest, as its file has it.
+    pub fn text(&self) -> String {
+        toml::to_string(self).expect("its fields are texts, numbers, lists and tables")
     }
 
     pub(crate) fn write(&self, generation: &Path) -> Result<()> {
         let path = generation.join(MANIFEST);
-        let text =
-            toml::to_string(self).map_err(|error| Error::damaged(&path, error.to_string()))?;
+        let text = self.text();
         let checksum = generation.join(MANIFEST_CHECKSUM);
         let line = checksum_line(&hex(&Sha256::digest(&text)));
         for (path, text) in [(checksum, line), (path, text)] {

@@ -3,6 +3,7 @@
 
 pub(crate) mod folder;
 pub(crate) mod manifest;
+pub(crate) mod receive;
 pub(crate) mod stamp;
 
 use std::path::{Path, PathBuf};

@@ -75,6 +75,10 @@ pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
             Address::Cluster(address) => {
                 mapping.run(&InCluster::open(&address, flags)?, table, first)
             }
+            Address::Storage(address) => anyhow::bail!(
+                "{address} is copied before it is asked: name the --cache of a server, which is a \
+                 folder with its index, or a server with --url"
+            ),
         },
     }
 }

@@ -4,6 +4,7 @@
 mod cluster;
 mod family;
 mod process;
+mod storage;
 pub(crate) mod text;
 
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{Labels, counters, gauges};
-use super::{cluster, process};
+use super::{cluster, process, storage};
 use crate::capacity::budget::Use;
 use crate::engine::Engine;
 use crate::observe::metrics::Metrics;
@@ -33,6 +33,9 @@ pub(crate) fn render(state: &State) -> String {
     pools(&mut page, state);
     budgets(&mut page, state);
     index(&mut page, state);
+    if let Some(standing) = state.storage() {
+        storage::register(&mut page, &standing);
+    }
     connections(&mut page, state);
     let mut of_process = Registry::with_prefix("process");
     process::register(&mut of_process);

@@ -3,40 +3,48 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
-use figdex_index::{Address, ClusterAddress, escaped, escaped_path};
+use figdex_index::{Address, escaped, escaped_path};
 use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
-use super::cluster;
+use super::publish::Publication;
 use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(mut flags: BuildFlags) -> anyhow::Result<()> {
-    let (folder, cluster) = places(&mut flags)?;
-    let Some(address) = cluster else { return build(flags, folder) };
-    let (options, quiet, of_cluster) =
-        (flags.division.options(flags.keep), flags.quiet, flags.cluster.clone());
+    let folder = place(&mut flags)?;
+    let to = flags.index.clone();
+    if to.folder().is_some() {
+        return build(flags, folder);
+    }
+    let (keep, is_quiet) = (flags.keep, flags.quiet);
+    let (division, cluster, storage) =
+        (flags.division, flags.cluster.clone(), flags.storage.clone());
     build(flags, folder.clone())?;
-    cluster::publish(&folder, &address, options, quiet, &of_cluster).with_context(|| {
+    let publication =
+        Publication { keep, is_quiet, division: &division, cluster: &cluster, storage: &storage };
+    publication.carry_out(&folder, &to).with_context(|| {
         let folder = escaped_path(&folder);
         format!("the new index is in {folder}: publish it with figdex-ingest publish")
     })
 }
 
-/// The folder in which the index is built, and the cluster in which it is published then.
-fn places(flags: &mut BuildFlags) -> anyhow::Result<(PathBuf, Option<ClusterAddress>)> {
-    match (flags.index.clone(), flags.work.take()) {
+/// The folder in which the index is built.
+fn place(flags: &mut BuildFlags) -> anyhow::Result<PathBuf> {
+    match (&flags.index, flags.work.take()) {
         (Address::Folder(folder), None) => {
             if let Some(flag) = flags.division.given() {
-                bail!("{flag} is for an index in a cluster, and --index names a folder");
+                bail!(
+                    "{flag} is for an index that is published elsewhere, and --index names a folder"
+                );
             }
-            Ok((folder, None))
+            Ok(folder.clone())
         }
         (Address::Folder(_), Some(_)) => {
-            bail!("--work is for an index in a cluster, and --index names a folder")
+            bail!("--work is for an index that is published elsewhere, and --index names a folder")
         }
-        (Address::Cluster(address), Some(work)) => Ok((work, Some(address))),
-        (Address::Cluster(address), None) => bail!(
+        (Address::Cluster(_) | Address::Storage(_), Some(work)) => Ok(work),
+        (address, None) => bail!(
             "an index for {address} is built in a folder first, with which the next build compares: \
              name it with --work DIR"
         ),

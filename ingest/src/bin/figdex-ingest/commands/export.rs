@@ -1,6 +1,6 @@
 //! `figdex-ingest export`: writes an index back as a canonical dump.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use figdex_index::{Address, Catalogue, Vocabulary};
 use figdex_ingest::files::Files;
 use figdex_ingest::flags::ExportFlags;
@@ -10,6 +10,12 @@ use super::cluster::Opened;
 use super::out;
 
 pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
+    if let Address::Storage(address) = &flags.index {
+        bail!(
+            "{address} has files that are read only on a disk: export the folder from which it was \
+             published, or the --cache of a server"
+        );
+    }
     let mut files = Files::default();
     if let Address::Folder(index) = &flags.index {
         files.index(index)?;
@@ -39,6 +45,7 @@ pub(crate) fn run(flags: &ExportFlags) -> anyhow::Result<()> {
                 opened.wait_for(written).map_err(plain)
             })
         }
+        Address::Storage(_) => unreachable!("refused above"),
     }
 }
 

@@ -10,6 +10,7 @@ use figdex_ingest::preview::Previews;
 use figdex_ingest::{Format, Input, terminal};
 
 use super::cluster::Opened;
+use super::storage;
 
 /// The two kinds of arguments, for one that is neither.
 const EXPECTED: &str = "expected the folder of an index (it has a file CURRENT), or a dump: a file, \
@@ -27,6 +28,7 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<()> {
             let asked = Inspection::of_cluster(address, &opened.generation);
             show(&opened.wait_for(asked)?, flags)
         }
+        Address::Storage(address) => storage::inspect(address, flags),
     }
 }
 

@@ -9,4 +9,5 @@ pub(crate) mod lists;
 mod out;
 pub(crate) mod publish;
 pub(crate) mod rollback;
+mod storage;
 pub(crate) mod verify;

@@ -7,7 +7,7 @@ use figdex_index::{Address, Manifest, Publication, escaped, escaped_path};
 use figdex_ingest::flags::RollbackFlags;
 use figdex_ingest::terminal;
 
-use super::cluster;
+use super::{cluster, storage};
 
 pub(crate) fn run(flags: &RollbackFlags) -> anyhow::Result<()> {
     match &flags.index {
@@ -16,6 +16,7 @@ pub(crate) fn run(flags: &RollbackFlags) -> anyhow::Result<()> {
             let manifest = cluster::rollback(address, &flags.cluster)?;
             Ok(terminal::print(&published_again(&manifest))?)
         }
+        Address::Storage(address) => storage::rollback(address, flags),
     }
 }
 

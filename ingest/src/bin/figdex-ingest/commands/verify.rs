@@ -1,5 +1,5 @@
 //! `figdex-ingest verify`: checks the files of an index, and that they agree; of an index in a
-//! cluster, that all its instruments can be read.
+//! cluster, that all its instruments can be read; of one in object storage, every piece of its files.
 
 use anyhow::Context as _;
 use figdex_index::{Address, Catalogue, Instrument};
@@ -7,6 +7,7 @@ use figdex_ingest::flags::VerifyFlags;
 use figdex_ingest::terminal;
 
 use super::cluster::Opened;
+use super::storage;
 
 pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
     let (manifest, size) = match &flags.index {
@@ -24,6 +25,7 @@ pub(crate) fn run(flags: &VerifyFlags) -> anyhow::Result<()> {
             read.with_context(|| format!("reading {address}"))?;
             (opened.generation.manifest().clone(), " were read".to_owned())
         }
+        Address::Storage(address) => return storage::verify(address, flags),
     };
     Ok(terminal::print(&format_args!(
         "generation {} is intact: {} instruments{size}\n",

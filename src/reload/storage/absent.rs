@@ -1,0 +1,33 @@
+//! No object storage: the program was built without the feature `object-storage`.
+
+use anyhow::bail;
+use figdex_index::{Catalogue, StorageAddress};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::Signal;
+
+use super::Standings;
+use crate::config::Config;
+
+/// The copy of an index in object storage, of which there is none in this program.
+pub(crate) enum Replica {}
+
+impl Replica {
+    pub(crate) fn standings(&self) -> Standings {
+        match *self {}
+    }
+}
+
+pub(crate) fn open(
+    address: &StorageAddress,
+    _config: &Config,
+    _runtime: &Runtime,
+) -> anyhow::Result<(Catalogue, Replica)> {
+    bail!(
+        "{address}: this program was built without object storage; build it with the cargo feature \
+         object-storage"
+    )
+}
+
+pub(crate) async fn follow(replica: Replica, _hangup: Signal) {
+    match replica {}
+}

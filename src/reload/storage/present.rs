@@ -1,0 +1,150 @@
+//! Following object storage, in a program that has the feature.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use figdex_index::{Catalogue, Error as IndexError, StorageAddress, chain, escaped_path};
+use figdex_storage::{
+    Copied, Error, FollowState, Following, Look, Replica as Copy, StorageSettings, Store,
+};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::Signal;
+
+use super::{Standing, Standings};
+use crate::config::Config;
+
+/// The time between two looks at what is published.
+const PERIOD: Duration = Duration::from_secs(5);
+
+/// The longest time between two looks after failures, each of which doubles it.
+const PERIOD_MAX: Duration = Duration::from_secs(60);
+
+/// The copy of an index in object storage.
+pub(crate) struct Replica(Copy);
+
+impl Replica {
+    pub(crate) fn standings(&self) -> Standings {
+        let following = self.0.following();
+        Box::new(move || standing(&following.lock()))
+    }
+}
+
+fn standing(following: &Following) -> Standing {
+    let (state, reason) = match &following.state {
+        FollowState::Current => ("current", None),
+        FollowState::Fetching => ("fetching", None),
+        FollowState::Behind(reason) => ("behind", Some(reason.clone())),
+        FollowState::Unknown(reason) => ("unknown", Some(reason.clone())),
+    };
+    Standing {
+        state,
+        reason,
+        published: following.published,
+        behind: following.behind_since.map(|since| since.elapsed()).unwrap_or_default(),
+        fetched_bytes: following.fetched_bytes,
+        reused_bytes: following.reused_bytes,
+        failures: following.failures,
+    }
+}
+
+/// Opens the copy of an index. A copy that has a generation is served at once, whether or not the
+/// storage answers; otherwise this waits until one is fetched.
+pub(crate) fn open(
+    address: &StorageAddress,
+    config: &Config,
+    runtime: &Runtime,
+) -> anyhow::Result<(Catalogue, Replica)> {
+    let folder = config.cache.as_deref().expect("the settings were checked");
+    let settings = StorageSettings {
+        endpoint: config.storage_endpoint.clone(),
+        region: config.storage_region.clone(),
+        ca_file: config.storage_ca_file.clone(),
+        keys_file: config.storage_keys_file.clone(),
+    };
+    let store = Store::open(address, &settings)?;
+    let mut copy = Copy::open(store, folder, config.cache_rate.map(|rate| rate as u64))
+        .with_context(|| format!("opening the copy of {address}"))?;
+    loop {
+        match Catalogue::open(folder) {
+            Ok(catalogue) => return Ok((catalogue, Replica(copy))),
+            // Fetched below, for the first time.
+            Err(IndexError::NotAnIndex(_)) => {}
+            Err(error) => {
+                let reason = chain(&error);
+                tracing::error!(reason, "the copy cannot be opened: it is fetched again");
+                copy.distrust();
+            }
+        }
+        runtime.block_on(fetch_first(&mut copy, folder));
+    }
+}
+
+/// Fetches what is published, however long that takes.
+async fn fetch_first(copy: &mut Copy, folder: &Path) {
+    tracing::info!("fetching the published generation into {}", escaped_path(folder));
+    let mut told = None;
+    loop {
+        match copy.look(false).await {
+            Ok(look) => return log(&look),
+            Err(error) => {
+                let reason = chain(&error);
+                if told.as_ref() != Some(&reason) {
+                    tracing::error!(reason, "nothing can be served yet: waiting for the storage");
+                }
+                told = Some(reason);
+            }
+        }
+        tokio::time::sleep(PERIOD).await;
+    }
+}
+
+/// Looks at what is published every few seconds and at each `hangup`, for as long as the server
+/// runs. What is fetched is opened as any new generation in a folder.
+pub(crate) async fn follow(replica: Replica, mut hangup: Signal) {
+    let Replica(mut copy) = replica;
+    let (mut told, mut period, mut is_asked) = (None, PERIOD, false);
+    loop {
+        match copy.look(is_asked).await {
+            Ok(look) => {
+                if told.is_some() {
+                    tracing::info!("the storage is followed again");
+                }
+                log(&look);
+                (told, period) = (None, PERIOD);
+            }
+            Err(error) => {
+                let reason = chain(&error);
+                // Each reason is said once, and again when a person asks.
+                if is_asked || told.as_ref() != Some(&reason) {
+                    let advice = advice(&error);
+                    tracing::error!(
+                        reason,
+                        "the published generation is not taken; the old one stays in service{advice}"
+                    );
+                }
+                (told, period) = (Some(reason), (2 * period).min(PERIOD_MAX));
+            }
+        }
+        is_asked = tokio::select! {
+            () = tokio::time::sleep(period) => false,
+            Some(()) = hangup.recv() => true,
+        };
+    }
+}
+
+/// What an operator does about an error that does not go away by itself.
+fn advice(error: &Error) -> &'static str {
+    match error {
+        Error::Older { .. } | Error::Newer { .. } | Error::Index(_) => {
+            " (send SIGHUP to try it again)"
+        }
+        _ => "",
+    }
+}
+
+fn log(look: &Look) {
+    if let Look::Taken(Copied { generation, fetched_bytes, reused_bytes }) = look {
+        tracing::info!(generation, fetched_bytes, reused_bytes, "fetched a new generation");
+    }
+}

@@ -1,0 +1,25 @@
+//! The metrics of an index that is a copy of one in object storage.
+
+use prometheus_client::registry::{Registry, Unit};
+
+use super::family::{counters, gauges};
+use crate::reload::storage::Standing;
+
+/// Adds the metrics of a copy.
+pub(super) fn register(page: &mut Registry, standing: &Standing) {
+    let one = |value: u64| counters::<String, 0>([([], value)]);
+    let now = |value: u64| gauges::<String, 0>([([], value)]);
+    if let Some(published) = standing.published {
+        let help = "Number of the generation that is published in object storage";
+        page.register("storage_published_generation", help, now(published));
+    }
+    let help = "Time since the copy was last known to be what is published; 0 while it is";
+    let behind = now(standing.behind.as_secs());
+    page.register_with_unit("storage_behind", help, Unit::Seconds, behind);
+    let help = "Number of looks at object storage that failed, or found what is refused";
+    page.register("storage_failures", help, one(standing.failures));
+    let help = "Bytes that were fetched from object storage";
+    page.register_with_unit("storage_fetched", help, Unit::Bytes, one(standing.fetched_bytes));
+    let help = "Bytes of new generations that the copy had already";
+    page.register_with_unit("storage_reused", help, Unit::Bytes, one(standing.reused_bytes));
+}

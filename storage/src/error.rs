@@ -1,0 +1,90 @@
+//! The errors of object storage.
+
+use figdex_index::escaped;
+
+/// An error of publishing to object storage, or of following what is published there.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A setting cannot be used.
+    #[error("{0}")]
+    Settings(String),
+    /// The storage did not answer, or refused.
+    #[error("{place}: {what}")]
+    Unavailable {
+        /// The object, with the address of the storage.
+        place: String,
+        /// What went wrong, in the words of the storage.
+        what: String,
+    },
+    /// An object is not what it should be.
+    #[error("{place}: {what}")]
+    Damaged {
+        /// The object, with the address of the storage.
+        place: String,
+        /// What was found, and what was expected.
+        what: String,
+    },
+    /// Nothing was ever published there, or it was removed.
+    #[error("nothing is published at {0}; publish an index with: figdex-ingest publish DIR {0}")]
+    Nothing(String),
+    /// The layout of the storage is of a later version.
+    #[error(
+        "{place} has layout {found} of the storage; this version reads layout {supported}: \
+         upgrade this program first"
+    )]
+    Newer {
+        /// The object.
+        place: String,
+        /// The number of its layout.
+        found: u32,
+        /// The number that this version reads.
+        supported: u32,
+    },
+    /// The published generation is older than the one that is served.
+    #[error(
+        "{place} names generation {found}, which is older than generation {served}: the storage was \
+         perhaps put back to an earlier state (publish again, or roll back to it with: \
+         figdex-ingest rollback)"
+    )]
+    Older {
+        /// The pointer.
+        place: String,
+        /// The number that it names.
+        found: u64,
+        /// The number that is served.
+        served: u64,
+    },
+    /// Another publisher is at work.
+    #[error("another publisher is at work there: {}; nothing is published by this one", escaped(.0))]
+    Busy(String),
+    /// Another publisher took over.
+    #[error(
+        "another publisher took over while this one could not renew its lease; nothing is \
+         published by this one"
+    )]
+    LeaseLost,
+    /// There is no earlier generation.
+    #[error("{place} has no generation before {generation} to roll back to")]
+    NothingBefore {
+        /// The address.
+        place: String,
+        /// The number of the published generation.
+        generation: u64,
+    },
+    /// The disk of the copy has too little room.
+    #[error("{place}: it needs {needed} bytes more, and the disk has {free} left")]
+    Full {
+        /// The folder of the copy.
+        place: String,
+        /// How many bytes are to be fetched.
+        needed: u64,
+        /// How many the disk has.
+        free: u64,
+    },
+    /// An error of the index on this machine.
+    #[error(transparent)]
+    Index(#[from] figdex_index::Error),
+}
+
+/// The result of a call to object storage.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,384 @@
+//! The copy that a server has of what is published: an ordinary index folder, into which each newly
+//! published generation is fetched. Every piece is compared with its checksum while it is fetched,
+//! and all bytes once more before the generation takes its place. Whatever is wrong, the copy stays
+//! as it is.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use figdex_index::{BuildLock, Manifest, escaped_path};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::{Instant, sleep};
+
+use crate::error::{Error, Result};
+use crate::layout::{CURRENT, Contents, Described, Piece, Pointer, sha256};
+use crate::publish::blocking;
+use crate::store::Store;
+use crate::verify;
+
+/// The most pieces that are fetched at the same time, each of at most 16 MiB.
+const FETCHED_AT_ONCE: usize = 4;
+
+/// How often a piece is fetched, and the pause after the first failure, which doubles.
+const ATTEMPTS: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How many generations before the published one stay in the copy: a server goes back to it when a
+/// file of the published one is damaged.
+const KEPT: usize = 1;
+
+/// The room that a disk keeps beyond what is fetched.
+const DISK_RESERVE_BYTES: u64 = 64 << 20;
+
+/// How the copy and the storage are to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FollowState {
+    /// The published generation is in the copy.
+    Current,
+    /// It is being fetched.
+    Fetching,
+    /// It is not in the copy, for that reason.
+    Behind(String),
+    /// What is published is not known, for that reason.
+    Unknown(String),
+}
+
+/// What operators want to know of a copy.
+#[derive(Clone, Debug)]
+pub struct Following {
+    /// The state after the last look, or of the one that is under way.
+    pub state: FollowState,
+    /// The number of the generation that is published, as far as it is known.
+    pub published: Option<u64>,
+    /// Since when the copy has not been known to be current.
+    pub behind_since: Option<Instant>,
+    /// How many bytes were fetched since the start.
+    pub fetched_bytes: u64,
+    /// How many bytes of fetched generations were in the copy already.
+    pub reused_bytes: u64,
+    /// How many looks have failed since the start.
+    pub failures: u64,
+}
+
+/// What a look has found.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Look {
+    /// The published generation is in the copy already.
+    Current,
+    /// The published generation was fetched.
+    Taken(Copied),
+}
+
+/// A generation that was fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Its number in the storage.
+    pub generation: u64,
+    /// How many bytes were fetched.
+    pub fetched_bytes: u64,
+    /// How many bytes were in the copy already.
+    pub reused_bytes: u64,
+}
+
+/// The copy of a server. Only one program at a time has a copy.
+pub struct Replica {
+    store: Store,
+    lock: Arc<BuildLock>,
+    /// The highest number of bytes to fetch in a second; `None` for no bound.
+    rate: Option<u64>,
+    /// The pointer whose generation is in the copy.
+    taken: Option<Pointer>,
+    /// Whether a generation in the copy with the published manifest is the published one.
+    is_trusted: bool,
+    /// The pointer that was refused for good, and the reason.
+    refused: Option<(Pointer, String)>,
+    following: Arc<Mutex<Following>>,
+}
+
+impl Replica {
+    /// The copy in a folder, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// When another program has the copy, or the folder cannot be used.
+    pub fn open(store: Store, folder: &Path, rate: Option<u64>) -> Result<Self> {
+        let lock = match BuildLock::acquire(folder) {
+            Err(figdex_index::Error::Locked(_)) => {
+                return Err(Error::Settings(format!(
+                    "another program uses {}: each server needs a copy of its own",
+                    escaped_path(folder)
+                )));
+            }
+            lock => Arc::new(lock?),
+        };
+        let state = FollowState::Unknown("it was not looked at yet".to_owned());
+        let following = Arc::new(Mutex::new(Following {
+            state,
+            published: None,
+            behind_since: Some(Instant::now()),
+            fetched_bytes: 0,
+            reused_bytes: 0,
+            failures: 0,
+        }));
+        Ok(Self { store, lock, rate, taken: None, is_trusted: true, refused: None, following })
+    }
+
+    /// Lets the next look fetch what is published also when the copy seems to have it: pieces whose
+    /// bytes are right are kept.
+    pub fn distrust(&mut self) {
+        (self.taken, self.is_trusted) = (None, false);
+    }
+
+    /// The state, which [`Replica::look`] changes.
+    pub fn following(&self) -> Arc<Mutex<Following>> {
+        self.following.clone()
+    }
+
+    /// Looks at what is published, and fetches it if it is not in the copy. With `is_asked` also what
+    /// was refused before is tried again.
+    ///
+    /// # Errors
+    /// When it cannot be looked at or fetched, or is refused. The copy is as it was then.
+    pub async fn look(&mut self, is_asked: bool) -> Result<Look> {
+        let looked = self.look_once(is_asked).await;
+        let mut following = self.following.lock();
+        match &looked {
+            Ok(_) => {
+                following.state = FollowState::Current;
+                following.behind_since = None;
+            }
+            Err(error) => {
+                let reason = figdex_index::chain(error);
+                following.state = match following.published {
+                    Some(_) => FollowState::Behind(reason),
+                    None => FollowState::Unknown(reason),
+                };
+                following.behind_since.get_or_insert_with(Instant::now);
+                following.failures += 1;
+            }
+        }
+        looked
+    }
+
+    async fn look_once(&mut self, is_asked: bool) -> Result<Look> {
+        let pointer = match Pointer::read(&self.store).await {
+            Ok(Some(pointer)) => pointer,
+            found => {
+                self.following.lock().published = None;
+                return Err(found.err().unwrap_or_else(|| Error::Nothing(self.store.to_string())));
+            }
+        };
+        self.following.lock().published = Some(pointer.generation);
+        if self.taken.as_ref() == Some(&pointer) {
+            return Ok(Look::Current);
+        }
+        if let Some((refused, reason)) = &self.refused
+            && *refused == pointer
+            && !is_asked
+        {
+            return Err(Error::Damaged { place: self.store.place(CURRENT), what: reason.clone() });
+        }
+        let taken = self.take(&pointer).await;
+        match &taken {
+            Ok(_) => {
+                (self.taken, self.refused, self.is_trusted) = (Some(pointer), None, true);
+            }
+            // The same again would end in the same way.
+            Err(
+                error @ (Error::Older { .. }
+                | Error::Newer { .. }
+                | Error::Index(figdex_index::Error::ForeignFormat { .. })),
+            ) => {
+                self.refused = Some((pointer, figdex_index::chain(error)));
+            }
+            Err(_) => {}
+        }
+        taken
+    }
+
+    /// Takes the generation that a pointer names into the copy.
+    async fn take(&mut self, pointer: &Pointer) -> Result<Look> {
+        let (name, checksum) = (&pointer.name, &pointer.contents_sha256);
+        let described = Contents::read(&self.store, name, Some(checksum)).await?;
+        let folder = self.lock.index().to_owned();
+        if let Ok(served) = Manifest::published(&folder)
+            && self.is_trusted
+        {
+            if served == described.manifest {
+                return Ok(Look::Current);
+            }
+            if is_older(pointer, &described.manifest, &served) {
+                return Err(Error::Older {
+                    place: self.store.place(CURRENT),
+                    found: pointer.generation,
+                    served: served.generation,
+                });
+            }
+        }
+        {
+            let mut following = self.following.lock();
+            following.state = FollowState::Fetching;
+            following.behind_since.get_or_insert_with(Instant::now);
+        }
+        let (lock, manifest) = (self.lock.clone(), described.manifest.clone());
+        let name = name.clone();
+        let receiving = blocking(move || lock.receiving(&name, &manifest)).await?;
+        let (missing, reused_bytes) = self.missing(&described, &receiving).await?;
+        let fetched_bytes = missing.iter().map(|piece| piece.bytes).sum();
+        check_room(&receiving, fetched_bytes)?;
+        self.following.lock().reused_bytes += reused_bytes;
+        self.fetch(missing).await?;
+        let (lock, manifest) = (self.lock.clone(), described.manifest);
+        blocking(move || lock.take_in(&receiving, &manifest, KEPT)).await?;
+        let generation = pointer.generation;
+        Ok(Look::Taken(Copied { generation, fetched_bytes, reused_bytes }))
+    }
+
+    /// The pieces that are not in the folder yet, after files that the copy has already were copied
+    /// there; also the number of bytes that are there.
+    async fn missing(
+        &self,
+        described: &Described,
+        receiving: &Path,
+    ) -> Result<(Vec<Missing>, u64)> {
+        let lock = self.lock.clone();
+        let local = blocking(move || lock.local_files()).await?;
+        let local: HashMap<_, _> =
+            local.into_iter().map(|file| ((file.sha256, file.bytes), file.path)).collect();
+        let mut files = Vec::new();
+        let entries = described.manifest.files();
+        for ((name, pieces), (_, entry)) in described.files.iter().zip(entries) {
+            let known = local.get(&(entry.sha256.clone(), entry.bytes)).cloned();
+            files.push((receiving.join(name), pieces.clone(), entry.bytes, known));
+        }
+        let found = spawn_blocking(move || {
+            let (mut missing, mut there) = (Vec::new(), 0);
+            for (path, pieces, bytes, known) in files {
+                let failed = |error: io::Error| disk(&path, &error);
+                if let Some(known) = known
+                    && !path.exists()
+                {
+                    fs::copy(&known, &path).map_err(failed)?;
+                }
+                let file = File::options()
+                    .create(true)
+                    .truncate(false)
+                    .read(true)
+                    .write(true)
+                    .open(&path)
+                    .map_err(failed)?;
+                if file.metadata().map_err(failed)?.len() > bytes {
+                    file.set_len(bytes).map_err(failed)?;
+                }
+                let file = Arc::new((file, path.clone()));
+                let mut offset = 0;
+                for piece in pieces {
+                    let bytes = piece.bytes;
+                    if has(&file.0, offset, &piece) {
+                        there += bytes;
+                    } else {
+                        missing.push(Missing { file: file.clone(), offset, bytes, piece });
+                    }
+                    offset += bytes;
+                }
+            }
+            Ok((missing, there))
+        });
+        found.await.expect("it does not panic")
+    }
+
+    /// Fetches pieces into their files.
+    async fn fetch(&self, missing: Vec<Missing>) -> Result<()> {
+        let (start, mut fetched) = (Instant::now(), 0);
+        let mut fetching = JoinSet::new();
+        for piece in missing {
+            while fetching.len() >= FETCHED_AT_ONCE {
+                fetched += self.one_is_fetched(&mut fetching).await?;
+            }
+            if let Some(rate) = self.rate {
+                let due = Duration::from_secs_f64(fetched as f64 / rate as f64);
+                sleep(due.saturating_sub(start.elapsed())).await;
+            }
+            let store = self.store.clone();
+            fetching.spawn(async move { piece.fetch(&store).await });
+        }
+        while !fetching.is_empty() {
+            self.one_is_fetched(&mut fetching).await?;
+        }
+        Ok(())
+    }
+
+    async fn one_is_fetched(&self, fetching: &mut JoinSet<Result<u64>>) -> Result<u64> {
+        let Some(fetched) = fetching.join_next().await else { return Ok(0) };
+        let bytes = fetched.expect("it does not panic")?;
+        self.following.lock().fetched_bytes += bytes;
+        Ok(bytes)
+    }
+}
+
+/// A piece that is not in its file.
+struct Missing {
+    /// The open file and its path.
+    file: Arc<(File, PathBuf)>,
+    offset: u64,
+    bytes: u64,
+    piece: Piece,
+}
+
+impl Missing {
+    /// Fetches the piece and puts it into its file; again after a failure. Returns its size.
+    async fn fetch(self, store: &Store) -> Result<u64> {
+        let mut attempt = 0;
+        let piece: Bytes = loop {
+            match verify::read(store, &self.piece).await {
+                Ok(piece) => break piece,
+                Err(error) if attempt + 1 == ATTEMPTS => return Err(error),
+                Err(_) => sleep(PAUSE * 2_u32.pow(attempt)).await,
+            }
+            attempt += 1;
+        };
+        let Self { file, offset, bytes, .. } = self;
+        let written = spawn_blocking(move || {
+            let (file, path) = &*file;
+            file.write_all_at(&piece, offset).map_err(|error| disk(path, &error))
+        });
+        written.await.expect("it does not panic").map(|()| bytes)
+    }
+}
+
+/// Whether a file has a piece at an offset.
+fn has(file: &File, offset: u64, piece: &Piece) -> bool {
+    let mut found = vec![0; piece.bytes as usize];
+    file.read_exact_at(&mut found, offset).is_ok() && sha256(&found) == piece.sha256()
+}
+
+/// Whether a published generation is older than the one in the copy, so that the storage was
+/// probably put back to an earlier state. A lower number is not older when the generation was built
+/// later, or when the pointer says that the one in the copy was taken back.
+fn is_older(pointer: &Pointer, found: &Manifest, served: &Manifest) -> bool {
+    let built = |manifest: &Manifest| manifest.built_at.parse::<Timestamp>().ok();
+    pointer.generation <= served.generation
+        && built(found) <= built(served)
+        && pointer.rolled_back_from.is_none_or(|from| from < served.generation)
+}
+
+/// Refuses to begin what the disk has no room for.
+fn check_room(folder: &Path, needed: u64) -> Result<()> {
+    let found = rustix::fs::statvfs(folder).map_err(|error| disk(folder, &error.into()))?;
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    match free >= needed.saturating_add(DISK_RESERVE_BYTES) {
+        true => Ok(()),
+        false => Err(Error::Full { place: escaped_path(folder).to_string(), needed, free }),
+    }
+}
+
+fn disk(path: &Path, error: &io::Error) -> Error {
+    Error::Damaged { place: escaped_path(path).to_string(), what: error.to_string() }
+}

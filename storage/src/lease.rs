@@ -1,0 +1,164 @@
+//! The lease of a publisher: an object that it changes every few seconds. Another publisher that
+//! sees it change leaves the index alone; one that watches it for a while and sees no change takes
+//! over. Only the time that passes on one machine counts, not what its clock says, and no
+//! conditional request is needed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use figdex_index::hex;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+use crate::error::{Error, Result};
+use crate::layout::{LEASE, SMALL_BYTES_MAX};
+use crate::store::Store;
+
+/// The time between two changes of the lease.
+const BEAT: Duration = Duration::from_secs(3);
+
+/// The time without a change after which its publisher counts as dead.
+const DEAD: Duration = Duration::from_secs(20);
+
+/// The time after which a publisher that could not change its lease gives up, well before another
+/// one takes over.
+const GIVEN_UP: Duration = Duration::from_secs(12);
+
+/// The time between taking the lease and reading it again, in which another publisher that found
+/// none either has written its own.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The content of the lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Body {
+    /// The random number of the publisher.
+    publisher: String,
+    /// For people: the machine and the process.
+    who: String,
+    /// How often it was changed.
+    beat: u64,
+}
+
+/// The right to publish. It is given back by [`Lease::release`]; otherwise it ends by itself.
+pub(crate) struct Lease {
+    store: Store,
+    publisher: String,
+    is_lost: Arc<AtomicBool>,
+    beating: JoinHandle<()>,
+}
+
+impl Lease {
+    /// Takes the lease. If another publisher holds it, this watches whether it is alive.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when it is, and what reading and writing give.
+    pub(crate) async fn take(store: &Store) -> Result<Self> {
+        await_end_of_others(store).await?;
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).expect("the system has random numbers");
+        let mut body = Body { publisher: hex(&random), who: who(), beat: 0 };
+        write(store, &body).await?;
+        sleep(SETTLED).await;
+        match read(store).await? {
+            Some(found) if found.publisher == body.publisher => {}
+            Some(other) => return Err(Error::Busy(other.who)),
+            None => return Err(Error::LeaseLost),
+        }
+        let is_lost = Arc::new(AtomicBool::new(false));
+        let publisher = body.publisher.clone();
+        let beating = tokio::spawn({
+            let (store, is_lost) = (store.clone(), is_lost.clone());
+            async move {
+                let mut renewed = Instant::now();
+                while renewed.elapsed() < GIVEN_UP {
+                    sleep(BEAT).await;
+                    let begun = Instant::now();
+                    match read(&store).await {
+                        Ok(Some(found)) if found.publisher == body.publisher => {}
+                        Ok(_) => break,
+                        // Another attempt follows.
+                        Err(_) => continue,
+                    }
+                    body.beat += 1;
+                    if write(&store, &body).await.is_ok() {
+                        renewed = begun;
+                    }
+                }
+                is_lost.store(true, Ordering::Relaxed);
+            }
+        });
+        Ok(Self { store: store.clone(), publisher, is_lost, beating })
+    }
+
+    /// # Errors
+    /// [`Error::LeaseLost`] when this publisher could not renew it.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.is_lost.load(Ordering::Relaxed) {
+            true => Err(Error::LeaseLost),
+            false => Ok(()),
+        }
+    }
+
+    /// As [`Lease::check`], and looks whether another publisher has taken over.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`], and what reading gives.
+    pub(crate) async fn check_there(&self) -> Result<()> {
+        self.check()?;
+        match read(&self.store).await? {
+            Some(found) if found.publisher == self.publisher => Ok(()),
+            _ => Err(Error::LeaseLost),
+        }
+    }
+
+    /// Gives the lease back, if it still is this publisher's.
+    pub(crate) async fn release(self) {
+        self.beating.abort();
+        if self.check_there().await.is_ok()
+            && let Err(error) = self.store.remove(LEASE).await
+        {
+            tracing::debug!(%error, "the lease ends by itself");
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.beating.abort();
+    }
+}
+
+/// Returns when nobody holds the lease, or its holder is dead.
+async fn await_end_of_others(store: &Store) -> Result<()> {
+    let Some(first) = read(store).await? else { return Ok(()) };
+    let start = Instant::now();
+    while start.elapsed() < DEAD {
+        sleep(BEAT / 2).await;
+        match read(store).await? {
+            Some(now) if now == first => {}
+            Some(now) => return Err(Error::Busy(now.who)),
+            None => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+async fn read(store: &Store) -> Result<Option<Body>> {
+    let Some(text) = store.read(LEASE, SMALL_BYTES_MAX).await? else { return Ok(None) };
+    // What cannot be read is of nobody who renews it.
+    let unknown = Body { publisher: String::new(), who: "unknown".to_owned(), beat: 0 };
+    Ok(Some(serde_json::from_slice(&text).unwrap_or(unknown)))
+}
+
+async fn write(store: &Store, body: &Body) -> Result<()> {
+    let text = serde_json::to_vec(body).expect("its fields are texts and a number");
+    store.write(LEASE, text.into()).await
+}
+
+/// This machine and process.
+fn who() -> String {
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("process {} on {machine}", std::process::id())
+}

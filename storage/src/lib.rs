@@ -1,0 +1,27 @@
+//! Published generations of an index in object storage, for servers on many machines. A publisher
+//! sends what is not there yet and moves the pointer; each server copies what the pointer names
+//! into a folder of its own, and serves that.
+//!
+//! - `layout`: names and documents in the storage;
+//! - `store`: objects that are read, written, listed and removed whole;
+//! - `lease`: one publisher at a time, without conditional requests;
+//! - `publish` and `prune`: a generation there, and old ones away;
+//! - `follow`: the copy of a server.
+
+mod error;
+mod follow;
+mod layout;
+mod lease;
+mod prune;
+mod publish;
+mod store;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use self::error::{Error, Result};
+pub use self::follow::{Copied, FollowState, Following, Look, Replica};
+pub use self::prune::rollback;
+pub use self::publish::{PublishOptions, Published, publish};
+pub use self::store::{StorageSettings, Store};
+pub use self::verify::{Overview, Verified, overview, verify};

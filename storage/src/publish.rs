@@ -1,0 +1,265 @@
+//! Publishing to object storage: the pieces that are not there yet, then the contents, then the
+//! pointer. Whatever ends it before the pointer is written leaves the storage as it was for those
+//! who follow it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use figdex_index::{LocalFile, Manifest, files, hex};
+use sha2::{Digest as _, Sha256};
+use tokio::task::{JoinSet, spawn_blocking};
+
+use crate::error::{Error, Result};
+use crate::layout::{
+    CURRENT, Contents, Kind, PIECE_BYTES, Piece, Pointer, contents_key, kind_of, new_name,
+    number_of, piece_key, sha256,
+};
+use crate::lease::Lease;
+use crate::prune::prune;
+use crate::store::{Listed, Store};
+
+/// The most pieces that are sent at the same time, each of at most 16 MiB.
+const SENT_AT_ONCE: usize = 4;
+
+/// How often sending a piece is attempted, and the pause after the first failure, which doubles.
+const ATTEMPTS: u32 = 6;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How earlier generations are treated by a publication.
+#[derive(Clone, Copy, Debug)]
+pub struct PublishOptions {
+    /// How many generations before the published one stay.
+    pub keep: usize,
+    /// The time for which each other one stays after another was published: servers may be copying
+    /// it.
+    pub grace: Duration,
+}
+
+/// What a publication has done.
+#[derive(Debug)]
+pub struct Published {
+    /// The number of the generation.
+    pub generation: u64,
+    /// Its name below the address.
+    pub name: String,
+    /// How many instruments it has.
+    pub instruments: u64,
+    /// How many bytes were sent.
+    pub sent_bytes: u64,
+    /// How many bytes of its files were there already.
+    pub reused_bytes: u64,
+    /// The names of the generations that were removed.
+    pub removed: Vec<String>,
+}
+
+/// Publishes the generation that the folder `index` publishes. `progress` gets the bytes that are
+/// done, and all bytes.
+///
+/// # Errors
+/// [`Error::Busy`] when another publisher is at work. After any error the pointer is as it was,
+/// unless the message says otherwise; what was sent is used by the next attempt.
+pub async fn publish(
+    store: &Store,
+    index: &Path,
+    options: PublishOptions,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<Published> {
+    let (manifest, files) = {
+        let index = index.to_owned();
+        blocking(move || files(&index)).await?
+    };
+    let lease = Lease::take(store).await?;
+    let published = send(store, &lease, manifest, files, &mut progress).await;
+    let published = match published {
+        Ok((published, before)) => {
+            let removed = prune(store, &lease, before, options).await;
+            // The next publication tries again.
+            let removed = removed.inspect_err(|error| {
+                tracing::warn!("an old generation was not removed: {}", figdex_index::chain(error));
+            });
+            Ok(Published { removed: removed.unwrap_or_default(), ..published })
+        }
+        Err(error) => Err(error),
+    };
+    lease.release().await;
+    published
+}
+
+/// Sends a generation and publishes it. Also returns the number of the generation that was published
+/// until then.
+async fn send(
+    store: &Store,
+    lease: &Lease,
+    manifest: Manifest,
+    files: Vec<LocalFile>,
+    progress: &mut impl FnMut(u64, u64),
+) -> Result<(Published, u64)> {
+    let there = store.list().await?;
+    let before = Pointer::read(store).await?.map_or(0, |pointer| pointer.generation);
+    let numbers = there.iter().filter_map(|object| number_of(object.key.split('/').next()?));
+    let generation = numbers.fold(before, u64::max) + 1;
+    let name = new_name(generation);
+    let manifest = Manifest { generation, ..manifest };
+    let mut sending = Sending {
+        store,
+        name: &name,
+        pieces: known_pieces(there),
+        sent: JoinSet::new(),
+        sent_bytes: 0,
+        reused_bytes: 0,
+    };
+    let all: u64 = files.iter().map(|file| file.bytes).sum();
+    let mut contents = HashMap::new();
+    for file in files {
+        let name = file.name.clone();
+        let pieces = sending.file(lease, file, &mut |done| progress(done, all)).await?;
+        contents.insert(name, pieces);
+    }
+    while !sending.sent.is_empty() {
+        sending.one_is_sent().await?;
+    }
+    let Sending { sent_bytes, reused_bytes, .. } = sending;
+    let instruments = manifest.instruments;
+    let contents = Contents::new(&manifest, contents).text();
+    let pointer = Pointer::to(generation, &name, &contents);
+    store.write(&contents_key(&name), contents.into()).await?;
+    // As those who follow will read it.
+    Contents::read(store, &name, Some(&pointer.contents_sha256)).await?;
+    point(store, lease, &pointer).await?;
+    let removed = Vec::new();
+    let published = Published { generation, name, instruments, sent_bytes, reused_bytes, removed };
+    Ok((published, before))
+}
+
+/// Writes the pointer, if this publisher still has the lease.
+pub(crate) async fn point(store: &Store, lease: &Lease, pointer: &Pointer) -> Result<()> {
+    lease.check_there().await?;
+    let written = store.write(CURRENT, pointer.text().into()).await;
+    // A write that failed may have been carried out all the same.
+    match Pointer::read(store).await {
+        Ok(Some(found)) if found == *pointer => Ok(()),
+        Ok(_) => Err(written.err().unwrap_or(Error::LeaseLost)),
+        Err(error) => {
+            let what = format!(
+                "generation {} may be published or not: {}",
+                pointer.generation,
+                figdex_index::chain(&error)
+            );
+            Err(Error::Unavailable { place: store.place(CURRENT), what })
+        }
+    }
+}
+
+/// The pieces in the storage, by checksum and size.
+fn known_pieces(there: Vec<Listed>) -> HashMap<(String, u64), String> {
+    let pieces = there.into_iter().filter_map(|object| {
+        let Some(Kind::Piece(_, sha256)) = kind_of(&object.key) else { return None };
+        Some(((sha256.to_owned(), object.bytes), object.key.clone()))
+    });
+    pieces.collect()
+}
+
+/// A generation that is being sent.
+struct Sending<'a> {
+    store: &'a Store,
+    name: &'a str,
+    /// The pieces that are there or on their way.
+    pieces: HashMap<(String, u64), String>,
+    sent: JoinSet<Result<u64>>,
+    sent_bytes: u64,
+    reused_bytes: u64,
+}
+
+impl Sending<'_> {
+    /// Sends the pieces of a file that are not there.
+    async fn file(
+        &mut self,
+        lease: &Lease,
+        file: LocalFile,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Vec<Piece>> {
+        let mut opened = File::open(&file.path).map_err(|error| unreadable(&file, &error))?;
+        let (mut whole, mut pieces) = (Sha256::new(), Vec::new());
+        loop {
+            lease.check()?;
+            while self.sent.len() >= SENT_AT_ONCE {
+                self.one_is_sent().await?;
+            }
+            let (source, digest, read) = spawn_blocking(move || {
+                let mut piece = Vec::new();
+                let read = (&mut opened).take(PIECE_BYTES).read_to_end(&mut piece);
+                whole.update(&piece);
+                (opened, whole, read.map(|_| (sha256(&piece), piece)))
+            })
+            .await
+            .expect("it does not panic");
+            (opened, whole) = (source, digest);
+            let (sha256, piece) = read.map_err(|error| unreadable(&file, &error))?;
+            if piece.is_empty() {
+                break;
+            }
+            let bytes = piece.len() as u64;
+            let key = match self.pieces.get(&(sha256.clone(), bytes)) {
+                Some(key) => {
+                    self.reused_bytes += bytes;
+                    key.clone()
+                }
+                None => {
+                    let key = piece_key(self.name, &sha256);
+                    self.pieces.insert((sha256, bytes), key.clone());
+                    let (store, to) = (self.store.clone(), key.clone());
+                    self.sent.spawn(async move { write(&store, &to, piece.into()).await });
+                    key
+                }
+            };
+            pieces.push(Piece { key, bytes });
+            progress(self.sent_bytes + self.reused_bytes);
+        }
+        if hex(&whole.finalize()) != file.sha256 {
+            let what =
+                "its checksum differs from the manifest (verify the index, and build it again)";
+            return Err(Error::Damaged { place: place(&file), what: what.to_owned() });
+        }
+        Ok(pieces)
+    }
+
+    async fn one_is_sent(&mut self) -> Result<()> {
+        if let Some(sent) = self.sent.join_next().await {
+            self.sent_bytes += sent.expect("it does not panic")?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a piece, again after a failure.
+async fn write(store: &Store, key: &str, piece: Bytes) -> Result<u64> {
+    let mut attempt = 0;
+    loop {
+        match store.write(key, piece.clone()).await {
+            Ok(()) => return Ok(piece.len() as u64),
+            Err(error) if attempt + 1 == ATTEMPTS => return Err(error),
+            Err(_) => tokio::time::sleep(PAUSE * 2_u32.pow(attempt)).await,
+        }
+        attempt += 1;
+    }
+}
+
+fn unreadable(file: &LocalFile, error: &std::io::Error) -> Error {
+    let what = format!("{error} (if a build has replaced the index meanwhile, publish again)");
+    Error::Damaged { place: place(file), what }
+}
+
+fn place(file: &LocalFile) -> String {
+    figdex_index::escaped_path(&file.path).to_string()
+}
+
+/// Calls what waits for the disk.
+pub(crate) async fn blocking<T: Send + 'static>(
+    call: impl FnOnce() -> figdex_index::Result<T> + Send + 'static,
+) -> Result<T> {
+    spawn_blocking(call).await.expect("it does not panic").map_err(Error::Index)
+}

@@ -1,0 +1,92 @@
+//! What is in the storage, and whether it is undamaged.
+
+use figdex_index::Manifest;
+
+use crate::error::{Error, Result};
+use crate::layout::{Contents, Kind, PIECE_BYTES, Piece, Pointer, kind_of, number_of, sha256};
+use crate::store::Store;
+
+/// What is published, and what else is there.
+#[derive(Debug)]
+pub struct Overview {
+    /// The manifest of the published generation.
+    pub manifest: Manifest,
+    /// The number of the generation that was taken back, if it was.
+    pub rolled_back_from: Option<u64>,
+    /// The numbers of all complete generations, ascending.
+    pub generations: Vec<u64>,
+    /// The bytes of all objects of the index.
+    pub bytes: u64,
+}
+
+/// Looks at the documents of a storage.
+///
+/// # Errors
+/// [`Error::Nothing`] when nothing is published.
+pub async fn overview(store: &Store) -> Result<Overview> {
+    let (pointer, manifest, _) = published(store).await?;
+    let mut generations = Vec::new();
+    let mut bytes = 0;
+    for object in store.list().await? {
+        let kind = kind_of(&object.key);
+        bytes += if kind.is_some() { object.bytes } else { 0 };
+        if let Some(Kind::Contents(name)) = kind {
+            generations.extend(number_of(name));
+        }
+    }
+    generations.sort_unstable();
+    let rolled_back_from = pointer.rolled_back_from;
+    Ok(Overview { manifest, rolled_back_from, generations, bytes })
+}
+
+/// What [`verify`] has read.
+#[derive(Debug)]
+pub struct Verified {
+    /// The manifest of the published generation.
+    pub manifest: Manifest,
+    /// How many pieces were read.
+    pub pieces: usize,
+    /// How many bytes they have.
+    pub bytes: u64,
+}
+
+/// Reads every piece of the published generation, and compares it with its checksum.
+///
+/// # Errors
+/// [`Error::Damaged`] for the first that differs, and [`Error::Nothing`].
+pub async fn verify(store: &Store) -> Result<Verified> {
+    let (_, manifest, pieces) = published(store).await?;
+    let mut bytes = 0;
+    for piece in &pieces {
+        read(store, piece).await?;
+        bytes += piece.bytes;
+    }
+    Ok(Verified { manifest, pieces: pieces.len(), bytes })
+}
+
+/// Reads a piece, which must have its size and its checksum.
+pub(crate) async fn read(store: &Store, piece: &Piece) -> Result<bytes::Bytes> {
+    let damaged =
+        |what: &str| Error::Damaged { place: store.place(&piece.key), what: what.to_owned() };
+    let found = store.read(&piece.key, PIECE_BYTES).await?;
+    let found = found.ok_or_else(|| damaged("it is missing"))?;
+    if found.len() as u64 != piece.bytes {
+        let what = format!("it has {} bytes instead of {}", found.len(), piece.bytes);
+        return Err(damaged(&what));
+    }
+    let digest = tokio::task::spawn_blocking(move || (sha256(&found), found));
+    let (digest, found) = digest.await.expect("it does not panic");
+    match digest == piece.sha256() {
+        true => Ok(found),
+        false => Err(damaged("its bytes differ from its checksum")),
+    }
+}
+
+/// The pointer, the published manifest, and the pieces of its files.
+async fn published(store: &Store) -> Result<(Pointer, Manifest, Vec<Piece>)> {
+    let pointer = Pointer::read(store).await?;
+    let pointer = pointer.ok_or_else(|| Error::Nothing(store.to_string()))?;
+    let described = Contents::read(store, &pointer.name, Some(&pointer.contents_sha256)).await?;
+    let pieces = described.pieces().cloned().collect();
+    Ok((pointer, described.manifest, pieces))
+}
