@@ -15,10 +15,15 @@ use crate::version::Version;
 const FILE: &str = include_str!("../../packaging/figdex.toml");
 
 /// Examples in that file for settings without a default.
-const EXAMPLES: [(&str, &str); 8] = [
+const EXAMPLES: [(&str, &str); 13] = [
     ("index", "data/index"),
     ("cluster_ca_file", "/etc/figdex/cluster-ca.pem"),
     ("cluster_authorization_file", "/etc/figdex/cluster-authorization.txt"),
+    ("cache", "/var/cache/figdex"),
+    ("storage_endpoint", "https://storage.example.com"),
+    ("storage_region", "eu-central-1"),
+    ("storage_ca_file", "/etc/figdex/storage-ca.pem"),
+    ("storage_keys_file", "/etc/figdex/storage-keys.toml"),
     ("admin_listen", "127.0.0.1:8081"),
     ("tls_cert", "/etc/figdex/tls/cert.pem"),
     ("tls_key", "/etc/figdex/tls/key.pem"),

@@ -77,7 +77,13 @@ impl Store {
         let damaged = |what| Error::Damaged { place: self.place(key), what };
         let reading = async {
             let found = match self.objects.get(&self.path(key)).await {
-                Err(StoreError::NotFound { .. }) => return Ok(None),
+                Err(error @ StoreError::NotFound { .. }) => {
+                    // Of S3; without the bucket, nothing can be published either.
+                    return match error.to_string().contains("NoSuchBucket") {
+                        true => Err(self.unavailable(key, &error)),
+                        false => Ok(None),
+                    };
+                }
                 found => found.map_err(|error| self.unavailable(key, &error))?,
             };
             let expected = found.meta.size;
@@ -175,10 +181,16 @@ impl Store {
     }
 }
 
-/// The message of an error and of its causes, bounded: a storage answers with whole documents.
+/// The message of an error, which repeats those of its causes except for the last, and that one. It
+/// is one line and bounded: a storage answers with whole documents.
 fn cause(error: &(dyn std::error::Error + 'static)) -> String {
-    const CHARS_MAX: usize = 400;
-    let text = figdex_index::chain(error);
+    const CHARS_MAX: usize = 500;
+    let mut text = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    let last = std::iter::successors(Some(error), |error| error.source()).last();
+    let last = last.map(ToString::to_string).unwrap_or_default();
+    if !text.contains(&last) {
+        text += &format!(": {last}");
+    }
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -8,6 +8,7 @@
 //! | `server` | the program `figdex`: settings, addresses, log, and changes while it runs |
 //! | `command` | the program `figdex-ingest` |
 //! | `cluster` | an index in a cluster, where `FIGDEX_OPENSEARCH` names one |
+//! | `storage` | an index in object storage, with the feature `object-storage` |
 //! | `golden` | answers that are compared with recorded files |
 //! | `repository` | the README, the citations and the packaging |
 //! | `support` | what the tests share: servers, clients, data |
@@ -21,4 +22,6 @@ mod command;
 mod golden;
 mod repository;
 mod server;
+#[cfg(feature = "object-storage")]
+mod storage;
 mod support;
