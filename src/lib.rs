@@ -22,6 +22,7 @@
 //! | `encoding`, `pieces`, `weighted` | gzip, answers in pieces, lists with qualities in headers |
 //! | `request`, `limits` | the request that is being answered; rates and bounds |
 //! | `version`, `cors`, `stamp`, `caller` | versions, other origins, stamps of watched files, callers |
+//! | `standing` | the facts about a copy of an index in object storage |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
@@ -45,6 +46,7 @@ mod routes;
 mod serve;
 mod site;
 mod stamp;
+mod standing;
 mod state;
 pub mod version;
 mod weighted;

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::limits::{Limiter, PerRequest, Rates};
 use crate::observe::metrics::Metrics;
 use crate::observe::{Logged, Observer};
-use crate::reload::storage::{Standing, Standings};
+use crate::standing::{Standing, Standings};
 
 /// The state of a server: its engine, keys, limits and settings, and the resources that all
 /// requests share.
@@ -99,7 +99,7 @@ impl State {
         let _ = self.storage.set(storage);
     }
 
-    /// How the copy and the storage are to each other; `None` when the index is no copy.
+    /// The relation of the copy to the storage; `None` when the index is not a copy.
     pub(crate) fn storage(&self) -> Option<Standing> {
         self.storage.get().map(|standing| standing())
     }

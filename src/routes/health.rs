@@ -18,8 +18,8 @@ use super::with;
 use crate::error::ApiError;
 use crate::gate;
 use crate::gate::reply::JSON;
-use crate::reload::storage::Standing;
 use crate::request::Route;
+use crate::standing::Standing;
 use crate::state::State;
 
 /// The routes on the public address, where operators have a separate one.

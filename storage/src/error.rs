@@ -13,7 +13,7 @@ pub enum Error {
     Unavailable {
         /// The object, with the address of the storage.
         place: String,
-        /// What went wrong, in the words of the storage.
+        /// The fault, in the words of the storage.
         what: String,
     },
     /// An object is not what it should be.
@@ -21,7 +21,7 @@ pub enum Error {
     Damaged {
         /// The object, with the address of the storage.
         place: String,
-        /// What was found, and what was expected.
+        /// The fault: the finding, and the expectation.
         what: String,
     },
     /// Nothing was ever published there, or it was removed.
@@ -76,9 +76,9 @@ pub enum Error {
     Full {
         /// The folder of the copy.
         place: String,
-        /// How many bytes are to be fetched.
+        /// The number of bytes to fetch.
         needed: u64,
-        /// How many the disk has.
+        /// The number of bytes that the disk has.
         free: u64,
     },
     /// An error of the index on this machine.

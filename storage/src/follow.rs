@@ -27,18 +27,18 @@ use crate::verify;
 /// The most pieces that are fetched at the same time, each of at most 16 MiB.
 const FETCHED_AT_ONCE: usize = 4;
 
-/// How often a piece is fetched, and the pause after the first failure, which doubles.
+/// The number of attempts to fetch a piece, and the pause after the first failure, which doubles.
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// How many generations before the published one stay in the copy: a server goes back to it when a
+/// The number of generations before the published one that stay in the copy: a server goes back to it when a
 /// file of the published one is damaged.
 const KEPT: usize = 1;
 
 /// The room that a disk keeps beyond what is fetched.
 const DISK_RESERVE_BYTES: u64 = 64 << 20;
 
-/// How the copy and the storage are to each other.
+/// The relation of the copy to the storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowState {
     /// The published generation is in the copy.
@@ -47,28 +47,28 @@ pub enum FollowState {
     Fetching,
     /// It is not in the copy, for that reason.
     Behind(String),
-    /// What is published is not known, for that reason.
+    /// The published generation is not known, for that reason.
     Unknown(String),
 }
 
-/// What operators want to know of a copy.
+/// The facts about a copy that operators ask for.
 #[derive(Clone, Debug)]
 pub struct Following {
-    /// The state after the last look, or of the one that is under way.
+    /// The state after the last look, or of the one in progress.
     pub state: FollowState,
     /// The number of the generation that is published, as far as it is known.
     pub published: Option<u64>,
     /// Since when the copy has not been known to be current.
     pub behind_since: Option<Instant>,
-    /// How many bytes were fetched since the start.
+    /// The number of bytes that were fetched since the start.
     pub fetched_bytes: u64,
-    /// How many bytes of fetched generations were in the copy already.
+    /// The number of bytes of fetched generations that were in the copy already.
     pub reused_bytes: u64,
-    /// How many looks have failed since the start.
+    /// The number of looks that have failed since the start.
     pub failures: u64,
 }
 
-/// What a look has found.
+/// The result of a look.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Look {
     /// The published generation is in the copy already.
@@ -82,9 +82,9 @@ pub enum Look {
 pub struct Copied {
     /// Its number in the storage.
     pub generation: u64,
-    /// How many bytes were fetched.
+    /// The number of bytes that were fetched.
     pub fetched_bytes: u64,
-    /// How many bytes were in the copy already.
+    /// The number of bytes that were in the copy already.
     pub reused_bytes: u64,
 }
 
@@ -112,7 +112,7 @@ impl Replica {
         let lock = match BuildLock::acquire(folder) {
             Err(figdex_index::Error::Locked(_)) => {
                 return Err(Error::Settings(format!(
-                    "another program uses {}: each server needs a copy of its own",
+                    "another program uses {}: each server needs its own copy",
                     escaped_path(folder)
                 )));
             }
@@ -360,12 +360,12 @@ fn has(file: &File, offset: u64, piece: &Piece) -> bool {
 }
 
 /// Whether a published generation is older than the one in the copy, so that the storage was
-/// probably put back to an earlier state. A lower number is not older when the generation was built
-/// later, or when the pointer says that the one in the copy was taken back.
+/// probably put back to an earlier state. A lower number is not older when the generation was
+/// published later, or when the pointer says that the one in the copy was taken back.
 fn is_older(pointer: &Pointer, found: &Manifest, served: &Manifest) -> bool {
-    let built = |manifest: &Manifest| manifest.built_at.parse::<Timestamp>().ok();
+    let published = |manifest: &Manifest| manifest.published_at.as_ref()?.parse::<Timestamp>().ok();
     pointer.generation <= served.generation
-        && built(found) <= built(served)
+        && published(found) <= published(served)
         && pointer.rolled_back_from.is_none_or(|from| from < served.generation)
 }
 

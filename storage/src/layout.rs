@@ -41,7 +41,7 @@ pub(crate) const SMALL_BYTES_MAX: u64 = 16 << 10;
 /// The most bytes of the contents: a terabyte has 65,536 pieces, of 150 bytes each.
 const CONTENTS_BYTES_MAX: u64 = 128 << 20;
 
-/// What is published: the content of `CURRENT`.
+/// The pointer to the published generation: the content of `CURRENT`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pointer {
     /// The number of the layout.
@@ -243,7 +243,7 @@ pub(crate) fn piece_key(name: &str, sha256: &str) -> String {
     format!("{name}/{sha256}")
 }
 
-/// What an object below the address is, by its name.
+/// The kind of an object below the address, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind<'a> {
     /// The contents of the generation of that name.
@@ -252,7 +252,8 @@ pub(crate) enum Kind<'a> {
     Piece(&'a str, &'a str),
 }
 
-/// What the object with that name is; `None` for what is not of a generation, which is left alone.
+/// The kind of the object with that name; `None` for one that is not of a generation and is left
+/// alone.
 pub(crate) fn kind_of(key: &str) -> Option<Kind<'_>> {
     let (name, rest) = key.split_once('/')?;
     number_of(name)?;

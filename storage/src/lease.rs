@@ -37,7 +37,7 @@ struct Body {
     publisher: String,
     /// For people: the machine and the process.
     who: String,
-    /// How often it was changed.
+    /// The number of its changes.
     beat: u64,
 }
 

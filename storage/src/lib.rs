@@ -1,6 +1,6 @@
 //! Published generations of an index in object storage, for servers on many machines. A publisher
 //! sends what is not there yet and moves the pointer; each server copies what the pointer names
-//! into a folder of its own, and serves that.
+//! into its own folder, and serves that.
 //!
 //! - `layout`: names and documents in the storage;
 //! - `store`: objects that are read, written, listed and removed whole;

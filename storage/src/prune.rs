@@ -43,7 +43,7 @@ pub(crate) async fn prune(
         needed.extend(Contents::read(store, name, None).await?.keys());
     }
     let mut removed = Vec::new();
-    // The contents go first: without them it is no generation.
+    // The contents go first: without them it is not a generation.
     let mut gone: Vec<&Listed> = Vec::new();
     for object in &there {
         let is_young = now.saturating_sub(object.changed) < grace;

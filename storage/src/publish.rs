@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use figdex_index::{LocalFile, Manifest, files, hex};
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinSet, spawn_blocking};
 
@@ -25,32 +26,32 @@ use crate::store::{Listed, Store};
 /// The most pieces that are sent at the same time, each of at most 16 MiB.
 const SENT_AT_ONCE: usize = 4;
 
-/// How often sending a piece is attempted, and the pause after the first failure, which doubles.
+/// The number of attempts to send a piece, and the pause after the first failure, which doubles.
 const ATTEMPTS: u32 = 6;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How earlier generations are treated by a publication.
+/// The treatment of earlier generations by a publication.
 #[derive(Clone, Copy, Debug)]
 pub struct PublishOptions {
-    /// How many generations before the published one stay.
+    /// The number of generations before the published one that stay.
     pub keep: usize,
     /// The time for which each other one stays after another was published: servers may be copying
     /// it.
     pub grace: Duration,
 }
 
-/// What a publication has done.
+/// The result of a publication.
 #[derive(Debug)]
 pub struct Published {
     /// The number of the generation.
     pub generation: u64,
     /// Its name below the address.
     pub name: String,
-    /// How many instruments it has.
+    /// The number of its instruments.
     pub instruments: u64,
-    /// How many bytes were sent.
+    /// The number of bytes that were sent.
     pub sent_bytes: u64,
-    /// How many bytes of its files were there already.
+    /// The number of bytes of its files that were there already.
     pub reused_bytes: u64,
     /// The names of the generations that were removed.
     pub removed: Vec<String>,
@@ -103,7 +104,8 @@ async fn send(
     let numbers = there.iter().filter_map(|object| number_of(object.key.split('/').next()?));
     let generation = numbers.fold(before, u64::max) + 1;
     let name = new_name(generation);
-    let manifest = Manifest { generation, ..manifest };
+    let published_at = Some(Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
+    let manifest = Manifest { generation, published_at, ..manifest };
     let mut sending = Sending {
         store,
         name: &name,

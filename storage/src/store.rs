@@ -121,7 +121,7 @@ impl Store {
         self.in_time(key, writing).await
     }
 
-    /// Removes an object; one that is gone already is no error.
+    /// Removes an object; one that is gone already is not an error.
     pub(crate) async fn remove(&self, key: &str) -> Result<()> {
         let path = self.path(key);
         let removing = async {

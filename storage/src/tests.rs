@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use crate::layout::{Kind, kind_of};
 use crate::{Error, FollowState, Look, PublishOptions, Replica, Store, publish, rollback, verify};
 
-/// What a faulty storage does with an object.
+/// The fault of a storage with an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     /// Reading or writing it fails.
@@ -239,7 +239,7 @@ async fn what_is_published_is_taken() {
     let Look::Taken(back) = replica.look(false).await.unwrap() else { panic!("it is current") };
     assert_eq!((back.generation, back.fetched_bytes), (2, 0));
     assert_eq!(served(copy.path()), at("ONE", 2));
-    // A program that starts anew finds its copy current.
+    // A program that starts again finds its copy current.
     drop(replica);
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();
     assert_eq!(replica.look(false).await.unwrap(), Look::Current);
@@ -254,7 +254,7 @@ async fn what_is_published_is_taken() {
     assert!(!storage.names().await.contains(&"LEASE".to_owned()));
 }
 
-/// Whatever is wrong with an object, the copy stays as it was and the next look finds what is right.
+/// A fault of any object leaves the copy as it was, and the next look takes the repaired one.
 #[tokio::test(start_paused = true)]
 async fn nothing_unverified_is_served() {
     let index = tempfile::tempdir().unwrap();
@@ -338,8 +338,6 @@ async fn an_earlier_state_is_refused() {
     published(&storage, index.path()).await.unwrap();
     let current = Path::from("a/b/CURRENT");
     let early = storage.objects.get(&current).await.unwrap().bytes().await.unwrap();
-    // Times of builds are in seconds.
-    std::thread::sleep(Duration::from_millis(1_100));
     built(index.path(), "TWO");
     published(&storage, index.path()).await.unwrap();
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();
@@ -351,19 +349,18 @@ async fn an_earlier_state_is_refused() {
         assert_eq!(served(copy.path()), at("TWO", 2));
     }
     // A new storage, where numbers begin again.
-    let anew = Faulty::new();
+    let emptied = Faulty::new();
     drop(replica);
-    let mut replica = Replica::open(anew.store(), copy.path(), None).unwrap();
+    let mut replica = Replica::open(emptied.store(), copy.path(), None).unwrap();
     assert!(matches!(replica.look(false).await, Err(Error::Nothing(_))));
     assert_eq!(served(copy.path()), at("TWO", 2));
-    std::thread::sleep(Duration::from_millis(1_100));
     built(index.path(), "THREE");
-    assert_eq!(published(&anew, index.path()).await.unwrap().generation, 1);
+    assert_eq!(published(&emptied, index.path()).await.unwrap().generation, 1);
     replica.look(false).await.unwrap();
     assert_eq!(served(copy.path()), at("THREE", 1));
 }
 
-/// Of two publishers at once one publishes, and the other says why it does not.
+/// One of two publishers at once publishes, and the other says why it does not.
 #[tokio::test(start_paused = true)]
 async fn two_publishers() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -420,10 +417,10 @@ fn a_copy_has_one_program() {
     let copy = tempfile::tempdir().unwrap();
     let _first = Replica::open(Faulty::new().store(), copy.path(), None).unwrap();
     let error = Replica::open(Faulty::new().store(), copy.path(), None).err().unwrap().to_string();
-    assert!(error.contains("a copy of its own"), "{error}");
+    assert!(error.contains("its own copy"), "{error}");
 }
 
-/// What was fetched before a program ended is not fetched again, and damage in it is.
+/// Pieces that were fetched before a program ended are not fetched again.
 #[tokio::test(start_paused = true)]
 async fn fetching_goes_on() {
     let (index, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! What is in the storage, and whether it is undamaged.
+//! Looking at the storage, and checking that it is undamaged.
 
 use figdex_index::Manifest;
 
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::layout::{Contents, Kind, PIECE_BYTES, Piece, Pointer, kind_of, number_of, sha256};
 use crate::store::Store;
 
-/// What is published, and what else is there.
+/// The published generation, and the others.
 #[derive(Debug)]
 pub struct Overview {
     /// The manifest of the published generation.
@@ -39,14 +39,14 @@ pub async fn overview(store: &Store) -> Result<Overview> {
     Ok(Overview { manifest, rolled_back_from, generations, bytes })
 }
 
-/// What [`verify`] has read.
+/// The result of [`verify`].
 #[derive(Debug)]
 pub struct Verified {
     /// The manifest of the published generation.
     pub manifest: Manifest,
-    /// How many pieces were read.
+    /// The number of pieces that were read.
     pub pieces: usize,
-    /// How many bytes they have.
+    /// The number of their bytes.
     pub bytes: u64,
 }
 

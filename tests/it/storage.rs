@@ -63,7 +63,7 @@ fn ticker(server: SocketAddr) -> String {
     found["instrument"]["ticker"].as_str().unwrap().to_owned()
 }
 
-/// What `/readyz` says of the storage, as soon as it says `state`. The server is always ready.
+/// The facts about the storage in `/readyz`, as soon as its state is `state`. The server is always ready.
 fn standing(server: SocketAddr, state: &str) -> Value {
     let start = Instant::now();
     loop {
@@ -156,7 +156,7 @@ fn a_server_may_come_before_its_index() {
     server.stop();
 }
 
-/// What is wrong in the storage is never served; the server says what, and takes what is right.
+/// A damaged piece is never served; the server names it, and takes it when it is repaired.
 #[test]
 fn damage_in_the_storage() {
     let desk = Desk::new();
@@ -205,7 +205,7 @@ fn a_damaged_copy_is_repaired() {
     server.stop();
 }
 
-/// What cannot work is refused at the start, with what to do.
+/// Settings that cannot work are refused at the start, with advice.
 #[test]
 fn settings_that_do_not_fit() {
     let desk = Desk::new();
@@ -217,7 +217,7 @@ fn settings_that_do_not_fit() {
         (&["--index", &address][..], "name it with `cache`"),
         (&["--cache", &cache], "it is for an index in object storage"),
         (&["--index", "s3://x", "--cache", &cache], "the name of a bucket has 3 to 63"),
-        (&["--index", &address, "--cache", &cache], "each server needs a copy of its own"),
+        (&["--index", &address, "--cache", &cache], "each server needs its own copy"),
         (&["--index", "s3://abc", "--cache", "/x", "--storage-keys-file", "/none"], "/none"),
     ] {
         let mut command = figdex();

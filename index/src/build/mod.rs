@@ -184,6 +184,7 @@ impl Builder {
             program: std::mem::take(&mut self.options.program),
             generation: self.number,
             built_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            published_at: None,
             instruments: self.parts.iter().map(|part| u64::from(part.instruments)).sum(),
             importance_bits,
             hash_seed: format!("{:016x}", self.options.hash_seed),

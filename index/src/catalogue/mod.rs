@@ -16,9 +16,9 @@ use std::slice;
 use self::cache::{Cache, Uses};
 use self::facets::FacetQuestion;
 use self::lookup::Located;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::generation::Generation;
-use crate::generation::folder::Publication;
+use crate::generation::folder::{Publication, generations};
 use crate::generation::manifest::Manifest;
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
@@ -83,6 +83,33 @@ impl Catalogue {
     /// When a file cannot be read.
     pub fn warm(&self) -> Result<()> {
         self.generation.read()
+    }
+
+    /// Reads all files from the disk and compares them with their checksums, to find bytes that have
+    /// decayed there since. `goes_on` is called with the number of bytes after each piece that was
+    /// read, may wait, and ends this by `false`. Returns whether all files were read.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`] for the first file that differs, and when one cannot be read.
+    pub fn scrub(&self, goes_on: impl FnMut(usize) -> bool) -> Result<bool> {
+        self.generation.scrub(goes_on)
+    }
+
+    /// Opens the last generation before this one that is in the index folder, after reading every
+    /// byte of it. A server falls back to it when a file of this one is damaged.
+    ///
+    /// # Errors
+    /// [`crate::Error::NothingBefore`] when there is none, and as [`Catalogue::open_checked`].
+    pub fn open_before(&self, index: &Path) -> Result<Self> {
+        let Publication { generation, .. } = self.publication;
+        let before = generations(index)?.into_iter().rfind(|number| *number < generation);
+        let Some(before) = before else {
+            return Err(Error::NothingBefore { index: index.to_owned(), generation });
+        };
+        let publication = self.publication.with(before);
+        let generation = Generation::open_checked(&publication.path(index))?;
+        let (totals, suggested, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, facets })
     }
 
     /// The publication that the catalogue was opened from. Another one in the index folder means

@@ -72,6 +72,11 @@ impl Publication {
         }
     }
 
+    /// Another generation of the same index, at the time of this publication.
+    pub(crate) fn with(&self, generation: u64) -> Self {
+        Self { generation, at: self.at }
+    }
+
     /// The folder of the generation.
     pub(crate) fn path(&self, index: &Path) -> PathBuf {
         index.join(name_of(self.generation))

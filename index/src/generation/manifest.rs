@@ -38,6 +38,9 @@ pub struct Manifest {
     pub generation: u64,
     /// The time when it was built, RFC 3339, UTC.
     pub built_at: String,
+    /// The time when it was published in object storage, in the same form; `None` elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_at: Option<String>,
     /// The number of instruments.
     pub instruments: u64,
     /// The significant bits that the index keeps of each importance, of 53, when there are more than
@@ -132,7 +135,7 @@ impl Manifest {
     /// The manifest that a text holds. Errors name it by `path`.
     ///
     /// # Errors
-    /// [`Error::ForeignFormat`], and [`Error::Damaged`] when it is no manifest.
+    /// [`Error::ForeignFormat`], and [`Error::Damaged`] when it is not a manifest.
     pub fn of_text(text: &str, path: &Path) -> Result<Self> {
         let damaged = |error: toml::de::Error| Error::damaged(path, error.message());
         // Only the number of the format is read first: the rest of another format may differ.

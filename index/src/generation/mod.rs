@@ -4,6 +4,7 @@
 pub(crate) mod folder;
 pub(crate) mod manifest;
 pub(crate) mod receive;
+pub(crate) mod scrub;
 pub(crate) mod stamp;
 
 use std::path::{Path, PathBuf};

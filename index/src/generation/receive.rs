@@ -58,7 +58,7 @@ impl Manifest {
 
 impl BuildLock {
     /// The folder in which the generation of a manifest is received, with the folders of its parts.
-    /// `name` tells it from others; folders of other names are removed. What an earlier attempt put
+    /// Folders with another `name` are removed. What an earlier attempt put
     /// into it stays.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl BuildLock {
         for name in names {
             let mut components = Path::new(name).components();
             if !components.all(|component| matches!(component, Component::Normal(_))) {
-                return Err(Error::damaged(&folder, format!("{name:?} is no name in a folder")));
+                return Err(Error::damaged(&folder, format!("{name:?} is not a name in a folder")));
             }
         }
         for entry in fs::read_dir(self.index()).map_err(Error::io(self.index()))? {

@@ -227,6 +227,7 @@ mod tests {
                 program: String::new(),
                 generation: 1,
                 built_at: String::new(),
+                published_at: None,
                 instruments: 0,
                 importance_bits: None,
                 hash_seed: String::new(),

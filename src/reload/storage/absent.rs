@@ -5,8 +5,8 @@ use figdex_index::{Catalogue, StorageAddress};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
 
-use super::Standings;
 use crate::config::Config;
+use crate::standing::Standings;
 
 /// The copy of an index in object storage, of which there is none in this program.
 pub(crate) enum Replica {}

@@ -11,8 +11,8 @@ use figdex_storage::{
 use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
 
-use super::{Standing, Standings};
 use crate::config::Config;
+use crate::standing::{Standing, Standings};
 
 /// The time between two looks at what is published.
 const PERIOD: Duration = Duration::from_secs(5);
@@ -83,16 +83,16 @@ pub(crate) fn open(
 /// Fetches what is published, however long that takes.
 async fn fetch_first(copy: &mut Copy, folder: &Path) {
     tracing::info!("fetching the published generation into {}", escaped_path(folder));
-    let mut told = None;
+    let mut said = None;
     loop {
         match copy.look(false).await {
             Ok(look) => return log(&look),
             Err(error) => {
                 let reason = chain(&error);
-                if told.as_ref() != Some(&reason) {
+                if said.as_ref() != Some(&reason) {
                     tracing::error!(reason, "nothing can be served yet: waiting for the storage");
                 }
-                told = Some(reason);
+                said = Some(reason);
             }
         }
         tokio::time::sleep(PERIOD).await;
@@ -103,27 +103,27 @@ async fn fetch_first(copy: &mut Copy, folder: &Path) {
 /// runs. What is fetched is opened as any new generation in a folder.
 pub(crate) async fn follow(replica: Replica, mut hangup: Signal) {
     let Replica(mut copy) = replica;
-    let (mut told, mut period, mut is_asked) = (None, PERIOD, false);
+    let (mut said, mut period, mut is_asked) = (None, PERIOD, false);
     loop {
         match copy.look(is_asked).await {
             Ok(look) => {
-                if told.is_some() {
+                if said.is_some() {
                     tracing::info!("the storage is followed again");
                 }
                 log(&look);
-                (told, period) = (None, PERIOD);
+                (said, period) = (None, PERIOD);
             }
             Err(error) => {
                 let reason = chain(&error);
                 // Each reason is said once, and again when a person asks.
-                if is_asked || told.as_ref() != Some(&reason) {
+                if is_asked || said.as_ref() != Some(&reason) {
                     let advice = advice(&error);
                     tracing::error!(
                         reason,
                         "the published generation is not taken; the old one stays in service{advice}"
                     );
                 }
-                (told, period) = (Some(reason), (2 * period).min(PERIOD_MAX));
+                (said, period) = (Some(reason), (2 * period).min(PERIOD_MAX));
             }
         }
         is_asked = tokio::select! {
@@ -133,7 +133,7 @@ pub(crate) async fn follow(replica: Replica, mut hangup: Signal) {
     }
 }
 
-/// What an operator does about an error that does not go away by itself.
+/// The advice to an operator about an error that does not go away by itself.
 fn advice(error: &Error) -> &'static str {
     match error {
         Error::Older { .. } | Error::Newer { .. } | Error::Index(_) => {

@@ -25,7 +25,7 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// The time for which an answer may be silent.
 const READ_TIME: Duration = Duration::from_secs(20);
 
-/// How often and for how long a request is repeated that failed without an answer, or with one that
+/// The number and the time of repetitions of a request that failed without an answer, or with one that
 /// says that the storage is busy.
 const REPEATS_MAX: usize = 4;
 const REPEAT_TIME: Duration = Duration::from_secs(30);
@@ -33,7 +33,7 @@ const REPEAT_TIME: Duration = Duration::from_secs(30);
 /// The most bytes of a file with keys.
 const KEYS_BYTES_MAX: u64 = 64 << 10;
 
-/// How a storage is reached. What is not set is as the environment has it: `AWS_ACCESS_KEY_ID`,
+/// The way to a storage. Everything that is not set is as the environment has it: `AWS_ACCESS_KEY_ID`,
 /// `AWS_WEB_IDENTITY_TOKEN_FILE` and the others, or the role of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StorageSettings {
