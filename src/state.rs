@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::RwLock;
+use figdex_index::Publication;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::auth::KeyRing;
@@ -27,6 +29,9 @@ pub struct State {
     answers: Arc<Budget>,
     metrics: Arc<Metrics>,
     is_stopping: AtomicBool,
+    /// The publication of which a file was found damaged.
+    damaged: Mutex<Option<Publication>>,
+    damage_found: Notify,
     /// Set when the index is a copy of one in object storage.
     storage: OnceLock<Standings>,
     /// The settings at the start. Those of `limits` may have changed since.
@@ -59,6 +64,8 @@ impl State {
             answers: Budget::new(settings.answers_bytes_max),
             metrics: Arc::default(),
             is_stopping: AtomicBool::new(false),
+            damaged: Mutex::default(),
+            damage_found: Notify::new(),
             storage: OnceLock::new(),
             settings,
         }
@@ -91,6 +98,22 @@ impl State {
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Notes that a file of a publication is damaged: it is not opened again unless a person asks.
+    pub(crate) fn distrust(&self, publication: Publication) {
+        *self.damaged.lock() = Some(publication);
+        self.damage_found.notify_one();
+    }
+
+    /// Whether a file of that publication was found damaged.
+    pub(crate) fn is_damaged(&self, publication: &Publication) -> bool {
+        self.damaged.lock().as_ref() == Some(publication)
+    }
+
+    /// Waits until a file of the served generation is found damaged.
+    pub(crate) async fn damage(&self) {
+        self.damage_found.notified().await;
     }
 
     /// Notes that the index is a copy of one in object storage.

@@ -81,15 +81,17 @@ async fn answer(
         Followed::Folder(index, opened) => {
             let place = index.clone();
             tokio::task::spawn_blocking(move || warm(&opened, &place));
+            tokio::spawn(reload::scrub::follow(state.clone(), index.clone()));
             tokio::spawn(reload::index::follow(state.clone(), index, for_index));
         }
         Followed::Storage { cache, opened, replica } => {
             state.copies(replica.standings());
             let place = cache.clone();
             tokio::task::spawn_blocking(move || warm(&opened, &place));
+            tokio::spawn(reload::scrub::follow(state.clone(), cache.clone()));
             tokio::spawn(reload::index::follow(state.clone(), cache, for_index));
             let hangup = signal(SignalKind::hangup())?;
-            tokio::spawn(reload::storage::follow(*replica, hangup));
+            tokio::spawn(reload::storage::follow(state.clone(), *replica, hangup));
         }
         Followed::Cluster(client, name) => {
             tokio::spawn(reload::cluster::follow(state.clone(), client, name, for_index));

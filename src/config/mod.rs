@@ -53,6 +53,9 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 /// The time between two looks at the index folder for a new generation.
 const RELOAD_PERIOD: Duration = Duration::from_secs(1);
 
+/// The number of bytes of the served files that are read again in a second: 250 GB in seven hours.
+const SCRUB_RATE: usize = 10_000_000;
+
 /// The bounds on connections to the operators' address. They are counted apart from those of
 /// clients, so that a flood of clients does not lock operators out. Few are enough: for a
 /// scraper and some people.
@@ -165,6 +168,8 @@ pub struct Settings {
     pub pool_timeout: Duration,
     /// The time between two looks at the index folder for a new generation.
     pub reload_period: Duration,
+    /// The number of bytes of the served files that are read again in a second; `None` for none.
+    pub scrub_rate: Option<usize>,
 }
 
 impl Settings {
@@ -208,6 +213,7 @@ impl Default for Settings {
             pool_threads: None,
             pool_timeout: POOL_TIMEOUT,
             reload_period: RELOAD_PERIOD,
+            scrub_rate: Some(SCRUB_RATE),
         }
     }
 }

@@ -113,6 +113,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..GENERAL
     },
     Setting {
+        name: "scrub_rate",
+        takes: Takes::One("N|none"),
+        help: "Number of bytes of the served files to read again from the disk in a second, once a \
+               day, to find those that have decayed",
+        set: |config, text| put(&mut config.settings.scrub_rate, values::count_or_none(text)),
+        get: |config| config.settings.scrub_rate.map_or_else(|| Some("none".into()), count),
+        ..GENERAL
+    },
+    Setting {
         name: "storage_endpoint",
         takes: Takes::One("URL"),
         help: "Root of an object storage that is not that of Amazon, such as \

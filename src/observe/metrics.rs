@@ -38,6 +38,12 @@ pub(crate) struct Metrics {
     pub(crate) reloads_refused: Counter,
     /// 1 while the index folder publishes a generation that the server refuses.
     pub(crate) publication_refused: Gauge,
+    /// Bytes of the served files that were read again.
+    pub(crate) scrubbed_bytes: Counter,
+    /// Passes over all of them.
+    pub(crate) scrub_passes: Counter,
+    /// Generations that were found damaged by that.
+    pub(crate) scrub_damaged: Counter,
 }
 
 /// The counts of the connections of one listener.
@@ -69,6 +75,9 @@ impl Default for Metrics {
             reloads_taken_up: Counter::default(),
             reloads_refused: Counter::default(),
             publication_refused: Gauge::default(),
+            scrubbed_bytes: Counter::default(),
+            scrub_passes: Counter::default(),
+            scrub_damaged: Counter::default(),
         }
     }
 }

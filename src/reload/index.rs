@@ -72,6 +72,11 @@ impl Follower {
                 return;
             }
         };
+        let is_damaged = self.state.is_damaged(&found);
+        if is_damaged && !is_asked {
+            self.refused = Some(Refused::Publication(found));
+            return;
+        }
         let engine = self.state.engine();
         if engine.local().is_some_and(|served| *served.publication() == found) {
             self.refused = None;
@@ -89,7 +94,7 @@ impl Follower {
         }
         let start = Instant::now();
         // A panic because of broken files must not end the loop.
-        let opened = catch_unwind(|| open(&self.index));
+        let opened = catch_unwind(|| open(&self.index, is_damaged));
         let reason = match opened {
             Ok(Ok(catalogue)) => {
                 let generation = catalogue.manifest().generation;
@@ -122,8 +127,12 @@ impl Follower {
 
 /// Opens the published generation, and reads it: the first questions after the swap must not wait
 /// for the disk.
-fn open(index: &Path) -> figdex_index::Result<Catalogue> {
-    let catalogue = Catalogue::open(index)?;
+fn open(index: &Path, is_damaged: bool) -> figdex_index::Result<Catalogue> {
+    let catalogue = match is_damaged {
+        // Its stamp may hold although its bytes have decayed.
+        true => Catalogue::open_checked(index)?,
+        false => Catalogue::open(index)?,
+    };
     catalogue.warm()?;
     Ok(catalogue)
 }

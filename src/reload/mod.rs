@@ -2,5 +2,6 @@
 
 pub(crate) mod cluster;
 pub mod index;
+pub(crate) mod scrub;
 pub(crate) mod settings;
 pub(crate) mod storage;

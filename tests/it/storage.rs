@@ -11,8 +11,8 @@ use figdex_ingest::Input;
 use figdex_storage::{PublishOptions, StorageSettings, Store};
 use serde_json::Value;
 
-use crate::support::build_of;
 use crate::support::process::{PATIENCE, Process, figdex, get, metric, run};
+use crate::support::{build_of, decay};
 
 /// A storage, an index that is published there, and the copies of servers.
 struct Desk(tempfile::TempDir);
@@ -202,6 +202,27 @@ fn a_damaged_copy_is_repaired() {
     let server = desk.serve("a");
     server.wait_for("the copy cannot be opened: it is fetched again", 1);
     assert_eq!(ticker(server.address()), "ONE");
+    server.stop();
+}
+
+/// Bytes that decay on the disk while they are served are found and fetched again; meanwhile the
+/// generation before is served.
+#[test]
+fn decay_in_a_copy_is_repaired() {
+    let desk = Desk::new();
+    desk.publish("ONE");
+    desk.serve("a").stop();
+    desk.publish("TWO");
+    let mut command = figdex();
+    command.args(["--no-limits", "--listen", "127.0.0.1:0", "--scrub-rate", "5000", "--index"]);
+    command.arg(desk.address().to_string()).arg("--cache").arg(desk.path("a"));
+    let server = Process::start(&mut command);
+    await_ticker(server.address(), "TWO");
+    decay(&desk.path("a"), 2);
+    server.wait_for("a file of the served generation is damaged: the one before it is served", 1);
+    await_ticker(server.address(), "TWO");
+    assert_eq!(metric(server.address(), "figdex_index_scrub_damaged_total"), 1.0);
+    standing(server.address(), "current");
     server.stop();
 }
 

@@ -1,5 +1,7 @@
 //! No object storage: the program was built without the feature `object-storage`.
 
+use std::sync::Arc;
+
 use anyhow::bail;
 use figdex_index::{Catalogue, StorageAddress};
 use tokio::runtime::Runtime;
@@ -7,6 +9,7 @@ use tokio::signal::unix::Signal;
 
 use crate::config::Config;
 use crate::standing::Standings;
+use crate::state::State;
 
 /// The copy of an index in object storage, of which there is none in this program.
 pub(crate) enum Replica {}
@@ -28,6 +31,6 @@ pub(crate) fn open(
     )
 }
 
-pub(crate) async fn follow(replica: Replica, _hangup: Signal) {
+pub(crate) async fn follow(_state: Arc<State>, replica: Replica, _hangup: Signal) {
     match replica {}
 }

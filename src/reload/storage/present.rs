@@ -1,6 +1,7 @@
 //! Following object storage, in a program that has the feature.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -13,6 +14,7 @@ use tokio::signal::unix::Signal;
 
 use crate::config::Config;
 use crate::standing::{Standing, Standings};
+use crate::state::State;
 
 /// The time between two looks at what is published.
 const PERIOD: Duration = Duration::from_secs(5);
@@ -100,8 +102,8 @@ async fn fetch_first(copy: &mut Copy, folder: &Path) {
 }
 
 /// Looks at what is published every few seconds and at each `hangup`, for as long as the server
-/// runs. What is fetched is opened as any new generation in a folder.
-pub(crate) async fn follow(replica: Replica, mut hangup: Signal) {
+/// runs; and when a file of the copy is damaged, which is fetched again then. What is fetched is opened as any new generation in a folder.
+pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Signal) {
     let Replica(mut copy) = replica;
     let (mut said, mut period, mut is_asked) = (None, PERIOD, false);
     loop {
@@ -129,6 +131,10 @@ pub(crate) async fn follow(replica: Replica, mut hangup: Signal) {
         is_asked = tokio::select! {
             () = tokio::time::sleep(period) => false,
             Some(()) = hangup.recv() => true,
+            () = state.damage() => {
+                copy.distrust();
+                true
+            }
         };
     }
 }

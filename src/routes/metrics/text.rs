@@ -161,6 +161,17 @@ fn index(page: &mut Registry, state: &State) {
         "1 while the server refuses the published generation, else 0",
         metrics.publication_refused.clone(),
     );
+    let help = "Bytes of the served files that were read again from the disk";
+    page.register_with_unit(
+        "index_scrubbed",
+        help,
+        Unit::Bytes,
+        counters::<String, 0>([([], metrics.scrubbed_bytes.get())]),
+    );
+    let help = "Number of times that all served files were read again";
+    page.register("index_scrub_passes", help, metrics.scrub_passes.clone());
+    let help = "Number of generations that were found damaged while they were served";
+    page.register("index_scrub_damaged", help, metrics.scrub_damaged.clone());
     match &engine {
         Engine::Local(catalogue) => caches(page, catalogue),
         Engine::OpenSearch(generation) => cluster::register(page, generation.client()),

@@ -7,6 +7,7 @@ mod opening;
 mod ready;
 mod reload_index;
 mod reload_settings;
+mod scrub;
 mod settings;
 mod tls;
 mod unix_socket;

@@ -263,3 +263,14 @@ pub(crate) fn figi(number: u32) -> String {
     let body = format!("BBG{number:08}");
     format!("{body}{}", check_digit::double_add_double(body.as_bytes()).unwrap())
 }
+
+/// Changes a byte of the file that is checked last of a generation.
+pub(crate) fn decay(index: &Path, generation: u64) {
+    let folder = index.join(format!("generation-{generation:06}"));
+    let manifest = figdex_index::Manifest::published(index).unwrap();
+    let (name, _) = manifest.files().filter(|(_, file)| file.bytes > 0).last().unwrap();
+    let path = folder.join(name);
+    let mut bytes = std::fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+}

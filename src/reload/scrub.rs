@@ -1,0 +1,92 @@
+//! Reading the served files again, slowly, while they are served. Bytes that have decayed on the disk
+//! are found here, and not by the first question that needs them: the server then falls back to the
+//! generation before, and a copy of an index in object storage is fetched again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use figdex_index::{Catalogue, Error, Publication, chain};
+
+use crate::state::State;
+
+/// The time from the beginning of a pass over all files to that of the next one.
+const PERIOD: Duration = Duration::from_secs(24 * 3600);
+
+/// Reads the files of the served generation again and again, for as long as the server runs.
+pub(crate) async fn follow(state: Arc<State>, index: PathBuf) {
+    let Some(rate) = state.settings().scrub_rate else { return };
+    loop {
+        let begun = tokio::time::Instant::now();
+        let (shared, folder) = (state.clone(), index.clone());
+        let pass = tokio::task::spawn_blocking(move || pass(&shared, &folder, rate));
+        // It does not panic. So it was cancelled: the runtime is ending.
+        let Ok(is_over) = pass.await else { return };
+        if is_over {
+            tokio::time::sleep_until(begun + PERIOD).await;
+        }
+    }
+}
+
+/// Reads all files once. Returns whether that came to an end: otherwise another generation is served
+/// now.
+fn pass(state: &State, index: &Path, rate: usize) -> bool {
+    let engine = state.engine();
+    let Some(catalogue) = engine.local() else { return true };
+    let is_served = || {
+        let engine = state.engine();
+        engine.local().is_some_and(|served| served.publication() == catalogue.publication())
+    };
+    let (start, mut bytes) = (Instant::now(), 0);
+    let scrubbed = catalogue.scrub(|read| {
+        bytes += read;
+        state.metrics().scrubbed_bytes.inc_by(read as u64);
+        let due = Duration::from_secs_f64(bytes as f64 / rate as f64);
+        std::thread::sleep(due.saturating_sub(start.elapsed()));
+        is_served()
+    });
+    match scrubbed {
+        Ok(is_over) => {
+            state.metrics().scrub_passes.inc_by(u64::from(is_over));
+            is_over
+        }
+        // The build that published another generation may have removed this one.
+        Err(Error::Io { .. }) if !is_published(index, catalogue) => !is_served(),
+        Err(error) => {
+            fall_back(state, index, catalogue, &error);
+            true
+        }
+    }
+}
+
+fn is_published(index: &Path, catalogue: &Catalogue) -> bool {
+    Publication::of(index).is_ok_and(|found| found == *catalogue.publication())
+}
+
+/// Serves the generation before one that is damaged, if there is one whose bytes are right.
+fn fall_back(state: &State, index: &Path, damaged: &Catalogue, fault: &Error) {
+    let reason = chain(fault);
+    state.metrics().scrub_damaged.inc();
+    state.distrust(damaged.publication().clone());
+    match damaged.open_before(index) {
+        Ok(before) => {
+            let generation = before.manifest().generation;
+            state.publish(before);
+            tracing::error!(
+                reason,
+                generation,
+                "a file of the served generation is damaged: the one before it is served (check the \
+                 disk, then build again, and send SIGHUP)"
+            );
+        }
+        Err(error) => {
+            let before = chain(&error);
+            tracing::error!(
+                reason,
+                before,
+                "a file of the served generation is damaged, and there is none before it that could \
+                 be served (check the disk, then build again)"
+            );
+        }
+    }
+}
