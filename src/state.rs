@@ -112,6 +112,7 @@ impl State {
     }
 
     /// Waits until a file of the served generation is found damaged.
+    #[cfg(feature = "object-storage")]
     pub(crate) async fn damage(&self) {
         self.damage_found.notified().await;
     }

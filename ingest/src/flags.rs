@@ -240,8 +240,7 @@ impl ClusterFlags {
 /// environment or of the machine's role.
 #[derive(Args, Clone, Debug, Default)]
 pub struct StorageFlags {
-    /// Root of an object storage that is not that of Amazon, such as
-    /// https://storage.example.com
+    /// Root of an object storage that is not that of Amazon, with http:// or https://
     #[arg(long, value_name = "URL", env = "FIGDEX_STORAGE_ENDPOINT")]
     pub storage_endpoint: Option<String>,
     /// Region of the bucket

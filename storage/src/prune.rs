@@ -31,7 +31,7 @@ pub(crate) async fn prune(
     let earlier = complete.iter().filter(|(key, _)| key.0 <= before);
     kept.extend(earlier.rev().take(options.keep).map(|((_, name), _)| &**name));
     // Those that were published until a moment ago: until the contents of the next one came.
-    for ((number, name), _) in &complete {
+    for (number, name) in complete.keys() {
         let next = complete.iter().find(|((later, _), _)| later > number);
         let replaced = next.map_or(now, |(_, changed)| *changed);
         if now.saturating_sub(replaced) < grace {
@@ -55,7 +55,8 @@ pub(crate) async fn prune(
             Some(Kind::Piece(name, _)) if !kept.contains(name) => {
                 // Of a publication that was cut off, which is perhaps attempted again.
                 let is_leftover = !complete.keys().any(|(_, complete)| complete == name);
-                if !needed.contains(&object.key) && !(is_leftover && is_young) {
+                let stays = needed.contains(&object.key) || is_leftover && is_young;
+                if !stays {
                     gone.push(object);
                 }
             }
