@@ -96,7 +96,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "listen",
         takes: Takes::One("ADDR"),
         help: "Address and port to listen on (0.0.0.0 and [::] are all addresses of the \
-               machine), or a Unix socket, as `unix:/run/figdex/figdex.sock`",
+               machine), a Unix socket, as `unix:/run/figdex/figdex.sock`, or the socket that \
+               systemd passes: `systemd`, or `systemd:NAME` for one of several",
         set: |config, text| put(&mut config.listen, values::listen(text)),
         get: |config| Some(text(&config.listen)),
         ..GENERAL
