@@ -25,6 +25,9 @@ use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
+    // First of all: later this program may have opened files of its own in place of those that
+    // were not passed.
+    let mut passed = PassedSockets::take().map_err(Error::msg)?;
     let config = Config::resolve(&flags)?;
     // Dropped at the end: all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
@@ -41,7 +44,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     };
     // An address that is taken ends the program before an index is opened or built. Clients that
     // connect meanwhile wait.
-    let listeners = runtime.block_on(Listeners::bind(&config))?;
+    let listeners = runtime.block_on(Listeners::bind(&config, &mut passed))?;
     let (engine, followed) = open(&config, &runtime)?;
     tracing::info!(
         generation = engine.manifest().generation,
@@ -149,15 +152,14 @@ struct Listeners {
 }
 
 impl Listeners {
-    async fn bind(config: &Config) -> anyhow::Result<Self> {
-        let mut passed = PassedSockets::take().map_err(Error::msg)?;
+    async fn bind(config: &Config, passed: &mut PassedSockets) -> anyhow::Result<Self> {
         let places = [Some(&config.listen), config.admin_listen.as_ref()];
         let named = places.into_iter().flatten().filter(|place| matches!(place, Listen::Passed(_)));
         // Before any address is found to be taken, perhaps by the socket that was passed.
         passed.refuse_more_than(named.count()).map_err(Error::msg)?;
-        let clients = listen("--listen", &config.listen, &mut passed).await?;
+        let clients = listen("--listen", &config.listen, passed).await?;
         let operators = match &config.admin_listen {
-            Some(place) => Some(listen("--admin-listen", place, &mut passed).await?),
+            Some(place) => Some(listen("--admin-listen", place, passed).await?),
             None => None,
         };
         Ok(Self { clients, operators })

@@ -20,7 +20,7 @@ pub(crate) struct PassedSockets(Vec<(String, OwnedFd)>);
 
 impl PassedSockets {
     /// Takes the sockets that were passed to this process; there are none when systemd did not
-    /// start it by a socket unit. To be called once.
+    /// start it by a socket unit. To be called once, before this program opens anything.
     ///
     /// # Errors
     /// When `LISTEN_PID` or `LISTEN_FDS` is not a number, or a passed descriptor is not open.

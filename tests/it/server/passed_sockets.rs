@@ -137,6 +137,10 @@ fn mistakes_are_explained() {
         "figdex: --listen systemd: systemd passed the socket `a`, which does not listen for \
          connections: the socket unit needs ListenStream= and Accept=no"
     );
+    let mut absent = figdex_with(vec![], "a", &[systemd]);
+    let (code, _, error) = run(absent.env("LISTEN_FDS", "1"));
+    let expected = "figdex: the socket `a`, which LISTEN_FDS counts, was not passed\n";
+    assert_eq!((code, &*error), (Some(1), expected));
     // A file, which is not a socket at all.
     let file = std::fs::File::open(folder.path()).unwrap();
     let refused = fault(vec![file.into()], "a", &[systemd]);
