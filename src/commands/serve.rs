@@ -25,7 +25,7 @@ use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
-    // First of all: later this program may have opened files of its own in place of those that
+    // First of all: later, files that this program has opened may be in place of sockets that
     // were not passed.
     let mut passed = PassedSockets::take().map_err(Error::msg)?;
     let config = Config::resolve(&flags)?;
