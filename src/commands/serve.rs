@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, Error, anyhow, bail};
 use figdex_index::{
     Address, Catalogue, Error as IndexError, Publication, chain, escaped, escaped_path,
 };
@@ -21,10 +21,14 @@ use crate::reload;
 use crate::reload::storage::Replica;
 use crate::routes::{admin, public, service};
 use crate::serve::bounds::ConnectionBounds;
+use crate::serve::passed::PassedSockets;
 use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
 
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
+    // First of all: later, files that this program has opened may be in place of sockets that
+    // were not passed.
+    let mut passed = PassedSockets::take().map_err(Error::msg)?;
     let config = Config::resolve(&flags)?;
     // Dropped at the end: all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
@@ -41,7 +45,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     };
     // An address that is taken ends the program before an index is opened or built. Clients that
     // connect meanwhile wait.
-    let listeners = runtime.block_on(Listeners::bind(&config))?;
+    let listeners = runtime.block_on(Listeners::bind(&config, &mut passed))?;
     let (engine, followed) = open(&config, &runtime)?;
     tracing::info!(
         generation = engine.manifest().generation,
@@ -159,18 +163,35 @@ struct Listeners {
 }
 
 impl Listeners {
-    async fn bind(config: &Config) -> anyhow::Result<Self> {
-        let clients = listen("--listen", &config.listen).await?;
+    async fn bind(config: &Config, passed: &mut PassedSockets) -> anyhow::Result<Self> {
+        let places = [Some(&config.listen), config.admin_listen.as_ref()];
+        let named = places.into_iter().flatten().filter(|place| matches!(place, Listen::Passed(_)));
+        // Before any address is found to be taken, perhaps by the socket that was passed.
+        passed.refuse_more_than(named.count()).map_err(Error::msg)?;
+        let clients = listen("--listen", &config.listen, passed).await?;
         let operators = match &config.admin_listen {
-            Some(place) => Some(listen("--admin-listen", place).await?),
+            Some(place) => Some(listen("--admin-listen", place, passed).await?),
             None => None,
         };
         Ok(Self { clients, operators })
     }
 }
 
-async fn listen(flag: &str, place: &Listen) -> anyhow::Result<Listener> {
-    place.bind().await.map_err(|error| {
+async fn listen(
+    flag: &str,
+    place: &Listen,
+    passed: &mut PassedSockets,
+) -> anyhow::Result<Listener> {
+    let listener = match place {
+        Listen::Tcp(address) => Listener::tcp(*address).await,
+        Listen::Unix(path) => Listener::unix(path),
+        Listen::Passed(name) => {
+            let listener = passed.listen(name.as_deref());
+            let place = place.to_string();
+            return listener.map_err(|reason| anyhow!("{flag} {}: {reason}", escaped(&place)));
+        }
+    };
+    listener.map_err(|error| {
         let is_taken = error.kind() == io::ErrorKind::AddrInUse;
         let advice = match is_taken {
             true => ": another program listens there; stop it, or choose another address with ",

@@ -400,7 +400,7 @@ impl ServerFlags {
             Some(place) => (place, false),
             None => (listen, has_tls),
         };
-        let fault = format!("the port of {place} is chosen by the system: name the URL");
+        let fault = format!("the settings do not name the address of {place}: name the URL");
         Asked::of(place, has_tls).ok_or_else(|| Faults(vec![fault]))
     }
 }

@@ -42,10 +42,12 @@ impl fmt::Display for Asked {
 }
 
 impl Asked {
-    /// The server that listens there, on this machine; `None` when the system chooses its port.
+    /// The server that listens there, on this machine; `None` when the settings do not
+    /// say where that is: the system chooses the port, or systemd passes the socket.
     pub(super) fn of(listen: Listen, has_tls: bool) -> Option<Self> {
         let scheme = if has_tls { "https" } else { "http" };
         match listen {
+            Listen::Passed(_) => None,
             Listen::Tcp(address) if address.port() == 0 => None,
             Listen::Tcp(address) => Some(Self::Address(format!("{scheme}://{}", own(address)))),
             Listen::Unix(path) => Some(Self::Socket(path)),

@@ -107,7 +107,6 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "cache_rate",
         takes: Takes::One("N|none"),
         help: "Maximum number of bytes to fetch from object storage in a second",
-        note: "none",
         set: |config, text| put(&mut config.cache_rate, values::count_or_none(text)),
         get: |config| config.cache_rate.map_or_else(|| Some("none".into()), count),
         ..GENERAL
@@ -165,7 +164,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "listen",
         takes: Takes::One("ADDR"),
         help: "Address and port to listen on (0.0.0.0 and [::] are all addresses of the \
-               machine), or a Unix socket, as `unix:/run/figdex/figdex.sock`",
+               machine), a Unix socket, as `unix:/run/figdex/figdex.sock`, or the socket that \
+               systemd passes: `systemd`, or `systemd:NAME` for one of several",
         set: |config, text| put(&mut config.listen, values::listen(text)),
         get: |config| Some(text(&config.listen)),
         ..GENERAL

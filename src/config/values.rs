@@ -73,7 +73,7 @@ pub(super) fn listen(text: &str) -> Result<Listen, String> {
     text.parse().map_err(|()| {
         format!(
             "invalid address `{text}`: expected an address and port, such as \
-             `{DEFAULT_LISTEN}`, or `unix:` and a path"
+             `{DEFAULT_LISTEN}`, `unix:` and a path, `systemd`, or `systemd:` and a name"
         )
     })
 }

@@ -34,16 +34,20 @@ pub enum Listen {
     Tcp(SocketAddr),
     /// `unix:` and a path.
     Unix(PathBuf),
+    /// `systemd`, the only socket that systemd passes, or `systemd:` and the name of one of them.
+    Passed(Option<String>),
 }
 
 impl FromStr for Listen {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        match text.strip_prefix("unix:") {
-            Some("") => Err(()),
-            Some(path) => Ok(Self::Unix(path.into())),
-            None => text.parse().map(Self::Tcp).map_err(|_| ()),
+        match text.split_once(':') {
+            Some(("unix" | "systemd", "")) => Err(()),
+            Some(("unix", path)) => Ok(Self::Unix(path.into())),
+            Some(("systemd", name)) => Ok(Self::Passed(Some(name.into()))),
+            None if text == "systemd" => Ok(Self::Passed(None)),
+            _ => text.parse().map(Self::Tcp).map_err(|_| ()),
         }
     }
 }
@@ -53,13 +57,16 @@ impl fmt::Display for Listen {
         match self {
             Self::Tcp(address) => address.fmt(f),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Passed(None) => f.write_str("systemd"),
+            Self::Passed(Some(name)) => write!(f, "systemd:{name}"),
         }
     }
 }
 
 impl Listen {
     /// Whether only programs on this machine reach it. A Unix socket does not count: it
-    /// serves a proxy, which may be reachable from anywhere.
+    /// serves a proxy, which may be reachable from anywhere. Nor does a passed socket, whose
+    /// address is known only once the server has it.
     pub(crate) fn is_loopback(&self) -> bool {
         matches!(self, Self::Tcp(address) if address.ip().to_canonical().is_loopback())
     }
@@ -67,20 +74,6 @@ impl Listen {
     /// Whether the system chooses the port (port 0).
     pub(crate) fn is_any_port(&self) -> bool {
         matches!(self, Self::Tcp(address) if address.port() == 0)
-    }
-
-    /// Listens there. A Unix socket that a killed server left behind is replaced.
-    ///
-    /// # Errors
-    /// When another program listens there already, or the system refuses.
-    pub async fn bind(&self) -> io::Result<Listener> {
-        match self {
-            Self::Tcp(address) => Ok(TcpListener::bind(address).await?.into()),
-            Self::Unix(path) => {
-                let (listener, file) = SocketFile::bind(path)?;
-                Ok(Listener { source: Source::Unix(listener, file), tls: None })
-            }
-        }
     }
 }
 
@@ -92,7 +85,8 @@ pub struct Listener {
 
 enum Source {
     Tcp(TcpListener),
-    Unix(UnixListener, SocketFile),
+    /// Without the file if the socket was passed: then the file is not the server's.
+    Unix(UnixListener, Option<SocketFile>),
 }
 
 impl From<TcpListener> for Listener {
@@ -107,7 +101,30 @@ impl From<TcpListener> for Listener {
     }
 }
 
+impl From<UnixListener> for Listener {
+    fn from(listener: UnixListener) -> Self {
+        Self { source: Source::Unix(listener, None), tls: None }
+    }
+}
+
 impl Listener {
+    /// Listens on an address and port.
+    ///
+    /// # Errors
+    /// When another program listens there already, or the system refuses.
+    pub async fn tcp(address: SocketAddr) -> io::Result<Self> {
+        Ok(TcpListener::bind(address).await?.into())
+    }
+
+    /// Listens on a Unix socket. One that a killed server left behind is replaced.
+    ///
+    /// # Errors
+    /// When another program listens there already, or the system refuses.
+    pub fn unix(path: &Path) -> io::Result<Self> {
+        let (listener, file) = SocketFile::bind(path)?;
+        Ok(Self { source: Source::Unix(listener, Some(file)), tls: None })
+    }
+
     /// Adds TLS to each connection.
     #[must_use]
     pub fn with_tls(self, tls: Arc<Tls>) -> Self {
@@ -125,7 +142,11 @@ impl Listener {
                 let scheme = if self.tls.is_some() { "https" } else { "http" };
                 format!("{scheme}://{}", listener.local_addr()?)
             }
-            Source::Unix(_, file) => format!("unix:{}", file.path.display()),
+            Source::Unix(_, Some(file)) => format!("unix:{}", file.path.display()),
+            Source::Unix(listener, None) => match listener.local_addr()?.as_pathname() {
+                Some(path) => format!("unix:{}", path.display()),
+                None => "a Unix socket without a file".to_owned(),
+            },
         })
     }
 

@@ -1,14 +1,15 @@
 //! The accept loop: serves connections from a listener until the server is stopped.
 //!
 //! `warp::serve` would not do: it has no TCP_NODELAY, no bounds on connections, heads and
-//! silence, and no end to its drain (engine 9). `listener` accepts connections, `per_address`
-//! counts those of each address, `connection` serves one, `socket` is its two parts, and
-//! `timeouts` has its deadlines.
+//! silence, and no end to its drain (engine 9). `listener` accepts connections, on its own sockets
+//! or those that are `passed`, `per_address` counts those of each address, `connection` serves one,
+//! `socket` is its two parts, and `timeouts` has its deadlines.
 
 pub(crate) mod bounds;
 mod connection;
 pub(crate) mod descriptors;
 mod listener;
+pub(crate) mod passed;
 mod per_address;
 mod socket;
 mod timeouts;

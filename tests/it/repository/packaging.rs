@@ -10,7 +10,8 @@ use figdex::config::{Command, Flags};
 
 use crate::support::{ingest, program};
 
-const UNITS: [&str; 3] = ["figdex.service", "figdex-rebuild.service", "figdex-rebuild.timer"];
+const UNITS: [&str; 4] =
+    ["figdex.service", "figdex.socket", "figdex-rebuild.service", "figdex-rebuild.timer"];
 
 /// The highest exposure that `systemd-analyze security` may report, in tenths: a server that listens
 /// is exposed a little, a build hardly.
@@ -62,8 +63,6 @@ fn the_service_runs_what_there_is() {
     assert!(open_files > figdex::ConnectionBounds::default().max + 256);
 }
 
-/// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes
-/// where the service reads, and writes only where its unit allows.
 /// The service manager does not kill a server that drains.
 #[test]
 fn the_service_has_time_to_drain() {
@@ -73,6 +72,53 @@ fn the_service_has_time_to_drain() {
     assert!((drain_wait + drain_timeout).as_secs() < stop, "{stop} s");
 }
 
+/// The socket unit holds the address of the default settings, for the service of the same name. The
+/// server understands the setting that the unit advises.
+#[test]
+fn the_socket_is_the_address_of_the_service() {
+    // Another test compares that file with the defaults.
+    let settings = fs::read_to_string(packaging().join("figdex.toml")).unwrap();
+    let default = format!("\n#listen = \"{}\"\n", value("figdex.socket", "ListenStream"));
+    assert!(settings.contains(&default), "{default}");
+    assert_eq!(value("figdex.socket", "Accept"), "no");
+    assert!(values("figdex.socket", "Service").is_empty());
+    let text = fs::read_to_string(packaging().join("figdex.socket")).unwrap();
+    for setting in ["systemd", "systemd:clients", "systemd:operators"] {
+        assert!(text.contains(&format!("listen = \"{setting}\"")), "{setting}");
+        assert!(matches!(setting.parse(), Ok(figdex::Listen::Passed(_))), "{setting}");
+    }
+    assert_eq!(value("figdex.socket", "FileDescriptorName"), "clients");
+}
+
+/// The configuration of the balancer fits the server's own times: HAProxy waits longer than the
+/// server takes to answer, and closes a silent connection before the server does. A server that
+/// drains for the advised time still accepts connections when HAProxy has noticed.
+#[test]
+fn the_balancer_fits_the_server() {
+    let text = fs::read_to_string(packaging().join("haproxy/haproxy.cfg")).unwrap();
+    let seconds = |name: &str| -> u64 {
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(name));
+        let line = line.unwrap_or_else(|| panic!("{name}"));
+        line.trim().strip_suffix('s').unwrap().parse().unwrap()
+    };
+    let bounds = ConnectionBounds::DEFAULT;
+    assert!(seconds("timeout server") > bounds.answer_timeout.as_secs());
+    assert!(seconds("timeout http-keep-alive") < bounds.idle_timeout.as_secs());
+    assert!(seconds("timeout client") <= bounds.idle_timeout.as_secs());
+    assert!(seconds("timeout http-request") >= bounds.head_timeout.as_secs());
+    let checks = "default-server check inter 1s fastinter 500ms downinter 1s fall 2 rise 2";
+    assert!(text.contains(checks));
+    let (inter, fall, check) = (1, 2, seconds("timeout check"));
+    let advised = "`drain_wait = \"5s\"`";
+    assert!(text.contains(advised));
+    assert!(inter * fall + check < 5);
+    let stop: u64 =
+        value("figdex.service", "TimeoutStopSec").trim_end_matches('s').parse().unwrap();
+    assert!(5 + bounds.drain_timeout.as_secs() < stop);
+}
+
+/// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes
+/// where the service reads, and writes only where its unit allows.
 #[test]
 fn the_rebuild_publishes_what_the_service_reads() {
     let folder = tempfile::tempdir().unwrap();

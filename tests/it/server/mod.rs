@@ -4,6 +4,7 @@ mod admin;
 mod configuration;
 mod log;
 mod opening;
+mod passed_sockets;
 mod ready;
 mod reload_index;
 mod reload_settings;

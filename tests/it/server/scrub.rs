@@ -29,7 +29,7 @@ fn a_server_falls_back_from_a_damaged_generation() {
     assert!(line.contains("decayed on the disk"), "{line}");
     assert_eq!(ticker(), "ONE");
     assert_eq!(metric(server.address(), "figdex_index_scrub_damaged_total"), 1.0);
-    // A person who asks without a repair is told so, and the old one stays.
+    // SIGHUP without a repair is refused, and the old one stays.
     server.signal("-HUP");
     server.wait_for("the new generation is refused; the old one stays in service", 1);
     assert_eq!(ticker(), "ONE");
