@@ -79,7 +79,7 @@ fn settings_and_their_origins() {
 #[test]
 fn the_command_reports_all_faults() {
     let desk = tempfile::tempdir().unwrap();
-    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v3.maping]\n[cache]\n").unwrap();
+    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v3.maping]\n[bucket]\n").unwrap();
     let [config, serve] = ["config", "serve"].map(|name| {
         let mut command = figdex();
         command.current_dir(desk.path()).env("FIGDEX_ADMIN_LISTEN", "127.0.0.1:9");
@@ -95,7 +95,7 @@ fn the_command_reports_all_faults() {
         "figdex: 6 errors in the settings\n  \
          --cors: invalid origin `x`: expected one such as `https://app.example.com`, or `*`\n  \
          admin_listen: 127.0.0.1:9 is the address of listen\n  \
-         figdex.toml: cache: unknown setting\n  \
+         figdex.toml: bucket: unknown setting\n  \
          figdex.toml: limits.v3.maping: unknown setting; did you mean limits.v3.mapping?\n  \
          figdex.toml: lisen: unknown setting; did you mean listen?\n  \
          FIGDEX_CONNECTONS: unknown variable; did you mean FIGDEX_CONNECTIONS?\n"
@@ -124,12 +124,19 @@ fn the_example_file_is_the_defaults() {
     fs::write(desk.path().join("cert.pem"), cert.pem()).unwrap();
     fs::write(desk.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
     let text = text.replace("\"/etc/figdex/tls/", "\"").replace("\"/var/lib/figdex/", "\"");
-    let printed = listed(desk.path(), &text);
+    // The example of `cache` is for such an index.
+    let in_storage = text.replace("\nindex = \"data/index\"\n", "\nindex = \"s3://bucket/x\"\n");
+    let printed = listed(desk.path(), &in_storage);
     assert!(!printed.contains("# default"), "{printed}");
     let examples = [
         "index",
         "cluster_ca_file",
         "cluster_authorization_file",
+        "cache",
+        "storage_endpoint",
+        "storage_region",
+        "storage_ca_file",
+        "storage_keys_file",
         "admin_listen",
         "tls_cert",
         "tls_key",
