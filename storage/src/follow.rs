@@ -382,3 +382,37 @@ fn check_room(folder: &Path, needed: u64) -> Result<()> {
 fn disk(path: &Path, error: &io::Error) -> Error {
     Error::Damaged { place: escaped_path(path).to_string(), what: error.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A clock that is wrong, at this publisher or at an earlier one, keeps nothing that is newer away:
+    /// a higher number is newer, whatever the times say.
+    #[test]
+    fn clocks_may_be_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = figdex_index::BuildOptions::default();
+        let mut builder = figdex_index::Builder::create(folder.path(), options).unwrap();
+        let figi = figdex_index::Figi::parse("BBG000BLNNH6").unwrap();
+        builder.add(figdex_index::Instrument::new(figi)).unwrap();
+        let built = builder.publish(Vec::new()).unwrap();
+        let at = |generation, time: Option<&str>| {
+            let published_at = time.map(str::to_owned);
+            Manifest { generation, published_at, ..built.clone() }
+        };
+        let served = at(7, Some("2026-05-01T00:00:00.000Z"));
+        let is_older = |generation, time, rolled_back_from| {
+            let pointer = Pointer { rolled_back_from, ..Pointer::to(generation, "x", b"") };
+            super::is_older(&pointer, &at(generation, time), &served)
+        };
+        let [before, after] = ["2020-01-01T00:00:00.000Z", "2040-01-01T00:00:00.000Z"];
+        assert!(!is_older(8, Some(before), None));
+        assert!(!is_older(8, None, None));
+        assert!(is_older(6, Some(before), None));
+        assert!(is_older(6, None, None));
+        assert!(!is_older(6, Some(after), None), "a storage that was emptied and published to");
+        assert!(!is_older(6, Some(before), Some(7)), "rolled back");
+        assert!(is_older(6, Some(before), Some(6)), "rolled back before the served one came");
+    }
+}

@@ -20,7 +20,7 @@ use object_store::{
 };
 use parking_lot::Mutex;
 
-use crate::layout::{Kind, kind_of};
+use crate::layout::{Kind, Pointer, kind_of, new_name};
 use crate::{Error, FollowState, Look, PublishOptions, Replica, Store, publish, rollback, verify};
 
 /// The fault of a storage with an object.
@@ -409,6 +409,27 @@ async fn a_later_layout_is_refused() {
     let error = replica.look(false).await.unwrap_err().to_string();
     assert!(error.contains("upgrade this program first"), "{error}");
     assert_eq!(served(copy.path()), at("ONE", 1));
+
+    // Another format of the index.
+    let name = new_name(2);
+    let first = storage.names().await.into_iter().find(|name| name.ends_with("contents.json"));
+    let contents = Path::from(format!("a/b/{}", first.unwrap()));
+    let contents = storage.objects.get(&contents).await.unwrap().bytes().await.unwrap();
+    let contents = String::from_utf8(contents.to_vec()).unwrap();
+    let format = contents.find("format = ").unwrap() + "format = ".len();
+    let later = format!("{}9{}", &contents[..format], &contents[format..]);
+    let pointer = Pointer::to(2, &name, later.as_bytes()).text();
+    storage
+        .objects
+        .put(&Path::from(format!("a/b/{name}/contents.json")), later.into())
+        .await
+        .unwrap();
+    storage.objects.put(&current, pointer.into()).await.unwrap();
+    for is_asked in [false, false, true] {
+        let error = replica.look(is_asked).await.unwrap_err().to_string();
+        assert!(error.contains("index format 98; this version reads format 8"), "{error}");
+        assert_eq!(served(copy.path()), at("ONE", 1));
+    }
 }
 
 /// Two programs do not share a copy.

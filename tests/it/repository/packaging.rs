@@ -156,6 +156,28 @@ fn the_rebuild_publishes_what_the_service_reads() {
     assert_eq!(others.len(), 2, "{others:?}");
 }
 
+/// With the drop-ins for an index that is elsewhere, the build is that of the unit and publishes from
+/// a work folder, which its unit lets it write; and the server has a folder for a copy.
+#[test]
+fn an_index_elsewhere() {
+    let publish = "drop-ins/figdex-publish.conf";
+    let commands = values(publish, "ExecStart");
+    let [reset, command] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!(reset, "");
+    let here = value("figdex-rebuild.service", "ExecStart");
+    assert_eq!(*command, format!("{here} --work /var/lib/figdex/work"));
+    let words = command.replace("%%", "%").replace("${FIGDEX_INDEX}", "s3://bucket/figdex");
+    let words = words.split(' ').skip(1).collect::<Vec<_>>();
+    // Without its dumps it ends, but its flags are understood.
+    let folder = tempfile::tempdir().unwrap();
+    let (code, _, error) = ingest(folder.path(), &words);
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("/srv/figdex/dumps"), "{error}");
+    let copy = "drop-ins/figdex-copy.conf";
+    let cache = format!("FIGDEX_CACHE=/var/cache/{}/index", value(copy, "CacheDirectory"));
+    assert_eq!(value(copy, "Environment"), cache);
+}
+
 /// The build parses files from elsewhere, so it runs as another user than the server: it can neither
 /// read nor replace the server's keys, and does not see the settings and certificates. Both users
 /// are made, in one group, through which the server reads the index.
@@ -209,9 +231,14 @@ fn systemd_finds_no_fault() {
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         (output.status.success(), text(&output.stdout), text(&output.stderr))
     };
-    let (is_good, _, errors) = run(&["verify"], &units);
-    let ours: Vec<_> = errors.lines().filter(|line| line.contains("figdex")).collect();
-    assert!(is_good && ours.is_empty(), "{errors}");
+    let drop_ins =
+        [("figdex.service", "figdex-copy.conf"), ("figdex-rebuild.service", "figdex-publish.conf")];
+    let verify = |when: &str| {
+        let (is_good, _, errors) = run(&["verify"], &units);
+        let ours: Vec<_> = errors.lines().filter(|line| line.contains("figdex")).collect();
+        assert!(is_good && ours.is_empty(), "{when}: {errors}");
+    };
+    verify("alone");
     for (unit, exposure_max) in EXPOSURE_MAX {
         let threshold = format!("--threshold={exposure_max}");
         let (is_safe, table, errors) = run(
@@ -220,4 +247,12 @@ fn systemd_finds_no_fault() {
         );
         assert!(is_safe, "{table}{errors}");
     }
+    for (unit, drop_in) in drop_ins {
+        let text = fs::read_to_string(packaging().join("drop-ins").join(drop_in)).unwrap();
+        let text = text.replace("/usr/bin/figdex-ingest", program().to_str().unwrap());
+        let into = folder.path().join(format!("{unit}.d"));
+        fs::create_dir(&into).unwrap();
+        fs::write(into.join(drop_in), text).unwrap();
+    }
+    verify("with the drop-ins");
 }

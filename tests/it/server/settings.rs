@@ -79,7 +79,8 @@ fn settings_and_their_origins() {
 #[test]
 fn the_command_reports_all_faults() {
     let desk = tempfile::tempdir().unwrap();
-    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v3.maping]\n[bucket]\n").unwrap();
+    fs::write(desk.path().join("figdex.toml"), "lisen = 1\n[limits.v3.maping]\n[bucket]\n")
+        .unwrap();
     let [config, serve] = ["config", "serve"].map(|name| {
         let mut command = figdex();
         command.current_dir(desk.path()).env("FIGDEX_ADMIN_LISTEN", "127.0.0.1:9");
