@@ -302,15 +302,16 @@ fn names_are_described_and_used() {
         let table = include_str!("../../../docs/metrics.md");
         let of_other_engine =
             if cluster::is_asked() { "figdex_cache_" } else { "figdex_opensearch_" };
+        // Those of a copy of an index in object storage are tested in `storage`.
+        let is_absent =
+            |name: &str| name.starts_with(of_other_engine) || name.starts_with("figdex_storage_");
         let described: BTreeSet<String> = table
             .lines()
             .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
             .map(|(name, _)| name.to_owned())
             // Those of keys need a key: `server::log` has a test of them.
             .filter(|name| !name.starts_with("figdex_key_"))
-            .filter(|name| !name.starts_with(of_other_engine))
-            // Those of a copy of an index in object storage are tested in `storage`.
-            .filter(|name| !name.starts_with("figdex_storage_"))
+            .filter(|name| !is_absent(name))
             .collect();
         assert_eq!(page.names(), described);
 
@@ -325,8 +326,7 @@ fn names_are_described_and_used() {
                 .collect();
             assert!(used.len() >= at_least, "{file}: {used:?}");
             let unknown = used.difference(&served);
-            let unknown: Vec<_> =
-                unknown.filter(|name| !name.starts_with(of_other_engine)).collect();
+            let unknown: Vec<_> = unknown.filter(|name| !is_absent(name)).collect();
             assert!(unknown.is_empty(), "{file}: {unknown:?}");
         }
         let dashboard = include_str!("../../../packaging/grafana/figdex.json");
