@@ -175,7 +175,15 @@ impl Replica {
                 return Err(found.err().unwrap_or_else(|| Error::Nothing(self.store.to_string())));
             }
         };
-        self.following.lock().published = Some(pointer.generation);
+        {
+            let mut following = self.following.lock();
+            following.published = Some(pointer.generation);
+            // Together: nobody may read that this generation is in the copy.
+            if self.taken.as_ref() != Some(&pointer) {
+                following.state = FollowState::Fetching;
+                following.behind_since.get_or_insert_with(Instant::now);
+            }
+        }
         if self.taken.as_ref() == Some(&pointer) {
             return Ok(Look::Current);
         }
@@ -221,11 +229,6 @@ impl Replica {
                     served: served.generation,
                 });
             }
-        }
-        {
-            let mut following = self.following.lock();
-            following.state = FollowState::Fetching;
-            following.behind_since.get_or_insert_with(Instant::now);
         }
         let (lock, manifest) = (self.lock.clone(), described.manifest.clone());
         let name = name.clone();
