@@ -64,6 +64,9 @@ pub async fn verify(store: &Store) -> Result<Verified> {
     Ok(Verified { manifest, pieces: pieces.len(), bytes })
 }
 
+/// The advice for a damaged piece: a publisher would use it again, by its name.
+const REPAIR: &str = "(if it stays so: remove this object, then publish again)";
+
 /// Reads a piece, which must have its size and its checksum.
 pub(crate) async fn read(store: &Store, piece: &Piece) -> Result<bytes::Bytes> {
     let damaged =
@@ -72,13 +75,13 @@ pub(crate) async fn read(store: &Store, piece: &Piece) -> Result<bytes::Bytes> {
     let found = found.ok_or_else(|| damaged("it is missing"))?;
     if found.len() as u64 != piece.bytes {
         let what = format!("it has {} bytes instead of {}", found.len(), piece.bytes);
-        return Err(damaged(&what));
+        return Err(damaged(&format!("{what} {REPAIR}")));
     }
     let digest = tokio::task::spawn_blocking(move || (sha256(&found), found));
     let (digest, found) = digest.await.expect("it does not panic");
     match digest == piece.sha256() {
         true => Ok(found),
-        false => Err(damaged("its bytes differ from its checksum")),
+        false => Err(damaged(&format!("its bytes differ from its checksum {REPAIR}"))),
     }
 }
 
