@@ -87,8 +87,14 @@ fn flags_of_the_other_kind_of_address() {
     let desk = tempfile::tempdir().unwrap();
     for (arguments, expected) in [
         (&["build", "x.csv", "--index", &*address][..], "name it with --work DIR"),
-        (&["build", "x.csv", "--index", "i", "--work", "w"], "--work is for an index in a cluster"),
-        (&["build", "x.csv", "--index", "i", "--shards", "2"], "--shards is for an index in a"),
+        (
+            &["build", "x.csv", "--index", "i", "--work", "w"],
+            "--work is for an index that is published elsewhere",
+        ),
+        (
+            &["build", "x.csv", "--index", "i", "--shards", "2"],
+            "--shards is for an index that is published elsewhere",
+        ),
         (&["inspect", &address, "--sizes"], "--sizes shows the files of a folder"),
         (&["publish", "i", "folder"], "folder is a folder"),
     ] {
