@@ -5,6 +5,7 @@ mod about;
 mod cors;
 mod encoding;
 mod errors;
+mod examples;
 mod facets;
 mod health;
 mod identifiers;
