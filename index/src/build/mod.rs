@@ -201,7 +201,7 @@ impl Builder {
             _ => {}
         }
         manifest.write(&self.path)?;
-        Generation::open_checked(&self.path)?.verify()?;
+        Generation::open_new(&self.path)?.verify()?;
         sync(&self.path)?;
         self.lock.publish(self.number, self.options.generations_kept)?;
         self.finished = true;

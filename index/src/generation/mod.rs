@@ -32,7 +32,7 @@ impl Generation {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let manifest = Manifest::read(path)?;
         if !stamp::holds(path, &manifest) {
-            stamp::check(path, &manifest)?;
+            let _ = stamp::check(path, &manifest)?;
         }
         Self::of(path, manifest.manifest)
     }
@@ -43,7 +43,22 @@ impl Generation {
     /// As [`Generation::open`].
     pub(crate) fn open_checked(path: &Path) -> Result<Self> {
         let manifest = Manifest::read(path)?;
-        stamp::check(path, &manifest)?;
+        let _ = stamp::check(path, &manifest)?;
+        Self::of(path, manifest.manifest)
+    }
+
+    /// As [`Generation::open_checked`], for one that is about to be published: a warning says when
+    /// it has no stamp.
+    ///
+    /// # Errors
+    /// As [`Generation::open`].
+    pub(crate) fn open_new(path: &Path) -> Result<Self> {
+        let manifest = Manifest::read(path)?;
+        if let Err(error) = stamp::check(path, &manifest)? {
+            tracing::warn!(
+                "the new generation has no stamp, so that a server that may not write one reads                  the whole index at each start: {error}"
+            );
+        }
         Self::of(path, manifest.manifest)
     }
 

@@ -127,7 +127,7 @@ impl BuildLock {
         let taken = || {
             fs::rename(received, &new).map_err(Error::io(received))?;
             // This compares all bytes, and stamps the files: the server then opens them at once.
-            Generation::open(&new)?;
+            Generation::open_new(&new)?;
             self.publish(number, keep)
         };
         taken().map(|()| number).inspect_err(|_| {
