@@ -184,7 +184,7 @@ fn a_wrong_content_type() {
     }
 }
 
-/// contract 2.12, 13.7, 14.1: more jobs or more bytes than allowed.
+/// contract 2.12, 13.7, 14.1, 18.3, 18.8: more jobs or more bytes than allowed.
 #[test]
 fn too_many_jobs_or_bytes() {
     let server = server();

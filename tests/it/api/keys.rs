@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap()
 }
 
-/// contract 3.2, 3.4, 3.5, 13.3, 13.12: an unknown key is 401 after the method and before Accept,
+/// contract 3.2, 18.11, 3.4, 3.5, 13.3, 13.12: an unknown key is 401 after the method and before Accept,
 /// whatever else is wrong, also on a server that has no keys.
 #[test]
 fn an_invalid_key() {

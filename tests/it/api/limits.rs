@@ -40,7 +40,7 @@ fn jobs(count: usize) -> String {
     json!(vec![json!({"idType": "TICKER", "idValue": "IBM"}); count]).to_string()
 }
 
-/// contract 13.9, 14.5, 14.10, 14.12, 14.13: without a key a request counts once, whatever its
+/// contract 13.9, 18.4, 14.5, 14.10, 14.12, 14.13: without a key a request counts once, whatever its
 /// jobs; the 26th is 429 with `retry-after`, and another address is not affected.
 #[test]
 fn twenty_five_a_minute() {

@@ -462,7 +462,7 @@ fn the_order_of_faults() {
     fault(&server, job, text);
 }
 
-/// contract 4.17: the jobs of a request find 200,000 rows together. A job that would go
+/// contract 4.17, 18.7: the jobs of a request find 200,000 rows together. A job that would go
 /// beyond has an `error`, and later jobs that still fit are answered.
 #[test]
 fn the_rows_of_one_request() {

@@ -3,6 +3,7 @@
 
 mod about;
 mod cors;
+mod deviations;
 mod encoding;
 mod errors;
 mod examples;

@@ -40,7 +40,7 @@ fn with(mut row: Value, column: &str, value: &str) -> Value {
     row
 }
 
-/// contract 10.2: the way in which a row matches comes before everything else, such as that
+/// contract 10.2, 18.10: the way in which a row matches comes before everything else, such as that
 /// shares come before options.
 #[test]
 fn the_ways_to_match() {
