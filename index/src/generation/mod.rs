@@ -56,7 +56,8 @@ impl Generation {
         let manifest = Manifest::read(path)?;
         if let Err(error) = stamp::check(path, &manifest)? {
             tracing::warn!(
-                "the new generation has no stamp, so that a server that may not write one reads                  the whole index at each start: {error}"
+                "the new generation has no stamp, so that a server that may not write one reads \
+                 the whole index at each start: {error}"
             );
         }
         Self::of(path, manifest.manifest)

@@ -144,7 +144,7 @@ fn each_chapter_has_an_example_that_is_true() {
     for (number, example) in examples.iter().enumerate() {
         let headers: Vec<(&str, &str)> =
             example.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
-        // Each from an address of its own, so that none is refused for the requests before it.
+        // Each from a separate address, so that none is refused for the requests before it.
         let peer = format!("192.0.2.{}", number + 1);
         let (method, path) = (&example.method, &example.path);
         let answer = server.request_from(&peer, method, path, &headers, &example.body);
