@@ -19,7 +19,8 @@ const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
 /// The headers of an answer that a web page may read.
 const RESPONSE_HEADERS: HeaderValue = HeaderValue::from_static(
     "ratelimit-limit, ratelimit-remaining, ratelimit-reset, ratelimit-policy, retry-after, \
-     x-request-id, figdex-generation, figdex-jobs-per-list, figdex-jobs-per-request",
+     x-request-id, figdex-generation, figdex-jobs-per-list, figdex-jobs-per-request, \
+     figdex-rows",
 );
 
 /// The allowed origins.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use warp::http::{HeaderValue, StatusCode, header};
+use warp::http::{HeaderName, HeaderValue, StatusCode, header};
 use warp::reply::Response;
 
 use crate::limits::standing::Standing;
@@ -31,6 +31,13 @@ pub enum ApiError {
     UnsupportedAccept,
     /// Too many jobs, or too many bytes.
     PayloadTooLarge,
+    /// The answer would take more memory than one answer to this caller may ever have.
+    AnswerTooLarge {
+        /// The rows that it has.
+        rows: usize,
+        /// The bytes that it may have.
+        bytes_max: usize,
+    },
     /// The body is not declared to be JSON in UTF-8.
     InvalidContentType,
     /// The caller asked too often: this window is full.
@@ -51,7 +58,9 @@ impl ApiError {
             Self::InvalidUrl => (StatusCode::NOT_FOUND, "Invalid url."),
             Self::InvalidMethod { .. } => (StatusCode::METHOD_NOT_ALLOWED, "Invalid HTTP method."),
             Self::UnsupportedAccept => (StatusCode::NOT_ACCEPTABLE, "Unsupported 'Accept' type."),
-            Self::PayloadTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "Payload too large."),
+            Self::PayloadTooLarge | Self::AnswerTooLarge { .. } => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "Payload too large.")
+            }
             Self::InvalidContentType => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "Invalid Content-Type. Should be text/json or application/json with valid charset.",
@@ -81,6 +90,9 @@ impl From<ApiError> for Response {
                 standing.stamp(reply.headers_mut());
                 reply.headers_mut().insert(header::RETRY_AFTER, standing.reset_seconds.into());
             }
+            ApiError::AnswerTooLarge { rows, .. } => {
+                reply.headers_mut().insert(ROWS, rows.into());
+            }
             ApiError::Unavailable => {
                 reply
                     .headers_mut()
@@ -91,6 +103,9 @@ impl From<ApiError> for Response {
         reply
     }
 }
+
+/// The rows of an answer that is too large (contract 14.18).
+const ROWS: HeaderName = HeaderName::from_static("figdex-rows");
 
 /// The seconds after which a client may ask again when the server cannot answer now.
 const RETRY_AFTER: &str = "1";
@@ -116,6 +131,14 @@ impl OpenError {
     /// The line of the table, when it is one.
     pub(crate) fn json(self) -> Result<(StatusCode, Cow<'static, str>), ApiError> {
         match self {
+            Self::Line(ApiError::AnswerTooLarge { rows, bytes_max }) => Ok((
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!(
+                    "The answer has {rows} rows, which take more than {bytes_max} bytes. Send the \
+                     request in parts, or ask for fewer fields."
+                )
+                .into(),
+            )),
             Self::Line(error) => Err(error),
             Self::Invalid(text) => Ok((StatusCode::BAD_REQUEST, text)),
             Self::NotFound(text) => Ok((StatusCode::NOT_FOUND, text.into())),

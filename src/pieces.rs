@@ -1,7 +1,13 @@
 //! An answer in pieces. A long answer is written, packed and sent piece by piece: it is never
 //! copied into a larger buffer, and each piece is freed as soon as it is packed or sent.
+//!
+//! Each piece is charged to the memory budget for answers before it is begun. An answer for which
+//! there is no room holds nothing from then on: whatever is still written is dropped, and the gate
+//! refuses the request.
 
 use std::io;
+
+use crate::capacity::budget::{Refusal, Share};
 
 /// The size of a piece, in bytes.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
@@ -11,12 +17,17 @@ pub(crate) const PIECE_BYTES: usize = 1 << 20;
 const ROOM_BYTES: usize = 4 << 10;
 
 /// An answer in pieces.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Pieces {
     /// The complete pieces. A short answer has none, and allocates nothing here.
     complete: Vec<Vec<u8>>,
     /// The piece that is being written: the next bytes are appended to it.
     last: Vec<u8>,
+    /// The answer's share of the memory budget.
+    share: Share,
+    /// The rows that the answer will have, for the message of a refusal.
+    rows: usize,
+    refused: Option<Refusal>,
 }
 
 /// A mark in an answer, to which it can be truncated.
@@ -29,7 +40,32 @@ pub(crate) struct Mark {
 impl Pieces {
     /// An empty answer, with room for `bytes`, or for one piece if that is less.
     pub(crate) fn with_room(bytes: usize) -> Self {
-        Self { complete: Vec::new(), last: Vec::with_capacity(bytes.min(PIECE_BYTES)) }
+        Self::charged(Share::default(), bytes, 0)
+    }
+
+    /// As [`Pieces::with_room`], for an answer of that many rows whose memory is charged to `share`.
+    pub(crate) fn charged(mut share: Share, bytes: usize, rows: usize) -> Self {
+        // Doubled as often as it takes, the room becomes a whole piece.
+        let halvings = PIECE_BYTES.checked_div(bytes).map_or(0, |parts| parts.max(1).ilog2());
+        let room = if bytes == 0 { 0 } else { PIECE_BYTES >> halvings };
+        let refused = share.grow_to(room).err();
+        let last = if refused.is_some() { Vec::new() } else { Vec::with_capacity(room) };
+        Self { complete: Vec::new(), last, share, rows, refused }
+    }
+
+    /// The refusal of the budget, if there was no room for a piece.
+    pub(crate) fn refused(&self) -> Option<Refusal> {
+        self.refused
+    }
+
+    /// The rows that the answer was said to have.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The answer's share of the budget. The caller keeps it as long as the pieces.
+    pub(crate) fn take_share(&mut self) -> Share {
+        std::mem::take(&mut self.share)
     }
 
     /// The piece that is being written.
@@ -45,7 +81,17 @@ impl Pieces {
         }
     }
 
+    #[cold]
     fn begin(&mut self) {
+        if self.refused.is_none() {
+            self.refused = self.share.grow_to(self.held() + PIECE_BYTES).err();
+        }
+        if self.refused.is_some() {
+            self.complete = Vec::new();
+            self.last.clear();
+            self.share.shrink_to(self.last.capacity());
+            return;
+        }
         self.complete.push(std::mem::replace(&mut self.last, Vec::with_capacity(PIECE_BYTES)));
     }
 
@@ -56,6 +102,10 @@ impl Pieces {
 
     /// Removes everything that was written after the mark.
     pub(crate) fn truncate(&mut self, mark: Mark) {
+        // A refused answer holds nothing that comes before the mark.
+        if self.refused.is_some() {
+            return self.last.clear();
+        }
         if mark.complete < self.complete.len() {
             self.last = self.complete.swap_remove(mark.complete);
             self.complete.truncate(mark.complete);
@@ -91,7 +141,7 @@ impl Pieces {
 
 impl From<Vec<u8>> for Pieces {
     fn from(last: Vec<u8>) -> Self {
-        Self { complete: Vec::new(), last }
+        Self { last, ..Self::default() }
     }
 }
 
@@ -122,6 +172,8 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+    use crate::caller::Caller;
+    use crate::capacity::budget::Budget;
 
     fn row(number: usize) -> Vec<u8> {
         format!("{number:>300},").into_bytes()
@@ -143,6 +195,31 @@ mod tests {
         assert_eq!(pieces.len(), whole.len().div_ceil(PIECE_BYTES - ROOM_BYTES));
         assert!(pieces.iter().all(|piece| piece.capacity() <= PIECE_BYTES));
         assert!(pieces.concat() == whole);
+    }
+
+    /// contract 14.18: an answer is charged before each piece, and holds nothing once it is refused.
+    #[test]
+    fn a_refused_answer_holds_no_more_than_a_piece() {
+        let budget = Budget::of_answers(100 * PIECE_BYTES, 5 * PIECE_BYTES);
+        let mut pieces = Pieces::charged(budget.share(Caller::Socket), 1_000, 7);
+        let mut rows = 0;
+        while pieces.refused().is_none() {
+            pieces.last().extend_from_slice(&row(rows));
+            pieces.begin_if_full();
+            rows += 1;
+            assert!(budget.in_use().used as usize + PIECE_BYTES >= pieces.held());
+        }
+        assert_eq!((pieces.refused(), pieces.rows()), (Some(Refusal::Always), 7));
+        assert!((4 * PIECE_BYTES..6 * PIECE_BYTES).contains(&(301 * rows)), "{rows} rows");
+        let mark = pieces.mark();
+        for number in 0..10_000 {
+            pieces.last().extend_from_slice(&row(number));
+            pieces.begin_if_full();
+        }
+        pieces.truncate(mark);
+        assert!(pieces.held() <= 2 * PIECE_BYTES, "{} bytes", pieces.held());
+        drop(pieces);
+        assert_eq!(budget.in_use().used, 0);
     }
 
     #[test]

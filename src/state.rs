@@ -13,7 +13,7 @@ use crate::capacity::budget::Budget;
 use crate::capacity::pool::Pools;
 use crate::config::Settings;
 use crate::engine::Engine;
-use crate::limits::{Limiter, PerRequest, Rates};
+use crate::limits::{ANSWER_BYTES_MAX, Limiter, PerRequest, Rates};
 use crate::observe::metrics::Metrics;
 use crate::observe::{Logged, Observer};
 use crate::standing::{Standing, Standings};
@@ -60,8 +60,8 @@ impl State {
             keys: Arc::default(),
             limits: RwLock::new(limits),
             pools: Pools::new(settings.pool_threads, settings.pool_timeout),
-            bodies: Budget::new(settings.bodies_bytes_max),
-            answers: Budget::new(settings.answers_bytes_max),
+            bodies: Budget::of_bodies(settings.bodies_bytes_max),
+            answers: Budget::of_answers(settings.answers_bytes_max, ANSWER_BYTES_MAX),
             metrics: Arc::default(),
             is_stopping: AtomicBool::new(false),
             damaged: Mutex::default(),

@@ -4,7 +4,11 @@
 //!
 //! Small buffers are not counted: the limit on connections already bounds them. So an exhausted
 //! budget refuses large requests only. One address may hold an eighth of a budget, and a wide IPv6
-//! network half of it.
+//! network half of it. A tenth of the budget for answers is kept for answers of ordinary size, so
+//! that slow readers of long ones delay only each other.
+//!
+//! A request that no moment could serve, because it needs more than its caller may ever hold, is
+//! too large (413), not refused for now (503).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -13,7 +17,6 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::caller::Caller;
-use crate::error::ApiError;
 use crate::limits::Tally;
 
 /// The maximum size of a body or an answer that is not counted, in bytes. On all connections they
@@ -25,9 +28,20 @@ const SMALL_BYTES_MAX: usize = 16 << 10;
 /// key, nor do clients of the Unix socket, which have no address.
 pub(crate) const ADDRESS_PART: usize = 8;
 
+/// The number by which the budget for answers is divided to get the part that only shares of
+/// [`ORDINARY_BYTES_MAX`] or less may use.
+const KEPT_PART: usize = 10;
+
+/// The largest share that may use the kept part of a budget, in bytes.
+const ORDINARY_BYTES_MAX: usize = 1 << 20;
+
 /// A number of bytes that all requests share.
 pub(crate) struct Budget {
     bytes: usize,
+    /// The part that is kept for shares of [`ORDINARY_BYTES_MAX`] or less.
+    kept: usize,
+    /// The most bytes that one share may have.
+    share_bytes_max: usize,
     left: AtomicUsize,
     /// The bytes held by each address. Addresses that hold nothing are removed.
     addresses: Mutex<Tally>,
@@ -45,6 +59,15 @@ pub(crate) struct Use {
     pub(crate) refused: u64,
 }
 
+/// The reason why a share cannot grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Others hold the bytes now.
+    Now,
+    /// Its caller may never hold so much.
+    Always,
+}
+
 /// A part of a budget, given back when this is dropped. The default is a share of no budget, which
 /// grows without bound.
 #[derive(Default)]
@@ -56,13 +79,27 @@ pub(crate) struct Share {
 }
 
 impl Budget {
-    pub(crate) fn new(bytes: usize) -> Arc<Self> {
-        Arc::new(Self {
+    /// The budget for bodies.
+    pub(crate) fn of_bodies(bytes: usize) -> Arc<Self> {
+        Arc::new(Self::new(bytes))
+    }
+
+    /// The budget for answers, of which one may have `answer_bytes_max`.
+    pub(crate) fn of_answers(bytes: usize, answer_bytes_max: usize) -> Arc<Self> {
+        let kept = bytes / KEPT_PART;
+        let share_bytes_max = answer_bytes_max.min(bytes - kept);
+        Arc::new(Self { kept, share_bytes_max, ..Self::new(bytes) })
+    }
+
+    fn new(bytes: usize) -> Self {
+        Self {
             bytes,
+            kept: 0,
+            share_bytes_max: bytes,
             left: AtomicUsize::new(bytes),
             addresses: Mutex::default(),
             refused: AtomicU64::new(0),
-        })
+        }
     }
 
     /// The current use.
@@ -81,10 +118,19 @@ impl Budget {
         Share { budget: Some(self.clone()), address, bytes: 0 }
     }
 
-    /// Takes bytes from the budget, for an address if it has a bound. Returns `false`, and takes
-    /// none, if that would exceed the budget or the bound.
-    fn take(&self, address: Option<Caller>, more: usize) -> bool {
-        let take = |left: usize| left.checked_sub(more);
+    /// The most bytes that one share of a caller may ever have.
+    fn most(&self, address: Option<Caller>) -> usize {
+        match address {
+            Some(_) => self.share_bytes_max.min(self.bytes / ADDRESS_PART),
+            None => self.share_bytes_max,
+        }
+    }
+
+    /// Takes bytes for a share that then has `bytes`, for an address if it has a bound. Returns
+    /// `false`, and takes none, if that would exceed the budget or the bound.
+    fn take(&self, address: Option<Caller>, more: usize, bytes: usize) -> bool {
+        let kept = if bytes > ORDINARY_BYTES_MAX { self.kept } else { 0 };
+        let take = |left: usize| left.checked_sub(more).filter(|left| *left >= kept);
         let Some(address) = address else {
             return self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         };
@@ -111,20 +157,33 @@ impl Share {
     /// Grows the share to this number of bytes, unless it is larger.
     ///
     /// # Errors
-    /// [`ApiError::Unavailable`] when the budget has too little left, or the address holds its
-    /// maximum.
-    pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), ApiError> {
+    /// [`Refusal::Always`] when its caller may never hold so much; [`Refusal::Now`] when the budget
+    /// has too little left, or the address holds too much besides.
+    pub(crate) fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
         let Some(budget) = &self.budget else { return Ok(()) };
         let more = bytes.saturating_sub(self.bytes);
         if bytes <= SMALL_BYTES_MAX || more == 0 {
             return Ok(());
         }
-        if !budget.take(self.address, more) {
+        if bytes > budget.most(self.address) {
+            return Err(Refusal::Always);
+        }
+        if !budget.take(self.address, more, bytes) {
             budget.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(ApiError::Unavailable);
+            return Err(Refusal::Now);
         }
         self.bytes = bytes;
         Ok(())
+    }
+
+    /// Whether a budget counts its bytes.
+    pub(crate) fn is_of_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    /// The most bytes that this share may ever have.
+    pub(crate) fn most(&self) -> usize {
+        self.budget.as_ref().map_or(usize::MAX, |budget| budget.most(self.address))
     }
 
     /// Moves the piece's part of the share into the piece, which gives it back when its last owner
@@ -174,14 +233,15 @@ mod tests {
     /// contract 14.18: large bodies and answers share a budget; small ones are not counted.
     #[test]
     fn requests_share_a_budget() {
-        let budget = Budget::new(100_000);
+        let budget = Budget::of_bodies(100_000);
         let (mut one, mut two) = (budget.share(Caller::Socket), budget.share(Caller::Socket));
         assert_eq!(one.grow_to(SMALL_BYTES_MAX), Ok(()));
         assert_eq!(budget.left.load(Ordering::Relaxed), 100_000, "a small one is not counted");
         assert_eq!(one.grow_to(60_000), Ok(()));
-        assert_eq!(two.grow_to(50_000), Err(ApiError::Unavailable));
+        assert_eq!(two.grow_to(50_000), Err(Refusal::Now));
         assert_eq!(two.grow_to(40_000), Ok(()));
-        assert_eq!(one.grow_to(60_001), Err(ApiError::Unavailable));
+        assert_eq!(one.grow_to(60_001), Err(Refusal::Now));
+        assert_eq!(one.grow_to(100_001), Err(Refusal::Always));
         assert_eq!(two.grow_to(SMALL_BYTES_MAX), Ok(()), "a small one always fits");
         assert_eq!(budget.in_use(), Use { bytes: 100_000, used: 100_000, refused: 2 });
         drop(one);
@@ -208,11 +268,11 @@ mod tests {
     /// contract 14.18: one address may hold an eighth.
     #[test]
     fn an_address_has_a_bound() {
-        let budget = Budget::new(800_000);
+        let budget = Budget::of_bodies(800_000);
         let at = |text: &str| budget.share(Caller::at(text.parse().unwrap()));
         let (mut one, mut two, mut other) = (at("192.0.2.1"), at("192.0.2.1"), at("192.0.2.2"));
         assert_eq!(one.grow_to(60_000), Ok(()));
-        assert_eq!(two.grow_to(40_001), Err(ApiError::Unavailable));
+        assert_eq!(two.grow_to(40_001), Err(Refusal::Now));
         assert_eq!(two.grow_to(40_000), Ok(()));
         assert_eq!(other.grow_to(100_000), Ok(()));
         one.shrink_to(20_000);
@@ -222,5 +282,25 @@ mod tests {
         drop((held, two, other));
         assert_eq!(budget.in_use().used, 0);
         assert_eq!(budget.addresses.lock().len(), 0, "an address that holds nothing is removed");
+    }
+    /// contract 14.18: long answers leave a tenth of their budget to those of ordinary size, and
+    /// what no moment could serve is refused as too large.
+    #[test]
+    fn long_answers_leave_room_for_ordinary_ones() {
+        const MB: usize = 1 << 20;
+        let budget = Budget::of_answers(100 * MB, 60 * MB);
+        let mut shares: Vec<_> = (0..3).map(|_| budget.share(Caller::Socket)).collect();
+        assert_eq!(shares[0].grow_to(60 * MB), Ok(()));
+        assert_eq!(shares[1].grow_to(30 * MB + 1), Err(Refusal::Now));
+        assert_eq!(shares[1].grow_to(30 * MB), Ok(()));
+        assert_eq!(shares[2].grow_to(MB), Ok(()));
+        assert_eq!(shares[2].grow_to(MB + 1), Err(Refusal::Now));
+        assert_eq!(shares[2].grow_to(60 * MB + 1), Err(Refusal::Always));
+        assert_eq!(shares[2].most(), 60 * MB);
+        let mut at_address = budget.share(Caller::at("192.0.2.1".parse().unwrap()));
+        assert_eq!(at_address.grow_to(100 * MB / ADDRESS_PART + 1), Err(Refusal::Always));
+        // A share that could never be had is too large, however small the budget is.
+        let tiny = Budget::of_answers(10 * MB, 60 * MB);
+        assert_eq!(tiny.share(Caller::Socket).grow_to(9 * MB + 1), Err(Refusal::Always));
     }
 }

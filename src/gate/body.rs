@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt as _};
 use warp::Buf;
 
-use crate::capacity::budget::Share;
+use crate::capacity::budget::{Refusal, Share};
 use crate::error::ApiError;
 
 type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
@@ -55,7 +55,8 @@ impl UnreadBody {
     /// Reads the body.
     ///
     /// # Errors
-    /// - [`ApiError::PayloadTooLarge`] as soon as it exceeds its bound, without reading on.
+    /// - [`ApiError::PayloadTooLarge`] as soon as it exceeds its bound, without reading on, or when
+    ///   its caller may never hold so much.
     /// - [`ApiError::BadRequest`] when it breaks off, or takes too long.
     /// - [`ApiError::Unavailable`] when the memory budget for bodies is used up.
     ///
@@ -85,7 +86,10 @@ async fn read(
             return Err(ApiError::PayloadTooLarge);
         }
         let room = room(bytes, body.capacity(), capacity_max.max(bytes));
-        share.grow_to(held(bytes, room))?;
+        share.grow_to(held(bytes, room)).map_err(|refusal| match refusal {
+            Refusal::Now => ApiError::Unavailable,
+            Refusal::Always => ApiError::PayloadTooLarge,
+        })?;
         if room > body.capacity() {
             body.reserve_exact(room - body.len());
         }

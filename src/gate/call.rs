@@ -42,7 +42,7 @@ pub(crate) struct Admitted {
     pub(crate) jobs_max: usize,
     /// The jobs that a list may have.
     pub(crate) list_jobs_max: usize,
-    pub(super) caller: Caller,
+    pub(crate) caller: Caller,
     /// The window that counts the request, and the version whose windows these are.
     pub(super) counted_by: (Version, Span),
     pub(super) limiter: Option<Arc<Limiter>>,

@@ -183,12 +183,17 @@ async fn list_answer(
     let (per_list, per_request) = (call.admitted.jobs_per_list(), call.admitted.jobs_per_request());
     let form = form_of_body(&head.headers).unwrap_or(Form::Json);
     let answer = form_of_answer(&head.headers, form).unwrap_or(form);
-    match endpoint(call, Forms { body: form, answer }).await {
+    let answered = match endpoint(call, Forms { body: form, answer }).await {
         Ok(Listed { results, generation, counted: of_all }) => {
             *counted = of_all.or(*counted);
             let media_type = reply::media_type(answer);
-            let mut reply =
-                reply::packable(state, caller, &head.headers, results, media_type).await?;
+            let reply = reply::packable(state, caller, &head.headers, results, media_type).await;
+            reply.map(|reply| (reply, generation)).map_err(OpenError::Line)
+        }
+        Err(error) => Err(error),
+    };
+    match answered {
+        Ok((mut reply, generation)) => {
             let headers = reply.headers_mut();
             headers.insert(GENERATION, generation.into());
             headers.insert(JOBS_PER_LIST, per_list.into());

@@ -1,5 +1,5 @@
 //! An answer in JSON, packed with gzip when the client asks for it (contract 12.1). Its bytes
-//! count against the memory budget for answers until they are written.
+//! count against the memory budget for answers until they are sent.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use warp::http::{HeaderMap, HeaderValue, header};
 use warp::reply::Response;
 
 use crate::caller::Caller;
-use crate::capacity::budget::Share;
+use crate::capacity::budget::{Refusal, Share};
 use crate::encoding::{accepts_gzip, packed};
 use crate::error::ApiError;
 use crate::pieces::{PIECE_BYTES, Pieces};
@@ -29,7 +29,8 @@ pub(crate) const INLINE_BYTES_MAX: usize = 64 << 10;
 /// An answer in JSON to a caller, in the encoding that the request's headers ask for.
 ///
 /// # Errors
-/// [`ApiError::Unavailable`] when the memory budget for answers has no room for it.
+/// - [`ApiError::Unavailable`] when the memory budget for answers has no room for it now.
+/// - [`ApiError::AnswerTooLarge`] when it never has.
 pub(crate) async fn json(
     state: &State,
     caller: Caller,
@@ -60,11 +61,22 @@ pub(super) async fn packable(
     media_type: HeaderValue,
 ) -> Result<Response, ApiError> {
     let mut answer = answer.into();
-    let mut share = state.answers().share(caller);
-    let mut is_gzip = accepts_gzip(request);
-    // While a piece is packed, both forms of it are in memory.
-    let packing = if is_gzip { answer.held().min(PIECE_BYTES) } else { 0 };
-    share.grow_to(answer.held() + packing)?;
+    let mut share = answer.take_share();
+    if !share.is_of_budget() {
+        // An answer that is written at once, such as a page of a search.
+        share = state.answers().share(caller);
+    }
+    let charged = answer.refused().map_or_else(|| share.grow_to(answer.held()), Err);
+    charged.map_err(|refusal| match refusal {
+        Refusal::Now => ApiError::Unavailable,
+        Refusal::Always => {
+            ApiError::AnswerTooLarge { rows: answer.rows(), bytes_max: share.most() }
+        }
+    })?;
+    // While a piece is packed, both forms of it are in memory. Without room for that, the answer is
+    // sent as it is.
+    let packing = answer.held().min(PIECE_BYTES);
+    let mut is_gzip = accepts_gzip(request) && share.grow_to(answer.held() + packing).is_ok();
     if is_gzip {
         (answer, is_gzip) = match answer.len() {
             0..=INLINE_BYTES_MAX => (packed(answer), true),

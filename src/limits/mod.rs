@@ -63,6 +63,11 @@ pub const BODIES_BYTES_MAX: usize = 256 << 20;
 /// refused with a 503. The largest, of [`REQUEST_ROWS_MAX`] rows, has about 60 MB.
 pub const ANSWERS_BYTES_MAX: usize = 512 << 20;
 
+/// The most memory of one answer, in bytes: with everything else that a request holds it stays
+/// within 96 MB. The answers to mapping requests of [`REQUEST_ROWS_MAX`] rows fit; lists can ask for
+/// more. A larger answer is refused as too large (contract 14.18).
+pub const ANSWER_BYTES_MAX: usize = 80 << 20;
+
 /// The maximum number of rows on a page of a search or filter answer.
 pub const PAGE_ROWS_MAX: usize = 100;
 

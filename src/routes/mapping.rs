@@ -16,6 +16,7 @@ use warp::reply::Response;
 use super::contained::{Panicked, contained};
 use super::unanswered;
 use super::with;
+use crate::caller::Caller;
 use crate::config::UnknownEnum;
 use crate::engine::Engine;
 use crate::error::ApiError;
@@ -38,10 +39,13 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
         let Call { admitted, body } = call;
         let body = body.read().await?;
         let (unknown_enum, shared) = (state.settings().unknown_enum, state.clone());
+        let caller = admitted.caller;
         let mapper = match state.engine() {
-            Engine::Local(engine) => Mapper { version, unknown_enum, engine, state: shared },
+            Engine::Local(engine) => {
+                Mapper { version, unknown_enum, engine, state: shared, caller }
+            }
             Engine::OpenSearch(engine) => {
-                let mapper = Mapper { version, unknown_enum, engine, state: shared };
+                let mapper = Mapper { version, unknown_enum, engine, state: shared, caller };
                 return mapper.answer_of_cluster(&body, &admitted).await;
             }
         };
@@ -89,8 +93,9 @@ struct Mapper<E> {
     version: Version,
     unknown_enum: UnknownEnum,
     engine: Arc<E>,
-    /// For the metrics.
+    /// For the metrics, and the memory budget for answers.
     state: Arc<State>,
+    caller: Caller,
 }
 
 /// The jobs of a request, checked.
@@ -184,11 +189,13 @@ impl<E> Mapper<E> {
         // This only touches memory: a row that cannot be read fails where it is written.
         drop(contained(|| rows.read_ahead(hits)));
         let mut ranges = ranges.iter();
-        let mut out = Pieces::with_room(wire::ROW_BYTES * verdicts.len().max(hits.len()));
+        let room = wire::ROW_BYTES * verdicts.len().max(hits.len());
+        let mut out = Pieces::charged(self.state.answers().share(self.caller), room, hits.len());
         let mut tally = self.state.metrics().mapping_jobs.tally();
         wire::array_in_pieces(&mut out, verdicts, |out, (id_type, verdict)| {
-            // The rest of an answer is not written when the client has gone.
-            if meter.check().is_err() {
+            // The rest of an answer is not written when the client has gone, nor when the answer is
+            // refused.
+            if meter.check().is_err() || out.refused().is_some() {
                 return;
             }
             let start = out.mark();

@@ -14,6 +14,7 @@ use warp::reply::Response;
 use super::contained::{Panicked, contained};
 use super::unanswered;
 use super::with;
+use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
@@ -38,7 +39,9 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
         let body = body.read().await?;
         let engine = state.engine();
         let generation = engine.manifest().generation;
-        let resolver = Resolver { engine: engine.clone(), state: state.clone(), parameters, forms };
+        let (caller, shared) = (admitted.caller, state.clone());
+        let resolver =
+            Resolver { engine: engine.clone(), state: shared, parameters, forms, caller };
         let catalogue = match engine {
             Engine::Local(catalogue) => catalogue,
             Engine::OpenSearch(cluster) => {
@@ -93,6 +96,7 @@ struct Resolver {
     state: Arc<State>,
     parameters: String,
     forms: Forms,
+    caller: Caller,
 }
 
 /// The error of a job whose processing panicked.
@@ -151,8 +155,11 @@ impl Resolver {
         meter: &Meter,
     ) -> Option<Pieces> {
         let jobs = list.jobs();
-        request::add_rows(resolutions.iter().map(|resolution| resolution.hits.len()).sum());
-        let mut out = Pieces::with_room(256 * jobs.len());
+        let rows_found = resolutions.iter().map(|resolution| resolution.hits.len()).sum();
+        request::add_rows(rows_found);
+        // In CSV a job without a row has a line too.
+        let share = self.state.answers().share(self.caller);
+        let mut out = Pieces::charged(share, 256 * jobs.len(), rows_found);
         let generation = self.engine.manifest().generation;
         let form = self.forms.answer;
         list::heading(&mut out, form, &list.options, generation, list.columns.as_deref());
@@ -164,6 +171,9 @@ impl Resolver {
         for (row, (job, resolution)) in jobs.iter().zip(resolutions).enumerate() {
             // The rest of an answer is not written when the client has gone.
             meter.check().ok()?;
+            if out.refused().is_some() {
+                return Some(out);
+            }
             if is_json && row > 0 {
                 out.last().push(b',');
             }

@@ -19,8 +19,8 @@ pub struct ConnectionBounds {
     /// The time from the last byte of a request to its answer, and from one byte of its body
     /// to the next. Afterwards the answer is a 503.
     pub answer_timeout: Duration,
-    /// The minimum rate at which a client must read an answer, enforced once `idle_timeout`
-    /// has passed; at least 1. Without it a client that reads a byte now and then could hold
+    /// The minimum rate at which a client must read an answer; at least 1. A client may fall behind
+    /// it by `idle_timeout`, whatever it read before. Without it a client that reads a byte now and then could hold
     /// an answer, and its share of the memory budget, for ever.
     pub answer_bytes_per_second: u64,
     /// The time from the signal to stop until the listener closes. Meanwhile the server is not

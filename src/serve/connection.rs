@@ -113,7 +113,7 @@ impl Connection {
     {
         let Self { socket, peer, tls, bounds, observer, _place, _open } = self;
         let (stream, handle) = socket.split();
-        let timeouts = Timeouts::new();
+        let timeouts = Timeouts::new(bounds.answer_bytes_per_second);
         let stream = TimedStream::new(stream, timeouts.clone());
         let client = Client { timeouts, peer, bounds, observer };
         let end = tokio::select! {

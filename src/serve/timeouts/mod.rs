@@ -7,8 +7,12 @@
 //! | the TLS handshake, and the first head | `head_timeout` after the connection began |
 //! | a later head | `head_timeout` after its first byte |
 //! | a request is answered: its body is read (`gate::body` bounds that too), it waits for a turn, the answer is made | `answer_timeout` after the last byte: then the answer is 503 |
-//! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; at the latest, after the first unsent byte, `idle_timeout` plus the time that the answers take at `answer_bytes_per_second` |
+//! | unsent bytes: an answer is made, or any bytes are written (a `100 Continue`, a TLS record, the end), and the kernel has not taken all of them | `idle_timeout` after the last byte; and `idle_timeout` after the moment until which the client has kept up with `answer_bytes_per_second` |
 //! | none of these: idle | `idle_timeout` after the last byte |
+//!
+//! A client keeps up as far as the bytes that it took pay for: each pays for its part of a second,
+//! and none pays for time that has not come yet. So whatever a client read before, it cannot fall
+//! behind by more than `idle_timeout`.
 //!
 //! The state of unsent bytes takes precedence over that of a request being answered: while an
 //! answer is unread, hyper reads the next head, but does not begin to answer it.
@@ -47,10 +51,11 @@ pub(super) struct Timeouts {
     unsent: AtomicU64,
     /// A write is waiting for the client to read.
     is_blocked: AtomicBool,
-    /// The time since which there have always been unsent bytes.
-    unsent_since: AtomicU64,
-    /// Bytes of answers' bodies that were made since `unsent_since`.
-    made_since: AtomicU64,
+    /// The moment until which the client has kept up with its minimum rate while there were unsent
+    /// bytes, in microseconds: a byte pays for a part of a millisecond.
+    kept_up_until: AtomicU64,
+    /// The minimum rate.
+    bytes_per_second: u64,
 }
 
 /// The next step that a connection's deadline asks for.
@@ -64,8 +69,9 @@ enum Due {
 }
 
 impl Timeouts {
-    /// Starts with a new connection, whose first head is awaited.
-    pub(super) fn new() -> Arc<Self> {
+    /// Starts with a new connection, whose first head is awaited, and whose client must read so many
+    /// bytes a second.
+    pub(super) fn new(bytes_per_second: u64) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
             last_byte: AtomicU64::new(0),
@@ -75,8 +81,8 @@ impl Timeouts {
             has_had_head: AtomicBool::new(false),
             unsent: AtomicU64::new(0),
             is_blocked: AtomicBool::new(false),
-            unsent_since: AtomicU64::new(0),
-            made_since: AtomicU64::new(0),
+            kept_up_until: AtomicU64::new(0),
+            bytes_per_second,
         })
     }
 
@@ -89,14 +95,12 @@ impl Timeouts {
     }
 
     /// Notes that an answer is made, with this many bytes after its head. When there are
-    /// unsent bytes already, the client gains only the time for these further bytes.
+    /// unsent bytes already, the client gains no time.
     pub(super) fn end_answer(&self, bytes: u64) {
         if !self.has_unsent() {
-            let now = self.now();
-            self.begin_unsent(now);
-            self.last_byte.store(now, Relaxed);
+            self.begin_unsent();
+            self.last_byte.store(self.now(), Relaxed);
         }
-        self.made_since.store(self.made_since.load(Relaxed) + bytes, Relaxed);
         self.unsent.store(self.unsent.load(Relaxed) + bytes, Relaxed);
         self.is_answering.store(false, Relaxed);
         self.is_overdue.store(false, Relaxed);
@@ -149,9 +153,8 @@ impl Timeouts {
         }
         let mut left = idle_timeout.saturating_sub(silent);
         if has_unsent {
-            let millis = self.made_since.load(Relaxed) * 1_000 / bounds.answer_bytes_per_second;
-            let allowed = idle_timeout + Duration::from_millis(millis);
-            left = left.min(allowed.saturating_sub(since(self.unsent_since.load(Relaxed))));
+            let behind = self.micros().saturating_sub(self.kept_up_until.load(Relaxed));
+            left = left.min(idle_timeout.saturating_sub(Duration::from_micros(behind)));
         }
         // Both deadlines hold in a TLS handshake: a head is awaited, and bytes are written.
         if let Some(head) = self.head.load(Relaxed).checked_sub(1) {
@@ -160,9 +163,8 @@ impl Timeouts {
         if left.is_zero() { Due::End } else { Due::Check(left) }
     }
 
-    fn begin_unsent(&self, now: u64) {
-        self.unsent_since.store(now, Relaxed);
-        self.made_since.store(0, Relaxed);
+    fn begin_unsent(&self) {
+        self.kept_up_until.store(self.micros(), Relaxed);
     }
 
     fn on_read(&self) {
@@ -177,6 +179,9 @@ impl Timeouts {
 
     fn on_written(&self, bytes: usize) {
         self.last_byte.store(self.now(), Relaxed);
+        let paid = (bytes as u64).saturating_mul(1_000_000) / self.bytes_per_second;
+        let until = self.kept_up_until.load(Relaxed).saturating_add(paid);
+        self.kept_up_until.store(until.min(self.micros()), Relaxed);
         let unsent = self.unsent.load(Relaxed);
         if unsent > 0 {
             self.unsent.store(unsent.saturating_sub(bytes as u64), Relaxed);
@@ -186,7 +191,7 @@ impl Timeouts {
     /// Notes that the kernel takes no more bytes for now.
     fn on_blocked(&self) {
         if !self.has_unsent() {
-            self.begin_unsent(self.now());
+            self.begin_unsent();
         }
         self.is_blocked.store(true, Relaxed);
     }
@@ -201,6 +206,10 @@ impl Timeouts {
 
     fn now(&self) -> u64 {
         self.began.elapsed().as_millis() as u64
+    }
+
+    fn micros(&self) -> u64 {
+        self.began.elapsed().as_micros() as u64
     }
 }
 

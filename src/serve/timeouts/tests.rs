@@ -10,6 +10,8 @@ const BOUNDS: ConnectionBounds = ConnectionBounds {
     ..ConnectionBounds::DEFAULT
 };
 
+const RATE: u64 = ConnectionBounds::DEFAULT.answer_bytes_per_second;
+
 /// The seconds after which the connection expires when nothing more happens on it.
 async fn seconds(timeouts: &Timeouts) -> u64 {
     let from = Instant::now();
@@ -20,10 +22,10 @@ async fn seconds(timeouts: &Timeouts) -> u64 {
 /// contract 14.20: reading a head has a deadline, and so has silence.
 #[tokio::test(start_paused = true)]
 async fn heads_and_silence_have_bounds() {
-    let timeouts = Timeouts::new();
+    let timeouts = Timeouts::new(RATE);
     assert_eq!(seconds(&timeouts).await, 10, "the first head is awaited");
 
-    let timeouts = Timeouts::new();
+    let timeouts = Timeouts::new(RATE);
     let (mut client, server) = tokio::io::duplex(64);
     let mut server = TimedStream::new(server, timeouts.clone());
     timeouts.begin_answer();
@@ -59,7 +61,7 @@ async fn heads_and_silence_have_bounds() {
 async fn the_first_byte_comes_first() {
     for sent in ["G", "GET /"] {
         let (mut client, server) = tokio::io::duplex(64);
-        let mut server = TimedStream::new(server, Timeouts::new());
+        let mut server = TimedStream::new(server, Timeouts::new(RATE));
         client.write_all(sent.as_bytes()).await.unwrap();
         server.begin().await.unwrap();
         drop(client);
@@ -71,14 +73,14 @@ async fn the_first_byte_comes_first() {
     let (client, server) = tokio::io::duplex(64);
     drop(client);
     assert!(
-        TimedStream::new(server, Timeouts::new()).begin().await.is_err(),
+        TimedStream::new(server, Timeouts::new(RATE)).begin().await.is_err(),
         "the connection ended before its first byte"
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_read_expires() {
-    let timeouts = Timeouts::new();
+    let timeouts = Timeouts::new(RATE);
     let (_client, server) = tokio::io::duplex(4);
     let mut server = TimedStream::new(server, timeouts.clone());
     timeouts.begin_answer();
@@ -93,7 +95,7 @@ async fn a_client_that_does_not_read_expires() {
 /// through a small window, and sends the next request meanwhile. `None` when the client reads
 /// the whole answer.
 async fn expires_after(answer: u64, bytes_per_second: usize) -> Option<u64> {
-    let timeouts = Timeouts::new();
+    let timeouts = Timeouts::new(RATE);
     let (mut client, server) = tokio::io::duplex(bytes_per_second);
     let mut server = TimedStream::new(server, timeouts.clone());
     timeouts.begin_answer();
@@ -127,17 +129,56 @@ async fn expires_after(answer: u64, bytes_per_second: usize) -> Option<u64> {
 async fn answers_have_a_minimum_rate() {
     assert_eq!(expires_after(4 << 20, 32 << 10).await, None, "reading it takes 128 s");
     let seconds = expires_after(4 << 20, 1 << 10).await.unwrap();
-    // 60 s, and 4 MiB at 16 KiB a second.
-    assert!((316..=319).contains(&seconds), "{seconds}");
+    // Each second 60 ms are paid for: after 63 s the client is 60 s behind.
+    assert!((63..=66).contains(&seconds), "{seconds}");
     assert_eq!(expires_after(100, 1).await.map(|seconds| seconds / 4), Some(15), "as when idle");
+}
+
+/// contract 14.20: the rate holds at every moment, so that a client which read the beginning quickly
+/// gains no time for the rest, and one which reads in bursts is not cut off.
+#[tokio::test(start_paused = true)]
+async fn the_minimum_rate_holds_at_every_moment() {
+    let timeouts = Timeouts::new(RATE);
+    timeouts.begin_answer();
+    timeouts.end_answer(64 << 20);
+    // An eighth of the answer in the first second, then less than the rate.
+    tokio::time::advance(Duration::from_secs(1)).await;
+    timeouts.on_written(8 << 20);
+    let from = Instant::now();
+    let slowly = async {
+        loop {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            timeouts.on_written(10 * RATE as usize / 4);
+        }
+    };
+    tokio::select! {
+        () = timeouts.expired(&BOUNDS) => {}
+        () = slowly => unreachable!("it reads for ever"),
+    }
+    let seconds = from.elapsed().as_secs();
+    assert!((77..=80).contains(&seconds), "a quarter of the time is paid for: {seconds}");
+
+    let timeouts = Timeouts::new(RATE);
+    timeouts.begin_answer();
+    timeouts.end_answer(64 << 20);
+    let in_bursts = async {
+        for _ in 0..20 {
+            tokio::time::sleep(Duration::from_secs(50)).await;
+            timeouts.on_written(50 * RATE as usize);
+        }
+    };
+    tokio::select! {
+        () = timeouts.expired(&BOUNDS) => panic!("it keeps up"),
+        () = in_bursts => {}
+    }
 }
 
 /// Further requests do not restart the time for reading an answer, neither for a client that
 /// reads nothing nor for one that reads too little.
 #[tokio::test(start_paused = true)]
 async fn more_requests_gain_no_time() {
-    for (reads, expected) in [(false, 60..=63), (true, 316..=319)] {
-        let timeouts = Timeouts::new();
+    for (reads, expected) in [(false, 60..=63), (true, 60..=63)] {
+        let timeouts = Timeouts::new(RATE);
         timeouts.begin_answer();
         timeouts.end_answer(4 << 20);
         let from = Instant::now();
@@ -169,7 +210,7 @@ async fn unsent_bytes_have_a_deadline_in_every_state() {
         ("sending", false, true),
         ("answering and sending", true, true),
     ] {
-        let timeouts = Timeouts::new();
+        let timeouts = Timeouts::new(RATE);
         let (mut client, server) = tokio::io::duplex(64);
         let (mut read, mut write) = tokio::io::split(TimedStream::new(server, timeouts.clone()));
         timeouts.begin_answer();
@@ -206,7 +247,7 @@ async fn unsent_bytes_have_a_deadline_in_every_state() {
 /// Bytes that the kernel has taken, however late, are no longer unsent.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_unsent_after_the_last_byte() {
-    let timeouts = Timeouts::new();
+    let timeouts = Timeouts::new(RATE);
     let (mut client, server) = tokio::io::duplex(4);
     let mut server = TimedStream::new(server, timeouts.clone());
     timeouts.begin_answer();
@@ -229,7 +270,7 @@ async fn nothing_is_unsent_after_the_last_byte() {
 #[tokio::test(start_paused = true)]
 async fn answers_are_made_in_time() {
     let bounds = ConnectionBounds { answer_timeout: Duration::from_secs(100), ..BOUNDS };
-    let timeouts = Timeouts::new();
+    let timeouts = Timeouts::new(RATE);
     timeouts.begin_answer();
     let from = Instant::now();
     // The answer is polled in the same task, as in a connection.

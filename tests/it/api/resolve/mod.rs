@@ -19,6 +19,8 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 const CSV: (&str, &str) = ("content-type", "text/csv");
 const NDJSON: (&str, &str) = ("content-type", "application/x-ndjson");
 
+const JSON_ANSWER: &str = "application/json; charset=utf-8";
+
 /// Two composites with their venues; a WKN that is also the ticker of another company.
 const ROWS: &str = "figi,compositeFIGI,shareClassFIGI,ticker,name,exchCode,micCode,marketSector,listed,ID_ISIN,ID_WERTPAPIER,ID_CUSIP,OCC_SYMBOL\n";
 
@@ -125,6 +127,44 @@ fn readings() {
         let found = result(&server, figi(number));
         assert_eq!((&found["status"], &found["idType"]), (&json!("resolved"), &json!(id_type)));
     }
+}
+
+/// contract 14.18, 17.9: an answer that its caller may never have is 413 with the number of its rows,
+/// in every form; one that fits is answered, and nothing stays counted.
+#[test]
+fn an_answer_that_never_fits() {
+    let rows = (0..4_000).map(|number| format!("{},MANY\n", figi(number)));
+    let dump = format!("figi,ticker\n{}", rows.collect::<String>());
+    // An address may have an eighth.
+    let settings = Settings { answers_bytes_max: 32 << 20, ..Settings::default() };
+    let server = Server::with(&dump, |engine| State::new(engine, settings));
+    let padded = format!("MANY{}", " ".repeat(110));
+    let list = |text: &str| format!("{text}\n{text}\n{text}\n");
+    for (accept, lines, fits) in [
+        ("text/csv", list("MANY"), true),
+        ("text/csv", list(&padded), true),
+        ("text/csv", list(&padded).repeat(3), false),
+        ("application/x-ndjson", list("MANY").repeat(3), false),
+        ("application/json", list("MANY").repeat(3), false),
+        ("application/json", "MANY\n".to_owned(), true),
+    ] {
+        let headers = [CSV, ("accept", accept)];
+        let answer = server.request("POST", "/resolve?many=all", &headers, &lines);
+        let rows = 4_000 * lines.lines().count();
+        if fits {
+            assert_eq!(answer.status, 200, "{accept} {rows}");
+            continue;
+        }
+        assert_eq!((answer.status, &*answer.content_type), (413, JSON_ANSWER), "{accept}");
+        let said = format!("The answer has {rows} rows, which take more than {} bytes.", 4 << 20);
+        assert!(answer.body.contains(&said), "{accept} {}", answer.body);
+    }
+    let job = json!({"idType": "TICKER", "idValue": "MANY"});
+    let answer = server.post("/v3/mapping", &json!([job, job, job, job, job, job]).to_string());
+    assert_eq!((answer.status, &*answer.body), (413, "Payload too large."));
+    assert_eq!(answer.header("figdex-rows"), "24000");
+    let metrics = server.request("GET", "/metrics", &[], "").body;
+    assert!(metrics.contains("figdex_budget_used_bytes{budget=\"answers\"} 0\n"), "{metrics}");
 }
 
 /// contract 17.11: what is invalid, unknown, and corrected.
