@@ -69,8 +69,8 @@ enum Due {
 }
 
 impl Timeouts {
-    /// Starts with a new connection, whose first head is awaited, and whose client must read so many
-    /// bytes a second.
+    /// Starts with a new connection, whose first head is awaited. `bytes_per_second` is the minimum
+    /// rate at which its client reads.
     pub(super) fn new(bytes_per_second: u64) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
