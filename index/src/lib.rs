@@ -93,6 +93,7 @@ mod words;
 pub use crate::address::{
     Address, AddressError, ClusterAddress, ClusterHost, Storage, StorageAddress,
 };
+pub use crate::build::filled::Filled;
 pub use crate::build::{BuildOptions, Builder};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
@@ -112,6 +113,7 @@ pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntr
 pub use crate::generation::receive::{LocalFile, files};
 pub use crate::generation::rollback;
 pub use crate::hex::{hex, unhex};
+pub use crate::instrument::columns::ColumnValue;
 pub use crate::instrument::date::{Date, DateError};
 pub use crate::instrument::figi::{FIGI_CHARS, Figi, FigiError};
 pub use crate::instrument::id_type::{FormError, ID_VALUE_BYTES_MAX, IdType, IdValue};

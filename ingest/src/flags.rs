@@ -115,13 +115,21 @@ pub struct BuildFlags {
     #[arg(long, value_name = "N|P%", default_value = "5%")]
     pub max_rejects: MaxRejects,
     /// Publish nothing if more of the published instruments than this are missing in
-    /// the dumps, such as 2%. Those that have expired or matured do not count
+    /// the dumps, such as 2%. Those that have expired or matured do not count here
     #[arg(long, value_name = "P%")]
     pub max_removed: Option<Share>,
-    /// Publish nothing if a result field or an identifier of more of the published
-    /// instruments than this is different, such as 20%
+    /// Publish nothing if more of the published instruments than this are missing in
+    /// the dumps and have expired or matured, such as 30%
+    #[arg(long, value_name = "P%")]
+    pub max_expired: Option<Share>,
+    /// Publish nothing if any column but the importance is different in more of the
+    /// published instruments than this, such as 20%
     #[arg(long, value_name = "P%")]
     pub max_changed: Option<Share>,
+    /// Publish nothing if a column has lost more of its values than this, such as 20%.
+    /// Those of expired instruments that are missing do not count
+    #[arg(long, value_name = "P%")]
+    pub max_column_loss: Option<Share>,
     /// Approximate memory limit of the build, such as 2GiB or 800MB. Rows that do not
     /// fit are sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]

@@ -38,7 +38,7 @@ pub use crate::error::{Error, Result};
 pub use crate::format::Format;
 pub use crate::instruments::{DumpRow, Instruments};
 pub use crate::layout::Layout;
-pub use crate::report::comparison::{Comparison, GuardLimits, Share};
+pub use crate::report::comparison::{ChangedColumn, Comparison, GuardLimits, LostColumn, Share};
 pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::less_filled::LessFilled;
 pub use crate::report::{

@@ -1,6 +1,6 @@
 //! Building an index: instruments in FIGI order become a generation, which is then published.
 
-mod filled;
+pub(crate) mod filled;
 pub(crate) mod part_writer;
 pub(crate) mod worker;
 

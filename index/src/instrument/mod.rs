@@ -2,6 +2,7 @@
 //! index is built from them.
 
 pub mod check_digit;
+pub(crate) mod columns;
 pub(crate) mod date;
 pub(crate) mod encoding;
 pub(crate) mod figi;

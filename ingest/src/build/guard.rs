@@ -1,5 +1,5 @@
-//! The guard against half a dump (`--max-removed`, `--max-changed`): compares what is about to be
-//! published with what is.
+//! The guard against bad dumps (`--max-removed`, `--max-expired`, `--max-changed`,
+//! `--max-column-loss`): compares what is about to be published with what is.
 //!
 //! Both generations come in FIGI order, so that each instrument is looked at once. The published one
 //! is read by a thread, a few batches ahead: the comparison holds nothing but these, and counts.
@@ -13,16 +13,16 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use figdex_index::{
-    Catalogue, Date, Error as IndexError, Figi, Instrument, Manifest, Property, SourceEntry, chain,
+    Catalogue, Date, Error as IndexError, Figi, Filled, Instrument, Manifest, SourceEntry, chain,
 };
 use jiff::Zoned;
 
 use crate::error::{Error, Result};
-use crate::report::comparison::{Comparison, GuardLimits};
+use crate::report::comparison::{ChangedColumn, Comparison, GUARD_FLAGS, GuardLimits, LostColumn};
 use crate::report::grouped;
 use crate::report::less_filled::{LessFilled, less_filled};
 
-/// The most FIGIs that are named as examples of removed or of changed instruments.
+/// The most FIGIs that are named as examples of removed, expired or changed instruments.
 const SAMPLES_MAX: usize = 10;
 
 /// Instruments of the published generation that are handed over together.
@@ -37,6 +37,10 @@ pub(super) struct Guard {
     published: Published,
     today: Date,
     comparison: Comparison,
+    /// The number of changed instruments by column, in the order of [`Instrument::columns`].
+    changed: Vec<(&'static str, u64)>,
+    /// The columns of the published instruments, without those that left as expired.
+    before: Filled,
 }
 
 /// The instruments of the published generation, one after the other.
@@ -85,7 +89,8 @@ impl Guard {
         let batch = Vec::new().into_iter();
         let mut published = Published { batches, reader: Some(reader), batch, next: None };
         published.advance()?;
-        Ok(Some(Self { limits, published, today: today(), comparison }))
+        let (changed, before) = Default::default();
+        Ok(Some(Self { limits, published, today: today(), comparison, changed, before }))
     }
 
     /// Compares the next instrument of the new generation, in FIGI order.
@@ -98,7 +103,8 @@ impl Guard {
                 Ordering::Greater => return Ok(()),
                 Ordering::Less => self.remove()?,
                 Ordering::Equal => {
-                    if is_changed(old, new) {
+                    self.before.add(old);
+                    if is_changed(old, new, &mut self.changed) {
                         let Comparison { changed, changed_figis, .. } = &mut self.comparison;
                         count(changed, changed_figis, new.figi);
                     }
@@ -109,30 +115,48 @@ impl Guard {
         Ok(())
     }
 
-    /// The comparison, once all instruments of the new generation were observed. A refusal also
-    /// names the columns that are less filled.
+    /// The comparison, once all instruments of the new generation were observed, of which `filled`
+    /// have each column. A refusal also names the columns that are less filled.
     ///
     /// # Errors
-    /// [`Error::Guarded`] when more were removed or changed than the limits allow.
-    pub(super) fn finish(mut self, less_filled: &[LessFilled]) -> Result<Comparison> {
+    /// [`Error::Guarded`] when the differences exceed a limit.
+    pub(super) fn finish(
+        mut self,
+        filled: &BTreeMap<String, u64>,
+        less_filled: &[LessFilled],
+    ) -> Result<Comparison> {
         while self.published.next.is_some() {
             self.remove()?;
         }
-        if self.limits.allow(&self.comparison) {
-            return Ok(self.comparison);
+        let mut comparison = self.comparison;
+        let columns = self.changed.into_iter().filter(|(_, count)| *count > 0);
+        let changed = |(column, count): (&str, u64)| ChangedColumn { column: column.into(), count };
+        comparison.changed_columns = columns.map(changed).collect();
+        comparison.changed_columns.sort_by_key(|one| std::cmp::Reverse(one.count));
+        let before = self.before.counts();
+        let losses = before.iter().filter_map(|(column, &before)| {
+            LostColumn::of(column, before, filled.get(column).copied().unwrap_or(0))
+        });
+        comparison.lost_columns = losses.collect();
+        comparison.lost_columns.sort_by(|one, other| other.percent().total_cmp(&one.percent()));
+        if self.limits.allow(&comparison) {
+            return Ok(comparison);
         }
-        let refusal = self.limits.refusal(&self.comparison, less_filled);
+        let refusal = self.limits.refusal(&comparison, less_filled);
         Err(Error::Guarded { refusal })
     }
 
-    /// Counts the next published instrument as removed, unless it has expired.
+    /// Counts the next published instrument as expired or removed.
     fn remove(&mut self) -> Result<()> {
         if let Some(old) = &self.published.next {
-            let Comparison { removed, expired, removed_figis, .. } = &mut self.comparison;
+            let Comparison { removed, expired, removed_figis, expired_figis, .. } =
+                &mut self.comparison;
             let end = old.filter_dates().0;
-            match end.is_some_and(|end| end < self.today) {
-                true => *expired += 1,
-                false => count(removed, removed_figis, old.figi),
+            if end.is_some_and(|end| end < self.today) {
+                count(expired, expired_figis, old.figi);
+            } else {
+                self.before.add(old);
+                count(removed, removed_figis, old.figi);
             }
         }
         self.published.advance()
@@ -162,8 +186,8 @@ impl Published {
 fn unreadable(error: &IndexError) -> Error {
     let why = chain(error);
     let refusal = format!(
-        "nothing is published: --max-removed and --max-changed compare with the published index, \
-         which cannot be read: {why}\nto build without it, leave out both flags"
+        "nothing is published: {GUARD_FLAGS} compare with the published index, which cannot be \
+         read: {why}\nto build without it, leave out these flags"
     );
     Error::Guarded { refusal }
 }
@@ -189,30 +213,24 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
     }
 }
 
-/// Whether a field of a result row or an identifier is different.
-fn is_changed(old: &Instrument, new: &Instrument) -> bool {
-    const SHOWN: [Property; 4] = [
-        Property::ExchCode,
-        Property::MarketSecDes,
-        Property::SecurityType,
-        Property::SecurityType2,
-    ];
-    let identifiers = |instrument: &Instrument| {
-        let mut all: Vec<_> = instrument.identifiers.to_vec();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
-    old.composite_figi != new.composite_figi
-        || old.share_class_figi != new.share_class_figi
-        || old.ticker != new.ticker
-        || old.name != new.name
-        || old.security_description != new.security_description
-        || old.metadata != new.metadata
-        || old.unique_id != new.unique_id
-        || old.unique_id_fut_opt != new.unique_id_fut_opt
-        || SHOWN.iter().any(|&property| old.property(property) != new.property(property))
-        || (old.identifiers != new.identifiers && identifiers(old) != identifiers(new))
+/// The only column that may differ in any number of instruments: it follows from market data, which
+/// is different every night.
+const NOT_COMPARED: &str = "importance";
+
+/// Whether a column is different. Each that is counts in `counts`.
+fn is_changed(old: &Instrument, new: &Instrument, counts: &mut Vec<(&'static str, u64)>) -> bool {
+    if counts.is_empty() {
+        counts.extend(old.columns().map(|(name, _)| (name, 0)));
+    }
+    let mut is_changed = false;
+    let both = old.columns().zip(new.columns());
+    for ((_, count), ((name, old), (_, new))) in counts.iter_mut().zip(both) {
+        if old != new && name != NOT_COMPARED {
+            *count += 1;
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 fn today() -> Date {

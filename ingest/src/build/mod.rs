@@ -30,7 +30,7 @@ use self::rejects::Rejects;
 use crate::error::{Error, Result};
 use crate::files::{Files, Output};
 use crate::format::Format;
-use crate::report::comparison::GuardLimits;
+use crate::report::comparison::{GUARD_FLAGS, GuardLimits};
 use crate::report::conflicts::{Conflicts, Origin};
 use crate::report::{Counts, EnrichCounts, InputReport, Published, Report};
 use crate::row::Row;
@@ -67,7 +67,7 @@ pub struct Build {
     pub also_read: Vec<PathBuf>,
     /// The most rows that may be rejected.
     pub max_rejects: MaxRejects,
-    /// The shares of the published instruments that may be removed or changed.
+    /// The limits on the differences from the published generation.
     pub guard: GuardLimits,
     /// Approximate memory limit of the build, in bytes; at least [`MEMORY_BYTES_MIN`].
     pub memory_bytes: usize,
@@ -241,9 +241,9 @@ impl Build {
         }
         let mut guard = Guard::begin(self.guard, &self.index)?;
         if guard.is_none() && self.guard != GuardLimits::default() {
-            let nothing = "nothing is published in this format yet, so --max-removed and \
-                           --max-changed have nothing to compare with";
-            report.warnings.push(nothing.to_owned());
+            report.warnings.push(format!(
+                "nothing is published in this format yet, so {GUARD_FLAGS} have nothing to compare with"
+            ));
         }
         let mut conflicts = Conflicts::new(names);
         let mut from_exchanges = BTreeMap::new();
@@ -276,9 +276,10 @@ impl Build {
         report.rejects_file = rejects.path();
         rejects.flush()?;
         assert!(report.adds_up(), "every row read is accounted for: {report}");
-        report.less_filled = losses(&self.index, indexed, &builder.filled());
+        let filled = builder.filled();
+        report.less_filled = losses(&self.index, indexed, &filled);
         report.warnings.extend(report.less_filled.iter().map(ToString::to_string));
-        let compared = guard.map(|guard| guard.finish(&report.less_filled));
+        let compared = guard.map(|guard| guard.finish(&filled, &report.less_filled));
         report.comparison = compared.transpose()?;
         (clock.progress)(Progress::Publishing);
         let manifest = builder.publish(sources)?;

@@ -1,5 +1,5 @@
-//! The comparison of a new index with the published one, and the limits of the guard against half a
-//! dump (`--max-removed`, `--max-changed`).
+//! The comparison of a new index with the published one, and the limits of the guard against bad
+//! dumps (`--max-removed`, `--max-expired`, `--max-changed`, `--max-column-loss`).
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::grouped;
-use super::less_filled::LessFilled;
+use super::less_filled::{LOST_MIN, LessFilled};
 
 /// A share of the published instruments, in per cent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,13 +31,21 @@ impl fmt::Display for Share {
     }
 }
 
-/// The shares of the published instruments beyond which nothing is published.
+/// The flags of [`GuardLimits`], for messages.
+pub(crate) const GUARD_FLAGS: &str =
+    "--max-removed, --max-expired, --max-changed and --max-column-loss";
+
+/// The shares beyond which nothing is published.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GuardLimits {
-    /// The share of those that the new generation does not have.
+    /// The share of the published instruments that the new generation does not have.
     pub removed: Option<Share>,
-    /// The share of those that are different in it.
+    /// The share of the published instruments that it does not have and that had expired.
+    pub expired: Option<Share>,
+    /// The share of the published instruments that are different in it.
     pub changed: Option<Share>,
+    /// The share of the values of a column that it does not have.
+    pub column_loss: Option<Share>,
 }
 
 /// The comparison with the published generation.
@@ -51,56 +59,176 @@ pub struct Comparison {
     pub removed: u64,
     /// Its instruments that are not in the new generation and had expired or matured before today.
     pub expired: u64,
-    /// Its instruments of which a result field or an identifier is different in the new generation.
+    /// Its instruments that are in the new generation with a different value in a column. The
+    /// importance does not count: it may change every night.
     pub changed: u64,
     /// The first FIGIs of the removed ones.
     pub removed_figis: Vec<String>,
+    /// The first FIGIs of the expired ones.
+    pub expired_figis: Vec<String>,
     /// The first FIGIs of the changed ones.
     pub changed_figis: Vec<String>,
+    /// The columns with different values, the most frequent first.
+    pub changed_columns: Vec<ChangedColumn>,
+    /// The columns that fewer instruments have than before, the largest share first.
+    pub lost_columns: Vec<LostColumn>,
+}
+
+/// A column with different values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChangedColumn {
+    /// The column's name.
+    pub column: String,
+    /// The number of instruments in which it is different.
+    pub count: u64,
+}
+
+/// A column that fewer instruments have than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LostColumn {
+    /// The column's name.
+    pub column: String,
+    /// The number of published instruments with a value, without those that left as expired.
+    pub before: u64,
+    /// The number of instruments of the new generation with a value.
+    pub now: u64,
+}
+
+impl LostColumn {
+    /// The loss from `before` to `now`; `None` when there is none, or one of a handful.
+    pub(crate) fn of(column: &str, before: u64, now: u64) -> Option<Self> {
+        let is_loss = before.saturating_sub(now) >= LOST_MIN;
+        is_loss.then(|| Self { column: column.to_owned(), before, now })
+    }
+
+    fn lost(&self) -> u64 {
+        self.before - self.now
+    }
+
+    /// The lost share of the values, in per cent.
+    pub(crate) fn percent(&self) -> f64 {
+        percent(self.lost(), self.before)
+    }
+}
+
+/// A sentence with both numbers.
+impl fmt::Display for LostColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { column, before, now } = self;
+        let (before, now) = (grouped(*before), grouped(*now));
+        write!(
+            f,
+            "{now} instruments have {column}, and {before} had it: {:.2} % fewer",
+            self.percent()
+        )
+    }
+}
+
+/// `count` as a share of `all`, in per cent.
+fn percent(count: u64, all: u64) -> f64 {
+    count as f64 * 100.0 / all.max(1) as f64
+}
+
+/// Whether a share of `all` is within a limit. A share that reaches the limit is.
+fn allows(limit: Option<Share>, count: u64, all: u64) -> bool {
+    limit.is_none_or(|Share(limit)| count as f64 * 100.0 <= all as f64 * limit)
 }
 
 impl GuardLimits {
     /// Whether the new index may be published.
     pub(crate) fn allow(self, comparison: &Comparison) -> bool {
-        let Comparison { instruments, removed, changed, .. } = *comparison;
-        let allows = |count: u64, limit: Option<Share>| {
-            limit.is_none_or(|Share(limit)| count as f64 * 100.0 <= instruments as f64 * limit)
-        };
-        allows(removed, self.removed) && allows(changed, self.changed)
+        let Comparison { instruments, removed, expired, changed, lost_columns, .. } = comparison;
+        allows(self.removed, *removed, *instruments)
+            && allows(self.expired, *expired, *instruments)
+            && allows(self.changed, *changed, *instruments)
+            && lost_columns.iter().all(|lost| self.allows_loss(lost))
     }
 
-    /// Why the new index is not published: both numbers, examples, and what to do.
+    fn allows_loss(self, lost: &LostColumn) -> bool {
+        allows(self.column_loss, lost.lost(), lost.before)
+    }
+
+    /// Why the new index is not published: the numbers, examples, and what to do.
     pub(crate) fn refusal(self, comparison: &Comparison, less_filled: &[LessFilled]) -> String {
-        let examples = |count: u64, figis: &[String]| match figis.len() as u64 {
-            0 => String::new(),
-            shown if shown < count => format!("\n    {} …", figis.join(" ")),
-            _ => format!("\n    {}", figis.join(" ")),
-        };
-        let limit = |name: &str, share: Option<Share>| {
-            share.map_or_else(String::new, |share| format!(" ({name} is {share})"))
-        };
-        let Comparison { generation, removed, changed, removed_figis, changed_figis, .. } =
-            comparison;
-        format!(
+        let Comparison { generation, removed, expired, changed, .. } = comparison;
+        let mut text = format!(
             "the new index differs too much from the published generation {generation}: nothing is \
-             published\n  {}{}{}\n  {}{}{}{}\nif the dumps are whole, build once with a higher limit",
-            comparison.share_of(*removed, "would be removed"),
-            limit("--max-removed", self.removed),
-            examples(*removed, removed_figis),
-            comparison.share_of(*changed, "would be changed"),
-            limit("--max-changed", self.changed),
-            examples(*changed, changed_figis),
-            less_filled.iter().map(|one| format!("\n  {one}")).collect::<String>(),
-        )
+             published"
+        );
+        for (count, what, flag, limit, figis) in [
+            (
+                *removed,
+                "would be removed",
+                "--max-removed",
+                self.removed,
+                &comparison.removed_figis,
+            ),
+            (
+                *expired,
+                "have expired and would be left out",
+                "--max-expired",
+                self.expired,
+                &comparison.expired_figis,
+            ),
+            (
+                *changed,
+                "would be changed",
+                "--max-changed",
+                self.changed,
+                &comparison.changed_figis,
+            ),
+        ] {
+            let share = comparison.share_of(count, what);
+            text += &format!("\n  {share}{}{}", named(flag, limit), examples(count, figis));
+        }
+        if !comparison.changed_columns.is_empty() {
+            text += &format!("\n    {}", comparison.most_changed());
+        }
+        for lost in comparison.lost_columns.iter().filter(|lost| !self.allows_loss(lost)) {
+            text += &format!("\n  {lost}{}", named("--max-column-loss", self.column_loss));
+        }
+        let is_lost = |one: &&LessFilled| {
+            let mut lost = comparison.lost_columns.iter();
+            lost.any(|lost| lost.column == one.column && !self.allows_loss(lost))
+        };
+        for one in less_filled.iter().filter(|one| !is_lost(one)) {
+            text += &format!("\n  {one}");
+        }
+        text + "\nif the dumps are whole, build once with a higher limit"
     }
 }
+
+/// A limit and its flag, for a message.
+fn named(flag: &str, limit: Option<Share>) -> String {
+    limit.map_or_else(String::new, |limit| format!(" ({flag} is {limit})"))
+}
+
+/// The first FIGIs of `count` instruments, on a line.
+fn examples(count: u64, figis: &[String]) -> String {
+    match figis.len() as u64 {
+        0 => String::new(),
+        shown if shown < count => format!("\n    {} …", figis.join(" ")),
+        _ => format!("\n    {}", figis.join(" ")),
+    }
+}
+
+/// The most columns that a text names as changed.
+const CHANGED_COLUMNS_MAX: usize = 5;
 
 impl Comparison {
     /// A number of the published instruments, as a sentence with its share.
     fn share_of(&self, count: u64, what: &str) -> String {
-        let share = count as f64 * 100.0 / self.instruments.max(1) as f64;
+        let share = percent(count, self.instruments);
         let (count, all) = (grouped(count), grouped(self.instruments));
         format!("{count} of {all} instruments {what}, {share:.2} %")
+    }
+
+    /// The columns that changed most, each with its number.
+    fn most_changed(&self) -> String {
+        let columns = self.changed_columns.iter().take(CHANGED_COLUMNS_MAX);
+        let columns = columns.map(|one| format!("{} {}", one.column, grouped(one.count)));
+        let more = if self.changed_columns.len() > CHANGED_COLUMNS_MAX { ", …" } else { "" };
+        format!("in {}{more}", columns.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -111,6 +239,10 @@ impl fmt::Display for Comparison {
         if self.expired > 0 {
             writeln!(f, "  {}", self.share_of(self.expired, "had expired and were left out"))?;
         }
-        writeln!(f, "  {}", self.share_of(self.changed, "were changed"))
+        writeln!(f, "  {}", self.share_of(self.changed, "were changed"))?;
+        if !self.changed_columns.is_empty() {
+            writeln!(f, "    {}", self.most_changed())?;
+        }
+        Ok(())
     }
 }

@@ -12,7 +12,7 @@ use super::grouped;
 const LOSS_DIVISOR: u64 = 5;
 
 /// The fewest instruments that make a loss. In a column that a handful have, each day differs.
-const LOST_MIN: u64 = 10;
+pub(super) const LOST_MIN: u64 = 10;
 
 /// A column of which the share of instruments with a value fell by more than a fifth.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

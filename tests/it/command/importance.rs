@@ -109,7 +109,7 @@ fn importances_survive_export_and_are_not_compared() {
         build_of(vec![memory("export", &exported)], &index).run(&mut |_| {}).unwrap();
         assert_eq!(read(), given);
     }
-    let guard = GuardLimits { removed: None, changed: Some("0%".parse().unwrap()) };
+    let guard = GuardLimits { changed: Some("0%".parse().unwrap()), ..GuardLimits::default() };
     let others = dump(&["5", "", "4", "3", "2", "1"]);
     let build = Build { guard, ..build_of(vec![memory("dump", &others)], &index) };
     assert_eq!(build.run(&mut |_| {}).unwrap().comparison.unwrap().changed, 0);

@@ -6,6 +6,7 @@ mod crash;
 mod examples;
 mod formats;
 mod guard;
+mod guard_fields;
 mod importance;
 mod inputs;
 mod interrupt;

@@ -77,7 +77,12 @@ fn build(flags: BuildFlags, index: PathBuf) -> anyhow::Result<()> {
         report: flags.report,
         also_read,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
-        guard: GuardLimits { removed: flags.max_removed, changed: flags.max_changed },
+        guard: GuardLimits {
+            removed: flags.max_removed,
+            expired: flags.max_expired,
+            changed: flags.max_changed,
+            column_loss: flags.max_column_loss,
+        },
         memory_bytes: flags.memory.0,
         part_instruments_max: None,
         generations_kept: flags.keep,
