@@ -28,7 +28,7 @@ pub enum ColumnValue<'a> {
     Importance(Option<Importance>),
     /// Texts in their order.
     Texts(&'a [String]),
-    /// Those of all identifiers of the instrument that have this idType.
+    /// The identifiers of one idType, among all identifiers of the instrument.
     Identifiers(IdType, &'a [IdValue<'static>]),
 }
 
