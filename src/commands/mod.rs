@@ -8,10 +8,14 @@ mod ready;
 mod serve;
 mod trust;
 
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::{Context as _, bail};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
+use figdex_index::{Catalogue, Error as IndexError, Publication, escaped_path};
 use figdex_ingest::terminal;
 
 use crate::config::{Command, Flags};
@@ -56,4 +60,27 @@ fn exit_of(done: anyhow::Result<ExitCode>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Opens the index in a folder.
+///
+/// # Errors
+/// When there is none, with the command that builds one, or when it cannot be read.
+fn open_folder(path: &Path) -> anyhow::Result<Catalogue> {
+    match Publication::of(path) {
+        Err(IndexError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            bail!(no_index(path))
+        }
+        Err(IndexError::NotAnIndex(_)) => bail!(no_index(path)),
+        _ => {}
+    }
+    Catalogue::open(path).with_context(|| format!("opening the index at {}", escaped_path(path)))
+}
+
+/// The message for a folder without an index.
+fn no_index(path: &Path) -> String {
+    format!(
+        "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",
+        escaped_path(path)
+    )
 }

@@ -254,10 +254,7 @@ fn open_folder(index: Option<&Path>) -> anyhow::Result<Catalogue> {
     };
     if is_absent || is_empty && index.is_none() {
         if index.is_some() {
-            bail!(
-                "there is no index at {0}; build one with: figdex-ingest build DUMP… --index {0}",
-                escaped_path(path)
-            );
+            bail!(super::no_index(path));
         }
         tracing::info!("no index at {}: building one from the bundled sample", escaped_path(path));
         sample::build(path)

@@ -1,10 +1,13 @@
-//! The certificates that the commands trust when they ask a server over HTTPS.
+//! The certificates that the commands trust when they ask a server over HTTPS, and the words for a
+//! server that speaks TLS where none is expected, or the reverse.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, ensure};
-use figdex_index::escaped_path;
+use figdex_index::{escaped, escaped_path};
+use tokio_rustls::rustls;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -48,4 +51,37 @@ fn of_system() -> anyhow::Result<Vec<Certificate<'static>>> {
 
 fn certificate(der: &CertificateDer<'_>) -> Certificate<'static> {
     Certificate::from_der(der).to_owned()
+}
+
+/// The reason why a first request failed, when the server may speak TLS at an `http://` address, or
+/// none at an `https://` one. It names the other address.
+pub(super) fn other_scheme(address: &str, error: &ureq::Error) -> Option<String> {
+    const CLOSED: &str = "the connection was closed without an answer";
+    let closed = is_closed(error).then_some(CLOSED);
+    if let Some(host) = address.strip_prefix("https://") {
+        let reason = closed.or_else(|| is_other_than_tls(error).then_some("the answer is not TLS"));
+        let host = escaped(host);
+        return reason
+            .map(|reason| format!("{reason}; if the server speaks HTTP, name http://{host}"));
+    }
+    let host = escaped(address.strip_prefix("http://")?);
+    let is_other_than_http = matches!(error, ureq::Error::Protocol(_));
+    let reason = closed.or_else(|| is_other_than_http.then_some("the answer is not HTTP"));
+    reason.map(|reason| format!("{reason}; if the server speaks TLS, name https://{host}"))
+}
+
+fn is_closed(error: &ureq::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error, ureq::Error::Io(error)
+        if matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe))
+}
+
+/// Whether the server answered a greeting of TLS with something else.
+fn is_other_than_tls(error: &ureq::Error) -> bool {
+    let of_tls = match error {
+        ureq::Error::Io(error) => error.get_ref().and_then(|inner| inner.downcast_ref()),
+        ureq::Error::Rustls(error) => Some(error),
+        _ => None,
+    };
+    matches!(of_tls, Some(rustls::Error::InvalidMessage(_)))
 }

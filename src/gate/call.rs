@@ -74,7 +74,7 @@ impl Admitted {
     }
 
     /// The jobs that fit into a list: no more than a whole window has room for.
-    pub(super) fn jobs_per_list(&self) -> usize {
+    pub(crate) fn jobs_per_list(&self) -> usize {
         self.in_whole_window().map_or(self.list_jobs_max, |jobs| jobs.min(self.list_jobs_max))
     }
 

@@ -206,6 +206,9 @@ async fn list_answer(
             let (status, text) = error.json()?;
             let mut reply = reply::json(state, caller, &head.headers, wire::error(&text)).await?;
             *reply.status_mut() = status;
+            if status == StatusCode::PAYLOAD_TOO_LARGE {
+                reply.headers_mut().insert(JOBS_PER_LIST, per_list.into());
+            }
             Ok(reply)
         }
     }

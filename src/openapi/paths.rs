@@ -136,11 +136,14 @@ fn resolve(settings: &Settings) -> Operation {
     for (name, description) in LIST_HEADERS {
         results = results.header(name, header(Type::Integer, description));
     }
+    let (name, description) = JOBS_PER_LIST;
+    let too_long = fault("The list is too long for one request.")
+        .header(name, header(Type::Integer, description));
     let operation = operation
         .servers(Some([unversioned(settings)]))
         .response("200", results)
         .response("400", fault("The body or an option is wrong."))
-        .response("413", fault("The list is too long for one request."))
+        .response("413", too_long)
         .response(
             "415",
             json_response("ResolveFault", "The body is not JSON, CSV or NDJSON in UTF-8."),
@@ -337,9 +340,11 @@ fn header(kind: Type, description: &str) -> Header {
     header
 }
 
+const JOBS_PER_LIST: (&str, &str) = ("figdex-jobs-per-list", "Jobs that a list may have.");
+
 const LIST_HEADERS: [(&str, &str); 3] = [
     ("figdex-generation", "The number of the generation of the index that answered."),
-    ("figdex-jobs-per-list", "Jobs that a list may have."),
+    JOBS_PER_LIST,
     ("figdex-jobs-per-request", "Jobs of a list that count as one request. Not without limits."),
 ];
 

@@ -120,7 +120,9 @@ impl Resolver {
         let list = List::read(body, self.forms.body, &self.parameters, context);
         let list = list.map_err(|error| match error {
             ListError::Invalid(fault) => OpenError::Invalid(fault),
-            ListError::TooManyJobs => too_many_jobs(format_args!("more than {jobs_max}"), jobs_max),
+            ListError::TooManyJobs => {
+                too_many_jobs(format_args!("more than {jobs_max}"), admitted.jobs_per_list())
+            }
         })?;
         if list.columns.is_some() && self.forms.answer != Form::Json {
             let fault = "columns are answered in JSON only: accept application/json.";

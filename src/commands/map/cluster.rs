@@ -54,7 +54,30 @@ impl Engine for InCluster {
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<FetchedRow>>> {
-        let Self { generation, runtime, wanted } = self;
+        self.ask(asked, &self.wanted)
+    }
+
+    fn try_steps(
+        &self,
+        asked: &[Asked<'_>],
+        steps: &[String],
+    ) -> anyhow::Result<Option<Vec<Answer<FetchedRow>>>> {
+        let wanted = self.wanted.trying(steps, self.vocabulary())?;
+        self.ask(asked, &wanted).map(Some)
+    }
+
+    fn field(&self, row: &FetchedRow, field: Field, out: &mut Vec<u8>) -> bool {
+        let value = row.rows.row(row.hit).value(field);
+        if let Some(value) = value {
+            value.write_json(out);
+        }
+        value.is_some()
+    }
+}
+
+impl InCluster {
+    fn ask(&self, asked: &[Asked<'_>], wanted: &Wanted) -> anyhow::Result<Vec<Answer<FetchedRow>>> {
+        let Self { generation, runtime, .. } = self;
         let questions = wanted.questions(asked, self.vocabulary());
         let questions: Vec<&Question<'_>> = questions.iter().collect();
         let resolved = generation.resolve_patiently(&questions, &wanted.policy, wanted.bounds());
@@ -66,13 +89,5 @@ impl Engine for InCluster {
             Answer { resolution, rows }
         });
         Ok(answers.collect())
-    }
-
-    fn field(&self, row: &FetchedRow, field: Field, out: &mut Vec<u8>) -> bool {
-        let value = row.rows.row(row.hit).value(field);
-        if let Some(value) = value {
-            value.write_json(out);
-        }
-        value.is_some()
     }
 }

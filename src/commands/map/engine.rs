@@ -44,6 +44,19 @@ pub(super) trait Engine: Sync {
     /// When a server cannot be asked.
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Self::Row>>>;
 
+    /// The answers with other steps, and with all candidates of an ambiguous identifier; `None`
+    /// from a server, in whose rate limit the question would count.
+    ///
+    /// # Errors
+    /// When the index cannot be asked, or does not know a value of a step.
+    fn try_steps(
+        &self,
+        _asked: &[Asked<'_>],
+        _steps: &[String],
+    ) -> anyhow::Result<Option<Vec<Answer<Self::Row>>>> {
+        Ok(None)
+    }
+
     /// Appends a field of a row, escaped as inside a JSON string. `false` when the row has none.
     fn field(&self, row: &Self::Row, field: Field, out: &mut Vec<u8>) -> bool;
 }
@@ -54,4 +67,9 @@ pub(super) struct Answer<R> {
     pub(super) resolution: Resolution,
     /// The row that is meant, or the candidates when they are asked for.
     pub(super) rows: Vec<R>,
+}
+
+/// Whether readings of a text find different securities, between which no step chooses.
+pub(super) fn has_several_readings(resolution: &Resolution) -> bool {
+    resolution.id_types.len() > 1
 }

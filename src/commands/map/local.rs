@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
-use figdex_index::{
-    Catalogue, Field, Hit, Meter, RowSource as _, Status, Vocabulary, escaped_path,
-};
+use figdex_index::{Catalogue, Field, Hit, Meter, RowSource as _, Status, Vocabulary};
 
 use super::engine::{Answer, Asked, Engine};
 use super::wanted::Wanted;
+use crate::commands::open_folder;
 use crate::config::map::MapFlags;
 
 /// An index in a folder.
@@ -23,8 +21,7 @@ impl Local {
     /// # Errors
     /// When there is none, or a file of it is damaged.
     pub(super) fn open(index: &Path, flags: &MapFlags) -> anyhow::Result<Self> {
-        let catalogue = Catalogue::open(index)
-            .with_context(|| format!("opening the index at {}", escaped_path(index)))?;
+        let catalogue = open_folder(index)?;
         Ok(Self { wanted: Wanted::of(flags, catalogue.vocabulary())?, catalogue })
     }
 }
@@ -41,7 +38,30 @@ impl Engine for Local {
     }
 
     fn resolve(&self, asked: &[Asked<'_>]) -> anyhow::Result<Vec<Answer<Hit>>> {
-        let Self { catalogue, wanted } = self;
+        self.ask(asked, &self.wanted)
+    }
+
+    fn try_steps(
+        &self,
+        asked: &[Asked<'_>],
+        steps: &[String],
+    ) -> anyhow::Result<Option<Vec<Answer<Hit>>>> {
+        let wanted = self.wanted.trying(steps, self.vocabulary())?;
+        self.ask(asked, &wanted).map(Some)
+    }
+
+    fn field(&self, hit: &Hit, field: Field, out: &mut Vec<u8>) -> bool {
+        let value = self.catalogue.row(*hit).value(field);
+        if let Some(value) = value {
+            value.write_json(out);
+        }
+        value.is_some()
+    }
+}
+
+impl Local {
+    fn ask(&self, asked: &[Asked<'_>], wanted: &Wanted) -> anyhow::Result<Vec<Answer<Hit>>> {
+        let Self { catalogue, .. } = self;
         let questions = wanted.questions(asked, self.vocabulary());
         let meter = Meter::unlimited();
         let resolutions = catalogue.resolve(&questions, &wanted.policy, wanted.bounds(), &meter)?;
@@ -55,13 +75,5 @@ impl Engine for Local {
         let hits: Vec<Hit> = resolved.flat_map(|answer| answer.rows.iter().copied()).collect();
         catalogue.read_ahead(&hits);
         Ok(answers)
-    }
-
-    fn field(&self, hit: &Hit, field: Field, out: &mut Vec<u8>) -> bool {
-        let value = self.catalogue.row(*hit).value(field);
-        if let Some(value) = value {
-            value.write_json(out);
-        }
-        value.is_some()
     }
 }

@@ -5,8 +5,10 @@
 //!   ([`local`]) or in a [`cluster`], which are asked what is [`wanted`], or a server ([`remote`]).
 //! - [`rows`] writes each row with its outcome, by means of [`cells`]; [`screen`] prints a table.
 //! - [`pipeline`] does all of it at the same time, in order and in bounded memory.
-//! - [`outputs`] keeps the files whole, [`report`] counts, and [`progress`] shows a bar.
+//! - [`outputs`] keeps the files whole, [`report`] counts, [`advice`] names the option that would
+//!   decide ambiguous rows, and [`progress`] shows a bar.
 
+mod advice;
 mod cells;
 mod cluster;
 mod columns;
@@ -36,6 +38,7 @@ use figdex_ingest::files::{Files, Output};
 use figdex_ingest::table::{Batch, Container, Table};
 use figdex_ingest::{Input, terminal};
 
+use self::advice::Undecided;
 use self::cluster::InCluster;
 use self::columns::{Columns, Found, Head, Identifier, LISTED_MAX, Reading, shortened};
 use self::engine::{Engine, Narrowing};
@@ -59,22 +62,13 @@ const HEAD_BYTES_MAX: usize = 32 << 20;
 pub(super) fn run(flags: &MapFlags) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let places = Places::of(flags)?;
-    let mut table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
-    let mut first = read_head(&mut table)?;
-    let head = Head { container: table.container(), names: table.columns(), rows: &first };
-    let columns = Columns::find(&head, flags)?;
-    if !columns.has_heading && table.heading().rows() > 0 {
-        first.insert(0, table.heading().clone());
-    }
-    say(&table, &columns);
-    let mapping = Mapping { flags, places, columns, start };
+    let table = Table::open(&input(flags), flags.delimiter.map(|delimiter| delimiter.0))?;
+    let task = Task { flags, places, table, start };
     match &flags.url {
-        Some(url) => mapping.run(&Remote::open(url, flags)?, table, first),
+        Some(url) => task.run(&Remote::open(url, flags)?),
         None => match flags.index()? {
-            Address::Folder(index) => mapping.run(&Local::open(&index, flags)?, table, first),
-            Address::Cluster(address) => {
-                mapping.run(&InCluster::open(&address, flags)?, table, first)
-            }
+            Address::Folder(index) => task.run(&Local::open(&index, flags)?),
+            Address::Cluster(address) => task.run(&InCluster::open(&address, flags)?),
             Address::Storage(address) => anyhow::bail!(
                 "{address} is copied before it is asked: name the --cache of a server, which is a \
                  folder with its index, or a server with --url"
@@ -178,6 +172,39 @@ impl Places {
     }
 }
 
+/// The rows to map, whose columns are not known yet.
+struct Task<'a> {
+    flags: &'a MapFlags,
+    places: Places,
+    table: Table,
+    start: Instant,
+}
+
+impl Task<'_> {
+    /// Recognises the columns, and maps the rows.
+    fn run<E: Engine>(self, engine: &E) -> anyhow::Result<ExitCode> {
+        let Self { flags, places, mut table, start } = self;
+        let mut first = read_head(&mut table)?;
+        let head = Head { container: table.container(), names: table.columns(), rows: &first };
+        let columns = Columns::find(&head, flags)?;
+        if !columns.has_heading && table.heading().rows() > 0 {
+            first.insert(0, table.heading().clone());
+        }
+        say(&table, &columns);
+        if first.iter().all(|batch| batch.rows() == 0) {
+            let file = escaped(table.name());
+            let what = match table.heading().rows() {
+                0 => "is empty",
+                _ => "has a heading and no rows",
+            };
+            terminal::note(&format_args!(
+                "warning: {file} {what}: expected a row for each identifier"
+            ));
+        }
+        Mapping { flags, places, columns, start }.run(engine, table, first)
+    }
+}
+
 /// Reads the first rows.
 fn read_head(table: &mut Table) -> anyhow::Result<Vec<Batch>> {
     let mut first = Vec::new();
@@ -242,7 +269,7 @@ fn kind(found: &Found, columns: &Columns) -> String {
 
 /// A word for a shell.
 fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '=');
     match text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
@@ -337,7 +364,8 @@ impl Mapping<'_> {
             }
             _ => Progress::start(table.bytes_read(), None),
         };
-        let questions = Questions { columns: columns.clone(), narrowing };
+        let undecided = Undecided::default();
+        let questions = Questions { columns: columns.clone(), narrowing, undecided };
         let steps = writer.policy.len();
         let is_copied = matches!(layout, Layout::Copied { .. });
         let work = Work { engine, questions: &questions, writer: &writer, steps };
@@ -380,6 +408,9 @@ impl Mapping<'_> {
         temporary.keep(files)?;
         if let Some(warning) = counts.not_utf_8(is_copied) {
             terminal::note(&warning);
+        }
+        for advice in questions.undecided.advice(engine, flags, &columns, &counts) {
+            terminal::note(&advice);
         }
         Ok(ended(&counts, flags))
     }

@@ -163,7 +163,7 @@ impl<E: Engine> Work<'_, E> {
         let keeps_all = self.writer.many == Many::All;
         self.questions.answer(batch, self.engine, keeps_all, |row, answer| {
             let status = &answer.resolution.status;
-            counts.add(status);
+            counts.add(&answer.resolution);
             counts.check_utf_8(number, row.content());
             for line in 0..self.writer.lines(answer) {
                 let (numbered, answer) = ((number, row), (answer, line));

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use figdex_index::{IdType, Known, Property, Resolution, Status, Vocabulary, is_hidden};
 use figdex_ingest::table::{Batch, Cell, RowBytes};
 
+use super::advice::Undecided;
 use super::columns::{Columns, Identifier, Reading, integer_in, text_of};
 use super::engine::{Answer, Asked, AskedAs, Engine, Narrowing};
 use crate::wire;
@@ -14,6 +15,8 @@ pub(super) struct Questions {
     pub(super) columns: Columns,
     /// The conditions that are the same for all rows.
     pub(super) narrowing: Narrowing,
+    /// The first ambiguous identifiers.
+    pub(super) undecided: Undecided,
 }
 
 /// A row that cannot be asked, and the reason.
@@ -63,7 +66,8 @@ impl Questions {
                     }
                 }
                 let found = engine.resolve(&asked)?;
-                for (place, found) in places.iter().zip(found) {
+                for ((place, asked), found) in places.iter().zip(&asked).zip(found) {
+                    self.undecided.note(asked, &found.resolution);
                     prefer(&mut answers[*place], found);
                 }
             }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use figdex_index::{By, Status};
+use figdex_index::{By, Resolution, Status};
 use figdex_ingest::grouped;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
 use super::columns::Found;
+use super::engine::has_several_readings;
 use crate::config::map::Percent;
 
 /// The rows of each status.
@@ -18,6 +19,8 @@ pub(super) struct Counts {
     /// The rows that each step resolved.
     by_step: Vec<u64>,
     ambiguous: u64,
+    /// The ambiguous rows that readings find as different securities.
+    with_several_readings: u64,
     unknown: u64,
     invalid: u64,
     /// The rows that are not UTF-8, and the number of the first of them.
@@ -30,11 +33,14 @@ impl Counts {
         Self { by_step: vec![0; steps], ..Self::default() }
     }
 
-    pub(super) fn add(&mut self, status: &Status) {
-        match status {
+    pub(super) fn add(&mut self, resolution: &Resolution) {
+        match &resolution.status {
             Status::Resolved(By::Only) => self.only += 1,
             Status::Resolved(By::Step(step)) => self.by_step[*step] += 1,
-            Status::Ambiguous(_) => self.ambiguous += 1,
+            Status::Ambiguous(_) => {
+                self.ambiguous += 1;
+                self.with_several_readings += u64::from(has_several_readings(resolution));
+            }
             Status::Unknown => self.unknown += 1,
             Status::Invalid(_) => self.invalid += 1,
         }
@@ -67,6 +73,7 @@ impl Counts {
         self.only += other.only;
         self.by_step.iter_mut().zip(&other.by_step).for_each(|(own, other)| *own += other);
         self.ambiguous += other.ambiguous;
+        self.with_several_readings += other.with_several_readings;
         self.unknown += other.unknown;
         self.invalid += other.invalid;
         self.not_utf_8 += other.not_utf_8;
@@ -75,6 +82,14 @@ impl Counts {
 
     fn resolved(&self) -> u64 {
         self.only + self.by_step.iter().sum::<u64>()
+    }
+
+    pub(super) fn ambiguous(&self) -> u64 {
+        self.ambiguous
+    }
+
+    pub(super) fn with_several_readings(&self) -> u64 {
+        self.with_several_readings
     }
 
     pub(super) fn rows(&self) -> u64 {

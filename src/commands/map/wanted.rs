@@ -27,6 +27,14 @@ impl Wanted {
         })
     }
 
+    /// The same with other steps, and with all rows of an ambiguous identifier.
+    ///
+    /// # Errors
+    /// When a step names a value that the index does not have.
+    pub(super) fn trying(&self, steps: &[String], vocabulary: &Vocabulary) -> anyhow::Result<Self> {
+        Ok(Self { policy: Policy::parse(steps, vocabulary)?, keeps_all: true, ..*self })
+    }
+
     /// The questions to an index.
     pub(super) fn questions<'a>(
         &self,

@@ -12,12 +12,13 @@ export const hasKey = () => key !== "";
 
 /** A failure with a message for people; `kind` is for the code. */
 export class Failure extends Error {
-  constructor(kind, message, { status = 0, wait = null, own = "" } = {}) {
+  constructor(kind, message, { status = 0, wait = null, own = "", limits = {} } = {}) {
     super(message);
     this.kind = kind;
     this.status = status;
     this.wait = wait;
     this.own = own; // the server's text
+    this.limits = limits; // the headers of its answer
   }
 
   /** The message with the seconds to wait, for places without a countdown. */
@@ -80,7 +81,7 @@ function failureOf(answer) {
   const status = answer.status;
   const wait = secondsToWait(answer.limits);
   const own = errorText(answer);
-  const failure = (kind, message, seconds = wait) => new Failure(kind, message, { status, wait: seconds, own });
+  const failure = (kind, message, seconds = wait) => new Failure(kind, message, { status, wait: seconds, own, limits: answer.limits });
   switch (status) {
     case 400:
       return own === "Invalid enum field."

@@ -112,8 +112,8 @@ export function run(jobs, options, limits, { onResults, onState }) {
         return true;
       case "large":
         if (sent > 1) {
-          const allowed = Number(/at most (\d+)/.exec(failure.own)?.[1]);
-          size = Math.max(1, allowed < sent ? allowed : Math.floor(sent / 2));
+          const allowed = jobsPerList({ headers: failure.limits });
+          size = Math.max(1, allowed > 0 && allowed < sent ? allowed : Math.floor(sent / 2));
           setState("running", `The server allows fewer identifiers in one request: continuing with ${count(size)}.`);
           return true;
         }

@@ -6,14 +6,15 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use figdex_index::escaped;
 use figdex_ingest::terminal;
 use jiff::Timestamp;
-use jiff::fmt::rfc2822::DateTimeParser;
-use ureq::http::{HeaderMap, Response};
-use ureq::{Agent, Body, Error, Timeout};
+use ureq::http::Response;
+use ureq::{Agent, Body, Error, RequestBuilder, Timeout};
 
+use super::headers::{Stated, Window, retry_after};
+use super::patience::{Bounds, Paced, Patience};
 use crate::commands::trust;
 use crate::config::map::Url;
 
@@ -43,41 +44,17 @@ const WAIT_UNSTATED: Duration = Duration::from_secs(1);
 /// The longest time to find and reach a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest time without a byte from a server, or to it. Proxies usually wait as long for the
-/// server behind them. A server makes its largest answer in seconds, and one that is too busy says
-/// so sooner (503). A slow connection is not silent: it brings bytes all the time.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
-
-/// The longest time for one answer. Its largest takes as long at 1.8 Mbit/s.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
-
 /// A client of one server.
 pub(super) struct Client {
     agent: Agent,
     address: String,
     key: Option<String>,
+    bounds: Bounds,
+    patience: Patience,
     /// The time before which no request passes the rate limit.
     blocked_until: Option<Instant>,
     has_answered: bool,
     has_waited: bool,
-}
-
-/// The window of a rate limit (contract 14.12).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Window {
-    pub(super) limit: u32,
-    pub(super) remaining: u32,
-    pub(super) reset_seconds: u64,
-}
-
-/// The figures that the headers of an answer state.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stated {
-    /// `None` for a server without rate limits.
-    pub(super) window: Option<Window>,
-    /// The identifiers that a list may have, and those that count as one request (contract 17.8).
-    pub(super) jobs_per_list: Option<usize>,
-    pub(super) jobs_per_request: Option<usize>,
 }
 
 /// The reply to a request.
@@ -86,7 +63,7 @@ pub(super) enum Reply {
         body: Vec<u8>,
         stated: Stated,
     },
-    /// A 413, with the number that fits if the server names one.
+    /// A 413, with the number of identifiers that fit if the server states it.
     TooMany(Option<usize>),
     /// The answer has more than [`ANSWER_BYTES_MAX`] bytes.
     TooLong,
@@ -101,21 +78,21 @@ impl Client {
         address: &Url,
         key: Option<String>,
         ca_file: Option<&Path>,
+        bounds: Bounds,
     ) -> anyhow::Result<Self> {
         let Url(address) = address;
         let config = Agent::config_builder()
             .http_status_as_error(false)
+            // A redirect would carry the key to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .tls_config(trust::tls(address, ca_file)?)
             .timeout_resolve(Some(CONNECT_TIMEOUT))
             .timeout_connect(Some(CONNECT_TIMEOUT))
-            .timeout_per_read(Some(SILENCE_MAX))
-            .timeout_per_write(Some(SILENCE_MAX))
-            .timeout_send_request(Some(SILENCE_MAX))
-            .timeout_send_body(Some(ANSWER_TIMEOUT))
-            .timeout_recv_response(Some(SILENCE_MAX))
-            .timeout_recv_body(Some(ANSWER_TIMEOUT))
+            .timeout_per_read(Some(bounds.silence))
+            .timeout_per_write(Some(bounds.silence))
+            .timeout_send_request(Some(bounds.silence))
+            .timeout_recv_response(Some(bounds.silence))
             .user_agent(concat!("figdex/", env!("CARGO_PKG_VERSION")))
             .build();
         let agent = Agent::new_with_config(config);
@@ -124,6 +101,8 @@ impl Client {
             agent,
             address,
             key,
+            bounds,
+            patience: Patience::new(bounds),
             blocked_until: None,
             has_answered: false,
             has_waited: false,
@@ -138,32 +117,40 @@ impl Client {
         self.exchange(path, Some(json))
     }
 
+    /// Extends the patience with the server: it answered this many identifiers.
+    pub(super) fn answered(&mut self, identifiers: usize) {
+        self.patience.earn(identifiers);
+    }
+
     fn exchange(&mut self, path: &str, json: Option<&[u8]>) -> anyhow::Result<Reply> {
         let (mut retries, mut waits) = (0, 0);
         loop {
             if let Some(until) = self.blocked_until.take() {
-                self.wait(until);
+                self.wait(until)?;
             }
+            let start = Instant::now();
             let answered = self.send(path, json).and_then(|mut response| {
-                let body = read(&mut response)?;
+                let body = read(&mut response, self.bounds)?;
                 Ok((response, body))
             });
+            self.patience.spend(start);
             let (response, body) = match answered {
                 Ok(answered) => answered,
                 Err(Error::BodyExceedsLimit(_)) => return Ok(Reply::TooLong),
+                Err(Error::Timeout(Timeout::Global)) => return Err(self.out_of_patience()),
                 Err(error) => {
-                    let reason = reason(&error);
+                    let reason = self.reason(&error);
                     ensure!(
                         self.has_answered && is_broken(&error) && retries < RETRIES_MAX,
                         "asking {}: {reason}",
                         escaped(&*self.address)
                     );
-                    self.retry(&mut retries, &reason);
+                    self.retry(&mut retries, &reason)?;
                     continue;
                 }
             };
             self.has_answered = true;
-            let stated = stated(response.headers());
+            let stated = Stated::of(response.headers());
             match response.status().as_u16() {
                 200 => {
                     if let Some(Window { remaining: 0, reset_seconds, .. }) = stated.window {
@@ -171,7 +158,7 @@ impl Client {
                     }
                     return Ok(Reply::Answer { body, stated });
                 }
-                413 => return Ok(Reply::TooMany(number(&message(&body)))),
+                413 => return Ok(Reply::TooMany(stated.jobs_per_list)),
                 429 => {
                     waits += 1;
                     let retry_after = retry_after(response.headers(), Timestamp::now());
@@ -185,7 +172,7 @@ impl Client {
                     self.block(seconds);
                 }
                 503 if retries < RETRIES_MAX => {
-                    self.retry(&mut retries, &"503 Service Unavailable");
+                    self.retry(&mut retries, &"503 Service Unavailable")?;
                 }
                 status => bail!(
                     "{} answered {status}{}{}",
@@ -199,22 +186,21 @@ impl Client {
 
     fn send(&self, path: &str, json: Option<&[u8]>) -> Result<Response<Body>, Error> {
         let url = format!("{}{path}", self.address);
-        let key = self.key.as_deref();
         match json {
             Some(json) => {
-                let mut request = self.agent.post(&url).header("content-type", "application/json");
-                if let Some(key) = key {
-                    request = request.header(KEY_HEADER, key);
-                }
-                request.send(json)
+                let request = self.agent.post(&url).header("content-type", "application/json");
+                self.with_key(request).send(json)
             }
-            None => {
-                let mut request = self.agent.get(&url);
-                if let Some(key) = key {
-                    request = request.header(KEY_HEADER, key);
-                }
-                request.call()
-            }
+            None => self.with_key(self.agent.get(&url)).call(),
+        }
+    }
+
+    /// A request with the key, which ends when no patience is left.
+    fn with_key<Any>(&self, request: RequestBuilder<Any>) -> RequestBuilder<Any> {
+        let request = request.config().timeout_global(Some(self.patience.left())).build();
+        match self.key.as_deref() {
+            Some(key) => request.header(KEY_HEADER, key),
+            None => request,
         }
     }
 
@@ -225,8 +211,9 @@ impl Client {
     }
 
     /// Waits for the rate limit, and says so the first time.
-    fn wait(&mut self, until: Instant) {
+    fn wait(&mut self, until: Instant) -> anyhow::Result<()> {
         let wait = until.saturating_duration_since(Instant::now());
+        self.check_patience(wait)?;
         if !std::mem::replace(&mut self.has_waited, true) {
             terminal::note(&format_args!(
                 "{}: waiting {:.0} s for its rate limit, and again whenever it is reached",
@@ -234,18 +221,57 @@ impl Client {
                 wait.as_secs_f64()
             ));
         }
-        thread::sleep(wait);
+        self.sleep(wait);
+        Ok(())
     }
 
     /// Waits before a request is sent again, longer each time.
-    fn retry(&self, retries: &mut u32, reason: &dyn Display) {
+    fn retry(&mut self, retries: &mut u32, reason: &dyn Display) -> anyhow::Result<()> {
         let seconds = 1_u64 << *retries;
+        self.check_patience(Duration::from_secs(seconds))?;
         *retries += 1;
         terminal::note(&format_args!(
             "{}: {reason}; asking again in {seconds} s ({retries} of {RETRIES_MAX})",
             escaped(&*self.address)
         ));
-        thread::sleep(Duration::from_secs(seconds));
+        self.sleep(Duration::from_secs(seconds));
+        Ok(())
+    }
+
+    /// Refuses a wait that would not end before the patience with the server does.
+    fn check_patience(&self, wait: Duration) -> anyhow::Result<()> {
+        if wait < self.patience.left() { Ok(()) } else { Err(self.out_of_patience()) }
+    }
+
+    fn sleep(&mut self, time: Duration) {
+        let start = Instant::now();
+        thread::sleep(time);
+        self.patience.spend(start);
+    }
+
+    fn out_of_patience(&self) -> anyhow::Error {
+        anyhow!("asking {}: {}", escaped(&*self.address), self.patience.end())
+    }
+
+    /// The reason of a failure, for people.
+    fn reason(&self, error: &Error) -> String {
+        if !self.has_answered
+            && let Some(other) = trust::other_scheme(&self.address, error)
+        {
+            return other;
+        }
+        let silence = self.bounds.silence.as_secs();
+        match error {
+            Error::Io(error) => error.to_string(),
+            Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+                format!("no connection within {} s", CONNECT_TIMEOUT.as_secs())
+            }
+            Error::Timeout(Timeout::SendRequest | Timeout::PerWrite) => {
+                format!("nothing could be sent for {silence} s")
+            }
+            Error::Timeout(_) => format!("nothing came for {silence} s"),
+            other => other.to_string(),
+        }
     }
 }
 
@@ -258,78 +284,20 @@ fn is_broken(error: &Error) -> bool {
 }
 
 /// The body of an answer, and the beginning of any other.
-fn read(response: &mut Response<Body>) -> Result<Vec<u8>, Error> {
-    if response.status() == 200 {
-        if response.body().content_length().is_some_and(|bytes| bytes > ANSWER_BYTES_MAX) {
-            return Err(Error::BodyExceedsLimit(ANSWER_BYTES_MAX));
-        }
-        return response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+fn read(response: &mut Response<Body>, bounds: Bounds) -> Result<Vec<u8>, Error> {
+    let is_answer = response.status() == 200;
+    if is_answer && response.body().content_length().is_some_and(|bytes| bytes > ANSWER_BYTES_MAX) {
+        return Err(Error::BodyExceedsLimit(ANSWER_BYTES_MAX));
     }
+    // One byte more than the most says that there are more.
+    let bytes_max = if is_answer { ANSWER_BYTES_MAX + 1 } else { FAULT_BYTES_MAX };
     let mut body = Vec::new();
-    response.body_mut().as_reader().take(FAULT_BYTES_MAX).read_to_end(&mut body)?;
-    Ok(body)
-}
-
-/// The reason of a failure, for people.
-fn reason(error: &Error) -> String {
-    match error {
-        Error::Io(error) => error.to_string(),
-        Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            format!("no connection within {} s", CONNECT_TIMEOUT.as_secs())
-        }
-        Error::Timeout(Timeout::RecvBody | Timeout::SendBody) => {
-            format!("the exchange took more than {} s", ANSWER_TIMEOUT.as_secs())
-        }
-        Error::Timeout(Timeout::SendRequest | Timeout::PerWrite) => {
-            format!("nothing could be sent for {} s", SILENCE_MAX.as_secs())
-        }
-        Error::Timeout(_) => format!("nothing came for {} s", SILENCE_MAX.as_secs()),
-        other => other.to_string(),
+    let reader = response.body_mut().as_reader().take(bytes_max);
+    Paced::new(reader, bounds).read_to_end(&mut body)?;
+    match is_answer && body.len() as u64 == bytes_max {
+        true => Err(Error::BodyExceedsLimit(ANSWER_BYTES_MAX)),
+        false => Ok(body),
     }
-}
-
-fn stated(headers: &HeaderMap) -> Stated {
-    let count = |name| header(headers, name).and_then(|number| usize::try_from(number).ok());
-    Stated {
-        window: window(headers),
-        jobs_per_list: count("figdex-jobs-per-list"),
-        jobs_per_request: count("figdex-jobs-per-request"),
-    }
-}
-
-fn window(headers: &HeaderMap) -> Option<Window> {
-    let whole = |name| header(headers, name).and_then(|number| u32::try_from(number).ok());
-    Some(Window {
-        limit: whole("ratelimit-limit")?,
-        remaining: whole("ratelimit-remaining")?,
-        reset_seconds: header(headers, "ratelimit-reset")?,
-    })
-}
-
-fn header(headers: &HeaderMap, name: &str) -> Option<u64> {
-    headers.get(name)?.to_str().ok()?.trim().parse().ok()
-}
-
-/// The seconds that a server asks to wait: a number, or the time until a date (RFC 9110, 10.2.3) by
-/// the server's own clock if its answer has one. At least one second.
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
-    let date = |name| {
-        let text = headers.get(name)?.to_str().ok()?;
-        DateTimeParser::new().parse_timestamp(text.trim()).ok()
-    };
-    let seconds = header(headers, "retry-after").or_else(|| {
-        let seconds = date("retry-after")?.as_second() - date("date").unwrap_or(now).as_second();
-        Some(u64::try_from(seconds).unwrap_or(0))
-    });
-    seconds.map(|seconds| seconds.max(1))
-}
-
-/// The number after `at most` in the message of a server, which says how many jobs fit.
-fn number(message: &str) -> Option<usize> {
-    let message = message.to_ascii_lowercase();
-    let (_, rest) = message.rsplit_once("at most ")?;
-    let digits = rest.split(|c: char| !c.is_ascii_digit() && c != ',').next()?.replace(',', "");
-    digits.parse().ok().filter(|number| *number > 0)
 }
 
 /// The error message of an answer, after a colon.
@@ -359,48 +327,6 @@ fn advice(status: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_413_names_the_number_that_fits() {
-        assert_eq!(number("251 jobs were sent; at most 1,000 fit."), Some(1_000));
-        assert_eq!(number("At most 60, and no more than 7 at a time"), Some(60));
-        assert_eq!(number("at most 0"), None);
-        assert_eq!(number("at most a few"), None);
-        // A proxy's, with its version.
-        assert_eq!(number("413 Request Entity Too Large nginx/1.18.0"), None);
-    }
-
-    /// Seconds, and a date by the server's clock or else by that of this machine.
-    #[test]
-    fn a_wait_may_be_a_date() {
-        let now: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
-        let wait = |retry: &str, date: Option<&str>| {
-            let mut headers = HeaderMap::new();
-            headers.insert("retry-after", retry.parse().unwrap());
-            date.map(|date| headers.insert("date", date.parse().unwrap()));
-            retry_after(&headers, now)
-        };
-        const LATER: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
-        assert_eq!(wait("7", None), Some(7));
-        assert_eq!(wait("0", None), Some(1));
-        assert_eq!(wait(LATER, None), Some(37));
-        assert_eq!(wait(LATER, Some("Sun, 06 Nov 1994 08:49:30 GMT")), Some(7));
-        assert_eq!(wait(LATER, Some("Sun, 06 Nov 1994 09:00:00 GMT")), Some(1));
-        assert_eq!(wait(LATER, Some("yesterday")), Some(37));
-        assert_eq!(wait("Fri, 24 Dec 9999 23:59:59 GMT", None), Some(252_617_584_259));
-        for odd in ["soon", "-1", "", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT"] {
-            assert_eq!(wait(odd, None), None, "{odd}");
-        }
-    }
-
-    /// A reason names no layer of the program.
-    #[test]
-    fn reasons_are_plain() {
-        let refused = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
-        assert_eq!(reason(&Error::Io(refused)), "connection refused");
-        assert_eq!(reason(&Error::Timeout(Timeout::RecvResponse)), "nothing came for 60 s");
-        assert_eq!(reason(&Error::Timeout(Timeout::Connect)), "no connection within 10 s");
-    }
 
     #[test]
     fn an_error_is_shown_in_short() {

@@ -4,12 +4,18 @@
 //! | file | what it does |
 //! |---|---|
 //! | `client` | requests: TLS, the key, waiting, trying again |
+//! | `headers` | the figures that the headers of an answer state |
+//! | `patience` | the bounds of the time that a server may take |
 //! | `room` | the number of identifiers that the next request may have |
 //! | `shapes` | the JSON of requests and answers |
 
 mod client;
+mod headers;
+mod patience;
 mod room;
 mod shapes;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 
@@ -19,6 +25,7 @@ use figdex_ingest::terminal;
 use parking_lot::Mutex;
 
 use self::client::{ANSWER_BYTES_MAX, Client, Reply};
+use self::patience::Bounds;
 use self::room::Room;
 use self::shapes::{Answers, RemoteRow, Request, Wanted, answers, bytes, values};
 use super::engine::{Answer, Asked, Engine};
@@ -62,7 +69,7 @@ impl Remote {
             Some(_) => JOBS_COUNTED_AS_ONE_WITH_KEY,
             None => JOBS_COUNTED_AS_ONE,
         };
-        let mut client = Client::new(address, key, flags.ca_file.as_deref())?;
+        let mut client = Client::new(address, key, flags.ca_file.as_deref(), Bounds::COMMAND)?;
         let mut known = Vec::new();
         for property in properties(flags) {
             let path = format!("/v3/mapping/values/{}", property.name());
@@ -164,6 +171,7 @@ impl Engine for Remote {
             let Answers { generation, answers } = answers(&body, jobs.len(), wanted)?;
             room.take(&stated);
             room.answered(answers.len(), jobs.len());
+            client.answered(answers.len());
             connection.note(generation);
             drop(connection);
             kept += answers.iter().map(bytes).sum::<usize>();

@@ -3,7 +3,7 @@
 //! Three things bound it: what a server takes at all, which it states or says in a 413; the rows of
 //! an answer; and the rest of a window of its rate limit.
 
-use super::client::{Stated, Window};
+use super::headers::{Stated, Window};
 
 /// The identifiers of a request, until a server says how many it takes.
 const JOBS_FIRST: usize = 100;
@@ -44,10 +44,11 @@ impl Room {
         });
     }
 
-    /// Takes that the server refused a request with `jobs` identifiers as too large, and names the
-    /// number that it takes, or none. `false` when it takes not even one.
-    pub(super) fn refused(&mut self, jobs: usize, named: Option<usize>) -> bool {
-        self.ceiling = named.filter(|named| *named < jobs).unwrap_or(jobs / 2);
+    /// Takes that the server refused a request with `jobs` identifiers as too large, and states the
+    /// number that it takes, or none. A number that cannot be true is left aside: the next request
+    /// has half as many identifiers. `false` when it takes not even one.
+    pub(super) fn refused(&mut self, jobs: usize, stated: Option<usize>) -> bool {
+        self.ceiling = stated.filter(|stated| (1..jobs).contains(stated)).unwrap_or(jobs / 2);
         self.ceiling > 0
     }
 
@@ -77,7 +78,13 @@ mod tests {
         assert_eq!(room.jobs(), 30);
         room.take(&Stated { jobs_per_list: Some(500), ..Stated::default() });
         assert_eq!(room.jobs(), 30);
+        // A number that cannot be true.
+        for (jobs, stated) in [(30, 0), (30, 30), (30, usize::MAX)] {
+            assert!(room.refused(jobs, Some(stated)));
+            assert_eq!(room.jobs(), 15);
+        }
         assert!(!room.refused(1, None));
+        assert!(!room.refused(1, Some(1)));
     }
 
     /// The figures that a server states count, and those of the contract until it does.

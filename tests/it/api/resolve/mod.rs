@@ -412,6 +412,10 @@ fn limits() {
     let answer = from("192.0.2.3", 251);
     assert_eq!(answer.status, 413);
     assert!(answer.body.contains("has 251 jobs; at most 250 are allowed"), "{}", answer.body);
+    assert_eq!(answer.header("figdex-jobs-per-list"), "250");
+    let answer = from("192.0.2.4", 1_001);
+    assert_eq!((answer.status, answer.header("figdex-jobs-per-list")), (413, "250"));
+    assert!(answer.body.contains("more than 1000 jobs; at most 250 are"), "{}", answer.body);
     let with_key = |jobs| {
         let headers = [JSON, ("x-openfigi-apikey", &*key)];
         server.request("POST", "/resolve", &headers, list(jobs))
@@ -429,6 +433,7 @@ fn limits() {
     let answer = server.post("/resolve", &list(1_001));
     assert_eq!(answer.status, 413, "without rates the number of jobs is bounded all the same");
     assert!(answer.body.contains("more than 1000 jobs; at most 1000 are"), "{}", answer.body);
+    assert_eq!(answer.header("figdex-jobs-per-list"), "1000");
 }
 
 /// contract 17.8: mapping requests of v3 count in the same window.

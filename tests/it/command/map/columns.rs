@@ -130,19 +130,22 @@ fn a_single_column_needs_no_heading() {
     );
 }
 
-/// An empty file has no rows and is not an error.
+/// An empty file has no rows. It is not an error, and a warning says so.
 #[test]
 fn an_empty_file_has_no_rows() {
     let desk = Desk::new();
-    for (input, out) in [
-        ("", ""),
-        ("\n\n", ""),
-        ("a,b\n", "a,b,match,matches,reason,figi\n"),
-        ("isin", "isin,match,matches,reason,figi\n"),
+    let (empty, only_heading) = ("is empty", "has a heading and no rows");
+    for (input, out, what) in [
+        ("", "", empty),
+        ("\n\n", "", empty),
+        ("a,b\n", "a,b,match,matches,reason,figi\n", only_heading),
+        ("isin", "isin,match,matches,reason,figi\n", only_heading),
     ] {
         let mapped = desk.map_file("in.csv", input, &["--fields", "figi", "--report", "r.json"]);
         assert_eq!(mapped.ok(), out, "{input:?}");
         assert_eq!(mapped.sum(), "0 rows = 0 resolved + 0 ambiguous + 0 unknown + 0 invalid");
+        let warning = format!("warning: in.csv {what}: expected a row for each identifier\n");
+        assert!(mapped.said.contains(&warning), "{}", mapped.said);
         assert_eq!(desk.json("r.json")["rows"], 0);
         let mapped = desk.map_from(&["-", "--min-matched", "100%"], input.as_bytes());
         mapped.ok();
@@ -287,7 +290,12 @@ fn mistakes_are_explained() {
     let command = command.current_dir(desk.0.path()).args(["map", "in.csv", "--id", "a"]);
     let (code, _, said) = crate::support::process::run(command);
     assert_eq!(code, Some(1));
-    assert!(said.contains("opening the index at data/index"), "{said}");
+    let missing = "figdex: there is no index at data/index; build one with: figdex-ingest build \
+                   DUMP… --index data/index\n";
+    assert_eq!(said, missing);
+    // A folder without a published generation, as a first build leaves that was killed.
+    std::fs::create_dir_all(desk.path("data/index")).unwrap();
+    assert_eq!(crate::support::process::run(command).2, missing);
     let (code, ..) = crate::support::process::run(command.env("FIGDEX_INDEX", "index"));
     assert_eq!(code, Some(0));
 }

@@ -1,5 +1,6 @@
 //! `figdex map`: every row of a file of identifiers comes out, with the FIGI that is meant.
 
+mod advice;
 mod columns;
 mod containers;
 mod files;

@@ -238,9 +238,13 @@ fn requests_fit_the_limits() {
     assert_eq!(jobs(&bodies), [100, 40, 10, 250, 100]);
     assert!(start.elapsed().as_secs_f64() >= 1.0, "it waits for the next window");
     assert!(mapped.said.contains(": waiting 1 s for its rate limit, "), "{}", mapped.said);
-    // The number that a 413 names.
+    // The number that a 413 states, in its header.
     let server = Server::start(|_, request| match request.body["jobs"].as_array().unwrap().len() {
-        61.. => reply("413 Payload Too Large", "", r#"{"error":"At most 60 jobs fit."}"#),
+        61.. => reply(
+            "413 Payload Too Large",
+            "figdex-jobs-per-list: 60\r\n",
+            r#"{"error":"At most 7 jobs fit."}"#,
+        ),
         _ => unknown(
             request,
             "ratelimit-limit: 6\r\nratelimit-remaining: 6\r\nratelimit-reset: 1\r\n",
@@ -253,6 +257,15 @@ fn requests_fit_the_limits() {
     let (mapped, bodies) = server.map(&rows(3), &[]);
     assert_eq!((mapped.code, jobs(&bodies)), (Some(1), vec![3, 1]));
     assert!(mapped.said.contains("the server takes no request"), "{}", mapped.said);
+    // A number that cannot be true, and a sentence, are left aside.
+    for header in ["0", "3", "-1", "99999999999999999999", "two"] {
+        let server = Server::start(move |_, _| {
+            let header = format!("figdex-jobs-per-list: {header}\r\n");
+            reply("413 Payload Too Large", &header, r#"{"error":"At most 2 jobs fit."}"#)
+        });
+        let (mapped, bodies) = server.map(&rows(3), &[]);
+        assert_eq!((mapped.code, jobs(&bodies)), (Some(1), vec![3, 1]), "{header}");
+    }
     // It is kept for the rest of the run, whatever the answers state.
     let server = Server::start(|_, request| match request.body["jobs"].as_array().unwrap().len() {
         61.. => reply("413 Payload Too Large", "", "<h1>413 nginx/1.18.0</h1>"),
@@ -421,6 +434,64 @@ fn patience_and_its_end() {
         "{}",
         mapped.said
     );
+}
+
+/// A redirect is not followed: the key would reach another server.
+#[test]
+fn redirects_do_not_carry_the_key() {
+    for status in ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"] {
+        let other = Server::start(|_, request| unknown(request, ""));
+        let location = format!("location: {}/resolve\r\n", other.url);
+        let server = Server::start(move |_, _| reply(status, &location, ""));
+        let (mapped, _) = server.map("isin\nUS0378331005\n", &["--key-file", "key.txt"]);
+        assert_eq!(mapped.code, Some(1));
+        let advice = format!("answered {} (name the URL to which it redirects)", &status[..3]);
+        assert!(mapped.said.contains(&advice), "{}", mapped.said);
+        assert_eq!(server.requests.lock().len(), 1);
+        assert_eq!(other.requests.lock().len(), 0, "{status}");
+    }
+}
+
+/// A server that speaks TLS at an `http://` address, and one that does not at `https://`.
+#[test]
+fn the_other_scheme_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = Certificate::new().write_into(folder.path());
+    let flags: Vec<&str> = flags.iter().map(|flag| &**flag).collect();
+    let (plain, with_tls) = (Process::of_one(&[]), Process::of_one(&flags));
+    let closing = Server::start(|_, _| None);
+    let closing = closing.url.strip_prefix("http://").unwrap();
+    let desk = Desk(tempfile::tempdir().unwrap());
+    Certificate::new().write(&desk.path("ca.pem"), &desk.path("key"));
+    let (plain, with_tls) = (plain.address(), with_tls.address());
+    for (url, reason) in [
+        (
+            format!("https://{plain}"),
+            format!("the answer is not TLS; if the server speaks HTTP, name http://{plain}\n"),
+        ),
+        (
+            format!("http://{with_tls}"),
+            format!("the answer is not HTTP; if the server speaks TLS, name https://{with_tls}\n"),
+        ),
+        (
+            format!("http://{closing}"),
+            format!(
+                "the connection was closed without an answer; if the server speaks TLS, name \
+                 https://{closing}\n"
+            ),
+        ),
+    ] {
+        let arguments = ["-", "--url", &url, "--ca-file", "ca.pem"];
+        let mapped = desk.map_from(&arguments, b"isin\nUS0378331005\n");
+        assert_eq!(mapped.code, Some(1));
+        let expected = format!("figdex: asking {url}: {reason}");
+        assert!(mapped.said.ends_with(&expected), "{expected}{}", mapped.said);
+        let mut command = crate::support::process::figdex();
+        let command = command.current_dir(desk.0.path()).args(["ready", &*url]);
+        let (code, _, said) = crate::support::process::run(command.args(["--ca-file", "ca.pem"]));
+        assert_eq!(code, Some(1));
+        assert!(said.contains(&reason), "{said}");
+    }
 }
 
 /// A new generation while the list is mapped is said.

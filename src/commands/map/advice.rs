@@ -1,0 +1,177 @@
+//! The advice about ambiguous rows at the end: the option that would decide them, when one would.
+//! Steps are tried with the first ambiguous identifiers; nothing is chosen by them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use figdex_index::{Field, IdType, Resolution, Status};
+use figdex_ingest::grouped;
+use parking_lot::Mutex;
+
+use super::columns::{Columns, Reading};
+use super::engine::{Answer, Asked, Engine, has_several_readings};
+use super::quoted;
+use super::report::Counts;
+use crate::config::map::{Many, MapFlags};
+
+/// The most identifiers with which steps are tried.
+const TRIED_MAX: usize = 100;
+
+/// The most exchange codes that are listed.
+const CODES_MAX: usize = 6;
+
+/// The first ambiguous identifiers of a run.
+#[derive(Default)]
+pub(super) struct Undecided(Mutex<First>);
+
+#[derive(Default)]
+struct First {
+    /// Identifiers with several rows.
+    listings: Vec<Asked<'static>>,
+    /// The readings of the first text that several readings find.
+    readings: Vec<IdType>,
+}
+
+impl Undecided {
+    /// Keeps an identifier if it is one of the first ambiguous ones.
+    pub(super) fn note(&self, asked: &Asked<'_>, resolution: &Resolution) {
+        if !matches!(resolution.status, Status::Ambiguous(_)) {
+            return;
+        }
+        let mut first = self.0.lock();
+        if has_several_readings(resolution) {
+            if first.readings.is_empty() {
+                first.readings.clone_from(&resolution.id_types);
+            }
+        } else if first.listings.len() < TRIED_MAX {
+            let text = Cow::Owned(asked.text.clone().into_owned());
+            let Asked { reading, narrowing, .. } = *asked;
+            first.listings.push(Asked { text, reading, narrowing });
+        }
+    }
+
+    /// The advice, a line for each kind of ambiguous rows.
+    pub(super) fn advice<E: Engine>(
+        self,
+        engine: &E,
+        flags: &MapFlags,
+        columns: &Columns,
+        counts: &Counts,
+    ) -> Vec<String> {
+        let First { listings, readings } = self.0.into_inner();
+        let mut lines = Vec::new();
+        // With all rows written, nothing has to be decided.
+        let has_listings = !listings.is_empty() && flags.many != Many::All;
+        if has_listings {
+            let rows = of_rows(counts.ambiguous() - counts.with_several_readings());
+            lines.push(format!(
+                "{rows} may mean several listings: {}",
+                step(engine, flags, &listings)
+            ));
+        }
+        let named = columns.identifiers.iter().find(|column| column.reading == Reading::Each);
+        if let ([id_type, ..], Some(column)) = (&*readings, named) {
+            let rows = of_rows(counts.with_several_readings());
+            let column = quoted(&columns.names[column.column]);
+            lines.push(format!(
+                "{rows} may mean several securities, by the ways to read them: --id \
+                 {column}:{} says how the column is read",
+                id_type.name()
+            ));
+        }
+        lines
+    }
+}
+
+fn of_rows(count: u64) -> String {
+    match count {
+        1 => "1 row".to_owned(),
+        count => format!("{} rows", grouped(count)),
+    }
+}
+
+/// The steps that would decide these identifiers, or some of them.
+fn step<E: Engine>(engine: &E, flags: &MapFlags, listings: &[Asked<'_>]) -> String {
+    const STATED: &str = "--prefer says which one is meant, such as --prefer composite --prefer \
+                          'exchCode=US|LN'";
+    const UNDECIDED: &str = "no step that was tried decides; --many all writes all of them";
+    let is_given = |name: &str| flags.prefer.iter().any(|step| step.starts_with(name));
+    let mut steps = flags.prefer.clone();
+    let mut added = Vec::new();
+    let mut decided = 0;
+    if !is_given("composite") {
+        steps.push("composite".to_owned());
+        added.push("--prefer composite".to_owned());
+    }
+    // A server counts questions in its rate limit, so that it is not asked for advice. An index
+    // that fails now has answered all rows: they are worth more than the advice.
+    let Ok(Some(tried)) = engine.try_steps(listings, &steps) else { return STATED.to_owned() };
+    if !added.is_empty() {
+        decided = resolved(&tried);
+    }
+    let mut codes = Vec::new();
+    if decided < listings.len() && !is_given("exchCode=") {
+        codes = codes_of(engine, &tried);
+        if let Some(code) = codes.first() {
+            steps.push(format!("exchCode={code}"));
+            let by_code = engine.try_steps(listings, &steps).ok().flatten();
+            let by_code = by_code.map_or(0, |tried| resolved(&tried));
+            match by_code > decided {
+                true => {
+                    added.push(format!("--prefer {}", quoted(&format!("exchCode={code}"))));
+                    decided = by_code;
+                }
+                false => codes.clear(),
+            }
+        }
+    }
+    if decided == 0 {
+        return UNDECIDED.to_owned();
+    }
+    let mut line = format!("{} would resolve {decided} of ", added.join(" "));
+    line += &match listings.len() {
+        TRIED_MAX => format!("the {TRIED_MAX} that were tried"),
+        count => count.to_string(),
+    };
+    if let [_, others @ ..] = &*codes
+        && !others.is_empty()
+    {
+        let mut listed = others.iter().take(CODES_MAX).cloned().collect::<Vec<_>>().join(", ");
+        if others.len() > CODES_MAX {
+            listed.push_str(" …");
+        }
+        line += &format!("; other exchange codes are {listed}");
+    }
+    line
+}
+
+fn resolved<R>(answers: &[Answer<R>]) -> usize {
+    let statuses = answers.iter().map(|answer| &answer.resolution.status);
+    statuses.filter(|status| matches!(status, Status::Resolved(_))).count()
+}
+
+/// The exchange codes of the candidates, those of most identifiers first.
+fn codes_of<E: Engine>(engine: &E, answers: &[Answer<E::Row>]) -> Vec<String> {
+    let mut codes: Vec<(String, usize)> = Vec::new();
+    let mut places = HashMap::new();
+    for answer in answers {
+        let mut own = Vec::new();
+        for row in &answer.rows {
+            let mut code = Vec::new();
+            if engine.field(row, Field::ExchCode, &mut code) && !own.contains(&code) {
+                own.push(code);
+            }
+        }
+        for code in own {
+            let code = String::from_utf8_lossy(&code).into_owned();
+            let place = *places.entry(code.clone()).or_insert(codes.len());
+            match codes.get_mut(place) {
+                Some((_, count)) => *count += 1,
+                None => codes.push((code, 1)),
+            }
+        }
+    }
+    // A stable sort: among equals the order of a search is kept.
+    codes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    codes.into_iter().map(|(code, _)| code).collect()
+}

@@ -1,0 +1,89 @@
+//! The figures that the headers of an answer state.
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+use ureq::http::HeaderMap;
+
+/// The window of a rate limit (contract 14.12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Window {
+    pub(super) limit: u32,
+    pub(super) remaining: u32,
+    pub(super) reset_seconds: u64,
+}
+
+/// The figures that the headers of an answer state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stated {
+    /// `None` for a server without rate limits.
+    pub(super) window: Option<Window>,
+    /// The identifiers that a list may have, and those that count as one request (contract 17.8).
+    pub(super) jobs_per_list: Option<usize>,
+    pub(super) jobs_per_request: Option<usize>,
+}
+
+impl Stated {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let count = |name| header(headers, name).and_then(|number| usize::try_from(number).ok());
+        Self {
+            window: window(headers),
+            jobs_per_list: count("figdex-jobs-per-list"),
+            jobs_per_request: count("figdex-jobs-per-request"),
+        }
+    }
+}
+
+fn window(headers: &HeaderMap) -> Option<Window> {
+    let whole = |name| header(headers, name).and_then(|number| u32::try_from(number).ok());
+    Some(Window {
+        limit: whole("ratelimit-limit")?,
+        remaining: whole("ratelimit-remaining")?,
+        reset_seconds: header(headers, "ratelimit-reset")?,
+    })
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+/// The seconds that a server asks to wait: a number, or the time until a date (RFC 9110, 10.2.3) by
+/// the server's own clock if its answer has one. At least one second.
+pub(super) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+    let date = |name| {
+        let text = headers.get(name)?.to_str().ok()?;
+        DateTimeParser::new().parse_timestamp(text.trim()).ok()
+    };
+    let seconds = header(headers, "retry-after").or_else(|| {
+        let seconds = date("retry-after")?.as_second() - date("date").unwrap_or(now).as_second();
+        Some(u64::try_from(seconds).unwrap_or(0))
+    });
+    seconds.map(|seconds| seconds.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds, and a date by the server's clock or else by that of this machine.
+    #[test]
+    fn a_wait_may_be_a_date() {
+        let now: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
+        let wait = |retry: &str, date: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", retry.parse().unwrap());
+            date.map(|date| headers.insert("date", date.parse().unwrap()));
+            retry_after(&headers, now)
+        };
+        const LATER: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(wait("7", None), Some(7));
+        assert_eq!(wait("0", None), Some(1));
+        assert_eq!(wait(LATER, None), Some(37));
+        assert_eq!(wait(LATER, Some("Sun, 06 Nov 1994 08:49:30 GMT")), Some(7));
+        assert_eq!(wait(LATER, Some("Sun, 06 Nov 1994 09:00:00 GMT")), Some(1));
+        assert_eq!(wait(LATER, Some("yesterday")), Some(37));
+        assert_eq!(wait("Fri, 24 Dec 9999 23:59:59 GMT", None), Some(252_617_584_259));
+        for odd in ["soon", "-1", "", "1.5", "Sun, 99 Nov 1994 08:49:37 GMT"] {
+            assert_eq!(wait(odd, None), None, "{odd}");
+        }
+    }
+}
