@@ -44,7 +44,7 @@ impl Peer {
 }
 
 /// A caller, whose requests count against the same limits (contract 14.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Caller {
     /// The holder of a valid key, at any address.
     Key(KeyId),
@@ -86,6 +86,12 @@ impl Caller {
         Some(Ipv6Addr::from_bits(address.to_bits() & !(u128::MAX >> WIDE_NETWORK_BITS)))
     }
 
+    /// The caller with whom it shares the turns for heavy work: everyone in a wide IPv6 network is
+    /// one, since a subscriber may have that many addresses.
+    pub(crate) fn of_turns(self) -> Self {
+        self.wide_network().map_or(self, |network| Self::Address(network.into()))
+    }
+
     /// Whether the caller has a key.
     pub fn has_key(self) -> bool {
         matches!(self, Self::Key(_))
@@ -97,7 +103,7 @@ pub(crate) type Digest = [u8; 32];
 
 /// An identifier of a valid key, from which the key cannot be found: the first 64 bits of its
 /// hash. Two random keys do not share them in practice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 
 impl KeyId {

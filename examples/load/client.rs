@@ -4,11 +4,11 @@
 //! It understands only as much of HTTP/1.1 as these servers use: its own cost is on both sides of a
 //! ratio and moves the ratio towards 1.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context as _, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 
 /// The initial size of a connection's buffer; larger answers make it grow.
@@ -43,9 +43,32 @@ pub(crate) fn get(path: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nhost: figdex\r\n\r\n").into_bytes()
 }
 
+/// The same request with further lines in its head.
+pub(crate) fn headed(request: &[u8], lines: &str) -> Vec<u8> {
+    let line = request.windows(2).position(|bytes| bytes == b"\r\n").map_or(0, |end| end + 2);
+    [&request[..line], lines.as_bytes(), &request[line..]].concat()
+}
+
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(address).await.context("connecting to the server")?;
+        Self::over(TcpStream::connect(address).await.context("connecting to the server")?)
+    }
+
+    /// As [`Connection::open`], from an address of this machine.
+    pub(crate) async fn open_from(from: Ipv4Addr, address: SocketAddr) -> anyhow::Result<Self> {
+        Self::over(Self::stream_from(from, address).await?)
+    }
+
+    pub(crate) async fn stream_from(
+        from: Ipv4Addr,
+        address: SocketAddr,
+    ) -> anyhow::Result<TcpStream> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((from, 0).into()).with_context(|| format!("connecting from {from}"))?;
+        socket.connect(address).await.context("connecting to the server")
+    }
+
+    fn over(stream: TcpStream) -> anyhow::Result<Self> {
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: vec![0; BUFFER_BYTES] })
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --profile dist --example load
 //! cargo run --profile dist --example load -- engine
+//! cargo run --profile dist --example load -- fair
 //! cargo run --profile dist --example load -- scale --sizes 1,10
 //! cargo run --profile dist --example load -- soak --server target/dist/figdex
 //! ```
@@ -10,7 +11,8 @@
 //! two sides that take turns in one run: Figdex and **the floor**, a server on the same stack that
 //! reads the same requests and answers a constant body of the same length, or two kinds of
 //! requests. `mixes.toml` has these cases and the bounds of their ratios. `engine` compares
-//! building and counting with tantivy alone, without HTTP (`engine/`). `scale` measures the cost of
+//! building and counting with tantivy alone, without HTTP (`engine/`). `fair` has an attacker beside
+//! quiet callers (`fair.rs`). `scale` measures the cost of
 //! a larger index (`scale/`), and `soak` checks that memory and latency stay stable (`soak/`).
 //!
 //! The requests are made from the index itself (`sample.rs`, `questions.rs`) and sent by a cheap
@@ -20,6 +22,7 @@
 mod client;
 mod drive;
 mod engine;
+mod fair;
 mod mixes;
 mod process;
 mod promises;
@@ -67,6 +70,11 @@ struct Flags {
 enum Command {
     /// Compare building and counting with tantivy alone
     Engine(EngineFlags),
+    /// Measure what one caller with much heavy work costs others
+    ///
+    /// Eight quiet callers send a fifth of what the machine can do, without an attacker and beside
+    /// it in turns. Fails when one of them gets a 503.
+    Fair(FairFlags),
     /// Measure the cost of a larger index: build, size, opening, memory, answers
     ///
     /// Generates and builds an index of each size, serves it in a separate process, sends
@@ -118,6 +126,24 @@ struct EngineFlags {
     /// Number of turns of each side
     #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
     rounds: usize,
+}
+
+#[derive(Args)]
+struct FairFlags {
+    /// Measure this index instead of building one
+    #[arg(long, value_name = "DIR", conflicts_with = "instruments")]
+    index: Option<PathBuf>,
+    /// Build an index of this many generated instruments, and remove it at the end
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    instruments: u64,
+    /// Number of pairs of blocks
+    #[arg(long, value_name = "N", default_value = "5", value_parser = at_least_one)]
+    rounds: usize,
+    /// Length of a block
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    seconds: Duration,
+    #[command(flatten)]
+    common: CommonFlags,
 }
 
 #[derive(Args)]
@@ -206,6 +232,7 @@ fn main() -> ExitCode {
     let result = match &flags.command {
         None => promises::run(&flags.promises),
         Some(Command::Engine(flags)) => engine::run(flags),
+        Some(Command::Fair(flags)) => fair::run(flags),
         Some(Command::Scale(flags)) => scale::run(flags),
         Some(Command::Soak(flags)) => soak::run(flags),
         Some(Command::Serve { index }) => scale::child::serve(index),

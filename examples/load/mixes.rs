@@ -21,6 +21,18 @@ pub(crate) struct Mixes {
     pub(crate) kinds: Vec<Kind>,
     #[serde(rename = "soak", default)]
     pub(crate) streams: Vec<Stream>,
+    /// The requests of the quiet callers of `fair`.
+    #[serde(default)]
+    pub(crate) fair: Vec<Fair>,
+    /// The identifiers of the lists of its attacker.
+    pub(crate) dear: Option<Ask>,
+}
+
+/// A kind of request of the quiet callers of `fair`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Fair {
+    pub(crate) ask: Ask,
 }
 
 /// Two sides that take turns.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bytes::Bytes;
+use figdex::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::{ConnectionBounds, Observer, State, serve, service};
 use figdex_index::Catalogue;
@@ -64,12 +65,17 @@ impl Host {
 
 /// The service of Figdex over this catalogue.
 pub(crate) fn figdex(catalogue: Catalogue) -> Service {
+    figdex_with(catalogue, Arc::default())
+}
+
+/// As [`figdex`], with these keys.
+pub(crate) fn figdex_with(catalogue: Catalogue, keys: Arc<KeyRing>) -> Service {
     let settings = Settings {
         jobs_per_request: JOBS_PER_REQUEST,
         jobs_per_request_with_key: JOBS_PER_REQUEST,
         ..Settings::default()
     };
-    let state = Arc::new(State::new(catalogue, settings));
+    let state = Arc::new(State::new(catalogue, settings).with_keys(keys));
     (service(state.clone()), state.observer())
 }
 

@@ -121,7 +121,7 @@ pub use crate::instrument::importance::Importance;
 pub use crate::instrument::level::{Level, Levels};
 pub use crate::instrument::vocabulary::{Known, Property, Vocabulary};
 pub use crate::instrument::{Change, EQUITY, Instrument};
-pub use crate::meter::{INLINE_UNITS_MAX, Meter, Stop, TakesMore};
+pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};
 pub use crate::part::rows::{Field, FieldValue, Row, Text};
 pub use crate::printable::{Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain};
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};

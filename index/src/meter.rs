@@ -4,17 +4,22 @@
 //!
 //! A unit is about ten nanoseconds of a release build whose index is in memory. A list of
 //! known length is charged before it is read.
+//!
+//! A meter is also the place where long work stops for others: the meter of a task in a [`Turn`]
+//! reports the work to it several times in a slice, and the turn may keep the task waiting there.
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most units of an answer that is computed on a thread which serves all connections:
 /// a quarter of a millisecond.
 pub const INLINE_UNITS_MAX: u64 = 25_600;
 
-/// The units between two checks of the stop flag: about two thirds of a millisecond.
-const SLICE_UNITS: u64 = 1 << 16;
+/// The most units of a slice, after which a task returns to the queue of its pool: 20 ms.
+pub const SLICE_UNITS: u64 = 2_000_000;
+
+/// The units between two reports to the turn: about two thirds of a millisecond.
+const REPORT_UNITS: u64 = 1 << 16;
 
 /// The items of a list that are charged together.
 const CHARGED_ITEMS: usize = 64;
@@ -24,34 +29,29 @@ const CHARGED_ITEMS: usize = 64;
 #[error("the answer takes more work than is allowed")]
 pub struct TakesMore;
 
-/// A flag that ends the work on an answer whose caller has gone.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
+/// The turn of a task that does heavy work on a thread of a pool.
+pub trait Turn: Send + Sync {
+    /// Takes a report of work that was done, in units. It may return late: when the turn is needed
+    /// elsewhere, the task waits here until it has a turn again.
+    fn report(&self, units: u64);
 
-impl Stop {
-    /// Ends the work at its next check of the flag.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the work should end.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
+    /// Whether the work should end, because its caller has gone.
+    fn is_over(&self) -> bool;
 }
 
 /// A count of the work that one answer may still take, in units.
-#[derive(Debug)]
 pub struct Meter {
     units_max: u64,
-    /// The units that may be charged before the flag is checked again.
+    /// The units that may be charged before the next report.
     unchecked: Cell<u64>,
     /// The units left after those.
     reserve: Cell<u64>,
+    /// The units that the turn knows of.
+    reported: Cell<u64>,
     is_over: Cell<bool>,
     /// Whether [`Meter::within`] was asked for more units than the whole had left.
     is_short: bool,
-    stop: Option<Stop>,
+    turn: Option<Arc<dyn Turn>>,
 }
 
 impl Meter {
@@ -70,26 +70,27 @@ impl Meter {
         Self::of(u64::MAX)
     }
 
-    /// A meter that allows any work until the flag is set.
-    pub fn until(stop: Stop) -> Self {
-        Self::new(u64::MAX, Some(stop))
+    /// A meter that allows any work until its turn is over.
+    pub fn in_turn(turn: Arc<dyn Turn>) -> Self {
+        Self::new(u64::MAX, Some(turn))
     }
 
-    fn new(units_max: u64, stop: Option<Stop>) -> Self {
+    fn new(units_max: u64, turn: Option<Arc<dyn Turn>>) -> Self {
         Self {
             units_max,
             unchecked: Cell::new(0),
             reserve: Cell::new(units_max),
+            reported: Cell::new(0),
             is_over: Cell::new(false),
             is_short: false,
-            stop,
+            turn,
         }
     }
 
     /// A meter for a piece of the work, which may take at most `units_max` units. When the
     /// piece is done, [`Meter::absorb`] charges its work.
     pub(crate) fn within(&self, units_max: u64) -> Self {
-        let piece = Self::new(units_max.min(self.left()), self.stop.clone());
+        let piece = Self::new(units_max.min(self.left()), self.turn.clone());
         Self { is_short: units_max > piece.units_max, ..piece }
     }
 
@@ -99,6 +100,8 @@ impl Meter {
     /// As [`Meter::charge`], and when the piece ended because the whole had too few units
     /// left, rather than because it reached its bound.
     pub(crate) fn absorb(&self, piece: &Self) -> Result<(), TakesMore> {
+        // The piece has reported this to the turn already.
+        self.reported.set(self.reported.get() + piece.reported.get());
         self.charge(piece.spent())?;
         if piece.is_over.get() && piece.is_short { self.end() } else { self.check() }
     }
@@ -106,8 +109,8 @@ impl Meter {
     /// Charges work that is about to be done.
     ///
     /// # Errors
-    /// [`TakesMore`] when fewer units are left, or the stop flag is set; from then on
-    /// every charge is refused.
+    /// [`TakesMore`] when fewer units are left, or the turn is over; from then on every charge is
+    /// refused.
     #[inline]
     pub fn charge(&self, units: u64) -> Result<(), TakesMore> {
         match self.unchecked.get().checked_sub(units) {
@@ -121,9 +124,12 @@ impl Meter {
 
     #[cold]
     fn refill(&self, units: u64) -> Result<(), TakesMore> {
+        if let Some(turn) = &self.turn {
+            turn.report(self.unreported());
+        }
         self.check()?;
         let Some(rest) = self.left().checked_sub(units) else { return self.end() };
-        let unchecked = rest.min(SLICE_UNITS);
+        let unchecked = rest.min(REPORT_UNITS);
         self.unchecked.set(unchecked);
         self.reserve.set(rest - unchecked);
         Ok(())
@@ -144,7 +150,7 @@ impl Meter {
     /// # Errors
     /// As [`Meter::charge`].
     pub fn check(&self) -> Result<(), TakesMore> {
-        if self.is_over.get() || self.stop.as_ref().is_some_and(Stop::is_set) {
+        if self.is_over.get() || self.turn.as_ref().is_some_and(|turn| turn.is_over()) {
             return self.end();
         }
         Ok(())
@@ -153,6 +159,13 @@ impl Meter {
     /// The units charged so far.
     pub fn spent(&self) -> u64 {
         self.units_max - self.left()
+    }
+
+    /// The units charged since the last report, which count as reported from now on.
+    pub fn unreported(&self) -> u64 {
+        let units = self.spent().saturating_sub(self.reported.get());
+        self.reported.set(self.reported.get() + units);
+        units
     }
 
     /// The units that may still be charged.
@@ -198,6 +211,8 @@ impl<I: ExactSizeIterator> Iterator for Metered<'_, I> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
     use super::*;
 
     #[test]
@@ -218,16 +233,52 @@ mod tests {
         assert_eq!((meter.spent(), meter.check()), (0, Err(TakesMore)));
     }
 
+    /// A turn that takes each report at once.
+    #[derive(Default)]
+    struct Reports {
+        units: AtomicU64,
+        is_over: AtomicBool,
+    }
+
+    impl Turn for Reports {
+        fn report(&self, units: u64) {
+            self.units.fetch_add(units, Ordering::Relaxed);
+        }
+
+        fn is_over(&self) -> bool {
+            self.is_over.load(Ordering::Relaxed)
+        }
+    }
+
     #[test]
-    fn a_set_flag_ends_work_within_a_slice() {
-        let stop = Stop::default();
-        let meter = Meter::until(stop.clone());
+    fn work_ends_soon_after_its_turn() {
+        let turn = Arc::new(Reports::default());
+        let meter = Meter::in_turn(turn.clone());
         assert_eq!(meter.charge(1), Ok(()));
-        stop.set();
+        turn.is_over.store(true, Ordering::Relaxed);
         assert_eq!(meter.check(), Err(TakesMore));
-        let meter = Meter::until(Stop::default());
-        meter.stop.as_ref().unwrap().set();
-        assert!(meter.each(0..10 * SLICE_UNITS as usize, 1).count() == 0);
+        let meter = Meter::in_turn(turn);
+        assert!(meter.each(0..10 * REPORT_UNITS as usize, 1).count() == 0);
+    }
+
+    /// All work is reported once, that of pieces too, and often enough for a slice.
+    #[test]
+    fn work_is_reported_to_the_turn() {
+        let turn = Arc::new(Reports::default());
+        let reported = || turn.units.load(Ordering::Relaxed);
+        let meter = Meter::in_turn(turn.clone());
+        for charged in 0..1_000_000 {
+            assert!(charged - reported() <= REPORT_UNITS + 1);
+            assert_eq!(meter.charge(1), Ok(()));
+        }
+        let piece = meter.within(500_000);
+        while piece.charge(7).is_ok() {}
+        assert!(reported() >= 1_000_000, "a piece reports its work");
+        assert_eq!(meter.absorb(&piece), Ok(()));
+        assert_eq!(meter.charge(10 * SLICE_UNITS), Ok(()));
+        let rest = meter.unreported();
+        assert_eq!(reported() + rest, meter.spent());
+        assert_eq!(meter.unreported(), 0);
     }
 
     #[test]

@@ -2,3 +2,4 @@
 
 pub(crate) mod budget;
 pub(crate) mod pool;
+mod queue;

@@ -1,15 +1,20 @@
 //! Pools of threads for heavy work, apart from the threads that serve connections. Each pool bounds
-//! the number of tasks that run at a time, and the time that a task waits (engine 8). The contract
-//! and the metrics call a thread of a pool a *turn*.
+//! the number of tasks that run at a time, and the time that a task waits until it begins. The
+//! contract and the metrics call a thread of a pool a *turn*. A task that has begun keeps its
+//! progress but not its turn: it gives it up to another caller whenever the queue of the pool says
+//! so (engine 8).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use figdex_index::{Meter, Stop};
-use tokio::sync::Semaphore;
+use figdex_index::{Meter, SLICE_UNITS, Turn};
+use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::oneshot;
 
+use super::queue::{Counts, Queue, Ticket};
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::request;
 
@@ -30,11 +35,17 @@ pub(crate) struct Pools {
 
 /// A number of threads for heavy work.
 pub(crate) struct Pool {
-    free: Arc<Semaphore>,
+    shared: Arc<Shared>,
     threads: usize,
     timeout: Duration,
-    queued: AtomicU64,
     refused: AtomicU64,
+}
+
+/// The queue of a pool, for its tasks.
+struct Shared {
+    queue: Mutex<Queue<oneshot::Sender<()>>>,
+    /// Whether a task waits, so that a task which runs alone need not lock the queue.
+    is_contended: AtomicBool,
 }
 
 /// The load of a pool.
@@ -44,7 +55,9 @@ pub(crate) struct Load {
     pub(crate) threads: u64,
     /// The number of tasks that run.
     pub(crate) running: u64,
-    /// The number of tasks that wait for a thread.
+    /// The number of tasks that have begun and wait for their next slice.
+    pub(crate) paused: u64,
+    /// The number of tasks that wait for a thread to begin.
     pub(crate) queued: u64,
     /// The number of tasks so far that did not get a thread in time.
     pub(crate) refused: u64,
@@ -61,64 +74,76 @@ impl Pools {
             [threads, threads, 1, 1, 1].map(|threads| Pool::new(threads, timeout));
         Self { answers, packing, metrics, schema, instruments }
     }
+
+    /// The most threads that tasks of all pools hold at a time, running or paused.
+    pub(crate) fn threads_max(threads: Option<usize>) -> usize {
+        let Self { answers, packing, metrics, schema, instruments } =
+            Self::new(threads, Duration::ZERO);
+        let pools = [answers, packing, metrics, schema, instruments];
+        pools.iter().map(|pool| Queue::<()>::started_max(pool.threads)).sum()
+    }
 }
 
 impl Pool {
     fn new(threads: usize, timeout: Duration) -> Self {
-        Self {
-            free: Arc::new(Semaphore::new(threads)),
-            threads,
-            timeout,
-            queued: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-        }
+        let (queue, is_contended) = (Mutex::new(Queue::new(threads)), AtomicBool::new(false));
+        let shared = Arc::new(Shared { queue, is_contended });
+        Self { shared, threads, timeout, refused: AtomicU64::new(0) }
     }
 
     /// The current load.
     pub(crate) fn load(&self) -> Load {
-        let running = self.threads.saturating_sub(self.free.available_permits());
+        let Counts { running, paused, queued } = self.shared.queue.lock().counts();
         Load {
             threads: self.threads as u64,
             running: running as u64,
-            queued: self.queued.load(Ordering::Relaxed),
+            paused: paused as u64,
+            queued: queued as u64,
             refused: self.refused.load(Ordering::Relaxed),
         }
     }
 
-    /// Runs a task on a thread of the pool. A panic of the task continues in the caller. When the
-    /// caller is dropped, a task that has begun runs on and keeps its thread.
+    /// Runs a task on a thread of the pool. It is for short tasks: it keeps its turn until it ends,
+    /// also when its caller is dropped. A panic of the task continues in the caller.
     ///
     /// # Errors
-    /// [`ApiError::Unavailable`] when no thread is free in time.
+    /// [`ApiError::Unavailable`] when the task has no turn in time.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        caller: Caller,
         task: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.run_metered(|_| task()).await
+        self.run_metered(caller, |_| task()).await
     }
 
-    /// As [`Pool::run`], with a meter that stops the task when the caller is dropped.
+    /// As [`Pool::run`], for a task that may be long, with a meter. There the task gives its turn up
+    /// when another caller should have one, and waits for the next, as long as that takes. The meter
+    /// stops the task when the caller is dropped.
     ///
     /// # Errors
     /// As [`Pool::run`].
     pub(crate) async fn run_metered<T: Send + 'static>(
         &self,
+        caller: Caller,
         task: impl FnOnce(&Meter) -> T + Send + 'static,
     ) -> Result<T, ApiError> {
-        let thread = {
-            let _queued = Queued::new(&self.queued);
-            tokio::time::timeout(self.timeout, self.free.clone().acquire_owned()).await
-        };
-        let Ok(Ok(thread)) = thread else {
+        let (started, in_turn) = self.shared.clone().enter(caller.of_turns());
+        let _caller = StopOnDrop(started.clone());
+        // The turn is free when the task ends, not when its caller is dropped.
+        let turn = EndOnDrop(started);
+        if !matches!(tokio::time::timeout(self.timeout, in_turn).await, Ok(Ok(()))) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(ApiError::Unavailable);
-        };
-        let stop = Stop::default();
-        let _caller = StopOnDrop(stop.clone());
+        }
         let task = tokio::task::spawn_blocking(request::carried(move || {
-            // The thread is free when the task ends, not when its caller is dropped.
-            let _thread = thread;
-            (!stop.is_set()).then(|| task(&Meter::until(stop)))
+            let EndOnDrop(started) = &turn;
+            if started.is_over() {
+                return None;
+            }
+            let meter = Meter::in_turn(started.clone());
+            let done = task(&meter);
+            started.report_end(meter.unreported());
+            Some(done)
         }));
         match task.await {
             Ok(done) => done.ok_or(ApiError::Unavailable),
@@ -128,28 +153,95 @@ impl Pool {
     }
 }
 
-/// Stops a task when its caller is dropped, and this with it.
-struct StopOnDrop(Stop);
+impl Shared {
+    /// Adds a task. Also returns what waits for its first turn.
+    fn enter(self: Arc<Self>, caller: Caller) -> (Arc<Task>, oneshot::Receiver<()>) {
+        let (wake, woken) = oneshot::channel();
+        let mut queue = self.queue.lock();
+        let ticket = queue.enter(caller, wake);
+        self.grant(queue);
+        let (is_over, unreported) = (AtomicBool::new(false), AtomicU64::new(0));
+        (Arc::new(Task { shared: self, caller, ticket, is_over, unreported }), woken)
+    }
+
+    /// Gives free turns to the next tasks.
+    fn grant(&self, mut queue: MutexGuard<'_, Queue<oneshot::Sender<()>>>) {
+        while let Some(wake) = queue.grant() {
+            // A task whose caller is being dropped will leave the queue.
+            wake.send(()).ok();
+        }
+        self.is_contended.store(queue.is_contended(), Ordering::Relaxed);
+    }
+}
+
+/// A task in the queue of its pool.
+struct Task {
+    shared: Arc<Shared>,
+    caller: Caller,
+    ticket: Ticket,
+    is_over: AtomicBool,
+    /// The units that the queue does not know of yet.
+    unreported: AtomicU64,
+}
+
+impl Task {
+    fn report_end(&self, units: u64) {
+        let units = self.unreported.swap(0, Ordering::Relaxed) + units;
+        self.shared.queue.lock().report(self.caller, units);
+    }
+}
+
+impl Turn for Task {
+    fn report(&self, units: u64) {
+        let units = self.unreported.load(Ordering::Relaxed) + units;
+        // Only the task's own thread reports.
+        self.unreported.store(units, Ordering::Relaxed);
+        if units < SLICE_UNITS && !self.shared.is_contended.load(Ordering::Relaxed) {
+            return;
+        }
+        self.unreported.store(0, Ordering::Relaxed);
+        let woken = {
+            let mut queue = self.shared.queue.lock();
+            if !queue.report(self.caller, units) || self.is_over() {
+                return;
+            }
+            let (wake, woken) = oneshot::channel();
+            queue.pause(self.caller, self.ticket, wake);
+            self.shared.grant(queue);
+            woken
+        };
+        // An error says that the caller is gone, and the meter finds that out next.
+        woken.blocking_recv().ok();
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+/// Ends a task when its caller is dropped: at once when it waits, else at its next check.
+struct StopOnDrop(Arc<Task>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.set();
+        let Task { shared, caller, ticket, is_over, .. } = &*self.0;
+        // Under the lock, or the task could pause after this.
+        let mut queue = shared.queue.lock();
+        is_over.store(true, Ordering::Relaxed);
+        queue.leave(*caller, *ticket);
+        shared.grant(queue);
     }
 }
 
-/// A task that waits for a thread; it is counted until this is dropped.
-struct Queued<'a>(&'a AtomicU64);
+/// Takes a task that has ended out of the queue, and gives its turn to the next one.
+struct EndOnDrop(Arc<Task>);
 
-impl<'a> Queued<'a> {
-    fn new(count: &'a AtomicU64) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for Queued<'_> {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let Task { shared, caller, ticket, .. } = &*self.0;
+        let mut queue = shared.queue.lock();
+        queue.end(*caller, *ticket);
+        shared.grant(queue);
     }
 }
 
@@ -162,6 +254,8 @@ mod tests {
 
     use super::*;
 
+    const ONE: Caller = Caller::Socket;
+
     /// contract 13.14: a 503 after the timeout, and an answer again when the thread is free. A panic
     /// frees it too.
     #[tokio::test]
@@ -172,7 +266,7 @@ mod tests {
         let long = tokio::spawn({
             let pool = pool.clone();
             async move {
-                pool.run(move || {
+                pool.run(ONE, move || {
                     begin.send(()).unwrap();
                     released.recv().unwrap();
                     1
@@ -181,18 +275,19 @@ mod tests {
             }
         });
         tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
-        let load = |running, queued, refused| Load { threads: 1, running, queued, refused };
+        let load =
+            |running, queued, refused| Load { threads: 1, running, paused: 0, queued, refused };
         assert_eq!(pool.load(), load(1, 0, 0));
-        let mut second = std::pin::pin!(pool.run(|| 2));
+        let mut second = std::pin::pin!(pool.run(ONE, || 2));
         assert!(second.as_mut().now_or_never().is_none());
         assert_eq!(pool.load(), load(1, 1, 0));
         assert_eq!(second.await, Err(ApiError::Unavailable));
         assert_eq!(pool.load(), load(1, 0, 1));
         release.send(()).unwrap();
         assert_eq!(long.await.unwrap(), Ok(1));
-        let panic = AssertUnwindSafe(pool.run(|| panic!("a test's"))).catch_unwind().await;
+        let panic = AssertUnwindSafe(pool.run(ONE, || panic!("a test's"))).catch_unwind().await;
         assert!(panic.is_err());
-        assert_eq!(pool.run(|| 3).await, Ok(3));
+        assert_eq!(pool.run(ONE, || 3).await, Ok(3));
         assert_eq!(pool.load(), load(0, 0, 1));
     }
 
@@ -203,7 +298,7 @@ mod tests {
         let pool = Pool::new(1, Duration::from_millis(20));
         let (release, released) = mpsc::channel::<()>();
         let (begin, begun) = mpsc::channel();
-        let mut held = Box::pin(pool.run(move || {
+        let mut held = Box::pin(pool.run(ONE, move || {
             begin.send(()).unwrap();
             released.recv()
         }));
@@ -211,9 +306,9 @@ mod tests {
         begun.recv().unwrap();
         drop(held);
         assert_eq!(pool.load().running, 1);
-        assert_eq!(pool.run(|| 2).await, Err(ApiError::Unavailable));
+        assert_eq!(pool.run(ONE, || 2).await, Err(ApiError::Unavailable));
         drop(release);
-        while pool.run(|| 3).await != Ok(3) {}
+        while pool.run(ONE, || 3).await != Ok(3) {}
     }
 
     /// A metered task ends when its caller is dropped, and the next task gets its thread. This one
@@ -222,14 +317,14 @@ mod tests {
     async fn a_metered_task_ends_with_its_caller() {
         let pool = Pool::new(1, Duration::from_secs(60));
         let (begin, begun) = mpsc::channel();
-        let mut endless = Box::pin(pool.run_metered(move |meter| {
+        let mut endless = Box::pin(pool.run_metered(ONE, move |meter| {
             begin.send(()).unwrap();
             while meter.charge(1).is_ok() {}
         }));
         assert!(endless.as_mut().now_or_never().is_none());
         begun.recv().unwrap();
         drop(endless);
-        assert_eq!(pool.run(|| 2).await, Ok(2));
+        assert_eq!(pool.run(ONE, || 2).await, Ok(2));
         assert_eq!(pool.load().refused, 0);
     }
 
@@ -238,14 +333,75 @@ mod tests {
     async fn a_waiting_task_ends_with_its_caller() {
         let pool = Pool::new(1, Duration::from_secs(60));
         let (release, released) = mpsc::channel::<()>();
-        let mut first = Box::pin(pool.run(move || released.recv()));
+        let mut first = Box::pin(pool.run(ONE, move || released.recv()));
         assert!(first.as_mut().now_or_never().is_none());
         let (begin, begun) = mpsc::channel();
-        assert!(pool.run(move || begin.send(())).now_or_never().is_none());
+        assert!(pool.run(ONE, move || begin.send(())).now_or_never().is_none());
         assert_eq!(pool.load().queued, 0);
         drop(release);
         assert!(first.await.is_ok());
-        assert_eq!(pool.run(|| 3).await, Ok(3));
+        assert_eq!(pool.run(ONE, || 3).await, Ok(3));
         assert!(begun.try_recv().is_err());
+    }
+
+    /// engine 8: a task gives its turn up to another caller, however long it runs, and goes on
+    /// afterwards. The first one here ends only when the second has ended.
+    #[tokio::test]
+    async fn two_callers_share_a_thread() {
+        let pool = Pool::new(1, Duration::from_secs(60));
+        let (begin, begun) = mpsc::channel();
+        let (end, ended) = mpsc::channel::<()>();
+        let mut first = Box::pin(pool.run_metered(ONE, move |meter| {
+            begin.send(()).unwrap();
+            let mut charged: u64 = 0;
+            while ended.try_recv().is_err() {
+                meter.charge(1).unwrap();
+                charged += 1;
+            }
+            (charged, meter.spent())
+        }));
+        assert!(first.as_mut().now_or_never().is_none());
+        begun.recv().unwrap();
+        let other = Caller::at("192.0.2.1".parse().unwrap());
+        let second = pool.run_metered(other, move |meter| {
+            for _ in 0..5 * SLICE_UNITS {
+                meter.charge(1).unwrap();
+            }
+            end.send(()).unwrap();
+        });
+        let (first, second) = tokio::join!(first, second);
+        assert_eq!(second, Ok(()));
+        let (charged, spent) = first.unwrap();
+        assert_eq!(charged, spent, "it kept its progress");
+        assert_eq!(pool.load().refused, 0);
+    }
+
+    /// A task whose caller is dropped ends also while another caller has its turn.
+    #[tokio::test]
+    async fn a_paused_task_ends_with_its_caller() {
+        let pool = Pool::new(1, Duration::from_secs(60));
+        let (begin, begun) = mpsc::channel();
+        let (held, gone) = mpsc::channel::<()>();
+        let mut endless = Box::pin(pool.run_metered(ONE, move |meter| {
+            let _held = held;
+            begin.send(()).unwrap();
+            while meter.charge(1).is_ok() {}
+        }));
+        assert!(endless.as_mut().now_or_never().is_none());
+        begun.recv().unwrap();
+        let (release, released) = mpsc::channel::<()>();
+        let other = Caller::at("192.0.2.1".parse().unwrap());
+        let mut holds = Box::pin(pool.run(other, move || released.recv()));
+        assert!(holds.as_mut().now_or_never().is_none());
+        while pool.load().paused == 0 {
+            tokio::task::yield_now().await;
+            assert!(holds.as_mut().now_or_never().is_none());
+        }
+        drop(endless);
+        assert!(gone.recv().is_err(), "it has ended");
+        assert_eq!((pool.load().running, pool.load().paused), (1, 0));
+        drop(release);
+        assert!(holds.await.is_ok());
+        assert_eq!(pool.run(ONE, || 3).await, Ok(3));
     }
 }

@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+use crate::capacity::pool::Pools;
 use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, SettingFlags};
 use crate::engine::Engine;
 use crate::observe::log::Log;
@@ -24,6 +25,9 @@ use crate::serve::bounds::ConnectionBounds;
 use crate::serve::passed::PassedSockets;
 use crate::serve::{Listen, Listener, descriptors, serve};
 use crate::state::State;
+
+/// The threads for blocking work besides those of the pools, such as reading files.
+const OTHER_THREADS_MAX: usize = 64;
 
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     // First of all: later, files that this program has opened may be in place of sockets that
@@ -37,7 +41,10 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
         tracing::info!(reason, "identifiers of instruments are hidden");
     }
     config.keys.warn_if_shared();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(OTHER_THREADS_MAX + Pools::threads_max(config.settings.pool_threads))
+        .build()?;
     let hangups = {
         // From here on SIGHUP does not end the program, not even while an index is opened.
         let _runtime = runtime.enter();

@@ -20,8 +20,15 @@ use crate::version::Version;
 /// The head of a request that found its route.
 pub(crate) struct Head {
     pub(super) peer: Peer,
-    pub(super) method: Method,
+    pub(crate) method: Method,
     pub(super) headers: HeaderMap,
+}
+
+impl Head {
+    /// The caller, who needs no key here.
+    pub(crate) fn caller(&self, trust_proxy: bool) -> Caller {
+        Caller::without_key(self.peer, &self.headers, trust_proxy)
+    }
 }
 
 /// A request that found its route: its head, and a body of which nothing was read.

@@ -320,7 +320,7 @@ pub(crate) async fn open(
     head: Head,
     route: Route,
     span: Option<Span>,
-    answer: impl Future<Output = Result<Vec<u8>, OpenError>>,
+    answer: impl AsyncFnOnce(Caller) -> Result<Vec<u8>, OpenError>,
 ) -> Response {
     let Head { peer, method, headers } = head;
     let readable = read_only(route, &method);
@@ -336,7 +336,7 @@ pub(crate) async fn open(
                     // The windows of these routes are kept among those of v3.
                     counted = count(state.limiter().as_deref(), caller, Version::V3, span)?;
                 }
-                let (status, json) = match answer.await {
+                let (status, json) = match answer(caller).await {
                     Ok(json) => (StatusCode::OK, json),
                     Err(error) => {
                         let (status, text) = error.json()?;

@@ -4,6 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use figdex_index::Meter;
 use futures_util::stream;
 use parking_lot::Mutex;
 use warp::Reply as _;
@@ -12,7 +13,7 @@ use warp::reply::Response;
 
 use crate::caller::Caller;
 use crate::capacity::budget::{Refusal, Share};
-use crate::encoding::{accepts_gzip, packed};
+use crate::encoding::{accepts_gzip, packed, packed_within};
 use crate::error::ApiError;
 use crate::pieces::{PIECE_BYTES, Pieces};
 use crate::state::State;
@@ -80,7 +81,7 @@ pub(super) async fn packable(
     if is_gzip {
         (answer, is_gzip) = match answer.len() {
             0..=INLINE_BYTES_MAX => (packed(answer), true),
-            _ => packed_in_turn(state, answer).await?,
+            _ => packed_in_turn(state, caller, answer).await?,
         };
     }
     share.shrink_to(answer.held());
@@ -96,14 +97,18 @@ pub(super) async fn packable(
 
 /// Packs the answer when its turn comes in time, else returns it as it is. Also returns whether
 /// it is packed.
-async fn packed_in_turn(state: &State, json: Pieces) -> Result<(Pieces, bool), ApiError> {
+async fn packed_in_turn(
+    state: &State,
+    caller: Caller,
+    json: Pieces,
+) -> Result<(Pieces, bool), ApiError> {
     let waiting = Arc::new(Mutex::new(Some(json)));
     let handed = waiting.clone();
-    let pack = move || {
-        let json = handed.lock().take();
-        json.map(packed)
+    let pack = move |meter: &Meter| {
+        let json = handed.lock().take()?;
+        packed_within(json, meter).ok()
     };
-    if let Ok(Some(packed)) = state.pools().packing.run(pack).await {
+    if let Ok(Some(packed)) = state.pools().packing.run_metered(caller, pack).await {
         return Ok((packed, true));
     }
     let json = waiting.lock().take();

@@ -11,7 +11,7 @@ use warp::http::HeaderMap;
 
 use super::call::incoming;
 use super::*;
-use crate::caller::Peer;
+use crate::caller::{Caller, Peer};
 use crate::config::Settings;
 use crate::limits::Rates;
 
@@ -89,7 +89,8 @@ async fn endpoints_that_fail() {
         (reply.status().as_u16(), header(&reply, "ratelimit-remaining").unwrap()),
         (500, "24".into())
     );
-    let heavy = async |_: Call| state.pools().answers.run(|| panic!("a test's")).await;
+    let heavy =
+        async |_: Call| state.pools().answers.run(Caller::Socket, || panic!("a test's")).await;
     let reply = ask(&state, action, heavy).await;
     assert_eq!(
         (reply.status().as_u16(), header(&reply, "ratelimit-remaining").unwrap()),

@@ -55,6 +55,14 @@ pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 /// millisecond's work (engine 5).
 pub const INLINE_ROWS_MAX: usize = 500;
 
+/// The units of work of writing a row, on the meter of a task (`figdex_index::Meter`).
+pub(crate) const ROW_UNITS: u64 = 60;
+
+/// The units of work of parsing and checking a body.
+pub(crate) fn units_of_body(body: &[u8]) -> u64 {
+    body.len() as u64 / 3
+}
+
 /// The memory budget for all request bodies together, in bytes. A large body beyond it is refused
 /// with a 503.
 pub const BODIES_BYTES_MAX: usize = 256 << 20;

@@ -10,6 +10,7 @@ use warp::reply::Response;
 
 use super::unanswered;
 use super::with;
+use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
@@ -26,10 +27,11 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(head: Head, state: Arc<State>) -> Response {
-    gate::open(&state, head, Route::About, None, answer(&state)).await
+    let answer = async |caller| answer(caller, &state).await;
+    gate::open(&state, head, Route::About, None, answer).await
 }
 
-async fn answer(state: &State) -> Result<Vec<u8>, OpenError> {
+async fn answer(caller: Caller, state: &State) -> Result<Vec<u8>, OpenError> {
     let (engine, settings) = (state.engine(), state.settings());
     let identifiers =
         if settings.hide_identifiers { Identifiers::Hidden } else { Identifiers::Shown };
@@ -43,7 +45,8 @@ async fn answer(state: &State) -> Result<Vec<u8>, OpenError> {
         }
     };
     // A block is decompressed, as for one instrument.
-    let written = state.pools().instruments.run(move || about(&catalogue, identifiers)).await?;
+    let read = move || about(&catalogue, identifiers);
+    let written = state.pools().instruments.run(caller, read).await?;
     Ok(written.map_err(|error| {
         tracing::error!(%error, request_id = %request::id(), "the example could not be read");
         ApiError::Internal

@@ -11,6 +11,7 @@ use warp::reply::Response;
 
 use super::unanswered;
 use super::with;
+use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
@@ -25,10 +26,11 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(figi: String, head: Head, state: Arc<State>) -> Response {
-    gate::open(&state, head, Route::Instrument, None, answer(&figi, &state)).await
+    let answer = async |caller| answer(caller, &figi, &state).await;
+    gate::open(&state, head, Route::Instrument, None, answer).await
 }
 
-async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
+async fn answer(caller: Caller, figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     let figi = Figi::parse(figi);
     let figi =
         figi.map_err(|fault| OpenError::Invalid(format!("Invalid FIGI: {fault}.").into()))?;
@@ -43,8 +45,8 @@ async fn answer(figi: &str, state: &State) -> Result<Vec<u8>, OpenError> {
         }
     };
     // Heavy work: a block is decompressed, and a family may have many rows.
-    let found =
-        state.pools().instruments.run(move || instrument(&catalogue, figi, identifiers)).await?;
+    let read = move || instrument(&catalogue, figi, identifiers);
+    let found = state.pools().instruments.run(caller, read).await?;
     let found = found.map_err(|error| {
         tracing::error!(%error, request_id = %request::id(), "an instrument could not be read");
         ApiError::Internal

@@ -22,7 +22,10 @@ use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::gate::Action;
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
-use crate::limits::{INLINE_BODY_BYTES_MAX, INLINE_ROWS_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX};
+use crate::limits::{
+    INLINE_BODY_BYTES_MAX, INLINE_ROWS_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS,
+    units_of_body,
+};
 use crate::observe::jobs::Outcome;
 use crate::pieces::Pieces;
 use crate::state::State;
@@ -51,10 +54,11 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
         };
         let answer = if body.len() > INLINE_BODY_BYTES_MAX {
             let read_and_answer = move |meter: &Meter| {
+                meter.charge(units_of_body(&body)).map_err(|TakesMore| ApiError::Unavailable)?;
                 let jobs = mapper.read(&body, mapper.engine.vocabulary(), &admitted)?;
                 Ok::<_, ApiError>(mapper.answer(&jobs, meter))
             };
-            state.pools().answers.run_metered(read_and_answer).await??
+            state.pools().answers.run_metered(caller, read_and_answer).await??
         } else {
             let jobs = mapper.read(&body, mapper.engine.vocabulary(), &admitted)?;
             // A few rows are written faster than another thread wakes up; many rows would delay
@@ -69,7 +73,7 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
                     let write = move |meter: &Meter| {
                         mapper.write(&*mapper.engine, &verdicts, &found, meter)
                     };
-                    state.pools().answers.run_metered(write).await?
+                    state.pools().answers.run_metered(caller, write).await?
                 }
                 None => {
                     let jobs = jobs.into_owned();
@@ -77,7 +81,7 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
                     state
                         .pools()
                         .answers
-                        .run_metered(move |meter| mapper.answer(&jobs, meter))
+                        .run_metered(caller, move |meter| mapper.answer(&jobs, meter))
                         .await?
                 }
             }
@@ -208,6 +212,11 @@ impl<E> Mapper<E> {
                     Some(Ok(_)) | None => JobResult::NoMatch,
                 },
             };
+            // Between two jobs a task gives its turn up.
+            let of_job = if let JobResult::Hits(hits) = result { hits.len() } else { 0 };
+            if meter.charge(ROW_UNITS * (1 + of_job as u64)).is_err() {
+                return;
+            }
             let mut outcome = match result {
                 JobResult::Hits(_) => Outcome::Found,
                 JobResult::NoMatch => Outcome::NotFound,
@@ -280,11 +289,12 @@ impl Mapper<Generation> {
         };
         let ranges = ranges.into_iter().map(|range| range.map_err(fault)).collect();
         let (found, verdicts) = (Found { ranges, hits }, jobs.verdicts);
-        let (state, is_small) = (self.state.clone(), found.hits.len() <= INLINE_ROWS_MAX);
+        let (state, caller) = (self.state.clone(), self.caller);
+        let is_small = found.hits.len() <= INLINE_ROWS_MAX;
         let write = move |meter: &Meter| self.write(&rows, &verdicts, &found, meter);
         let answer = match is_small {
             true => write(&Meter::unlimited()),
-            false => state.pools().answers.run_metered(write).await?,
+            false => state.pools().answers.run_metered(caller, write).await?,
         };
         answer.ok_or(ApiError::Unavailable)
     }

@@ -54,7 +54,7 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
                         let list = resolver.list(&body, &admitted)?;
                         Ok::<_, OpenError>(resolver.written(&rows, &list, &resolutions, meter))
                     };
-                    state.pools().answers.run_metered(read_and_write).await??
+                    state.pools().answers.run_metered(caller, read_and_write).await??
                 } else {
                     resolver.written(&rows, &list, &resolutions, &meter)
                 };
@@ -73,7 +73,7 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
                 let list = resolver.list(&body, &admitted)?;
                 Ok::<_, OpenError>(resolver.answer(&catalogue, &list, meter))
             };
-            let results = state.pools().answers.run_metered(read_and_answer).await??;
+            let results = state.pools().answers.run_metered(caller, read_and_answer).await??;
             // In a turn it has no bound, and ends early only when the client has gone.
             let results = results.ok_or(ApiError::Unavailable)?;
             return Ok(Listed { results, generation, counted });
@@ -82,7 +82,8 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
             let (list, counted) = resolver.read(&body, &admitted)?;
             Ok::<_, OpenError>((resolver.answer(&catalogue, &list, meter), counted))
         };
-        let (results, counted) = state.pools().answers.run_metered(read_and_answer).await??;
+        let (results, counted) =
+            state.pools().answers.run_metered(caller, read_and_answer).await??;
         let results = results.ok_or(ApiError::Unavailable)?;
         Ok(Listed { results, generation, counted })
     })

@@ -8,6 +8,7 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
+use crate::caller::Caller;
 use crate::error::OpenError;
 use crate::gate::call::{Head, head};
 use crate::request::Route;
@@ -22,16 +23,21 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(version: Version, head: Head, state: Arc<State>) -> Response {
-    gate::open(&state, head, Route::Schema(version), None, answer(version, &state)).await
+    let answer = async |caller| answer(caller, version, &state).await;
+    gate::open(&state, head, Route::Schema(version), None, answer).await
 }
 
 /// The document. It is made for each request, which is heavy work: it takes a millisecond, in which
 /// many small answers could be made.
-async fn answer(version: Version, state: &Arc<State>) -> Result<Vec<u8>, OpenError> {
+async fn answer(
+    caller: Caller,
+    version: Version,
+    state: &Arc<State>,
+) -> Result<Vec<u8>, OpenError> {
     let (engine, shared) = (state.engine(), state.clone());
     let make = move || {
         let per_request = shared.limits().per_request;
         openapi::document(version, shared.settings(), per_request, engine.vocabulary())
     };
-    Ok(state.pools().schema.run(make).await?)
+    Ok(state.pools().schema.run(caller, make).await?)
 }

@@ -5,7 +5,9 @@
 use std::sync::Arc;
 
 use figdex_index::Fetched;
-use figdex_index::{Catalogue, Hit, INLINE_UNITS_MAX, Meter, Place, RowSource, Search, Vocabulary};
+use figdex_index::{
+    Catalogue, Hit, INLINE_UNITS_MAX, Meter, Place, RowSource, Search, TakesMore, Vocabulary,
+};
 use figdex_opensearch::Generation;
 use warp::Filter;
 use warp::filters::BoxedFilter;
@@ -13,12 +15,13 @@ use warp::reply::Response;
 
 use super::unanswered;
 use super::with;
+use crate::caller::Caller;
 use crate::config::{SearchEnvelope, Settings, UnknownEnum};
 use crate::engine::Engine;
 use crate::error::ApiError;
 use crate::gate::call::{Incoming, incoming};
 use crate::gate::{Action, Body};
-use crate::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX};
+use crate::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX, units_of_body};
 use crate::state::State;
 use crate::version::Version;
 use crate::wire::{
@@ -59,7 +62,8 @@ async fn handle(
     state: Arc<State>,
 ) -> Response {
     gate::pass(&state, request, endpoint.action(version), async |call| {
-        answer(endpoint, version, call.body.read().await?, &state).await
+        let caller = call.admitted.caller;
+        answer(caller, endpoint, version, call.body.read().await?, &state).await
     })
     .await
 }
@@ -67,6 +71,7 @@ async fn handle(
 /// The answer to a body: made at once when it takes little work, else in a turn, because common
 /// words match many rows.
 async fn answer(
+    caller: Caller,
     endpoint: Endpoint,
     version: Version,
     body: Body,
@@ -83,11 +88,12 @@ async fn answer(
     let answer = if body.len() > INLINE_BODY_BYTES_MAX {
         let shared = state.clone();
         let read_and_answer = move |meter: &Meter| {
+            meter.charge(units_of_body(&body)).map_err(|TakesMore| ApiError::Unavailable)?;
             let (vocabulary, settings) = (catalogue.vocabulary(), shared.settings());
             let question = Question::read(endpoint, version, &body, vocabulary, settings)?;
             question.answer(&catalogue, meter)
         };
-        state.pools().answers.run_metered(read_and_answer).await??
+        state.pools().answers.run_metered(caller, read_and_answer).await??
     } else {
         let (vocabulary, settings) = (catalogue.vocabulary(), state.settings());
         let question = Question::read(endpoint, version, &body, vocabulary, settings)?;
@@ -96,7 +102,7 @@ async fn answer(
             Some(answer) => Some(answer),
             None => {
                 let answer = move |meter: &Meter| question.answer(&catalogue, meter);
-                state.pools().answers.run_metered(answer).await??
+                state.pools().answers.run_metered(caller, answer).await??
             }
         }
     };

@@ -11,6 +11,7 @@ use warp::reply::Response;
 
 use super::unanswered;
 use super::with;
+use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
@@ -26,11 +27,11 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(query: String, head: Head, state: Arc<State>) -> Response {
-    let answer = answer(&query, &state);
+    let answer = async |caller| answer(caller, &query, &state).await;
     gate::open(&state, head, Route::Suggest, Some(Span::Suggest), answer).await
 }
 
-async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
+async fn answer(caller: Caller, query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     let (engine, settings) = (state.engine(), state.settings());
     let request = SuggestRequest::parse(query, engine.vocabulary(), settings.unknown_enum);
     let request = request.map_err(OpenError::Invalid)?;
@@ -46,7 +47,7 @@ async fn answer(query: &str, state: &State) -> Result<Vec<u8>, OpenError> {
     let json = state
         .pools()
         .answers
-        .run_metered(move |meter| suggestions(&catalogue, &request, &mut begun, meter))
+        .run_metered(caller, move |meter| suggestions(&catalogue, &request, &mut begun, meter))
         .await??;
     // In a turn it has no bound, and ends early only when the client has gone.
     Ok(json.ok_or(ApiError::Unavailable)?)

@@ -9,6 +9,7 @@ use figdex_ingest::{Build, Input};
 use futures_util::FutureExt as _;
 
 use super::*;
+use crate::caller::Caller;
 use crate::config::Settings;
 use crate::gate::reply;
 use crate::limits::INLINE_BODY_BYTES_MAX;
@@ -55,7 +56,7 @@ async fn post(state: &Arc<State>, path: &str, encoding: &str, body: &str) -> (u1
 async fn bodies_that_are_parsed_inline() {
     let state = state();
     let (release, released) = mpsc::channel::<()>();
-    let mut searching = pin!(state.pools().answers.run(move || released.recv()));
+    let mut searching = pin!(state.pools().answers.run(Caller::Socket, move || released.recv()));
     assert!(searching.as_mut().now_or_never().is_none());
     for (path, begins, ends) in [
         ("/v3/mapping", "[", "]"),
@@ -80,7 +81,7 @@ async fn bodies_that_are_parsed_inline() {
 async fn answers_that_are_packed_inline() {
     let state = state();
     let (release, released) = mpsc::channel::<()>();
-    let mut packing = pin!(state.pools().packing.run(move || released.recv()));
+    let mut packing = pin!(state.pools().packing.run(Caller::Socket, move || released.recv()));
     assert!(packing.as_mut().now_or_never().is_none());
     let job = |ticker: &str| format!(r#"[{{"idType":"TICKER","idValue":"{ticker}"}}]"#);
     assert_eq!(post(&state, "/v3/mapping", "gzip", &job("FEW")).await, (200, true));
@@ -102,22 +103,22 @@ async fn searches_have_a_separate_pool() {
     let instrument = format!("/instruments/{}", figi(0));
 
     let (release, released) = mpsc::channel::<()>();
-    let mut searching = pin!(state.pools().answers.run(move || released.recv()));
+    let mut searching = pin!(state.pools().answers.run(Caller::Socket, move || released.recv()));
     assert!(searching.as_mut().now_or_never().is_none());
     assert_eq!(ask("/schema").await, 200);
     assert_eq!(ask(&instrument).await, 200);
     assert_eq!(
-        state.pools().answers.run(|| ()).await,
+        state.pools().answers.run(Caller::Socket, || ()).await,
         Err(ApiError::Unavailable),
         "searches are busy"
     );
     drop(release);
 
     let (release, released) = mpsc::channel::<()>();
-    let mut describing = pin!(state.pools().schema.run(move || released.recv()));
+    let mut describing = pin!(state.pools().schema.run(Caller::Socket, move || released.recv()));
     assert!(describing.as_mut().now_or_never().is_none());
     assert_eq!(ask("/schema").await, 503);
     assert_eq!(ask(&instrument).await, 200);
-    while state.pools().answers.run(|| ()).await.is_err() {}
+    while state.pools().answers.run(Caller::Socket, || ()).await.is_err() {}
     drop(release);
 }

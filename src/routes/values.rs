@@ -9,6 +9,7 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
+use crate::caller::Caller;
 use crate::error::ApiError;
 use crate::gate::Action;
 use crate::gate::call::{Incoming, incoming};
@@ -27,8 +28,8 @@ pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
 }
 
 async fn handle(version: Version, key: String, request: Incoming, state: Arc<State>) -> Response {
-    gate::pass(&state, request, Action::Values(version), async |_call| {
-        answer(version, &key, &state).await
+    gate::pass(&state, request, Action::Values(version), async |call| {
+        answer(call.admitted.caller, version, &key, &state).await
     })
     .await
 }
@@ -37,7 +38,12 @@ async fn handle(version: Version, key: String, request: Incoming, state: Arc<Sta
 /// as any property has in known data. No request can make them more: only the data can.
 const INLINE_VALUES_MAX: usize = 4_000;
 
-async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, ApiError> {
+async fn answer(
+    caller: Caller,
+    version: Version,
+    key: &str,
+    state: &State,
+) -> Result<Vec<u8>, ApiError> {
     if key == "idType" {
         return Ok(wire::values(id_types(version)));
     }
@@ -47,7 +53,8 @@ async fn answer(version: Version, key: &str, state: &State) -> Result<Vec<u8>, A
     if engine.vocabulary().values(property).len() <= INLINE_VALUES_MAX {
         return Ok(wire::values(engine.vocabulary().values(property)));
     }
-    state.pools().answers.run(move || wire::values(engine.vocabulary().values(property))).await
+    let write = move || wire::values(engine.vocabulary().values(property));
+    state.pools().answers.run(caller, write).await
 }
 
 /// The idTypes of a version, sorted like all lists of values (contract 7.4, 7.6).

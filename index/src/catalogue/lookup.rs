@@ -38,9 +38,11 @@ impl Catalogue {
         meter: &'a Meter,
     ) -> Result<Located<'a>, TakesMore> {
         let parts = &self.generation.parts;
-        meter.charge(LOCATE_UNITS * (parts.len() * lookups.len()) as u64)?;
+        let part_units = LOCATE_UNITS * lookups.len() as u64;
+        meter.require(part_units * parts.len() as u64)?;
         let mut postings = Vec::with_capacity(parts.len() * lookups.len());
         for part in parts {
+            meter.charge(part_units)?;
             locate(part, lookups, &mut postings);
         }
         let unfiltered = Filters::default();

@@ -5,6 +5,10 @@ use std::collections::BTreeSet;
 use super::policy::{Candidate, Policy};
 use crate::instrument::figi::Figi;
 use crate::instrument::id_type::IdType;
+use crate::meter::{Meter, TakesMore};
+
+/// Units of work of placing a row among the others.
+const PLACE_UNITS: u64 = 12;
 
 /// The way in which one row was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,39 +36,45 @@ pub(crate) enum Decision<C> {
 ///
 /// When two readings find different securities, no step can choose between them: a step says which
 /// listing is wanted, not what a text means.
+///
+/// # Errors
+/// [`TakesMore`] when that takes more work than the meter allows.
 pub(crate) fn decide<C: Candidate>(
     mut found: Vec<(IdType, Vec<C>)>,
     policy: &Policy,
     rows_max: usize,
-) -> Decision<C> {
+    meter: &Meter,
+) -> Result<Decision<C>, TakesMore> {
+    let count: usize = found.iter().map(|(_, rows)| rows.len()).sum();
+    meter.charge(PLACE_UNITS * count as u64)?;
     found.retain(|(_, rows)| !rows.is_empty());
     // A FIGI names a row; only when there is no such row, a composite; then a share class.
     let mut has_figi = false;
     found.retain(|(id_type, _)| !is_figi(*id_type) || !std::mem::replace(&mut has_figi, true));
     if found.is_empty() {
-        return Decision::NotFound;
+        return Ok(Decision::NotFound);
     }
     if found.len() > 1 {
         let mut securities = found.iter().map(|(_, rows)| securities(rows));
         let first = securities.next();
         if !securities.all(|others| Some(others) == first) {
-            return disagreeing(found, policy, rows_max);
+            return disagreeing(found, policy, rows_max, meter);
         }
     }
     let id_type = found[0].0;
     let mut rows: Vec<C> = found.into_iter().flat_map(|(_, rows)| rows).collect();
     sort_once(&mut rows);
     if let [row] = rows[..] {
-        return Decision::Resolved { id_type, by: By::Only, row };
+        return Ok(Decision::Resolved { id_type, by: By::Only, row });
     }
-    match policy.narrow(&mut rows) {
+    Ok(match policy.narrow(&mut rows, meter)? {
         Some(step) => Decision::Resolved { id_type, by: By::Step(step), row: rows[0] },
         None => {
             let matches = rows.len();
             rows.truncate(rows_max);
             Decision::Ambiguous { id_types: vec![id_type], matches, rows }
         }
-    }
+    })
 }
 
 /// The candidates of readings that find different securities: those of each in turn, so that all
@@ -73,14 +83,15 @@ fn disagreeing<C: Candidate>(
     found: Vec<(IdType, Vec<C>)>,
     policy: &Policy,
     rows_max: usize,
-) -> Decision<C> {
+    meter: &Meter,
+) -> Result<Decision<C>, TakesMore> {
     let mut id_types: Vec<IdType> = Vec::new();
     let mut of_each = Vec::new();
     for (id_type, mut rows) in found {
         if !id_types.contains(&id_type) {
             id_types.push(id_type);
         }
-        policy.narrow(&mut rows);
+        policy.narrow(&mut rows, meter)?;
         sort_once(&mut rows);
         of_each.push(rows);
     }
@@ -92,7 +103,7 @@ fn disagreeing<C: Candidate>(
     }
     let matches = rows.len();
     rows.truncate(rows_max);
-    Decision::Ambiguous { id_types, matches, rows }
+    Ok(Decision::Ambiguous { id_types, matches, rows })
 }
 
 fn is_figi(id_type: IdType) -> bool {
@@ -117,6 +128,14 @@ mod tests {
     use super::*;
     use crate::instrument::vocabulary::{Known, Property, Vocabulary};
     use crate::search::Hit;
+
+    fn decide<C: Candidate>(
+        found: Vec<(IdType, Vec<C>)>,
+        policy: &Policy,
+        rows_max: usize,
+    ) -> Decision<C> {
+        super::decide(found, policy, rows_max, &Meter::unlimited()).unwrap()
+    }
 
     const CODES: [&str; 4] = ["US", "LN", "GY", "FP"];
 

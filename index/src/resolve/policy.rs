@@ -2,6 +2,7 @@
 
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::{Known, Property, Vocabulary};
+use crate::meter::{Meter, TakesMore};
 use crate::search::Hit;
 
 /// The most steps of a policy, and the most values in all of its steps together. Each row of an
@@ -12,6 +13,9 @@ pub const STEP_VALUES_MAX: usize = 100;
 /// The most bytes of all steps together. Each resolved identifier is answered with the text of its
 /// step.
 pub const STEPS_BYTES_MAX: usize = 4096;
+
+/// Units of work of comparing a row with one value.
+const COMPARE_UNITS: u64 = 3;
 
 /// A row that an identifier found, as the policy sees it.
 pub(crate) trait Candidate: Copy {
@@ -134,44 +138,52 @@ impl Policy {
         self.steps.is_empty()
     }
 
-    /// The number of comparisons that a row may need.
-    pub(crate) fn units(&self) -> u64 {
-        let of = |step: &Step| match &step.keep {
-            Keep::Composites => 1,
-            Keep::FirstOf(values) => values.len() as u64,
-        };
-        1 + self.steps.iter().map(of).sum::<u64>()
-    }
-
     /// Applies the steps until one row is left, and returns the number of the step that left it.
-    pub(crate) fn narrow<C: Candidate>(&self, rows: &mut Vec<C>) -> Option<usize> {
+    /// Each value of a step is compared with each row, and is charged before it is.
+    ///
+    /// # Errors
+    /// [`TakesMore`] when that takes more work than the meter allows.
+    pub(crate) fn narrow<C: Candidate>(
+        &self,
+        rows: &mut Vec<C>,
+        meter: &Meter,
+    ) -> Result<Option<usize>, TakesMore> {
         for (number, step) in self.steps.iter().enumerate() {
             if rows.len() < 2 {
                 break;
             }
             match &step.keep {
-                Keep::Composites => keep(rows, Candidate::is_composite),
+                Keep::Composites => {
+                    keep(rows, Candidate::is_composite, meter)?;
+                }
                 Keep::FirstOf(values) => {
-                    if let Some(value) =
-                        values.iter().find(|value| rows.iter().any(|row| row.has(**value)))
-                    {
-                        keep(rows, |row| row.has(*value));
+                    for value in values {
+                        if keep(rows, |row| row.has(*value), meter)? {
+                            break;
+                        }
                     }
                 }
             }
             if rows.len() == 1 {
-                return Some(number);
+                return Ok(Some(number));
             }
         }
-        None
+        Ok(None)
     }
 }
 
-/// Keeps the rows that fit, or all when none fits.
-fn keep<C: Candidate>(rows: &mut Vec<C>, fits: impl Fn(C) -> bool) {
-    if rows.iter().any(|row| fits(*row)) {
+/// Keeps the rows that fit, or all when none fits. Returns whether one does.
+fn keep<C: Candidate>(
+    rows: &mut Vec<C>,
+    fits: impl Fn(C) -> bool,
+    meter: &Meter,
+) -> Result<bool, TakesMore> {
+    meter.charge(COMPARE_UNITS * rows.len() as u64)?;
+    let any_fits = rows.iter().any(|row| fits(*row));
+    if any_fits {
         rows.retain(|row| fits(*row));
     }
+    Ok(any_fits)
 }
 
 #[cfg(test)]

@@ -11,9 +11,8 @@ use crate::meter::{Meter, TakesMore};
 use crate::query::Lookup;
 use crate::search::TooManyHits;
 
-/// Units of work of comparing a row with one value, and of placing it.
-const STEP_UNITS: u64 = 3;
-const PLACE_UNITS: u64 = 12;
+/// Units of work of making an identifier that is one slip away.
+const CORRECTION_UNITS: u64 = 12;
 
 /// First half: the identifiers are looked up, and decided by what was found.
 pub(crate) struct Resolver<'a, 'q> {
@@ -83,15 +82,13 @@ impl<'a, 'q> Resolver<'a, 'q> {
         meter: &Meter,
     ) -> Result<(), TakesMore> {
         let Readings { found, refused, is_beyond_rows } = readings;
-        let rows: usize = found.iter().map(|(_, rows)| rows.len()).sum();
-        meter.charge(rows as u64 * (PLACE_UNITS + STEP_UNITS * self.policy.units()))?;
         let new = Resolution::new;
         let resolution = match refused {
             Some(reason) => {
                 let resolution = new(Status::Invalid(reason), tried(question), Vec::new());
                 Resolution { is_beyond_rows, ..resolution }
             }
-            None => match decide(found, self.policy, self.bounds.candidates_max) {
+            None => match decide(found, self.policy, self.bounds.candidates_max, meter)? {
                 Decision::Resolved { id_type, by, row } => {
                     new(Status::Resolved(by), vec![id_type], vec![row.hit()])
                 }
@@ -128,7 +125,7 @@ impl<'a, 'q> Resolver<'a, 'q> {
         for (number, question) in &unfound {
             let filters = question.lookups.first().and_then(Lookup::filters);
             for (id_type, text) in question.correctable() {
-                meter.charge(CORRECTIONS_MAX * PLACE_UNITS)?;
+                meter.charge(CORRECTIONS_MAX * CORRECTION_UNITS)?;
                 for corrected in corrections(id_type, text) {
                     of.push(*number);
                     lookups.push(Lookup::new(corrected, filters.cloned()));

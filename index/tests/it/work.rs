@@ -1,11 +1,13 @@
 //! The work of an answer is counted, and bounded where the caller wants it: an answer that would
 //! take more is refused, never cut.
 
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use figdex_index::{
     Begun, Catalogue, Filters, Hit, INLINE_UNITS_MAX, IdType, Instrument, Keywords, Lookup, Meter,
-    NumberInterval, Property, Search, Suggest, TooManyHits,
+    NumberInterval, Policy, Property, Question, ResolveBounds, SLICE_UNITS, Search, Suggest,
+    TooManyHits, Turn,
 };
 use proptest::prelude::*;
 
@@ -233,15 +235,64 @@ fn suggestions_have_a_separate_bound() {
     });
 }
 
+/// A turn that notes all work, and the most work of one report.
+#[derive(Default)]
+struct Reports {
+    all: AtomicU64,
+    most: AtomicU64,
+}
+
+impl Turn for Reports {
+    fn report(&self, units: u64) {
+        self.all.fetch_add(units, Ordering::Relaxed);
+        self.most.fetch_max(units, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+/// engine 8: each row of an identifier is compared with each value of a step, and the turn hears of
+/// it before a slice is over.
 #[test]
-fn the_stop_flag_ends_an_answer() {
-    let stop = figdex_index::Stop::default();
-    stop.set();
+fn the_steps_of_a_list_are_charged_in_slices() {
+    let vocabulary = wide().vocabulary();
+    // A value that no row has.
+    let values = vec!["Corp"; 100].join("|");
+    let policy = Policy::parse([format!("marketSecDes={values}")], vocabulary).unwrap();
+    let isin = IdType::Isin.admit("US4592001014").unwrap();
+    let question = Question::lookup(Lookup::new(isin, None));
+    let rows = ALIKE as usize;
+    let bounds = ResolveBounds { identifier_rows_max: rows, rows_max: rows, candidates_max: 10 };
+    let turn = Arc::new(Reports::default());
+    let meter = Meter::in_turn(turn.clone());
+    let resolved = wide().resolve(&[question], &policy, bounds, &meter).unwrap();
+    assert_eq!(resolved[0].status.matches(), rows);
+    turn.report(meter.unreported());
+    let (all, most) = (turn.all.load(Ordering::Relaxed), turn.most.load(Ordering::Relaxed));
+    assert!(all >= 100 * rows as u64, "{all}");
+    assert!(most <= SLICE_UNITS, "{most}");
+}
+
+/// A turn whose caller has gone.
+struct Over;
+
+impl Turn for Over {
+    fn report(&self, _: u64) {}
+
+    fn is_over(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn the_end_of_a_turn_ends_an_answer() {
+    let until = || Meter::in_turn(Arc::new(Over));
     let isin = IdType::Isin.admit("US4592001014").unwrap();
     let jobs = [Lookup::new(isin, None)];
-    assert!(!map(&jobs, &Meter::until(stop.clone())));
+    assert!(!map(&jobs, &until()));
     let asked = search(Some("deep"), Filters::default());
-    let until = || Meter::until(stop.clone());
     assert_eq!(wide().search(&asked, None, 100, &until()).unwrap(), None);
     assert_eq!(wide().filter(&asked, None, 100, &until()).unwrap(), None);
     assert_eq!(wide().count_uncached(&asked, &until()).unwrap(), None);

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use warp::Filter;
 use warp::filters::BoxedFilter;
-use warp::http::{HeaderValue, Method, Response as HttpResponse, header};
+use warp::http::{HeaderValue, Response as HttpResponse, header};
 use warp::reply::Response;
 
 use super::with;
 use crate::gate;
+use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
 
@@ -24,16 +25,16 @@ const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    warp::path!("metrics").and(warp::method()).and(with(state)).then(answer).boxed()
+    warp::path!("metrics").and(head()).and(with(state)).then(answer).boxed()
 }
 
-async fn answer(method: Method, state: Arc<State>) -> Response {
-    if let Err(error) = gate::read_only(Route::Metrics, &method) {
+async fn answer(head: Head, state: Arc<State>) -> Response {
+    if let Err(error) = gate::read_only(Route::Metrics, &head.method) {
         return error.into();
     }
     // Not on a serving thread: reading `/proc` is slow for a process with many open files.
-    let shared = state.clone();
-    let text = match state.pools().metrics.run(move || text::render(&shared)).await {
+    let (shared, caller) = (state.clone(), head.caller(state.settings().trust_proxy));
+    let text = match state.pools().metrics.run(caller, move || text::render(&shared)).await {
         Ok(text) => text,
         Err(error) => return error.into(),
     };

@@ -117,9 +117,11 @@ fn pools(page: &mut Registry, state: &State) {
     page.register("pool_turns", help, gauges(each(|load| load.threads)));
     let help = "Number of running heavy tasks";
     page.register("pool_running", help, gauges(each(|load| load.running)));
-    let help = "Number of heavy tasks that wait for a turn";
+    let help = "Number of heavy tasks that have begun and gave their turn to another caller";
+    page.register("pool_paused", help, gauges(each(|load| load.paused)));
+    let help = "Number of heavy tasks that wait for their first turn";
     page.register("pool_queued", help, gauges(each(|load| load.queued)));
-    let help = "Number of heavy tasks that got no turn in time";
+    let help = "Number of heavy tasks that got no first turn in time";
     page.register("pool_refusals", help, counters(each(|load| load.refused)));
 }
 

@@ -5,6 +5,7 @@
 mod addresses;
 mod bombs;
 mod connections;
+mod fair;
 mod heads;
 mod json;
 mod leaving;

@@ -8,6 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use figdex_ingest::Input;
+use tempfile::TempDir;
 
 use crate::support::build_of;
 use crate::support::figi;
@@ -72,7 +73,7 @@ const ROWS: u32 = 30_000;
 const HEAVY_JOBS: usize = 10_000;
 
 /// A metric of the pool that answers heavy questions.
-fn pool(figdex: &Process, figure: &str) -> usize {
+pub(super) fn pool(figdex: &Process, figure: &str) -> usize {
     let head = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     let page = exchange(figdex.address(), head);
     let name = format!("figdex_pool_{figure}{{pool=\"answers\"}} ");
@@ -80,7 +81,7 @@ fn pool(figdex: &Process, figure: &str) -> usize {
     line.unwrap_or_else(|| panic!("{figure}: {page}")).parse().unwrap()
 }
 
-fn wait_until(holds: impl Fn() -> bool) {
+pub(super) fn wait_until(holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < PATIENCE, "it does not come about");
@@ -89,15 +90,17 @@ fn wait_until(holds: impl Fn() -> bool) {
 }
 
 /// Closes a connection with unread bytes, which resets it, so that the server notices at once.
-fn reset(mut unread: TcpStream) {
+pub(super) fn reset(mut unread: TcpStream) {
     let mut first = [0];
     unread.read_exact(&mut first).unwrap();
 }
 
-/// The work of clients that left ends: other clients are answered with a 200, although each of
-/// these questions would take minutes.
-#[test]
-fn heavy_questions_of_clients_that_left() {
+/// A server whose index has one identifier with many rows, the folder of that index, and a mapping
+/// request about it that takes minutes, with further lines in its head. A short request comes first,
+/// so that its client has an answer to leave unread.
+pub(super) fn heavy_server(
+    arguments: &[&str],
+) -> (Process, TempDir, impl Fn(&str) -> String + use<>) {
     let desk = tempfile::tempdir().unwrap();
     let index = desk.path().join("index");
     let mut dump = "figi,exchCode,ID_ISIN\n".to_owned();
@@ -113,28 +116,40 @@ fn heavy_questions_of_clients_that_left() {
             .args(["--no-limits", "--listen", "127.0.0.1:0"])
             .arg("--index")
             .arg(&index)
-            .args(["--jobs-per-request", &jobs, "--jobs-per-request-with-key", &jobs]),
+            .args(["--jobs-per-request", &jobs, "--jobs-per-request-with-key", &jobs])
+            .args(arguments),
     );
-    let job = r#"{"idType":"ID_ISIN","idValue":"US4592001014","exchCode":"GR","strike":[-2,-1]}"#;
-    let heavy = format!("[{}]", vec![job; HEAVY_JOBS].join(","));
-    let head = format!(
-        "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /v3/mapping HTTP/1.1\r\nHost: x\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        heavy.len()
-    );
+    let heavy = format!("[{}]", vec![HEAVY_JOB; HEAVY_JOBS].join(","));
+    let request = move |lines: &str| {
+        let bytes = heavy.len();
+        format!(
+            "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /v3/mapping HTTP/1.1\r\nHost: x\r\n\
+             Content-Type: application/json\r\n{lines}Content-Length: {bytes}\r\n\r\n{heavy}"
+        )
+    };
+    (figdex, desk, request)
+}
+
+const HEAVY_JOB: &str =
+    r#"{"idType":"ID_ISIN","idValue":"US4592001014","exchCode":"GR","strike":[-2,-1]}"#;
+
+/// The work of clients that left ends: other clients are answered with a 200, although each of
+/// these questions would take minutes.
+#[test]
+fn heavy_questions_of_clients_that_left() {
+    let (figdex, _desk, heavy) = heavy_server(&[]);
     let turns = pool(&figdex, "turns");
     for _ in 0..2 {
         let clients: Vec<TcpStream> = (0..turns)
             .map(|_| {
                 let mut client = figdex.connect();
-                client.write_all(head.as_bytes()).unwrap();
-                client.write_all(heavy.as_bytes()).unwrap();
+                client.write_all(heavy("").as_bytes()).unwrap();
                 client
             })
             .collect();
         wait_until(|| pool(&figdex, "running") == turns);
         clients.into_iter().for_each(reset);
-        let answer = figdex.map("", &format!("[{job}]"));
+        let answer = figdex.map("", &format!("[{HEAVY_JOB}]"));
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
         assert!(answer.contains("No identifier found."), "{answer}");
         wait_until(|| pool(&figdex, "running") == 0);
