@@ -1,4 +1,4 @@
-//! One attacker beside eight quiet callers (engine 8): long lists, new counts and large answers that
+//! One attacker next to eight quiet callers (engine 8): long lists, new counts and large answers that
 //! it reads slowly, on many connections. The quiet callers send a fifth of what the machine can do,
 //! at a fixed rate, in blocks with the attacker and without it in turns. All callers are addresses of
 //! this machine, and in a second run keys.
@@ -92,7 +92,7 @@ struct Block {
 /// The requests of a run.
 struct Requests {
     address: SocketAddr,
-    /// Those of each quiet caller in turn.
+    /// The requests of each quiet caller.
     quiet: Vec<Arc<[Vec<u8>]>>,
     lists: Vec<u8>,
     counts: Arc<[Vec<u8>]>,

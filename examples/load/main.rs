@@ -11,9 +11,9 @@
 //! two sides that take turns in one run: Figdex and **the floor**, a server on the same stack that
 //! reads the same requests and answers a constant body of the same length, or two kinds of
 //! requests. `mixes.toml` has these cases and the bounds of their ratios. `engine` compares
-//! building and counting with tantivy alone, without HTTP (`engine/`). `fair` has an attacker beside
-//! quiet callers (`fair.rs`). `scale` measures the cost of
-//! a larger index (`scale/`), and `soak` checks that memory and latency stay stable (`soak/`).
+//! building and counting with tantivy alone, without HTTP (`engine/`). `fair` has an attacker next to
+//! quiet callers (`fair.rs`). `scale` measures the cost of a larger index (`scale/`), and `soak`
+//! checks that memory and latency stay stable (`soak/`).
 //!
 //! The requests are made from the index itself (`sample.rs`, `questions.rs`) and sent by a cheap
 //! client (`client.rs`, `drive.rs`) to servers in this process (`server.rs`). `promises.rs` measures
@@ -72,7 +72,7 @@ enum Command {
     Engine(EngineFlags),
     /// Measure what one caller with much heavy work costs others
     ///
-    /// Eight quiet callers send a fifth of what the machine can do, without an attacker and beside
+    /// Eight quiet callers send a fifth of what the machine can do, without an attacker and next to
     /// it in turns. Fails when one of them gets a 503.
     Fair(FairFlags),
     /// Measure the cost of a larger index: build, size, opening, memory, answers

@@ -105,7 +105,7 @@ impl Machine {
     }
 }
 
-/// engine 8: eight callers with little work beside one with as much as it likes: each of their tasks
+/// engine 8: eight callers with little work, and one with as much as it likes: each of their tasks
 /// gets its turn at the next report, however much has begun or waits before it.
 #[test]
 fn a_quiet_caller_does_not_wait_for_a_slice() {
@@ -114,7 +114,7 @@ fn a_quiet_caller_does_not_wait_for_a_slice() {
         for _ in 0..100 {
             machine.come(caller(0), 5_000 * MS);
         }
-        // Later it is no newcomer any more.
+        // By then it is one that works all the time.
         machine.run_for(100 * MS);
         let mut quiet = Vec::new();
         for round in 0..50 {
@@ -193,8 +193,8 @@ fn an_idle_caller_saves_nothing_up() {
     assert!((150 * MS..=200 * MS).contains(&worked), "{}", worked / MS);
 }
 
-/// The work of a caller counts although it has no other task meanwhile: short tasks, one after the
-/// other, are no way around.
+/// The work of a caller counts although it has no other task meanwhile: it gains nothing by short
+/// tasks, one after the other.
 #[test]
 fn short_tasks_count_too() {
     let mut machine = Machine::new(1);
@@ -226,8 +226,7 @@ fn a_flood_of_new_callers_starves_nobody() {
     }
 }
 
-/// A task that waits for its first turn begins when tasks of others end: so many have begun that no
-/// more may.
+/// As many tasks have begun as may. Those that wait for their first turn begin when others end.
 #[test]
 fn tasks_that_have_begun_are_bounded() {
     let mut machine = Machine::new(2);

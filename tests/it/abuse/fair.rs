@@ -1,4 +1,4 @@
-//! Callers beside one that has as much heavy work as it can send.
+//! Callers next to one that has as much heavy work as it can send.
 
 use std::io::Write as _;
 use std::net::TcpStream;
