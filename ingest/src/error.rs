@@ -86,6 +86,12 @@ pub enum Error {
         /// The differences, and the advice.
         refusal: String,
     },
+    /// The build would write far more than it reads.
+    #[error("{refusal}")]
+    Outgrown {
+        /// The numbers, and the advice.
+        refusal: String,
+    },
     /// The inputs contain no instruments.
     #[error("the inputs contain no instruments: nothing is published")]
     Nothing {
@@ -145,6 +151,7 @@ impl Error {
             | Self::File { .. }
             | Self::Space { .. }
             | Self::Guarded { .. }
+            | Self::Outgrown { .. }
             | Self::Unreported { .. }
             | Self::Output(_)
             | Self::Index(_) => None,
@@ -156,6 +163,7 @@ impl Error {
         match self {
             Self::Space { .. }
             | Self::Guarded { .. }
+            | Self::Outgrown { .. }
             | Self::TooManyRejects { .. }
             | Self::Nothing { .. }
             | Self::Unreported { .. }

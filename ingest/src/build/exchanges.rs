@@ -2,14 +2,18 @@
 //! correspond one to one, an instrument that has one of them gets the other. The names of the
 //! exchanges are kept for people.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read as _;
 
 use figdex_index::{Instrument, Property};
 
 use crate::error::{Error, Result};
 use crate::row::Column;
+use crate::row::normalize::PROPERTY_BYTES_MAX;
 use crate::source::Input;
+
+/// The largest table. That of all MICs of ISO 10383, with all its columns, has a quarter of it.
+const TABLE_BYTES_MAX: u64 = 4 << 20;
 
 /// Exchange codes and MICs that correspond one to one.
 #[derive(Default)]
@@ -28,19 +32,27 @@ impl Exchanges {
     /// there. Others are ignored.
     ///
     /// # Errors
-    /// [`Error::Input`] when the file cannot be read or lacks a column.
+    /// [`Error::Input`] when the file cannot be read, lacks a column, or is too large, or when a
+    /// value is longer than its column may be.
     pub(crate) fn read(input: &Input) -> Result<Self> {
         let name = input.name();
         let invalid = |line: Option<u64>, what: String| Error::input(&name, line, what);
         let mut bytes = Vec::new();
-        input.open()?.read_to_end(&mut bytes).map_err(|error| Error::open(&name, error))?;
+        let read = input.open()?.take(TABLE_BYTES_MAX + 1).read_to_end(&mut bytes);
+        read.map_err(|error| Error::open(&name, error))?;
+        if bytes.len() as u64 > TABLE_BYTES_MAX {
+            let most = TABLE_BYTES_MAX >> 20;
+            let what = format!("a table of exchanges has at most {most} MiB: is it a dump?");
+            return Err(invalid(None, what));
+        }
         let mut table = csv::Reader::from_reader(&bytes[..]);
         let of_csv = |error: csv::Error| {
             let line = error.position().map(csv::Position::line);
             invalid(line, error.to_string())
         };
         let header = table.headers().map_err(of_csv)?.clone();
-        let place = |wanted: &str| header.iter().position(|name| name.trim() == wanted);
+        let place =
+            |wanted: &str| header.iter().position(|name| name.trim().eq_ignore_ascii_case(wanted));
         let column = |wanted: &str| {
             let place = place(wanted);
             place.ok_or_else(|| invalid(Some(1), format!("the header has no column {wanted}")))
@@ -49,14 +61,22 @@ impl Exchanges {
         let named = NAMED.map(|(code, names)| {
             (place(code), names.iter().filter_map(|name| place(name)).collect::<Vec<_>>())
         });
-        let mut pairs = Vec::new();
+        let mut pairs = HashSet::new();
         let mut names = BTreeMap::new();
         for record in table.records() {
             let record = record.map_err(of_csv)?;
             let cell = |place: usize| record.get(place).map_or("", str::trim).to_owned();
+            let of_names = named.iter().flat_map(|(code, names)| code.iter().chain(names));
+            for &place in [mic, exch_code].iter().chain(of_names) {
+                if cell(place).len() > PROPERTY_BYTES_MAX {
+                    let column = header.get(place).unwrap_or_default();
+                    let what = format!("{column} is longer than {PROPERTY_BYTES_MAX} bytes");
+                    return Err(invalid(record.position().map(csv::Position::line), what));
+                }
+            }
             let pair = (cell(mic), cell(exch_code));
-            if !pair.0.is_empty() && !pair.1.is_empty() && !pairs.contains(&pair) {
-                pairs.push(pair);
+            if !pair.0.is_empty() && !pair.1.is_empty() {
+                pairs.insert(pair);
             }
             for (code, places) in &named {
                 let Some(code) = code.map(cell).filter(|code| !code.is_empty()) else { continue };
@@ -74,7 +94,7 @@ impl Exchanges {
         &self.names
     }
 
-    fn of_pairs(pairs: &[(String, String)]) -> Self {
+    fn of_pairs(pairs: &HashSet<(String, String)>) -> Self {
         let (mut by_mic, mut by_code) = (HashMap::new(), HashMap::new());
         for (mic, code) in pairs {
             *by_mic.entry(mic).or_insert(0) += 1;
@@ -90,8 +110,8 @@ impl Exchanges {
     }
 
     /// Fills the MIC or the exchange code of an instrument that has only the other. Returns the
-    /// column that was filled.
-    pub(crate) fn fill(&self, instrument: &mut Instrument) -> Option<Column> {
+    /// column that was filled, and the size of its value.
+    pub(crate) fn fill(&self, instrument: &mut Instrument) -> Option<(Column, usize)> {
         let mic = instrument.property(Property::MicCode);
         let (property, value) = match (mic, instrument.property(Property::ExchCode)) {
             (Some(mic), None) => (Property::ExchCode, self.exch_codes.get(mic)?),
@@ -99,7 +119,7 @@ impl Exchanges {
             _ => return None,
         };
         instrument.properties[property as usize] = Some(value.clone());
-        Some(Column::Property(property))
+        Some((Column::Property(property), value.len()))
     }
 }
 
@@ -123,15 +143,37 @@ mod tests {
         assert!(names.eq(expected), "{:?}", exchanges.names());
     }
 
+    /// A table that is too large, and a value that is too long, are refused by name.
+    #[test]
+    fn tables_are_bounded() {
+        let refused = |table: String| {
+            let input = Input::Memory("table", table.into_bytes().into());
+            Exchanges::read(&input).err().unwrap().to_string()
+        };
+        let error = refused("mic,exchCode\n".to_owned() + &"A,B\n".repeat(1 << 20));
+        assert_eq!(error, "table: a table of exchanges has at most 4 MiB: is it a dump?");
+        let error = refused(format!("mic,exchCode\nXLON,LN\nXNAS,{}\n", "U".repeat(257)));
+        assert_eq!(error, "table, line 3: exchCode is longer than 256 bytes");
+    }
+
+    /// The largest table, in which each pair is another, is read at once: each is looked up.
+    #[test]
+    fn a_long_table_is_read() {
+        let rows = (0..200_000).map(|number| format!("M{number},C{number}\n"));
+        let table = "MIC,exchcode\n".to_owned() + &rows.collect::<String>();
+        let exchanges = Exchanges::read(&Input::Memory("table", table.into_bytes().into()));
+        assert_eq!(exchanges.unwrap().mics.len(), 200_000);
+    }
+
     #[test]
     fn only_pairs_that_are_one_to_one_fill() {
         let pairs = [("XLON", "LN"), ("XNAS", "UW"), ("XNAS", "UQ"), ("A", "Z"), ("B", "Z")];
         let pairs = pairs.map(|(mic, code)| (mic.to_owned(), code.to_owned()));
-        let exchanges = Exchanges::of_pairs(&pairs);
+        let exchanges = Exchanges::of_pairs(&pairs.into());
         let filled = |property: Property, value: &str| {
             let mut instrument = Instrument::new(Figi::parse("BBG000BLNNH6").unwrap());
             instrument.properties[property as usize] = Some(value.into());
-            let column = exchanges.fill(&mut instrument).map(Column::name);
+            let column = exchanges.fill(&mut instrument).map(|(column, _)| column.name());
             let both = [Property::MicCode, Property::ExchCode];
             (column, both.map(|property| instrument.property(property).map(String::from)))
         };

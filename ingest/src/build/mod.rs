@@ -11,6 +11,7 @@ mod progress;
 mod rejects;
 mod space;
 pub(crate) mod value_lists;
+mod written;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +27,8 @@ pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
 use self::progress::Clock;
 pub use self::progress::Progress;
-use self::rejects::Rejects;
+use self::rejects::{Entry, Rejects};
+use self::written::Written;
 use crate::error::{Error, Result};
 use crate::files::{Files, Output};
 use crate::format::Format;
@@ -198,7 +200,8 @@ impl Build {
         self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
         if self.checks_space {
-            space::check(&self.index, &self.inputs, self.memory_bytes / SORTING_SHARE)?;
+            let sorting = self.memory_bytes / SORTING_SHARE;
+            space::check(&self.index, &self.inputs, sorting, &rejects, self.max_rejects)?;
         }
         let mut report = Report::default();
         let mut clock = Clock::new(progress);
@@ -208,7 +211,7 @@ impl Build {
         }
         builder.name_exchanges(exchanges.names().clone());
         let merge = Merge::start(builder.scratch(), self.memory_bytes / SORTING_SHARE);
-        let ReadInputs { sorted, mut enrichment, mut rejects, sources } =
+        let ReadInputs { sorted, mut enrichment, mut rejects, mut written, sources } =
             self.read(merge, Rejects::new(rejects), &mut report, &mut clock)?;
         report.warnings.extend(shorter(&self.index, &sources));
         let (rejected, read) = report.rejected_of_read();
@@ -251,10 +254,11 @@ impl Build {
         let mut merged = sorted.for_each(&mut conflicts, |mut instrument, conflicts| {
             indexed += 1;
             clock.tick(indexed, || Progress::Indexing { instruments: indexed, instruments_max });
-            if let Some(column) = exchanges.fill(&mut instrument) {
+            if let Some((column, bytes)) = exchanges.fill(&mut instrument) {
                 *from_exchanges.entry(column).or_default() += 1;
+                written.fill(bytes)?;
             }
-            enrichment.apply(&mut instrument, conflicts);
+            written.fill(enrichment.apply(&mut instrument, conflicts))?;
             derive(&mut instrument);
             if let Some(guard) = &mut guard {
                 guard.observe(&instrument)?;
@@ -271,7 +275,7 @@ impl Build {
         report.is_merged = true;
         report.from_exchanges = from_exchanges;
         report.conflicts = conflicts.finish();
-        enrichment.keep_not_joined(&mut rejects, &mut report.not_joined)?;
+        enrichment.keep_not_joined(&mut rejects, &mut written, &mut report.not_joined)?;
         (report.enrich, report.filled) = enrichment.finish();
         report.rejects_file = rejects.path();
         rejects.flush()?;
@@ -316,6 +320,7 @@ impl Build {
     ) -> Result<ReadInputs> {
         let mut reading = Reading {
             rejects,
+            written: Written::default(),
             sources: Vec::with_capacity(self.inputs.len() + self.enrich.len()),
             report,
             clock,
@@ -351,8 +356,8 @@ impl Build {
             input.format = source.format().to_owned();
         }
         reading.report.enrich = enrichment.reports().to_vec();
-        let Reading { rejects, sources, .. } = reading;
-        Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, sources })
+        let Reading { rejects, written, sources, .. } = reading;
+        Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, written, sources })
     }
 
     fn options(&self) -> BuildOptions {
@@ -399,12 +404,14 @@ struct ReadInputs {
     sorted: Sorted,
     enrichment: Enrichment,
     rejects: Rejects,
+    written: Written,
     sources: Vec<SourceEntry>,
 }
 
 /// The state of reading inputs one after the other.
 struct Reading<'a, 'b> {
     rejects: Rejects,
+    written: Written,
     sources: Vec<SourceEntry>,
     report: &'a mut Report,
     clock: &'a mut Clock<'b>,
@@ -418,6 +425,30 @@ struct Reading<'a, 'b> {
 impl Reading<'_, '_> {
     fn skip(&mut self, reason: &'static str, input: &str, row: &Row) {
         self.report.skips.entry(reason).or_default().add(input, row.line);
+    }
+
+    /// Keeps a row that was rejected or has dropped cells: its bytes once, with the first reason.
+    fn keep(
+        &mut self,
+        input: &str,
+        row: &Row,
+        rejected: Option<&str>,
+        dropped: &[Dropped],
+    ) -> Result<()> {
+        let mut entry = Entry { input, line: row.line, column: None, reason: "", raw: &row.raw };
+        if let Some(reason) = rejected {
+            self.rejects.keep(&Entry { reason, ..entry }, &mut self.written)?;
+            entry.raw = b"";
+        }
+        for Dropped { column, reason, values } in dropped {
+            let column = *column;
+            let of_cells = Entry { column: Some(column), reason, ..entry };
+            self.rejects.keep(&of_cells, &mut self.written)?;
+            entry.raw = b"";
+            let tally = self.report.dropped.entry((column, reason)).or_default();
+            tally.add_times(*values, input, row.line);
+        }
+        Ok(())
     }
 
     /// Reads every row of an input. `take` adds a row to the build or rejects it, and appends its
@@ -453,6 +484,8 @@ impl Reading<'_, '_> {
             counts.read += 1;
             self.rows += 1;
             self.clock.tick(self.rows, || progress(self.rows, source.meter().bytes()));
+            self.written.set_read(bytes_before + source.meter().bytes());
+            let mut rejected = None;
             if let Err(reason) = taken {
                 if let Some(skipped) = source.skips(&reason) {
                     counts.skipped += 1;
@@ -461,13 +494,13 @@ impl Reading<'_, '_> {
                     continue;
                 }
                 counts.rejected += 1;
-                self.rejects.keep(name, &row, None, &reason.to_string())?;
                 self.report.reasons.entry(reason.kind()).or_default().add(name, row.line);
+                rejected = Some(reason.to_string());
+            } else {
+                self.written.row(row.value_bytes())?;
             }
-            for Dropped { column, reason } in dropped.drain(..) {
-                self.rejects.keep(name, &row, Some(column), reason)?;
-                self.report.dropped.entry((column, reason)).or_default().add(name, row.line);
-            }
+            self.keep(name, &row, rejected.as_deref(), &dropped)?;
+            dropped.clear();
         }
         if source.lacks_line_end() {
             let warning = format!("{name} ends without a line end: was it cut off?");

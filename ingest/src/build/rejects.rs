@@ -2,15 +2,18 @@
 //! so that nothing is lost. It also has the rows of `--enrich` inputs that are unmatched or
 //! ambiguous.
 //!
-//! It is CSV with the columns `input,line,column,reason,raw`. `column` is the column of a
-//! dropped cell and empty otherwise; `raw` is the unchanged bytes of the row.
+//! It is CSV with the columns `input,line,column,reason,raw`. `column` is the column of dropped
+//! cells and empty otherwise; `raw` is the unchanged bytes of the row. A row is kept once: if it
+//! has several entries, only the first of them has its bytes. The size of the file is bounded by
+//! that of the inputs (`written.rs`).
 
 use std::fs;
 use std::path::PathBuf;
 
+use super::written::Written;
 use crate::error::{Error, Result};
 use crate::files::{NewFile, Output};
-use crate::row::{Column, Row};
+use crate::row::Column;
 
 /// Writes the rejects file, which is created for the first entry. The file of an earlier build
 /// stays until [`Rejects::finish`].
@@ -19,31 +22,33 @@ pub(crate) struct Rejects {
     file: Option<csv::Writer<NewFile>>,
 }
 
+/// A line of the rejects file.
+pub(crate) struct Entry<'a> {
+    pub(crate) input: &'a str,
+    pub(crate) line: u64,
+    /// The column of dropped cells; `None` if the row itself was not used.
+    pub(crate) column: Option<Column>,
+    pub(crate) reason: &'a str,
+    /// The bytes of the row; empty if an earlier entry has them.
+    pub(crate) raw: &'a [u8],
+}
+
 impl Rejects {
     pub(crate) fn new(output: Output) -> Self {
         Self { output, file: None }
     }
 
-    /// Adds a rejected row, or a dropped cell of a row if `column` is given.
-    pub(crate) fn keep(
-        &mut self,
-        input: &str,
-        row: &Row,
-        column: Option<Column>,
-        reason: &str,
-    ) -> Result<()> {
-        self.keep_raw(input, row.line, &row.raw, column, reason)
-    }
-
-    /// [`Rejects::keep`] for a row of which only the line and the bytes are left.
-    pub(crate) fn keep_raw(
-        &mut self,
-        input: &str,
-        line: u64,
-        raw: &[u8],
-        column: Option<Column>,
-        reason: &str,
-    ) -> Result<()> {
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// [`Error::Outgrown`] when the build would write too much, and [`Error::File`].
+    pub(crate) fn keep(&mut self, entry: &Entry<'_>, written: &mut Written) -> Result<()> {
+        let Entry { input, line, column, reason, raw } = *entry;
+        let line = line.to_string();
+        let column = column.map_or("", Column::name);
+        let fields = [input, &line, column, reason].map(str::as_bytes);
+        let fields = fields.into_iter().chain([raw]);
+        written.reject(fields.clone().map(csv_bytes).sum())?;
         let name = self.output.name().to_string_lossy();
         let file = match &mut self.file {
             Some(file) => file,
@@ -59,11 +64,7 @@ impl Rejects {
                 none.insert(file)
             }
         };
-        let line = line.to_string();
-        let column = column.map_or("", Column::name);
-        let fields = [input.as_bytes(), line.as_bytes(), column.as_bytes(), reason.as_bytes()];
-        file.write_record(fields.into_iter().chain([raw]))
-            .map_err(|error| Error::file(&name)(error.into()))
+        file.write_record(fields).map_err(|error| Error::file(&name)(error.into()))
     }
 
     /// The path of the file, if it has entries.
@@ -91,4 +92,10 @@ impl Rejects {
         };
         finish().map_err(Error::file(&name))
     }
+}
+
+/// The most bytes that a field takes in a line of CSV: two quotes and a separator, and each quote
+/// twice.
+fn csv_bytes(field: &[u8]) -> usize {
+    field.len() + field.iter().filter(|&&byte| byte == b'"').count() + 3
 }

@@ -1,11 +1,15 @@
 //! Estimates whether the disk has room for an index, before hours are spent on a build. If the
 //! disk fills up nevertheless, the build fails and publishes nothing.
 
+use std::fs;
 use std::path::Path;
 
 use figdex_index::Manifest;
 
+use super::MaxRejects;
+use super::written::WRITTEN_PER_BYTE_MAX;
 use crate::error::{Error, Result};
+use crate::files::Output;
 use crate::source::Input;
 
 /// Approximate size of a dump divided by the size of its compressed file.
@@ -19,20 +23,29 @@ const INDEXED: u64 = 2;
 /// sorted, which doubles an index of one part.
 const WORKING_ROOM: (u64, u64) = (2, 1);
 
-/// Checks that the disk of the index folder has room for an index of these inputs, and for the
-/// rows that are sorted on the disk if they exceed `sorting_bytes` of memory. The folder must
-/// exist.
+/// Checks that the disk of the index folder has room for an index of these inputs, for the rows
+/// that are sorted on the disk if they exceed `sorting_bytes` of memory, and for the rejects file.
+/// The folder must exist.
 ///
 /// # Errors
 /// [`Error::Space`] when the room is too small.
-pub(crate) fn check(index: &Path, inputs: &[Input], sorting_bytes: usize) -> Result<()> {
+pub(crate) fn check(
+    index: &Path,
+    inputs: &[Input],
+    sorting_bytes: usize,
+    rejects: &Output,
+    max_rejects: MaxRejects,
+) -> Result<()> {
     // An index of another format version, or a broken one, is ignored.
     let previous = Manifest::published(index).ok().map(|manifest| {
         let read = manifest.sources.iter().map(|source| source.bytes).sum();
         Previous { read_bytes: read, index_bytes: manifest.bytes() }
     });
     let inputs: Vec<_> = inputs.iter().map(|input| (input.bytes(), input.is_packed())).collect();
-    let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64);
+    // The rejects file of the last build stays until the new one is whole.
+    let rejects_before = fs::metadata(rejects.name()).map_or(0, |file| file.len());
+    let needed_bytes = estimate(previous, &inputs, sorting_bytes as u64)
+        .saturating_add(estimate_rejects(&inputs, rejects_before, max_rejects));
     let free =
         rustix::fs::statvfs(index).map_err(|error| Error::file(&index.display())(error.into()))?;
     let free_bytes = free.f_bavail.saturating_mul(free.f_frsize);
@@ -54,10 +67,7 @@ struct Previous {
 /// `inputs` is the size of an input, if known, and whether it is compressed.
 fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_bytes: u64) -> u64 {
     let known: Option<u64> = inputs.iter().map(|(bytes, _)| *bytes).sum();
-    let unpacked = inputs
-        .iter()
-        .filter_map(|&(bytes, is_packed)| Some(bytes? * if is_packed { UNPACKED } else { 1 }));
-    let unpacked: u64 = unpacked.sum();
+    let unpacked = unpacked(inputs);
     let index_bytes = match (previous, known) {
         (Some(Previous { read_bytes, index_bytes }), Some(bytes)) if read_bytes > 0 => {
             let scaled = u128::from(index_bytes) * u128::from(bytes) / u128::from(read_bytes);
@@ -68,6 +78,30 @@ fn estimate(previous: Option<Previous>, inputs: &[(Option<u64>, bool)], sorting_
     };
     let sorted = if unpacked > sorting_bytes { unpacked } else { 0 };
     (index_bytes / WORKING_ROOM.1 * WORKING_ROOM.0).saturating_add(sorted)
+}
+
+/// The bytes of the rejects file: of the rows that may be rejected or, if it was larger, as many as
+/// the last one has. A build ends before the file exceeds its bound.
+fn estimate_rejects(
+    inputs: &[(Option<u64>, bool)],
+    bytes_before: u64,
+    max_rejects: MaxRejects,
+) -> u64 {
+    let percent = match max_rejects {
+        MaxRejects::Percent(percent) => percent,
+        MaxRejects::Rows(_) => 0.0,
+    };
+    let known: u64 = inputs.iter().filter_map(|(bytes, _)| *bytes).sum();
+    let allowed = (unpacked(inputs) as f64 * percent / 100.0) as u64;
+    allowed.max(bytes_before).min(known.saturating_mul(WRITTEN_PER_BYTE_MAX))
+}
+
+/// The size of the inputs after unpacking, of those whose size is known.
+fn unpacked(inputs: &[(Option<u64>, bool)]) -> u64 {
+    let sizes = inputs
+        .iter()
+        .filter_map(|&(bytes, is_packed)| Some(bytes? * if is_packed { UNPACKED } else { 1 }));
+    sizes.sum()
 }
 
 #[cfg(test)]
@@ -86,6 +120,22 @@ mod tests {
             (None, &[(None, false)], 0),
         ] {
             assert_eq!(estimate(previous, inputs, 20_000), bytes);
+        }
+    }
+
+    /// The rejects file has room for the rows that may be rejected, or for as much as the last one
+    /// has, up to its bound.
+    #[test]
+    fn the_rejects_file_is_counted() {
+        let inputs = [(Some(1_000), false), (Some(200), true), (None, false)];
+        for (before, allowed, bytes) in [
+            (0, MaxRejects::Percent(5.0), 100),
+            (0, MaxRejects::Percent(100.0), 2_000),
+            (700, MaxRejects::Percent(5.0), 700),
+            (700, MaxRejects::NONE, 700),
+            (1_000_000, MaxRejects::NONE, 1_200 * WRITTEN_PER_BYTE_MAX),
+        ] {
+            assert_eq!(estimate_rejects(&inputs, before, allowed), bytes);
         }
     }
 }

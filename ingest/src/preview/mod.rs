@@ -226,7 +226,7 @@ impl Preview {
                     add(&mut rejects, (None, reason.kind()), row.line, value);
                 }
             }
-            for Dropped { column, reason } in dropped.drain(..) {
+            for Dropped { column, reason, .. } in dropped.drain(..) {
                 add(&mut drops, (Some(column), reason), row.line, invalid_value(&row, column));
             }
         }

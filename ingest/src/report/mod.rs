@@ -193,10 +193,15 @@ impl EnrichCounts {
 
 impl Tally {
     pub(crate) fn add(&mut self, input: &str, line: u64) {
+        self.add_times(1, input, line);
+    }
+
+    /// Adds several occurrences at one place.
+    pub(crate) fn add_times(&mut self, times: u64, input: &str, line: u64) {
         if self.count == 0 {
             self.first = RowPlace { input: input.to_owned(), line };
         }
-        self.count += 1;
+        self.count += times;
     }
 }
 

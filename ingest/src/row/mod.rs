@@ -193,6 +193,11 @@ impl Row {
         !value.is_empty()
     }
 
+    /// The size of all its values.
+    pub(crate) fn value_bytes(&self) -> usize {
+        self.text.len()
+    }
+
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         self.cells.iter().map(|place| Cell {
             column: place.column,

@@ -12,15 +12,29 @@ use super::{Cell, CellKind, Column, Row};
 const TEXT_BYTES_MAX: usize = 4096;
 
 /// The longest value of an enum-like property, in bytes.
-const PROPERTY_BYTES_MAX: usize = 256;
+pub(crate) const PROPERTY_BYTES_MAX: usize = 256;
 
 /// The most values that one row may have of one idType, or aliases.
 const LIST_VALUES_MAX: usize = 100;
 
-/// An invalid cell, which was left out, and the reason.
+/// The reason to drop the values of a list beyond [`LIST_VALUES_MAX`].
+const TOO_MANY: &str = "more than 100 values";
+
+/// The invalid cells of a row in one column, which were left out for the same reason. A row has one
+/// entry for each column and reason, however many values its cells have.
 pub(crate) struct Dropped {
     pub(crate) column: Column,
     pub(crate) reason: &'static str,
+    /// Number of values.
+    pub(crate) values: u64,
+}
+
+/// Adds an invalid cell of a row to those that were dropped.
+pub(crate) fn drop_cell(dropped: &mut Vec<Dropped>, column: Column, reason: &'static str) {
+    match dropped.iter_mut().find(|entry| (entry.column, entry.reason) == (column, reason)) {
+        Some(entry) => entry.values += 1,
+        None => dropped.push(Dropped { column, reason, values: 1 }),
+    }
 }
 
 /// The instrument that `row` describes. Invalid cells are added to `dropped`.
@@ -42,8 +56,14 @@ pub(crate) fn normalize(row: &Row, dropped: &mut Vec<Dropped>) -> Result<Instrum
 pub(crate) fn describe(figi: Figi, row: &Row, dropped: &mut Vec<Dropped>) -> Instrument {
     let mut instrument = Instrument::new(figi);
     for cell in row.cells() {
-        if let Err(reason) = set_cell(&mut instrument, &cell) {
-            dropped.push(Dropped { column: cell.column, reason });
+        let is_full = |entry: &Dropped| (entry.column, entry.reason) == (cell.column, TOO_MANY);
+        let set = match dropped.iter().any(is_full) {
+            // The values so far need not be counted again for each further one.
+            true => Err(TOO_MANY),
+            false => set_cell(&mut instrument, &cell),
+        };
+        if let Err(reason) = set {
+            drop_cell(dropped, cell.column, reason);
         }
     }
     fill_fields(&mut instrument, row);
@@ -93,7 +113,7 @@ pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(
         }
         Column::Alias => {
             if instrument.alias.len() == LIST_VALUES_MAX {
-                return Err("more than 100 values");
+                return Err(TOO_MANY);
             }
             instrument.alias.push(text(value, TEXT_BYTES_MAX)?);
         }
@@ -109,7 +129,7 @@ pub(crate) fn set_cell(instrument: &mut Instrument, cell: &Cell<'_>) -> Result<(
             let admitted = admitted.map_err(|_| "not of the form of its idType")?;
             let identifier = admitted.into_owned();
             if instrument.identifiers_of(id_type).count() == LIST_VALUES_MAX {
-                return Err("more than 100 values");
+                return Err(TOO_MANY);
             }
             if !instrument.identifiers.contains(&identifier) {
                 instrument.identifiers.push(identifier);
@@ -157,7 +177,7 @@ fn settle_field_types(instrument: &mut Instrument, dropped: &mut Vec<Dropped>) {
             }
         };
         if !agrees {
-            dropped.push(Dropped { column: Column::Identifier(id_type), reason: CONTRADICTION });
+            drop_cell(dropped, Column::Identifier(id_type), CONTRADICTION);
         }
     }
 }
@@ -241,8 +261,6 @@ mod tests {
                 "coupon: not a number",
                 "expiration: not a date of the form YYYY-MM-DD",
                 "listed: neither true nor false",
-                "importance: not a number from 0 on",
-                "importance: not a number from 0 on",
                 "importance: not a number from 0 on",
                 "optionType: neither Put nor Call",
                 "ID_ISIN: not of the form of its idType",

@@ -6,6 +6,7 @@ mod addresses;
 mod bombs;
 mod connections;
 mod fair;
+mod growth;
 mod heads;
 mod json;
 mod leaving;

@@ -10,14 +10,12 @@
 //! description and the symbols that are made from the ticker, SEDOL (one per market), the
 //! vendor's uniqueID (one per row), and whether it is listed.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
 use figdex_index::{Figi, IdType, Instrument, Property};
 
 use crate::row::Column;
 
 /// A key by which a row is matched to instruments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key<'a> {
     Figi(Figi),
     Isin(&'a str),
@@ -46,11 +44,18 @@ impl Key<'_> {
         }
     }
 
-    /// A hash of the key, the same for equal keys within a process.
-    pub(super) fn hash64(self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
+    /// The key as bytes, which no other key has.
+    pub(super) fn bytes(self) -> Vec<u8> {
+        match self {
+            Key::Figi(figi) => [b"f", &figi.to_u64().to_le_bytes()[..]].concat(),
+            Key::Isin(isin) => [b"i", isin.as_bytes()].concat(),
+            Key::Cusip(cusip) => [b"c", cusip.as_bytes()].concat(),
+            Key::ShareClass(figi) => [b"s", &figi.to_u64().to_le_bytes()[..]].concat(),
+            Key::Listing { exch_code, ticker } => {
+                let length = (exch_code.len() as u64).to_le_bytes();
+                [b"l", &length[..], exch_code.as_bytes(), ticker.as_bytes()].concat()
+            }
+        }
     }
 }
 

@@ -5,7 +5,9 @@
 //! keeps its own. Whether a row identifies a single security is known only after all
 //! instruments were seen, so there are two passes over the merged instruments:
 //! [`Enrichment::observe`] each, then [`Enrichment::settle`], then [`Enrichment::apply`] to
-//! each. Meanwhile the rows are kept in memory (`rows.rs`).
+//! each. Meanwhile the rows are kept in memory (`rows.rs`). Of the rows of one key only those that
+//! give it something are applied: they do not contradict each other, so that the first one with a
+//! column stands for all.
 //!
 //! A row is **ambiguous** when its keys identify several securities, or when another row gives a
 //! different value for the same security. There is no way to decide which is right, so such
@@ -16,18 +18,19 @@ mod level;
 mod rows;
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use figdex_index::{Figi, IdType, Importance, Instrument};
 
 use self::level::{Key, Level, gives, keys, security};
 use self::rows::{Full, ROWS_BYTES_MAX, Rows};
-use super::rejects::Rejects;
+use super::rejects::{Entry, Rejects};
+use super::written::Written;
 use crate::error::{Error, Result};
 use crate::report::conflicts::Conflicts;
 use crate::report::{EnrichReport, Tally};
 use crate::row::cells::cells;
-use crate::row::normalize::{Dropped, describe, set_cell};
+use crate::row::normalize::{Dropped, describe, drop_cell, set_cell};
 use crate::row::reject::Reject;
 use crate::row::{Cell, CellKind, Column, Row};
 
@@ -38,23 +41,19 @@ const PLACEHOLDER: &str = "FDG000000009";
 pub(crate) struct Enrichment {
     /// The report of each input, in the order given.
     inputs: Vec<EnrichReport>,
-    rows: Rows<State>,
+    rows: Rows<State, Match>,
     filled: BTreeMap<Column, u64>,
     placeholder: Figi,
 }
 
 #[derive(Default)]
 struct State {
-    /// The instruments with its share class.
-    security: Match,
-    /// The instruments with its ISINs or CUSIPs.
-    issue: Match,
-    /// The instruments with its FIGI, or with its exchange code and ticker.
-    listing: Match,
+    /// Whether it matches by more than its share class.
+    is_precise: bool,
     outcome: Outcome,
 }
 
-/// The instruments that the keys of a row identify.
+/// The instruments that a key, or several keys, identify.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Match {
     #[default]
@@ -78,13 +77,6 @@ enum Outcome {
     Contradicted(Column),
 }
 
-impl State {
-    /// Whether it matches by more than its share class.
-    fn is_precise(&self) -> bool {
-        (self.issue, self.listing) != (Match::None, Match::None)
-    }
-}
-
 impl Outcome {
     /// Why the row was not used, as the general reason by which the report counts, and with the
     /// details of this row. `None` if it was used.
@@ -106,13 +98,23 @@ impl Outcome {
 }
 
 impl Match {
-    fn add(&mut self, instrument: &Instrument) {
-        let found = security(instrument);
-        *self = match *self {
-            Self::None => Self::One { security: found, figi: instrument.figi },
-            Self::One { security, .. } if security != found => Self::Several([security, found]),
-            known => known,
-        };
+    fn of(instrument: &Instrument) -> Self {
+        Self::One { security: security(instrument), figi: instrument.figi }
+    }
+
+    /// The instruments of both.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, found) | (found, Self::None) => found,
+            (Self::Several(some), _) | (_, Self::Several(some)) => Self::Several(some),
+            (Self::One { security: a, figi: first }, Self::One { security: b, figi: second }) => {
+                match a == b {
+                    true => Self::One { security: a, figi: first.min(second) },
+                    false if first < second => Self::Several([a, b]),
+                    false => Self::Several([b, a]),
+                }
+            }
+        }
     }
 }
 
@@ -162,7 +164,7 @@ impl Enrichment {
         let figi = named.and_then(|cell| match Figi::parse(cell.value) {
             Ok(figi) => Some(figi),
             Err(_) => {
-                dropped.push(Dropped { column: cell.column, reason: "not a FIGI" });
+                drop_cell(dropped, cell.column, "not a FIGI");
                 None
             }
         });
@@ -174,7 +176,9 @@ impl Enrichment {
         let figi = figi.map(|figi| (Column::Figi, figi.to_string()));
         let cells: Vec<_> = figi.into_iter().chain(cells(&fields)).collect();
         let input = self.inputs.len() - 1;
-        match self.rows.push(input, row.line, &row.raw, &cells, &keys) {
+        // A row with dropped cells is in the rejects file already.
+        let raw = if dropped.is_empty() { &row.raw[..] } else { b"" };
+        match self.rows.push(input, row.line, raw, &cells, &keys) {
             Ok(()) => Ok(Ok(())),
             Err(Full) => {
                 let what = format!(
@@ -192,15 +196,11 @@ impl Enrichment {
         self.rows.len() == 0
     }
 
-    /// First pass: records which rows identify this instrument.
+    /// First pass: records the instrument for each of its keys that a row has.
     pub(crate) fn observe(&mut self, instrument: &Instrument) {
-        for (row, level) in self.rows.find(instrument) {
-            let state = self.rows.state_mut(row);
-            match level {
-                Level::Security => state.security.add(instrument),
-                Level::Issue => state.issue.add(instrument),
-                Level::Listing => state.listing.add(instrument),
-            }
+        for key in self.rows.find(instrument) {
+            let found = self.rows.key_mut(key);
+            *found = found.and(Match::of(instrument));
         }
     }
 
@@ -210,9 +210,16 @@ impl Enrichment {
         let mut listings = Vec::new();
         let mut share_classes = Vec::new();
         for row in 0..self.rows.len() {
-            let State { security, issue, listing, outcome } = self.rows.state_mut(row);
-            *outcome = match (*issue, *listing) {
-                (Match::None, Match::None) => match *security {
+            let of_level = |level| {
+                let keys = self.rows.keys_of(row).iter();
+                let keys = keys.filter(|&&key| self.rows.level(key) == level);
+                keys.fold(Match::None, |found, &key| found.and(*self.rows.key(key)))
+            };
+            let [security, issue, listing] =
+                [Level::Security, Level::Issue, Level::Listing].map(of_level);
+            let is_precise = (issue, listing) != (Match::None, Match::None);
+            let outcome = match (issue, listing) {
+                (Match::None, Match::None) => match security {
                     Match::One { security, .. } => {
                         share_classes.push((security, row));
                         Outcome::Enriches
@@ -227,12 +234,13 @@ impl Enrichment {
                 }
                 (Match::One { security, .. }, _) | (_, Match::One { security, .. }) => {
                     securities.push((security, row));
-                    if let Match::One { figi, .. } = *listing {
+                    if let Match::One { figi, .. } = listing {
                         listings.push((figi, row));
                     }
                     Outcome::Enriches
                 }
             };
+            *self.rows.state_mut(row) = State { is_precise, outcome };
         }
         let compared = |level| move |c| c != Column::Importance && gives(level, c);
         let contradicted = [
@@ -252,6 +260,47 @@ impl Enrichment {
                 Outcome::SeveralSecurities(_) | Outcome::Contradicted(_) => counts.ambiguous += 1,
             }
         }
+        self.choose_givers();
+    }
+
+    /// Chooses the rows of each key that give its instruments something: the first one with each
+    /// column, and the one with the largest importance.
+    fn choose_givers(&mut self) {
+        let used = |&row: &usize| self.rows.state(row).outcome == Outcome::Enriches;
+        let pairs = (0..self.rows.len())
+            .filter(used)
+            .flat_map(|row| self.rows.keys_of(row).iter().map(move |&key| (key, row as u32)));
+        let mut pairs: Vec<(u32, u32)> = pairs.collect();
+        pairs.sort_unstable();
+        for same in pairs.chunk_by(|(a, _), (b, _)| a == b) {
+            let key = same[0].0;
+            let level = self.rows.level(key);
+            let mut given = BTreeSet::new();
+            let mut givers = Vec::new();
+            for &(_, row) in same {
+                let columns = self.rows.columns(row as usize).into_iter().map(|(column, _)| column);
+                let new = columns.filter(|&column| self.fills(row as usize, level, column));
+                if new.filter(|&column| given.insert(column)).count() > 0 {
+                    givers.push(row);
+                }
+            }
+            let rows: Vec<_> = same.iter().map(|&(_, row)| (row as usize, level)).collect();
+            givers.extend(self.most_important(&rows).map(|row| row as u32));
+            givers.sort_unstable();
+            givers.dedup();
+            self.rows.set_givers(key, &givers);
+        }
+    }
+
+    /// Whether a row fills a column of an instrument that it matches at that level. Importances are
+    /// chosen among all rows of an instrument.
+    fn fills(&self, row: usize, level: Level, column: Column) -> bool {
+        // A row that matches otherwise, too, gives the others of its share class no more than its
+        // importance.
+        let is_only_important = level == Level::Security && self.rows.state(row).is_precise;
+        !matches!(column, Column::Figi | Column::Importance)
+            && !is_only_important
+            && gives(level, column)
     }
 
     /// The rows that contradict another row, each with the column in which they differ. `rows` are
@@ -283,29 +332,34 @@ impl Enrichment {
     }
 
     /// Second pass: fills the blank fields of the instrument from its rows, and adds conflicts.
-    pub(crate) fn apply(&mut self, instrument: &mut Instrument, conflicts: &mut Conflicts) {
-        if self.is_empty() {
-            return;
-        }
-        let mut found = self.rows.find(instrument);
+    /// Returns the size of the values.
+    pub(crate) fn apply(
+        &mut self,
+        instrument: &mut Instrument,
+        conflicts: &mut Conflicts,
+    ) -> usize {
+        let mut filled_bytes = 0;
+        let keys = self.rows.find(instrument).into_iter();
+        let mut found: Vec<(usize, Level)> = keys
+            .flat_map(|key| {
+                let level = self.rows.level(key);
+                self.rows.givers(key).iter().map(move |&row| (row as usize, level))
+            })
+            .collect();
         if found.is_empty() {
-            return;
+            return filled_bytes;
         }
         // A row that matches as an issue and as a listing counts as a listing.
         found.sort_unstable_by(|a, b| b.cmp(a));
         found.dedup_by_key(|(row, _)| *row);
-        found.retain(|(row, _)| self.rows.state(*row).outcome == Outcome::Enriches);
         found.reverse();
         let most_important = self.most_important(&found);
         let mut own = cells(instrument);
         for &(row, level) in &found {
-            // A row that matches otherwise, too, gives the others of its share class no more.
-            let only_importance = level == Level::Security && self.rows.state(row).is_precise();
             for (column, values) in self.rows.columns(row) {
                 let is_given = match column {
-                    Column::Figi => false,
                     Column::Importance => most_important == Some(row),
-                    column => !only_importance && gives(level, column),
+                    column => self.fills(row, level, column),
                 };
                 if !is_given {
                     continue;
@@ -317,6 +371,7 @@ impl Enrichment {
                         set_cell(instrument, &cell)
                             .expect("the cell was valid when the row was added");
                         own.push((column, (*value).to_owned()));
+                        filled_bytes += value.len();
                     }
                     *self.filled.entry(column).or_default() += 1;
                 } else if values.iter().any(|value| existing().all(|(_, own)| own != value)) {
@@ -328,6 +383,7 @@ impl Enrichment {
                 }
             }
         }
+        filled_bytes
     }
 
     /// The row whose importance an instrument gets, of those that match it: one that names the
@@ -348,13 +404,15 @@ impl Enrichment {
     pub(crate) fn keep_not_joined(
         &self,
         rejects: &mut Rejects,
+        written: &mut Written,
         tallies: &mut BTreeMap<&'static str, Tally>,
     ) -> Result<()> {
         for row in 0..self.rows.len() {
             if let Some((reason, whole)) = self.rows.state(row).outcome.reason() {
                 let (input, line, raw) = self.rows.origin(row);
                 let name = &self.inputs[input].name;
-                rejects.keep_raw(name, line, raw, None, &whole)?;
+                let entry = Entry { input: name, line, column: None, reason: &whole, raw };
+                rejects.keep(&entry, written)?;
                 tallies.entry(reason).or_default().add(name, line);
             }
         }

@@ -1,10 +1,13 @@
-//! Stores the rows of the `--enrich` inputs compactly. They stay in memory until all instruments
-//! were seen, so their size is bounded.
+//! Stores the rows of the `--enrich` inputs compactly, and the keys by which they are matched. They
+//! stay in memory until all instruments were seen, so their size is bounded.
+//!
+//! Many rows and many instruments may have the same key. What instruments say of it is therefore
+//! kept once for each key, not for each of its rows: the work is a sum over rows and instruments,
+//! never their product.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
-use figdex_index::{IdType, Instrument, Property};
+use figdex_index::Instrument;
 
 use super::level::{Key, Level, keys};
 use crate::row::Column;
@@ -12,20 +15,21 @@ use crate::row::Column;
 /// The most memory that the rows of all `--enrich` inputs may take.
 pub(super) const ROWS_BYTES_MAX: usize = 512 << 20;
 
-/// The end of a chain of links.
-const NONE: u32 = u32::MAX;
-
-/// All rows. `S` is the state of each row.
-pub(super) struct Rows<S> {
+/// All rows and keys. `S` is the state of each row, `K` that of each key.
+pub(super) struct Rows<S, K> {
     /// The memory that is left for more rows.
     bytes_left: usize,
     /// Values of cells and raw rows, one after the other.
     heap: Vec<u8>,
     cells: Vec<CellRef>,
     rows: Vec<RowRef<S>>,
-    /// The last link for each hash of a key.
-    heads: HashMap<u64, u32>,
-    links: Vec<Link>,
+    /// The number of each key, by its bytes.
+    numbers: HashMap<Box<[u8]>, u32>,
+    keys: Vec<KeyRef<K>>,
+    /// The numbers of the keys of each row, one row after the other.
+    row_keys: Vec<u32>,
+    /// The rows that give something to the instruments of each key.
+    givers: Vec<u32>,
 }
 
 struct CellRef {
@@ -33,11 +37,17 @@ struct CellRef {
     value: Span,
 }
 
-/// A range of the heap or of the cells. [`ROWS_BYTES_MAX`] keeps both below 2^32.
-#[derive(Clone, Copy)]
+/// A range of one of the lists of [`Rows`]. [`ROWS_BYTES_MAX`] keeps all of them below 2^32.
+#[derive(Clone, Copy, Default)]
 struct Span {
     start: u32,
     end: u32,
+}
+
+impl Span {
+    fn of<T>(self, all: &[T]) -> &[T] {
+        &all[self.start as usize..self.end as usize]
+    }
 }
 
 struct RowRef<S> {
@@ -45,27 +55,30 @@ struct RowRef<S> {
     line: u64,
     raw: Span,
     cells: Span,
+    keys: Span,
     state: S,
 }
 
-/// A row that has a key with some hash. The links of one hash are a chain.
-struct Link {
-    row: u32,
-    next: u32,
+struct KeyRef<K> {
+    level: Level,
+    givers: Span,
+    state: K,
 }
 
 /// The error that there is no room for another row.
 pub(super) struct Full;
 
-impl<S: Default> Rows<S> {
+impl<S: Default, K: Default> Rows<S, K> {
     pub(super) fn new(bytes_max: usize) -> Self {
         Self {
             bytes_left: bytes_max,
             heap: Vec::new(),
             cells: Vec::new(),
             rows: Vec::new(),
-            heads: HashMap::new(),
-            links: Vec::new(),
+            numbers: HashMap::new(),
+            keys: Vec::new(),
+            row_keys: Vec::new(),
+            givers: Vec::new(),
         }
     }
 
@@ -81,14 +94,17 @@ impl<S: Default> Rows<S> {
         cells: &[(Column, String)],
         keys: &[Key<'_>],
     ) -> Result<(), Full> {
+        let texts: Vec<_> = keys.iter().map(|key| key.bytes()).collect();
         let values: usize = cells.iter().map(|(_, value)| value.len()).sum();
-        // A hash table has at most two slots per entry.
-        let links = keys.len() * (size_of::<Link>() + 2 * size_of::<(u64, u32)>());
+        // A hash table has at most two slots per entry; a key is in the lists of its rows twice,
+        // and once more as a pair while they are sorted.
+        let of_key =
+            size_of::<KeyRef<K>>() + 2 * size_of::<(Box<[u8]>, u32)>() + 4 * size_of::<u32>();
+        let links: usize = texts.iter().map(|text| text.len() + of_key).sum();
         let refs = size_of::<RowRef<S>>() + cells.len() * size_of::<CellRef>();
         let needed = raw.len() + values + links + refs;
         self.bytes_left = self.bytes_left.checked_sub(needed).ok_or(Full)?;
 
-        let number = self.rows.len() as u32;
         let raw = self.put(raw);
         let start = self.cells.len() as u32;
         for (column, value) in cells {
@@ -96,18 +112,18 @@ impl<S: Default> Rows<S> {
             self.cells.push(CellRef { column: *column, value });
         }
         let cells = Span { start, end: self.cells.len() as u32 };
-        self.rows.push(RowRef { input: input as u32, line, raw, cells, state: S::default() });
-        for key in keys {
-            let link = self.links.len() as u32;
-            let next = match self.heads.entry(key.hash64()) {
-                Entry::Occupied(mut head) => head.insert(link),
-                Entry::Vacant(place) => {
-                    place.insert(link);
-                    NONE
-                }
-            };
-            self.links.push(Link { row: number, next });
+        let start = self.row_keys.len() as u32;
+        for (key, text) in keys.iter().zip(texts) {
+            let number = *self.numbers.entry(text.into()).or_insert_with(|| {
+                let (level, givers, state) = (key.level(), Span::default(), K::default());
+                self.keys.push(KeyRef { level, givers, state });
+                self.keys.len() as u32 - 1
+            });
+            self.row_keys.push(number);
         }
+        let keys = Span { start, end: self.row_keys.len() as u32 };
+        let (input, state) = (input as u32, S::default());
+        self.rows.push(RowRef { input, line, raw, cells, keys, state });
         Ok(())
     }
 
@@ -117,40 +133,14 @@ impl<S: Default> Rows<S> {
         Span { start, end: self.heap.len() as u32 }
     }
 
-    /// The rows that have the key, the last one first.
-    fn with_key(&self, key: Key<'_>) -> impl Iterator<Item = usize> {
-        let mut next = self.heads.get(&key.hash64()).copied().unwrap_or(NONE);
-        let same_hash = std::iter::from_fn(move || {
-            let link = self.links.get(next as usize)?;
-            next = link.next;
-            Some(link.row as usize)
-        });
-        same_hash.filter(move |&row| self.has_key(row, key))
-    }
-
-    /// Whether a row has the key. Two keys may have the same hash, so the cells are compared.
-    fn has_key(&self, row: usize, key: Key<'_>) -> bool {
-        let has = |column: Column, value: &str| self.cells(row).any(|cell| cell == (column, value));
-        match key {
-            Key::Figi(figi) => has(Column::Figi, &figi.to_string()),
-            Key::Isin(isin) => has(Column::Identifier(IdType::Isin), isin),
-            Key::Cusip(cusip) => has(Column::Identifier(IdType::Cusip), cusip),
-            Key::ShareClass(figi) => has(Column::ShareClassFigi, &figi.to_string()),
-            Key::Listing { exch_code, ticker } => {
-                has(Column::Property(Property::ExchCode), exch_code) && has(Column::Ticker, ticker)
-            }
-        }
-    }
-
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// The cells of a row. Those of one column follow one another.
     fn cells(&self, row: usize) -> impl Iterator<Item = (Column, &str)> {
-        let Span { start, end } = self.rows[row].cells;
-        self.cells[start as usize..end as usize].iter().map(|cell| {
-            let value = str::from_utf8(self.bytes(cell.value));
+        self.rows[row].cells.of(&self.cells).iter().map(|cell| {
+            let value = str::from_utf8(cell.value.of(&self.heap));
             (cell.column, value.expect("the bytes were a text when they were stored"))
         })
     }
@@ -167,16 +157,45 @@ impl<S: Default> Rows<S> {
         columns
     }
 
-    /// The rows that share a key with the instrument, each with the level of the key.
-    pub(super) fn find(&self, instrument: &Instrument) -> Vec<(usize, Level)> {
+    /// The numbers of the instrument's keys that any row has.
+    pub(super) fn find(&self, instrument: &Instrument) -> Vec<u32> {
         let keys = std::iter::once(Key::Figi(instrument.figi)).chain(keys(instrument));
-        keys.flat_map(|key| self.with_key(key).map(move |row| (row, key.level()))).collect()
+        keys.filter_map(|key| self.numbers.get(&key.bytes()[..]).copied()).collect()
+    }
+
+    /// The numbers of the keys of a row.
+    pub(super) fn keys_of(&self, row: usize) -> &[u32] {
+        self.rows[row].keys.of(&self.row_keys)
+    }
+
+    pub(super) fn level(&self, key: u32) -> Level {
+        self.keys[key as usize].level
+    }
+
+    pub(super) fn key(&self, key: u32) -> &K {
+        &self.keys[key as usize].state
+    }
+
+    pub(super) fn key_mut(&mut self, key: u32) -> &mut K {
+        &mut self.keys[key as usize].state
+    }
+
+    /// Sets the rows that give something to the instruments of a key.
+    pub(super) fn set_givers(&mut self, key: u32, rows: &[u32]) {
+        let start = self.givers.len() as u32;
+        self.givers.extend_from_slice(rows);
+        self.keys[key as usize].givers = Span { start, end: self.givers.len() as u32 };
+    }
+
+    /// The rows that give something to the instruments of a key.
+    pub(super) fn givers(&self, key: u32) -> &[u32] {
+        self.keys[key as usize].givers.of(&self.givers)
     }
 
     /// The number of the row's input, its line and its bytes.
     pub(super) fn origin(&self, row: usize) -> (usize, u64, &[u8]) {
         let RowRef { input, line, raw, .. } = self.rows[row];
-        (input as usize, line, self.bytes(raw))
+        (input as usize, line, raw.of(&self.heap))
     }
 
     pub(super) fn state(&self, row: usize) -> &S {
@@ -185,9 +204,5 @@ impl<S: Default> Rows<S> {
 
     pub(super) fn state_mut(&mut self, row: usize) -> &mut S {
         &mut self.rows[row].state
-    }
-
-    fn bytes(&self, Span { start, end }: Span) -> &[u8] {
-        &self.heap[start as usize..end as usize]
     }
 }

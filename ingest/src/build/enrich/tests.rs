@@ -45,7 +45,9 @@ fn enriched(rows: &[&[(&str, &str)]]) -> (Vec<Outcome>, Vec<Instrument>, Conflic
     enriched.iter().for_each(|instrument| enrichment.observe(instrument));
     enrichment.settle();
     let mut conflicts = Conflicts::new(Vec::new());
-    enriched.iter_mut().for_each(|instrument| enrichment.apply(instrument, &mut conflicts));
+    for instrument in &mut enriched {
+        enrichment.apply(instrument, &mut conflicts);
+    }
     let outcomes = (0..rows.len()).map(|row| enrichment.rows.state(row).outcome).collect();
     assert!(enrichment.finish().0.iter().all(|input| input.counts.add_up()));
     (outcomes, enriched, conflicts)
@@ -213,4 +215,34 @@ fn a_share_class_fills_what_listings_have_in_common() {
         enriched(&[&[("shareClassFIGI", "BBG001S5N8V8"), ("name", "x")]]).0,
         [Outcome::Unmatched]
     );
+}
+
+/// However many rows have the same key, its instruments look at those that give them something:
+/// the work is not the product of rows and instruments.
+#[test]
+fn many_rows_of_one_key_are_looked_at_once() {
+    let isin = ("ID_ISIN", "US4592001014");
+    let mut enrichment = Enrichment::new();
+    enrichment.begin("more.csv".into());
+    for number in 0..2_000 {
+        let importance = ((number * 7) % 2_000).to_string();
+        let more = match number {
+            500 => ("coupon", "5"),
+            _ => ("name", "IBM"),
+        };
+        let row = row_of(&[isin, ("importance", &importance), more]);
+        enrichment.add(&row, &mut Vec::new()).unwrap().unwrap();
+    }
+    let mut enriched = instruments();
+    enriched.iter().for_each(|instrument| enrichment.observe(instrument));
+    enrichment.settle();
+    let [key] = enrichment.rows.find(&enriched[0])[..] else { panic!("one key") };
+    // 7 × 857 = 5,999 = 1,999 beyond twice 2,000.
+    assert_eq!(enrichment.rows.givers(key), [0, 500, 857]);
+    let mut conflicts = Conflicts::new(Vec::new());
+    let bytes: Vec<usize> =
+        enriched.iter_mut().map(|one| enrichment.apply(one, &mut conflicts)).collect();
+    assert_eq!(bytes, [8, 8, 0, 0], "name, coupon and importance");
+    assert_eq!(importances(&enriched), [Some(1_999.0), Some(1_999.0), None, None]);
+    assert_eq!(enriched[1].coupon, Some(5.0));
 }

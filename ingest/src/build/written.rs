@@ -1,0 +1,121 @@
+//! The bound on what a build writes: a multiple of the size of its inputs. A row of a few bytes can
+//! stand for far more: a packed one for its repetitions, one of `--enrich` for each instrument that
+//! it fills, one with a long name of its file for that name in each line of the rejects file.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::report::size::Size;
+
+/// The most bytes that a build writes for each byte of its inputs, as they lie on the disk. Samples
+/// of real dumps take up to 10; a packed JSON dump of which every row has a dropped cell takes 30.
+pub(crate) const WRITTEN_PER_BYTE_MAX: u64 = 32;
+
+/// Number of bytes that any build may write, however small its inputs are.
+const WRITTEN_FREE_BYTES: u64 = 8 << 20;
+
+/// The bytes that a row takes besides its values, while it is sorted and in an index.
+const ROW_BYTES: u64 = 64;
+
+/// What a build has written so far, and the size of what it has read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written {
+    read: u64,
+    rows: u64,
+    rejects: u64,
+    filled: u64,
+}
+
+/// The error that a build would write more than the bound. It displays the numbers and the advice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgrown(Written);
+
+impl Written {
+    /// Sets the number of bytes of the inputs that were read so far, before unpacking.
+    pub(crate) fn set_read(&mut self, bytes: u64) {
+        self.read = bytes;
+    }
+
+    /// Counts an accepted row, whose cells have that many bytes.
+    ///
+    /// # Errors
+    /// [`Outgrown`] when the build would write more than the bound; so of the other two.
+    pub(crate) fn row(&mut self, cell_bytes: usize) -> Result<(), Outgrown> {
+        self.rows += ROW_BYTES + cell_bytes as u64;
+        self.check()
+    }
+
+    /// Counts a line of the rejects file.
+    pub(crate) fn reject(&mut self, bytes: usize) -> Result<(), Outgrown> {
+        self.rejects += bytes as u64;
+        self.check()
+    }
+
+    /// Counts values that `--enrich` or `--exchanges` gives an instrument.
+    pub(crate) fn fill(&mut self, bytes: usize) -> Result<(), Outgrown> {
+        self.filled += bytes as u64;
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Outgrown> {
+        let most = self.read.saturating_mul(WRITTEN_PER_BYTE_MAX) + WRITTEN_FREE_BYTES;
+        if self.rows + self.rejects + self.filled > most { Err(Outgrown(*self)) } else { Ok(()) }
+    }
+}
+
+impl From<Outgrown> for Error {
+    fn from(outgrown: Outgrown) -> Self {
+        Self::Outgrown { refusal: outgrown.to_string() }
+    }
+}
+
+impl fmt::Display for Outgrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Written { read, rows, rejects, filled } = self.0;
+        write!(
+            f,
+            "the build would write more than {WRITTEN_PER_BYTE_MAX} times the {} of dumps that it \
+             read: nothing is published\n  {} for rows, {} for the rejects file, {} for fields \
+             filled by --enrich and --exchanges\n",
+            Size(read),
+            Size(rows),
+            Size(rejects),
+            Size(filled)
+        )?;
+        let advice = match rows.max(rejects).max(filled) {
+            most if most == rejects => {
+                "see with `figdex-ingest inspect` why rows are rejected and cells dropped, and \
+                 correct the dumps or describe them with --columns"
+            }
+            most if most == filled => {
+                "look at the dumps of --enrich and the table of --exchanges: long values match \
+                 many instruments"
+            }
+            _ => "is a packed dump what it should be? if it is right, unpack it first",
+        };
+        f.write_str(advice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every kind of bytes counts towards one bound, which grows with what is read.
+    #[test]
+    fn the_bound_is_a_multiple_of_what_is_read() {
+        let mut written = Written::default();
+        written.set_read(1_000);
+        let most = 1_000 * WRITTEN_PER_BYTE_MAX + WRITTEN_FREE_BYTES;
+        written.reject(most as usize / 2).unwrap();
+        written.fill(most as usize / 4).unwrap();
+        let outgrown = written.row(most as usize / 4).unwrap_err();
+        let text = outgrown.to_string();
+        assert!(
+            text.contains("32 times the 1.0 kB") && text.contains("rows are rejected"),
+            "{text}"
+        );
+        written.set_read(1_002);
+        written.row(0).unwrap();
+    }
+}
