@@ -17,7 +17,7 @@ const WRITTEN_FREE_BYTES: u64 = 8 << 20;
 /// The bytes that a row takes besides its values, while it is sorted and in an index.
 const ROW_BYTES: u64 = 64;
 
-/// What a build has written so far, and the size of what it has read.
+/// The bytes that a build has written so far, and those that it has read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Written {
     read: u64,

@@ -148,7 +148,7 @@ fn packed_rows_stay_in_proportion() {
     }
 }
 
-/// What an index keeps of a row takes no more than a multiple of it.
+/// An index takes no more than a multiple of its rows.
 #[test]
 fn indexes_stay_in_proportion() {
     let words = "a b c d e f g h i j k l m n o p q r s t u v w x y z ".repeat(70);
