@@ -4,13 +4,14 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// A file's inode, size and modification time.
+/// A file's inode, size and times. The change time shows a new owner or mode too: a file that could
+/// not be read may be readable since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     inode: u64,
     size: u64,
-    seconds: i64,
-    nanoseconds: i64,
+    modified: (i64, i64),
+    changed: (i64, i64),
 }
 
 impl Stamp {
@@ -20,8 +21,8 @@ impl Stamp {
         Some(Self {
             inode: metadata.ino(),
             size: metadata.size(),
-            seconds: metadata.mtime(),
-            nanoseconds: metadata.mtime_nsec(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         })
     }
 }

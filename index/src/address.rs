@@ -168,6 +168,14 @@ impl ClusterAddress {
 }
 
 impl StorageAddress {
+    /// The folder that all machines mount; `None` for another kind of storage.
+    pub fn folder(&self) -> Option<PathBuf> {
+        match self.storage {
+            Storage::S3 { .. } => None,
+            Storage::Folder => Some(Path::new("/").join(self.prefix.join("/"))),
+        }
+    }
+
     fn in_bucket(rest: &str) -> Result<Self, &'static str> {
         if rest.contains('@') {
             return Err("it must not hold a user or a password: put them into a file");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::instrument::figi::Figi;
 use crate::meter::TakesMore;
+use crate::owner::{Owner, SharedFolder};
 use crate::printable::escaped_path;
 
 /// An error of reading or building an index.
@@ -44,6 +45,22 @@ pub enum Error {
     /// Another process is building into this folder.
     #[error("{} is locked: another build is running", escaped_path(.0))]
     Locked(PathBuf),
+    /// Root would write into a folder of another user.
+    #[error(
+        "{} belongs to {owner}, who could not replace or remove files of root: run this as that \
+         user, for example with: sudo -u {name}",
+        escaped_path(.index),
+        name = .owner.name()
+    )]
+    OfAnother {
+        /// The folder of the index.
+        index: PathBuf,
+        /// Its owner.
+        owner: Owner,
+    },
+    /// Root would make a folder that others must use.
+    #[error(transparent)]
+    Shared(#[from] SharedFolder),
     /// No generation is older than the published one.
     #[error("{} has no generation before {generation} to roll back to", escaped_path(.index))]
     NothingBefore {
@@ -117,6 +134,8 @@ impl Error {
             self,
             Self::NotAnIndex(_)
                 | Self::Locked(_)
+                | Self::OfAnother { .. }
+                | Self::Shared(_)
                 | Self::NothingBefore { .. }
                 | Self::Unconfirmed { .. }
                 | Self::Unknown { .. }

@@ -2,13 +2,14 @@
 //! has the key's hash, never the key. A change replaces the whole file by a rename, under a lock:
 //! readers see the old state or the new one, and concurrent changes are all kept.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use figdex_index::{escaped_path, hex, is_hidden, unhex};
+use figdex_index::{Owner, SharedFolder, escaped_path, hex, is_hidden, unhex};
 use jiff::{Timestamp, Unit};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::digest_of;
@@ -20,8 +21,11 @@ const PREFIX: &str = "fdx_";
 /// The maximum length of a key's name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// The mode of a keys file: only its owner may read and write it.
+/// The mode of a new keys file: only its owner may read and write it.
 const MODE: u32 = 0o600;
+
+/// The bits of a mode that give access.
+const ACCESS: u32 = 0o777;
 
 const HEAD: &str = "# Keys of figdex, as SHA-256 hashes. The keys themselves are not stored.\n\
                     # Written by `figdex keys add` and `figdex keys revoke`.\n";
@@ -66,6 +70,17 @@ pub enum KeysError {
              blank at either end"
     )]
     NameInvalid(String),
+    /// The owner of the file would change.
+    #[error(
+        "{path} belongs to {1}, who could not read it after a change by another user: run this as \
+         that user, for example with: sudo -u {name}",
+        path = escaped_path(.0),
+        name = .1.name()
+    )]
+    OfAnother(PathBuf, Owner),
+    /// Root would make a keys file that the server's user could not read.
+    #[error(transparent)]
+    Shared(#[from] SharedFolder),
     /// The system refused to read or write a file.
     #[error("{path}: {1}", path = escaped_path(.0))]
     Io(PathBuf, io::Error),
@@ -187,6 +202,33 @@ pub fn written(file: &Path) -> Result<[PathBuf; 3], KeysError> {
     Ok([file, lock, new])
 }
 
+/// The owner and the mode of the file after a change: those that it has. A new one that root makes
+/// belongs to the owner of its folder.
+fn owner_and_mode(file: &Path) -> Result<(Option<Owner>, u32), KeysError> {
+    match fs::metadata(file) {
+        Ok(found) => {
+            let owner = Owner::of(&found);
+            match owner.may_be_kept() {
+                true => Ok((Some(owner), found.mode() & ACCESS)),
+                false => Err(KeysError::OfAnother(file.to_owned(), owner)),
+            }
+        }
+        Err(_) => Ok((Owner::other_than_root(file)?, MODE)),
+    }
+}
+
+/// Opens the lock file. A link in its place is not followed.
+fn lock_file(path: &Path, owner: Option<Owner>) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(MODE).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    match options.clone().create_new(true).open(path) {
+        // Given away only when it is certainly new: another name of a file of root would be too.
+        Ok(lock) => owner.map_or(Ok(()), |owner| owner.take(&lock)).map(|()| lock),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => options.open(path),
+        Err(error) => Err(error),
+    }
+}
+
 /// Replaces the keys of the file by those that `change` returns. Concurrent changes wait for each
 /// other at a lock file next to it. The lock file stays: if it were removed, a third process could
 /// create and lock another one while a second still waits for the first.
@@ -208,9 +250,8 @@ fn change(
         let fault = "it is not a regular file; name another file";
         return Err(KeysError::Broken(file.clone(), fault.to_owned()));
     }
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false).mode(MODE);
-    let lock = options.open(lock_path).map_err(io(lock_path))?;
+    let (owner, mode) = owner_and_mode(file)?;
+    let lock = lock_file(lock_path, owner).map_err(io(lock_path))?;
     while let Err(error) = lock.lock() {
         // Only a signal interrupts the wait.
         if error.kind() != io::ErrorKind::Interrupted {
@@ -238,6 +279,8 @@ fn change(
             _ => {}
         }
         let mut new = options.open(new_path)?;
+        owner.map_or(Ok(()), |owner| owner.take(&new))?;
+        new.set_permissions(Permissions::from_mode(mode))?;
         new.write_all(print(&keys).as_bytes())?;
         new.sync_all()?;
         fs::rename(new_path, file)

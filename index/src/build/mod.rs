@@ -201,6 +201,7 @@ impl Builder {
             _ => {}
         }
         manifest.write(&self.path)?;
+        self.lock.give_access(&self.path)?;
         Generation::open_new(&self.path)?.verify()?;
         sync(&self.path)?;
         self.lock.publish(self.number, self.options.generations_kept)?;

@@ -16,7 +16,9 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::access::{Access, refuse_root};
 use crate::error::{Error, Result, chain};
+use crate::printable::escaped_path;
 
 const CURRENT: &str = "CURRENT";
 const CURRENT_NEW: &str = "CURRENT.new";
@@ -118,19 +120,16 @@ pub struct BuildLock {
 
 impl BuildLock {
     /// Locks the folder `index`, which is created if needed, and removes unfinished generations
-    /// of earlier builds.
+    /// of earlier builds. One that cannot be removed stays, with a warning.
     ///
     /// # Errors
-    /// [`Error::Locked`] while another build has the lock, and [`Error::Io`].
+    /// [`Error::Locked`] while another build has the lock, [`Error::OfAnother`] and
+    /// [`Error::Shared`] when root would write into a folder of others, and [`Error::Io`].
     pub fn acquire(index: &Path) -> Result<Self> {
+        refuse_root(index)?;
         create_folder(index)?;
         let path = index.join(LOCK);
-        let file = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io(&path))?;
+        let file = lock_file(index, &path).map_err(Error::io(&path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(index.to_owned())),
@@ -149,9 +148,22 @@ impl BuildLock {
     /// The number of the next generation, and its new, empty folder.
     pub(crate) fn next_generation(&self) -> Result<(u64, PathBuf)> {
         let last = generations(&self.index)?.last().copied().unwrap_or(0);
-        let path = self.path(last + 1, NEW);
+        // Unfinished ones are still there if they could not be removed.
+        let is_left = |number: u64| [NEW, OLD].iter().any(|end| self.path(number, end).exists());
+        let number = (last + 1..).find(|number| !is_left(*number)).unwrap_or(u64::MAX);
+        let path = self.path(number, NEW);
         fs::create_dir(&path).map_err(Error::io(&path))?;
-        Ok((last + 1, path))
+        Ok((number, path))
+    }
+
+    /// Gives the files of a generation that is about to be checked the access of the folder, so
+    /// that the server can read them whatever the umask of the builder is.
+    pub(crate) fn give_access(&self, generation: &Path) -> Result<()> {
+        self.access()?.give_all(generation)
+    }
+
+    fn access(&self) -> Result<Access> {
+        Access::of(&self.index).map_err(Error::io(&self.index))
     }
 
     /// Publishes generation `number`, whose folder is complete and synced. `keep` earlier
@@ -176,8 +188,8 @@ impl BuildLock {
             return Err(self.after_failure(number, error, || _ = fs::rename(&whole, &new)));
         }
         if let Err(error) = self.prune(number, before, keep) {
-            // The new generation is published, and the next build tries to remove the old one.
-            tracing::warn!("an old generation was not removed: {}", chain(&error));
+            // The new generation is published, and the next build tries to prune again.
+            tracing::warn!("old generations were not removed: {}", chain(&error));
         }
         Ok(())
     }
@@ -203,8 +215,12 @@ impl BuildLock {
     /// the disk.
     pub(super) fn write_pointer(&self, number: u64) -> Result<()> {
         let new = self.index.join(CURRENT_NEW);
+        let access = self.access()?;
         let write = || {
-            let mut file = File::create(&new)?;
+            // One of another user could be removed, but not written.
+            remove_if_there(&new)?;
+            let mut file = File::create_new(&new)?;
+            access.give(&file)?;
             writeln!(file, "{}", name_of(number))?;
             file.sync_all()
         };
@@ -231,8 +247,9 @@ impl BuildLock {
         gone.truncate(gone.len().saturating_sub(keep));
         for number in gone.into_iter().chain(rolled_back) {
             let (path, old) = (self.path(number, ""), self.path(number, OLD));
-            fs::rename(&path, &old).map_err(Error::io(&path))?;
-            fs::remove_dir_all(&old).map_err(Error::io(&old))?;
+            let removed = fs::rename(&path, &old).and_then(|()| fs::remove_dir_all(&old));
+            // The next build tries again.
+            removed.unwrap_or_else(|error| warn_of_leftover(&old, &error));
             self.remove_stamp(number);
         }
         Ok(())
@@ -252,22 +269,51 @@ impl BuildLock {
             let (name, path) = (entry.file_name(), entry.path());
             let Some(name) = name.to_str() else { continue };
             let stem = name.strip_suffix(NEW).or_else(|| name.strip_suffix(OLD));
-            if stem.and_then(number).is_some() {
-                fs::remove_dir_all(&path).map_err(Error::io(&path))?;
+            let removed = if stem.and_then(number).is_some() {
+                fs::remove_dir_all(&path)
             } else if name == CURRENT_NEW {
-                fs::remove_file(&path).map_err(Error::io(&path))?;
+                fs::remove_file(&path)
             } else if let Some((generation, rest)) = name.split_once(STAMP) {
                 let is_used = rest.is_empty() && self.index.join(generation).exists();
-                if number(generation).is_some() && !is_used {
-                    remove_if_there(&path).map_err(Error::io(&path))?;
+                match number(generation).is_some() && !is_used {
+                    true => remove_if_there(&path),
+                    false => Ok(()),
                 }
-            }
+            } else {
+                Ok(())
+            };
+            removed.unwrap_or_else(|error| warn_of_leftover(&path, &error));
         }
         Ok(())
     }
 
     pub(super) fn path(&self, number: u64, suffix: &str) -> PathBuf {
         self.index.join(name_of(number) + suffix)
+    }
+}
+
+/// Warns of a leftover that cannot be removed, such as one of another user. No build fails for it.
+pub(super) fn warn_of_leftover(path: &Path, error: &io::Error) {
+    let path = escaped_path(path);
+    tracing::warn!(
+        "{path} is left over and cannot be removed: {error} (it only takes disk space: remove it \
+         by hand)"
+    );
+}
+
+/// Opens the lock file, which is created if needed. One that the folder's owner may only read, since
+/// another user made it, locks as well.
+fn lock_file(index: &Path, path: &Path) -> io::Result<File> {
+    match File::options().write(true).create_new(true).open(path) {
+        Ok(file) => {
+            Access::of(index)?.give(&file)?;
+            Ok(file)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let file = File::options().write(true).open(path);
+            file.or_else(|_| File::open(path))
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One generation of an index, open for reading: its manifest, its vocabulary and its parts. A
 //! generation never changes; the next build makes another one (engine 11).
 
+mod access;
 pub(crate) mod folder;
 pub(crate) mod manifest;
 pub(crate) mod receive;

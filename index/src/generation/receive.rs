@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::Generation;
-use super::folder::{BuildLock, Publication, generations, sync};
+use super::folder::{BuildLock, Publication, generations, sync, warn_of_leftover};
 use super::manifest::{FileEntry, Manifest};
 use crate::error::{Error, Result};
 
@@ -83,7 +83,7 @@ impl BuildLock {
             let is_other = |text: &str| text.starts_with(RECEIVING) && text != name;
             if found.to_str().is_some_and(is_other) {
                 let path = entry.path();
-                fs::remove_dir_all(&path).map_err(Error::io(&path))?;
+                fs::remove_dir_all(&path).unwrap_or_else(|error| warn_of_leftover(&path, &error));
             }
         }
         for (file, _) in manifest.files() {
@@ -126,6 +126,7 @@ impl BuildLock {
         let (number, new) = self.next_generation()?;
         let taken = || {
             fs::rename(received, &new).map_err(Error::io(received))?;
+            self.give_access(&new)?;
             // This compares all bytes, and stamps the files: the server then opens them at once.
             Generation::open_new(&new)?;
             self.publish(number, keep)

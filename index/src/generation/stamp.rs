@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::access::Access;
 use super::folder::{NEW, remove_if_there, stamp_of};
 use super::manifest::{Checksummed, FileEntry};
 use crate::error::Result;
@@ -169,6 +170,10 @@ impl New {
         remove_if_there(&path)?;
         let file = File::options().write(true).create_new(true).open(&path)?;
         let new = Self { path, file, before };
+        // The server must be able to read it, whoever makes it.
+        if let Some(index) = generation.parent() {
+            Access::of(index)?.give(&new.file)?;
+        }
         let created = new.file.metadata()?;
         if new.before.device != Some(created.dev()) {
             return Err(io::Error::other("it is on another device than its index"));

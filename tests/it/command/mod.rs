@@ -1,6 +1,7 @@
 //! The program `figdex-ingest`: builds, formats of dumps, commands about an index, and the files
 //! that it writes. And `figdex map`.
 
+mod as_root;
 mod build;
 mod crash;
 mod examples;

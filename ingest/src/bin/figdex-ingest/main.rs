@@ -3,6 +3,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod as_owner;
 mod commands;
 mod interrupt;
 mod progress;

@@ -8,11 +8,14 @@ use figdex_ingest::flags::BuildFlags;
 use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
 
 use super::publish::Publication;
+use crate::as_owner;
 use crate::interrupt;
 use crate::progress::ProgressDisplay;
 
 pub(crate) fn run(mut flags: BuildFlags) -> anyhow::Result<()> {
     let folder = place(&mut flags)?;
+    as_owner::of(&folder)?;
+    as_owner::of_index(&flags.index)?;
     let to = flags.index.clone();
     if to.folder().is_some() {
         return build(flags, folder);

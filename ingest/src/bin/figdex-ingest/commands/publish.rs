@@ -9,9 +9,13 @@ use figdex_index::{Address, escaped_path};
 use figdex_ingest::flags::{ClusterFlags, DivisionFlags, PublishFlags, StorageFlags};
 
 use super::{cluster, storage};
+use crate::as_owner;
 
 pub(crate) fn run(flags: &PublishFlags) -> anyhow::Result<()> {
     let PublishFlags { index, to, keep, quiet, division, cluster, storage } = flags;
+    if to.folder().is_none() {
+        as_owner::of_index(to)?;
+    }
     Publication { keep: *keep, is_quiet: *quiet, division, cluster, storage }.carry_out(index, to)
 }
 

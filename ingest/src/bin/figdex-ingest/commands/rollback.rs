@@ -8,8 +8,10 @@ use figdex_ingest::flags::RollbackFlags;
 use figdex_ingest::terminal;
 
 use super::{cluster, storage};
+use crate::as_owner;
 
 pub(crate) fn run(flags: &RollbackFlags) -> anyhow::Result<()> {
+    as_owner::of_index(&flags.index)?;
     match &flags.index {
         Address::Folder(index) => in_folder(index),
         Address::Cluster(address) => {

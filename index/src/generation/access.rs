@@ -1,0 +1,123 @@
+//! The access that the files of an index give: at least that of its folder, whoever builds and
+//! whatever the umask is. A server that may read the folder can read the index, and the folder's owner can replace
+//! and remove every file.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, fchown};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::owner::Owner;
+
+/// The bits of a mode that give access.
+const ACCESS: u32 = 0o777;
+
+/// Refuses root in a folder of another user.
+///
+/// # Errors
+/// [`Error::OfAnother`], and [`Error::Shared`] for a new folder.
+pub(super) fn refuse_root(index: &Path) -> Result<()> {
+    match Owner::other_than_root(index)? {
+        Some(owner) => Err(Error::OfAnother { index: index.to_owned(), owner }),
+        None => Ok(()),
+    }
+}
+
+/// The permissions of a file that lacks some of an access. Access beyond it stays: the folder of the
+/// index bounds it anyway.
+fn wider(metadata: &Metadata, access: u32) -> Option<Permissions> {
+    let mode = metadata.mode() & ACCESS;
+    (mode | access != mode).then(|| Permissions::from_mode(mode | access))
+}
+
+/// The access that the files of an index give: that of its folder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    owner: Owner,
+    mode: u32,
+}
+
+impl Access {
+    /// # Errors
+    /// When the folder cannot be looked at.
+    pub(super) fn of(index: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(index)?;
+        Ok(Self { owner: Owner::of(&metadata), mode: metadata.mode() & ACCESS })
+    }
+
+    fn of_files(self) -> u32 {
+        self.mode & 0o666 | 0o600
+    }
+
+    fn of_folders(self) -> u32 {
+        self.mode | 0o700
+    }
+
+    /// Gives a new file the group and the access of the folder, and as root its owner.
+    ///
+    /// # Errors
+    /// When the system refuses the mode.
+    pub(super) fn give(self, file: &File) -> io::Result<()> {
+        let metadata = file.metadata()?;
+        if Owner::of(&metadata) != self.owner {
+            // Only root may give a file away, and only a member of the group to that group.
+            let given =
+                self.owner.take(file).or_else(|_| fchown(file, None, Some(self.owner.group)));
+            given.or_else(|error| self.without_group(&error))?;
+        }
+        match wider(&metadata, self.of_files()) {
+            Some(permissions) => file.set_permissions(permissions),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives all files and folders in a folder, and the folder itself, the group and the access of
+    /// the folder of the index.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub(super) fn give_all(self, folder: &Path) -> Result<()> {
+        for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
+            let entry = entry.map_err(Error::io(folder))?;
+            let path = entry.path();
+            match entry.file_type().map_err(Error::io(&path))? {
+                kind if kind.is_dir() => self.give_all(&path)?,
+                kind if kind.is_file() => self.change(&path, self.of_files())?,
+                _ => {}
+            }
+        }
+        self.change(folder, self.of_folders())
+    }
+
+    fn change(self, path: &Path, mode: u32) -> Result<()> {
+        let change = || {
+            let metadata = fs::metadata(path)?;
+            if metadata.gid() != self.owner.group {
+                let given = chown(path, None, Some(self.owner.group));
+                given.or_else(|error| self.without_group(&error))?;
+            }
+            match wider(&metadata, mode) {
+                Some(permissions) => fs::set_permissions(path, permissions),
+                None => Ok(()),
+            }
+        };
+        change().map_err(Error::io(path))
+    }
+
+    /// A builder who is not a member of the folder's group keeps its own, which matters only if
+    /// that group may read more than everybody.
+    fn without_group(self, error: &io::Error) -> io::Result<()> {
+        match self.mode >> 3 & 0o4 & !self.mode {
+            0 => Ok(()),
+            _ => Err(io::Error::new(
+                error.kind(),
+                format!(
+                    "it cannot be given to the group {} of the folder of the index: the user that \
+                     builds must be a member of that group",
+                    self.owner.group_name()
+                ),
+            )),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Root works as the owner of the folder that a command writes, as under `sudo -u OWNER`: files of
+//! root would be in the way of the next command of the owner. Dumps, too, are then parsed without
+//! the rights of root.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::bail;
+use figdex_index::{Address, Owner, escaped, escaped_path};
+use figdex_ingest::terminal;
+use rustix::fs::Mode;
+use rustix::process::umask;
+
+/// This program, also where its user may not look for it.
+const PROGRAM: &str = "/proc/self/exe";
+
+/// Starts this program again as the owner of the folder, when root runs it and the owner is another
+/// user. Otherwise it returns, and the command goes on.
+///
+/// # Errors
+/// When the owner of a new folder is unknown, or the system refuses to work as the owner.
+pub(crate) fn of(folder: &Path) -> anyhow::Result<()> {
+    let Some(owner) = Owner::other_than_root(folder)? else { return Ok(()) };
+    let place = escaped_path(folder);
+    terminal::note(&format_args!(
+        "figdex-ingest: run by root, this works as {owner}, who owns {place} and must be able to \
+         read every input"
+    ));
+    let mut arguments = env::args_os();
+    let mut program = Command::new(PROGRAM);
+    program.arg0(arguments.next().unwrap_or_else(|| PROGRAM.into()));
+    let error = program.args(arguments).uid(owner.user).gid(owner.group).exec();
+    bail!(
+        "{place} belongs to {owner}, and root cannot work as that user here ({error}): run this as \
+         that user, for example with: sudo -u {}",
+        escaped(&owner.name())
+    )
+}
+
+/// As [`of`], for the index at an address; nothing for one that is not in a folder. A storage that
+/// machines mount gives its files at least its own access, since servers of other users read them.
+///
+/// # Errors
+/// As [`of`].
+pub(crate) fn of_index(address: &Address) -> anyhow::Result<()> {
+    let storage: Option<PathBuf> = match address {
+        Address::Folder(folder) => return of(folder),
+        Address::Cluster(_) => None,
+        Address::Storage(address) => address.folder(),
+    };
+    let Some(folder) = storage else { return Ok(()) };
+    of(&folder)?;
+    if let Ok(metadata) = fs::metadata(&folder) {
+        let denied = umask(Mode::empty());
+        umask(denied - Mode::from_raw_mode(metadata.mode() & 0o777));
+    }
+    Ok(())
+}
