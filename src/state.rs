@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::limits::{ANSWER_BYTES_MAX, Limiter, PerRequest, Rates};
 use crate::observe::metrics::Metrics;
 use crate::observe::{Logged, Observer};
+use crate::serve::tls::Tls;
 use crate::standing::{Standing, Standings};
 
 /// The state of a server: its engine, keys, limits and settings, and the resources that all
@@ -34,6 +35,8 @@ pub struct State {
     damage_found: Notify,
     /// Set when the index is a copy of one in object storage.
     storage: OnceLock<Standings>,
+    /// Set when clients are served over TLS.
+    tls: OnceLock<Arc<Tls>>,
     /// The settings at the start. Those of `limits` may have changed since.
     settings: Settings,
 }
@@ -67,6 +70,7 @@ impl State {
             damaged: Mutex::default(),
             damage_found: Notify::new(),
             storage: OnceLock::new(),
+            tls: OnceLock::new(),
             settings,
         }
     }
@@ -126,6 +130,17 @@ impl State {
     /// The relation of the copy to the storage; `None` when the index is not a copy.
     pub(crate) fn storage(&self) -> Option<Standing> {
         self.storage.get().map(|standing| standing())
+    }
+
+    /// Notes the certificate with which clients are served.
+    pub(crate) fn serves_over(&self, tls: Arc<Tls>) {
+        // Set once, at the start.
+        let _ = self.tls.set(tls);
+    }
+
+    /// The certificate with which clients are served.
+    pub(crate) fn tls(&self) -> Option<&Tls> {
+        self.tls.get().map(|tls| &**tls)
     }
 
     /// An observer of the requests and connections of this state's service.

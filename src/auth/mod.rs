@@ -39,6 +39,8 @@ struct Held {
     /// The keys file; without one there are no keys.
     file: Option<PathBuf>,
     keys: HashMap<KeyId, Arc<ValidKey>>,
+    /// Whether the file could not be used at the last look.
+    is_refused: bool,
     /// The stamp of the file at the last look, whether it was valid or not; `None` if it was
     /// gone.
     stamp: Option<Stamp>,
@@ -93,12 +95,20 @@ impl KeyRing {
     pub fn open(file: &Path) -> Result<Self, KeysError> {
         let stamp = Stamp::of(file);
         let keys = valid_keys(file)?;
-        Ok(Self { held: RwLock::new(Held { file: Some(file.to_owned()), keys, stamp }) })
+        let held = Held { file: Some(file.to_owned()), keys, is_refused: false, stamp };
+        Ok(Self { held: RwLock::new(held) })
     }
 
     /// The file, if the keys come from one.
     pub fn file(&self) -> Option<PathBuf> {
         self.held.read().file.clone()
+    }
+
+    /// Whether the file cannot be used, so that the keys from before its last change stay valid;
+    /// `None` without a file.
+    pub(crate) fn is_refused(&self) -> Option<bool> {
+        let held = self.held.read();
+        held.file.as_ref().map(|_| held.is_refused)
     }
 
     /// Replaces the keys and their file by those of another ring, which is left empty.
@@ -151,7 +161,7 @@ impl KeyRing {
         match keys {
             Ok(keys) => {
                 tracing::info!(keys = keys.len(), "keys file reloaded");
-                let mut reloaded = Held { file: Some(file), keys, stamp };
+                let mut reloaded = Held { file: Some(file), keys, is_refused: false, stamp };
                 reloaded.keep_uses(&held);
                 *held = reloaded;
                 drop(held);
@@ -159,7 +169,7 @@ impl KeyRing {
             }
             Err(error) => {
                 tracing::warn!(%error, "keys file not reloaded: the previous keys stay valid");
-                held.stamp = stamp;
+                (held.stamp, held.is_refused) = (stamp, true);
             }
         }
     }
@@ -321,12 +331,17 @@ mod tests {
         file::revoke(&file, "first").unwrap();
         assert!(!is_valid(&first) && is_valid(&second));
         let good = fs::read(&file).unwrap();
+        assert_eq!(ring.is_refused(), Some(false));
         fs::write(&file, "[[key]]\nname = ").unwrap();
         assert!(!is_valid(&first) && is_valid(&second));
+        assert_eq!(ring.is_refused(), Some(true));
         fs::remove_file(&file).unwrap();
         assert!(is_valid(&second));
+        assert_eq!(ring.is_refused(), Some(true));
         fs::write(&file, good).unwrap();
         let third = file::add(&file, "third").unwrap();
         assert!(is_valid(&second) && is_valid(&third));
+        assert_eq!(ring.is_refused(), Some(false));
+        assert_eq!(KeyRing::default().is_refused(), None);
     }
 }

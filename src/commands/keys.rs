@@ -16,7 +16,6 @@ pub(super) fn run(command: &KeysCommand) -> anyhow::Result<()> {
     let (KeysCommand::Add { place, .. }
     | KeysCommand::List { place }
     | KeysCommand::Revoke { place, .. }) = command;
-    // A change makes the file private again, so the warning is about the file as it was.
     if let Some(warning) = place.resolve().ok().and_then(|keys| file::shared(&keys)) {
         terminal::note(&format_args!("warning: {warning}"));
     }

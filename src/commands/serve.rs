@@ -81,6 +81,8 @@ async fn answer(
     let observer = state.observer();
     let Listeners { clients: mut listener, operators: admin_listener } = listeners;
     if let Some(tls) = config.tls {
+        tls.warn_of_end();
+        state.serves_over(tls.clone());
         tokio::spawn(tls.clone().watch(signal(SignalKind::hangup())?));
         listener = listener.with_tls(tls);
     }

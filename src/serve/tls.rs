@@ -6,18 +6,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use parking_lot::RwLock;
 use tokio::signal::unix::Signal;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::client::verify_server_cert_signed_by_trust_anchor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{self, ServerConfig};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use tokio_rustls::rustls::server::ParsedCertificate;
+use tokio_rustls::rustls::{self, CertificateError, RootCertStore, ServerConfig};
 
 use crate::stamp::Stamp;
 
 /// The interval at which the files are checked for a change.
 const WATCH_PERIOD: Duration = Duration::from_secs(1);
+
+/// The time before the end of a certificate from which each load warns of it.
+const WARNED_BEFORE: Duration = Duration::from_hours(14 * 24);
+
+/// A time, in seconds since 1970, at which no certificate is valid: their times have four digits of
+/// the year.
+const AFTER_ALL: Duration = Duration::from_secs(1 << 40);
 
 /// The only protocol over TLS (ALPN); a client that offers only others is refused.
 const PROTOCOL: &[u8] = b"http/1.1";
@@ -47,6 +57,7 @@ pub struct Tls {
 #[derive(Debug)]
 struct Loaded {
     config: Arc<ServerConfig>,
+    end: Option<Timestamp>,
     /// The stamps of both files at the last check, even if the files could not be used.
     stamps: [Option<Stamp>; 2],
 }
@@ -59,9 +70,26 @@ impl Tls {
     /// the certificate.
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let stamps = [certificate, key].map(Stamp::of);
-        let config = config(certificate, key)?;
-        let loaded = RwLock::new(Loaded { config, stamps });
+        let (config, end) = config(certificate, key)?;
+        let loaded = RwLock::new(Loaded { config, end, stamps });
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), loaded })
+    }
+
+    /// The end of the certificate's validity; `None` if it cannot be told.
+    pub(crate) fn end(&self) -> Option<Timestamp> {
+        self.loaded.read().end
+    }
+
+    /// Warns of a certificate that has expired or soon will. It is served all the same: some clients
+    /// do not look.
+    pub(crate) fn warn_of_end(&self) {
+        let Some(end) = self.end() else { return };
+        let left = end.duration_since(Timestamp::now());
+        if left.is_negative() {
+            tracing::warn!(%end, "the certificate has expired: clients refuse it; renew it");
+        } else if left.unsigned_abs() < WARNED_BEFORE {
+            tracing::warn!(%end, "the certificate expires soon: renew it");
+        }
     }
 
     /// The acceptor for the next connection.
@@ -77,9 +105,10 @@ impl Tls {
             return;
         }
         match config(&self.certificate, &self.key) {
-            Ok(config) => {
+            Ok((config, end)) => {
                 tracing::info!("certificate reloaded");
-                *self.loaded.write() = Loaded { config, stamps };
+                *self.loaded.write() = Loaded { config, end, stamps };
+                self.warn_of_end();
             }
             Err(error) => {
                 tracing::warn!(%error, "certificate not reloaded: the previous one stays in use");
@@ -105,7 +134,26 @@ impl Tls {
     }
 }
 
-fn config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+/// The end of a certificate's validity, which rustls gives in the error of a check after that end.
+/// `None` for a certificate of a kind that rustls does not check.
+fn end_of(certificate: &CertificateDer<'_>) -> Option<Timestamp> {
+    let parsed = ParsedCertificate::try_from(certificate).ok()?;
+    let (nobody, after_all) = (RootCertStore::empty(), UnixTime::since_unix_epoch(AFTER_ALL));
+    // Times are compared before issuers, so that nobody needs to be trusted.
+    match verify_server_cert_signed_by_trust_anchor(&parsed, &nobody, &[], after_all, &[]) {
+        Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+            not_after,
+            ..
+        })) => Timestamp::from_second(i64::try_from(not_after.as_secs()).ok()?).ok(),
+        _ => None,
+    }
+}
+
+/// The configuration with a certificate chain and its key, and the end of the certificate.
+fn config(
+    certificate: &Path,
+    key: &Path,
+) -> Result<(Arc<ServerConfig>, Option<Timestamp>), TlsError> {
     let fault = |file: &Path, what| {
         let file = file.to_owned();
         move |error| match error {
@@ -119,6 +167,7 @@ fn config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError>
     if chain.is_empty() {
         return Err(fault(certificate, "certificate")(pem::Error::NoItemsFound));
     }
+    let end = chain.first().and_then(end_of);
     let private = PrivateKeyDer::from_pem_file(key).map_err(fault(key, "private key"))?;
     let pair = |error| TlsError::Pair(certificate.to_owned(), key.to_owned(), error);
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -128,5 +177,5 @@ fn config(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError>
         .with_single_cert(chain, private)
         .map_err(pair)?;
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
-    Ok(Arc::new(config))
+    Ok((Arc::new(config), end))
 }

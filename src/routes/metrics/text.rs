@@ -18,6 +18,7 @@ use super::{cluster, process, storage};
 use crate::capacity::budget::Use;
 use crate::engine::Engine;
 use crate::observe::metrics::Metrics;
+use crate::serve::tls::Tls;
 use crate::state::State;
 use crate::version::Version;
 
@@ -30,6 +31,7 @@ pub(crate) fn render(state: &State) -> String {
     jobs(&mut page, state.metrics());
     limits(&mut page, state);
     keys(&mut page, state);
+    certificate(&mut page, state);
     pools(&mut page, state);
     budgets(&mut page, state);
     index(&mut page, state);
@@ -85,8 +87,26 @@ fn limits(page: &mut Registry, state: &State) {
     );
 }
 
-/// The use of each key, by its name, where only operators read the metrics.
+/// The end of the certificate, in seconds since 1970, if clients are served over TLS.
+fn certificate(page: &mut Registry, state: &State) {
+    let Some(end) = state.tls().and_then(Tls::end) else { return };
+    page.register(
+        "tls_certificate_end_timestamp_seconds",
+        "Time at which the certificate expires, or has expired",
+        ConstGauge::new(end.as_second()),
+    );
+}
+
+/// Whether the keys file is refused; and the use of each key, by its name, where only operators read
+/// the metrics.
 fn keys(page: &mut Registry, state: &State) {
+    if let Some(is_refused) = state.keys().is_refused() {
+        page.register(
+            "keys_refused",
+            "1 while the keys file cannot be used and the keys before its change stay valid, else 0",
+            ConstGauge::new(u64::from(is_refused)),
+        );
+    }
     if !state.settings().metrics_name_keys {
         return;
     }

@@ -117,6 +117,65 @@ fn the_balancer_fits_the_server() {
     assert!(5 + bounds.drain_timeout.as_secs() < stop);
 }
 
+/// The commands in the files for containers: `figdex-ingest` knows each flag.
+#[test]
+fn containers_run_what_there_is() {
+    let files = fs::read_dir(packaging()).unwrap().map(|entry| entry.unwrap().path());
+    let mut commands = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|end| end == "yaml")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut lines = text.lines().map(str::trim);
+        while let Some(line) = lines.next() {
+            if !["args:", "command:"].contains(&line) {
+                continue;
+            }
+            let words = lines.by_ref().map_while(|line| line.strip_prefix("- "));
+            // Kubernetes replaces the names of variables.
+            let words = words.map(|word| word.replace("$(FIGDEX_INDEX)", "s3://bucket/figdex"));
+            let words: Vec<_> = ["figdex-ingest".to_owned()].into_iter().chain(words).collect();
+            let parsed = figdex_ingest::flags::Flags::try_parse_from(&words);
+            parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            commands += 1;
+        }
+        for variable in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
+            let Some(setting) = variable.strip_prefix("FIGDEX_").filter(|name| *name != "IMAGE")
+            else {
+                continue;
+            };
+            let settings = fs::read_to_string(packaging().join("figdex.toml")).unwrap();
+            let line = format!("\n#{} = ", setting.to_lowercase());
+            assert!(settings.contains(&line), "{}: {variable}", file.display());
+        }
+    }
+    assert_eq!(commands, 4);
+}
+
+/// Operators reach the metrics of a server in a container from its machine. One volume is for one node
+/// only: the build runs there, and a rollout ends the old server first.
+#[test]
+fn containers_fit_their_volumes_and_networks() {
+    let read = |name: &str| fs::read_to_string(packaging().join(name)).unwrap();
+    for name in ["compose.yaml", "compose.opensearch.yaml"] {
+        let text = read(name);
+        assert!(text.contains("FIGDEX_ADMIN_LISTEN: 0.0.0.0:8081\n"), "{name}");
+        assert!(text.contains("\"127.0.0.1:8081:8081\"]\n"), "{name}");
+    }
+    let one = read("kubernetes.yaml");
+    assert!(one.contains("strategy: {type: Recreate}"));
+    let required = "podAffinity:\n              requiredDuringSchedulingIgnoredDuringExecution:\n";
+    assert!(one.contains(required));
+    let several = read("kubernetes.replicas.yaml");
+    assert!(several.contains("volumeClaimTemplates:"), "a volume for each copy");
+    let seconds = |before: &str| -> u64 {
+        let (_, after) = several.split_once(before).unwrap_or_else(|| panic!("{before}"));
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().unwrap()
+    };
+    let drain = seconds("{name: FIGDEX_DRAIN_WAIT, value: ");
+    let end = drain + ConnectionBounds::DEFAULT.drain_timeout.as_secs();
+    assert!(end < seconds("terminationGracePeriodSeconds: "));
+}
+
 /// The command of the nightly rebuild, run in a folder that stands for the machine: it publishes
 /// where the service reads, and writes only where its unit allows.
 #[test]

@@ -142,6 +142,29 @@ fn keys_that_others_can_read() {
     }
 }
 
+/// contract 3.6: a keys file that cannot be used is named in the log and in the metrics, until it can
+/// be used again, also when only its owner or its mode changes.
+#[test]
+fn a_keys_file_that_cannot_be_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("keys.toml");
+    figdex::auth::file::add(&keys, "desk").unwrap();
+    let flags = ["--keys", keys.to_str().unwrap(), "--admin-listen", "127.0.0.1:0"];
+    let process = Process::of_one(&flags);
+    let is_refused = || metric(process.operators(), "figdex_keys_refused");
+    assert_eq!(is_refused(), 0.0);
+    let good = fs::read(&keys).unwrap();
+    fs::write(&keys, "desk").unwrap();
+    process.wait_for("keys file not reloaded", 1);
+    assert_eq!(is_refused(), 1.0);
+    fs::write(&keys, good).unwrap();
+    process.wait_for("keys file reloaded", 1);
+    assert_eq!(is_refused(), 0.0);
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o640)).unwrap();
+    process.wait_for("keys file reloaded", 2);
+    process.stop();
+}
+
 /// With `--access-log-address` the line of a request has the address of its client: the peer's, or
 /// the one that a trusted proxy names, never for operators. Otherwise no line has one.
 #[test]

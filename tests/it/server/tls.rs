@@ -5,10 +5,12 @@ use std::io::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
 use tokio_rustls::rustls::{ProtocolVersion, version};
 
 use crate::support::certificate::Certificate;
-use crate::support::process::{PATIENCE, Process, REQUEST, read_to_close};
+use crate::support::process::{PATIENCE, Process, REQUEST, metric, read_to_close};
 
 #[test]
 fn a_certificate_and_its_renewal() {
@@ -65,6 +67,36 @@ fn a_certificate_and_its_renewal() {
         std::thread::sleep(Duration::from_millis(50));
     }
     figdex.stop();
+}
+
+/// A certificate that has expired, or soon will, is named in the log, at the start and when it is
+/// loaded again. The metrics have its end.
+#[test]
+fn the_end_of_a_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut flags = Certificate::until(2001, 2, 3).write_into(folder.path()).to_vec();
+    flags.extend(["--admin-listen".to_owned(), "127.0.0.1:0".to_owned()]);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    let figdex = Process::of_one(&flags);
+    let end = || metric(figdex.operators(), "figdex_tls_certificate_end_timestamp_seconds");
+    figdex.wait_for("the certificate has expired: clients refuse it; renew it", 1);
+    assert_eq!(end(), 981_158_400.0);
+
+    let soon = Timestamp::now().to_zoned(TimeZone::UTC).date() + 5.days();
+    let certificate = Certificate::until(
+        soon.year().into(),
+        soon.month().unsigned_abs(),
+        soon.day().unsigned_abs(),
+    );
+    certificate.write_into(folder.path());
+    figdex.wait_for("the certificate expires soon: renew it", 1);
+    assert_eq!(end(), soon.to_zoned(TimeZone::UTC).unwrap().timestamp().as_second() as f64);
+
+    Certificate::until(2199, 1, 1).write_into(folder.path());
+    figdex.wait_for("certificate reloaded", 2);
+    assert_eq!(end(), 7_226_582_400.0);
+    let log = figdex.stop();
+    assert_eq!(log.matches("renew it").count(), 2, "{log}");
 }
 
 /// A client that is silent or slow in the handshake is cut off after `--head-timeout`.

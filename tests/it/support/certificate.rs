@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
-use rcgen::CertifiedKey;
+use rcgen::{CertificateParams, CertifiedKey, KeyPair, date_time_ymd};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{
@@ -30,6 +30,15 @@ impl Certificate {
         let CertifiedKey { cert, signing_key } = made;
         let key = signing_key.serialize_pem();
         Self { certificate: cert.pem(), key, known: cert.der().clone() }
+    }
+
+    /// A certificate that is valid until the beginning of a day.
+    pub(crate) fn until(year: i32, month: u8, day: u8) -> Self {
+        let mut parameters = CertificateParams::new(["figdex.test".to_owned()]).unwrap();
+        parameters.not_after = date_time_ymd(year, month, day);
+        let key = KeyPair::generate().unwrap();
+        let made = parameters.self_signed(&key).unwrap();
+        Self { certificate: made.pem(), key: key.serialize_pem(), known: made.der().clone() }
     }
 
     /// Writes it into a folder. Returns the flags with which a server uses it.
