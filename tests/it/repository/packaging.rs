@@ -117,9 +117,17 @@ fn the_balancer_fits_the_server() {
     assert!(5 + bounds.drain_timeout.as_secs() < stop);
 }
 
-/// The commands in the files for containers: `figdex-ingest` knows each flag.
+/// The commands in the files for containers: `figdex-ingest` knows each flag, and they have the guard
+/// of the nightly build.
 #[test]
 fn containers_run_what_there_is() {
+    let unit = command("figdex-rebuild.service");
+    let guard: Vec<_> = unit
+        .windows(2)
+        .filter(|words| words[0].starts_with("--max-"))
+        .map(|words| words.join("="))
+        .collect();
+    assert!(guard.len() >= 2);
     let files = fs::read_dir(packaging()).unwrap().map(|entry| entry.unwrap().path());
     let mut commands = 0;
     for file in files.filter(|file| file.extension().is_some_and(|end| end == "yaml")) {
@@ -133,12 +141,16 @@ fn containers_run_what_there_is() {
             // Kubernetes replaces the names of variables.
             let words = words.map(|word| word.replace("$(FIGDEX_INDEX)", "s3://bucket/figdex"));
             let words: Vec<_> = ["figdex-ingest".to_owned()].into_iter().chain(words).collect();
+            for flag in &guard {
+                assert!(words.contains(flag), "{}: {flag}", file.display());
+            }
             let parsed = figdex_ingest::flags::Flags::try_parse_from(&words);
             parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
             commands += 1;
         }
         for variable in text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()) {
-            let Some(setting) = variable.strip_prefix("FIGDEX_").filter(|name| *name != "IMAGE")
+            let Some(setting) =
+                variable.strip_prefix("FIGDEX_").filter(|name| !["", "IMAGE"].contains(name))
             else {
                 continue;
             };

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::support::process::{Process, build_index, exchange, figdex};
+use crate::support::process::{Process, build_index, exchange, figdex, metric};
 
 /// The value of an answer's header.
 fn header<'a>(answer: &'a str, name: &str) -> Option<&'a str> {
