@@ -175,7 +175,7 @@ fn keys_keep_their_owner_and_mode() {
     }
 }
 
-/// Whatever the umask is, a user who may read the folder can read all of the index.
+/// A user who may read the folder can read all of the index, whatever the umask is.
 #[test]
 fn a_umask_does_not_hide_the_index() {
     let desk = tempfile::tempdir().unwrap();
