@@ -75,7 +75,7 @@ impl Tls {
         Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), loaded })
     }
 
-    /// The end of the certificate's validity; `None` if it cannot be told.
+    /// The end of the certificate's validity; `None` if it is not known.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.loaded.read().end
     }
