@@ -130,14 +130,16 @@ pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,
 };
-pub use crate::resolve::column::{COLUMN_VALUES_MAX, Column, Recognised, type_of_heading};
+pub use crate::resolve::column::{
+    COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Recognised, type_of_heading,
+};
 pub use crate::resolve::correction::form_fault;
 pub use crate::resolve::decide::By;
 pub use crate::resolve::finding::Finding;
 pub use crate::resolve::policy::{
     Policy, PolicyError, STEP_VALUES_MAX, STEPS_BYTES_MAX, STEPS_MAX,
 };
-pub use crate::resolve::question::Question;
+pub use crate::resolve::question::{QUESTION_UNITS, Question};
 pub use crate::resolve::recognise::{NoIdentifier, Reading, Recognition, recognise};
 pub use crate::resolve::resolution::{Resolution, ResolveBounds, Status};
 pub use crate::search::best::Tier;

@@ -51,14 +51,11 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// larger body is heavy work (`capacity::pool`).
 pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 
-/// The most rows that are written on a serving thread: at 0.4 to 0.9 µs a row, a third of a
-/// millisecond's work (engine 5).
-pub const INLINE_ROWS_MAX: usize = 500;
-
-/// The units of work of writing a row, on the meter of a task (`figdex_index::Meter`).
+/// The units of work of writing a row, on the meter of an answer (`figdex_index::Meter`): 0.4 to
+/// 0.9 µs (engine 5). So a serving thread writes up to four hundred.
 pub(crate) const ROW_UNITS: u64 = 60;
 
-/// The units of work of parsing and checking a body.
+/// The units of work of parsing a body, before anything in it has a meaning.
 pub(crate) fn units_of_body(body: &[u8]) -> u64 {
     body.len() as u64 / 3
 }

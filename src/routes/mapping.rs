@@ -20,12 +20,9 @@ use crate::caller::Caller;
 use crate::config::UnknownEnum;
 use crate::engine::Engine;
 use crate::error::ApiError;
-use crate::gate::Action;
 use crate::gate::call::{Admitted, Call, Incoming, incoming};
-use crate::limits::{
-    INLINE_BODY_BYTES_MAX, INLINE_ROWS_MAX, JOB_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS,
-    units_of_body,
-};
+use crate::gate::{Action, Body};
+use crate::limits::{JOB_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS, units_of_body};
 use crate::observe::jobs::Outcome;
 use crate::pieces::Pieces;
 use crate::state::State;
@@ -49,10 +46,12 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
             }
             Engine::OpenSearch(engine) => {
                 let mapper = Mapper { version, unknown_enum, engine, state: shared, caller };
-                return mapper.answer_of_cluster(&body, &admitted).await;
+                return mapper.answer_of_cluster(body, admitted).await;
             }
         };
-        let answer = if body.len() > INLINE_BODY_BYTES_MAX {
+        // One meter for the whole answer: reading, looking up and writing.
+        let meter = Meter::inline();
+        let answer = if meter.charge(units_of_jobs(&body, admitted.jobs_max)).is_err() {
             let read_and_answer = move |meter: &Meter| {
                 meter.charge(units_of_body(&body)).map_err(|TakesMore| ApiError::Unavailable)?;
                 let jobs = mapper.read(&body, mapper.engine.vocabulary(), &admitted)?;
@@ -63,8 +62,8 @@ async fn handle(version: Version, request: Incoming, state: Arc<State>) -> Respo
             let jobs = mapper.read(&body, mapper.engine.vocabulary(), &admitted)?;
             // A few rows are written faster than another thread wakes up; many rows would delay
             // other requests.
-            match mapper.look_up(&jobs, &Meter::inline()) {
-                Some(found) if found.hits.len() <= INLINE_ROWS_MAX => {
+            match mapper.look_up(&jobs, &meter) {
+                Some(found) if meter.require(ROW_UNITS * found.hits.len() as u64).is_ok() => {
                     mapper.write(&*mapper.engine, &jobs.verdicts, &found, &Meter::unlimited())
                 }
                 Some(found) => {
@@ -277,11 +276,19 @@ impl Mapper<Catalogue> {
 
 impl Mapper<Generation> {
     /// The answer of a cluster to the jobs of a body.
-    async fn answer_of_cluster(self, body: &[u8], admitted: &Admitted) -> Result<Pieces, ApiError> {
-        let jobs = self.read(body, self.engine.vocabulary(), admitted)?;
+    async fn answer_of_cluster(self, body: Body, admitted: Admitted) -> Result<Pieces, ApiError> {
+        let mapper = Arc::new(self);
+        let (state, caller) = (mapper.state.clone(), mapper.caller);
+        let reader = mapper.clone();
+        let is_heavy = Meter::inline().charge(units_of_jobs(&body, admitted.jobs_max)).is_err();
+        let read = move || {
+            let jobs = reader.read(&body, reader.engine.vocabulary(), &admitted);
+            jobs.map(Jobs::into_owned)
+        };
+        let jobs = if is_heavy { state.pools().answers.run(caller, read).await?? } else { read()? };
         let bounds = LookupBounds { each_max: JOB_ROWS_MAX, all_max: REQUEST_ROWS_MAX };
         let id = request::id();
-        let located = self.engine.lookup(&jobs.lookups, bounds, Some(id.as_str())).await;
+        let located = mapper.engine.lookup(&jobs.lookups, bounds, Some(id.as_str())).await;
         let Located { rows, hits, ranges } = located.map_err(unanswered)?;
         let fault = |count: u64| match count > JOB_ROWS_MAX as u64 {
             true => too_many_of_job(JOB_ROWS_MAX),
@@ -289,9 +296,8 @@ impl Mapper<Generation> {
         };
         let ranges = ranges.into_iter().map(|range| range.map_err(fault)).collect();
         let (found, verdicts) = (Found { ranges, hits }, jobs.verdicts);
-        let (state, caller) = (self.state.clone(), self.caller);
-        let is_small = found.hits.len() <= INLINE_ROWS_MAX;
-        let write = move |meter: &Meter| self.write(&rows, &verdicts, &found, meter);
+        let is_small = Meter::inline().require(ROW_UNITS * found.hits.len() as u64).is_ok();
+        let write = move |meter: &Meter| mapper.write(&rows, &verdicts, &found, meter);
         let answer = match is_small {
             true => write(&Meter::unlimited()),
             false => state.pools().answers.run_metered(caller, write).await?,
@@ -306,6 +312,18 @@ struct Found {
     ranges: Vec<Result<Range<usize>, Fault>>,
     /// The hits of all lookups.
     hits: Vec<Hit>,
+}
+
+/// Units of work of checking a job, besides those of its bytes.
+const JOB_UNITS: u64 = 25;
+
+/// The fewest bytes of a job in an array, with its comma.
+const JOB_BYTES_MIN: usize = 2;
+
+/// The units of work of reading and checking the jobs of a body.
+fn units_of_jobs(body: &[u8], jobs_max: usize) -> u64 {
+    let jobs = (body.len() / JOB_BYTES_MIN).min(jobs_max);
+    units_of_body(body) + JOB_UNITS * jobs as u64
 }
 
 /// The error of a job whose processing panicked (contract 4.18).

@@ -1,10 +1,10 @@
 //! `POST /resolve` says which row each identifier of a list means (contract 17).
 
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use figdex_index::{
-    Catalogue, Fetched, Meter, Question, Resolution, ResolveBounds, RowSource, TakesMore,
+    Catalogue, Fetched, Meter, Policy, Question, Resolution, ResolveBounds, RowSource, TakesMore,
 };
 use figdex_opensearch::Generation;
 use warp::Filter;
@@ -14,15 +14,12 @@ use warp::reply::Response;
 use super::contained::{Panicked, contained};
 use super::unanswered;
 use super::with;
-use crate::caller::Caller;
 use crate::engine::Engine;
 use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Admitted, Call, Incoming, incoming, too_many_jobs};
-use crate::gate::{Forms, Listed};
+use crate::gate::{Body, Forms, Listed};
 use crate::limits::standing::Standing;
-use crate::limits::{
-    INLINE_BODY_BYTES_MAX, INLINE_ROWS_MAX, JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX,
-};
+use crate::limits::{JOB_ROWS_MAX, LIST_ROWS_MAX, REQUEST_ROWS_MAX, ROW_UNITS};
 use crate::pieces::Pieces;
 use crate::state::State;
 use crate::wire::list::{self, Context, Form, List, ListError};
@@ -37,119 +34,133 @@ async fn handle(parameters: String, request: Incoming, state: Arc<State>) -> Res
     gate::list(&state, request, async |call, forms| {
         let Call { admitted, body } = call;
         let body = body.read().await?;
-        let engine = state.engine();
+        let (engine, shared, counted) = (state.engine(), state.clone(), OnceLock::new());
         let generation = engine.manifest().generation;
-        let (caller, shared) = (admitted.caller, state.clone());
         let resolver =
-            Resolver { engine: engine.clone(), state: shared, parameters, forms, caller };
-        let catalogue = match engine {
-            Engine::Local(catalogue) => catalogue,
-            Engine::OpenSearch(cluster) => {
-                let (list, counted) = resolver.read(&body, &admitted)?;
-                let (rows, resolutions) = Resolver::answers_of(&cluster, &list).await?;
-                let meter = Meter::unlimited();
-                let results = if is_large(&resolutions) {
-                    drop(list);
-                    let read_and_write = move |meter: &Meter| {
-                        let list = resolver.list(&body, &admitted)?;
-                        Ok::<_, OpenError>(resolver.written(&rows, &list, &resolutions, meter))
-                    };
-                    state.pools().answers.run_metered(caller, read_and_write).await??
-                } else {
-                    resolver.written(&rows, &list, &resolutions, &meter)
+            Resolver { engine, state: shared, parameters, forms, admitted, body, counted };
+        let resolver = Arc::new(resolver);
+        let results = match resolver.engine.clone() {
+            Engine::Local(catalogue) => {
+                let answer = move |resolver: &Resolver, meter: &Meter| {
+                    let Some(list) = resolver.read(meter)? else { return Ok(None) };
+                    let resolutions = resolver.resolve(&catalogue, &list, meter);
+                    Ok(resolutions.and_then(|of| resolver.written(&*catalogue, &list, &of, meter)))
                 };
-                let results = results.ok_or(ApiError::Unavailable)?;
-                return Ok(Listed { results, generation, counted });
+                resolver.at_once_or_in_turn(answer).await?
+            }
+            Engine::OpenSearch(cluster) => {
+                let asked = resolver.at_once_or_in_turn(Resolver::asked).await?;
+                let (rows, resolutions) = asked.answers_of(&cluster).await?;
+                let write = move |resolver: &Resolver, meter: &Meter| {
+                    let Some(list) = resolver.read(meter)? else { return Ok(None) };
+                    Ok(resolver.written(&rows, &list, &resolutions, meter))
+                };
+                resolver.at_once_or_in_turn(write).await?
             }
         };
-        if body.len() <= INLINE_BODY_BYTES_MAX {
-            let (list, counted) = resolver.read(&body, &admitted)?;
-            if let Some(results) = resolver.answer(&catalogue, &list, &Meter::inline()) {
-                return Ok(Listed { results, generation, counted });
-            }
-            drop(list);
-            // It is read again in its turn: a list borrows from its body.
-            let read_and_answer = move |meter: &Meter| {
-                let list = resolver.list(&body, &admitted)?;
-                Ok::<_, OpenError>(resolver.answer(&catalogue, &list, meter))
-            };
-            let results = state.pools().answers.run_metered(caller, read_and_answer).await??;
-            // In a turn it has no bound, and ends early only when the client has gone.
-            let results = results.ok_or(ApiError::Unavailable)?;
-            return Ok(Listed { results, generation, counted });
-        }
-        let read_and_answer = move |meter: &Meter| {
-            let (list, counted) = resolver.read(&body, &admitted)?;
-            Ok::<_, OpenError>((resolver.answer(&catalogue, &list, meter), counted))
-        };
-        let (results, counted) =
-            state.pools().answers.run_metered(caller, read_and_answer).await??;
-        let results = results.ok_or(ApiError::Unavailable)?;
+        let counted = resolver.counted.get().copied().flatten();
         Ok(Listed { results, generation, counted })
     })
     .await
 }
 
-/// Everything, besides the body, on which the answer to a list depends.
+/// A list that is being answered.
 struct Resolver {
     engine: Engine,
-    /// For the metrics.
+    /// For the metrics, the pools, and the memory budget for answers.
     state: Arc<State>,
     parameters: String,
     forms: Forms,
-    caller: Caller,
+    admitted: Admitted,
+    body: Body,
+    /// The window that counted the list, once it is counted.
+    counted: OnceLock<Option<Standing>>,
+}
+
+/// A list as a cluster is asked for it, apart from its body.
+struct Asked {
+    questions: Vec<Question<'static>>,
+    policy: Policy,
+    bounds: ResolveBounds,
+}
+
+impl Asked {
+    /// The answers of a cluster, with the rows that they name.
+    async fn answers_of(
+        &self,
+        generation: &Generation,
+    ) -> Result<(Fetched, Vec<Resolution>), ApiError> {
+        let questions: Vec<&Question<'_>> = self.questions.iter().collect();
+        let id = request::id();
+        let resolved = generation.resolve(&questions, &self.policy, self.bounds, Some(id.as_str()));
+        resolved.await.map_err(unanswered)
+    }
 }
 
 /// The error of a job whose processing panicked.
 const UNEXPECTED: &str = "there was an error while processing this job";
 
+/// Units of work of writing a result, besides its rows.
+const RESULT_UNITS: u64 = 30;
+
 impl Resolver {
-    /// Reads a list, and counts it against the caller's limit.
-    fn read<'a>(
-        &self,
-        body: &'a [u8],
-        admitted: &Admitted,
-    ) -> Result<(List<'a>, Option<Standing>), OpenError> {
-        let list = self.list(body, admitted)?;
-        let counted = admitted.charge_list(list.len())?;
-        Ok((list, counted))
+    /// Does work at once when the meter of a serving thread allows it, else in a turn, from its
+    /// beginning: a list borrows from its body, and is read again.
+    async fn at_once_or_in_turn<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl Fn(&Self, &Meter) -> Result<Option<T>, OpenError> + Send + 'static,
+    ) -> Result<T, OpenError> {
+        if let Some(done) = work(self, &Meter::inline())? {
+            return Ok(done);
+        }
+        let resolver = self.clone();
+        let in_turn = move |meter: &Meter| work(&resolver, meter);
+        let done = self.state.pools().answers.run_metered(self.admitted.caller, in_turn).await??;
+        // In a turn it has no bound, and ends early only when the client has gone.
+        done.ok_or(OpenError::Line(ApiError::Unavailable))
     }
 
-    fn list<'a>(&self, body: &'a [u8], admitted: &Admitted) -> Result<List<'a>, OpenError> {
-        let jobs_max = admitted.list_jobs_max;
-        let context = Context { vocabulary: self.engine.vocabulary(), jobs_max };
-        let list = List::read(body, self.forms.body, &self.parameters, context);
-        let list = list.map_err(|error| match error {
-            ListError::Invalid(fault) => OpenError::Invalid(fault),
-            ListError::TooManyJobs => {
-                too_many_jobs(format_args!("more than {jobs_max}"), admitted.jobs_per_list())
+    /// Reads the list, and counts it against the caller's limit once.
+    fn read(&self, meter: &Meter) -> Result<Option<List<'_>>, OpenError> {
+        let Some(list) = self.list(meter)? else { return Ok(None) };
+        if self.counted.get().is_none() {
+            // Work that is begun again finds it set.
+            let _ = self.counted.set(self.admitted.charge_list(list.len())?);
+        }
+        Ok(Some(list))
+    }
+
+    /// The questions for a cluster.
+    fn asked(&self, meter: &Meter) -> Result<Option<Asked>, OpenError> {
+        let Some(list) = self.read(meter)? else { return Ok(None) };
+        let bounds = bounds(&list);
+        let List { options, jobs, .. } = list;
+        let jobs = jobs.unwrap_or_default().into_iter();
+        let questions = jobs.map(|job| job.question.into_owned()).collect();
+        Ok(Some(Asked { questions, policy: options.policy, bounds }))
+    }
+
+    /// Reads a list; `None` when that takes more work than the meter allows.
+    fn list(&self, meter: &Meter) -> Result<Option<List<'_>>, OpenError> {
+        let jobs_max = self.admitted.list_jobs_max;
+        let context = Context { vocabulary: self.engine.vocabulary(), jobs_max, meter };
+        let list = match List::read(&self.body, self.forms.body, &self.parameters, context) {
+            Ok(list) => list,
+            Err(ListError::Invalid(fault)) => return Err(OpenError::Invalid(fault)),
+            Err(ListError::TooManyJobs) => {
+                let fitting = self.admitted.jobs_per_list();
+                return Err(too_many_jobs(format_args!("more than {jobs_max}"), fitting));
             }
-        })?;
+            Err(ListError::TakesMore) => return Ok(None),
+        };
         if list.columns.is_some() && self.forms.answer != Form::Json {
             let fault = "columns are answered in JSON only: accept application/json.";
             return Err(OpenError::Invalid(fault.into()));
         }
-        Ok(list)
+        Ok(Some(list))
     }
 
-    /// The answer of a catalogue; `None` when it takes more work than the meter allows.
-    fn answer(&self, catalogue: &Catalogue, list: &List<'_>, meter: &Meter) -> Option<Pieces> {
-        let resolutions = self.resolve(catalogue, list, meter)?;
-        self.written(catalogue, list, &resolutions, meter)
-    }
-
-    /// The answers of a cluster, with the rows that they name.
-    async fn answers_of(
-        generation: &Generation,
-        list: &List<'_>,
-    ) -> Result<(Fetched, Vec<Resolution>), ApiError> {
-        let questions: Vec<&Question<'_>> = list.jobs().iter().map(|job| &job.question).collect();
-        let (id, policy, bounds) = (request::id(), &list.options.policy, bounds(list));
-        let resolved = generation.resolve(&questions, policy, bounds, Some(id.as_str()));
-        resolved.await.map_err(unanswered)
-    }
-
-    /// The answer with these results; `None` when the client has gone.
+    /// The answer with these results; `None` when it takes more work than the meter allows.
     fn written(
         &self,
         rows: &impl RowSource,
@@ -159,9 +170,10 @@ impl Resolver {
     ) -> Option<Pieces> {
         let jobs = list.jobs();
         let rows_found = resolutions.iter().map(|resolution| resolution.hits.len()).sum();
+        // The whole price comes first, so that no half of an answer is written in vain.
+        meter.require(RESULT_UNITS * jobs.len() as u64 + ROW_UNITS * rows_found as u64).ok()?;
         request::add_rows(rows_found);
-        // In CSV a job without a row has a line too.
-        let share = self.state.answers().share(self.caller);
+        let share = self.state.answers().share(self.admitted.caller);
         let mut out = Pieces::charged(share, 256 * jobs.len(), rows_found);
         let generation = self.engine.manifest().generation;
         let form = self.forms.answer;
@@ -173,7 +185,7 @@ impl Resolver {
         }
         for (row, (job, resolution)) in jobs.iter().zip(resolutions).enumerate() {
             // The rest of an answer is not written when the client has gone.
-            meter.check().ok()?;
+            meter.charge(RESULT_UNITS + ROW_UNITS * resolution.hits.len() as u64).ok()?;
             if out.refused().is_some() {
                 return Some(out);
             }
@@ -216,12 +228,6 @@ impl Resolver {
         let alone: Result<Vec<Vec<Resolution>>, TakesMore> = alone.collect();
         Some(alone.ok()?.concat())
     }
-}
-
-/// Whether results have so many rows that writing them takes a turn.
-fn is_large(resolutions: &[Resolution]) -> bool {
-    let rows: usize = resolutions.iter().map(|resolution| resolution.hits.len()).sum();
-    rows > INLINE_ROWS_MAX
 }
 
 /// The bounds of the answer to a list.

@@ -80,8 +80,14 @@ async fn answer(
     let catalogue = match state.engine() {
         Engine::Local(catalogue) => catalogue,
         Engine::OpenSearch(generation) => {
-            let vocabulary = generation.vocabulary();
-            let question = Question::read(endpoint, version, &body, vocabulary, state.settings())?;
+            let (is_small, shared, cluster) =
+                (body.len() <= INLINE_BODY_BYTES_MAX, state.clone(), generation.clone());
+            let read = move || {
+                let (vocabulary, settings) = (cluster.vocabulary(), shared.settings());
+                Question::read(endpoint, version, &body, vocabulary, settings)
+            };
+            let question =
+                if is_small { read()? } else { state.pools().answers.run(caller, read).await?? };
             return question.answer_of(&generation).await;
         }
     };

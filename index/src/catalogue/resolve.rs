@@ -44,6 +44,11 @@ impl Candidate for Found<'_> {
     }
 }
 
+/// The identifiers that are looked up together, with their corrections: many enough that their reads
+/// of memory overlap (engine 4), and few enough that a long list holds few lookups at a time. One
+/// identifier may have ten readings, and twelve corrections of each.
+const QUESTIONS_AT_ONCE: usize = 256;
+
 impl Catalogue {
     /// Resolves identifiers, in their order.
     ///
@@ -56,11 +61,25 @@ impl Catalogue {
         bounds: ResolveBounds,
         meter: &Meter,
     ) -> Result<Vec<Resolution>, TakesMore> {
-        let questions = questions.iter().map(Borrow::borrow);
+        let mut resolver = Resolver::new(policy, bounds);
+        let mut resolutions = Vec::with_capacity(questions.len());
+        for some in questions.chunks(QUESTIONS_AT_ONCE) {
+            let some = some.iter().map(Borrow::borrow);
+            resolutions.append(&mut self.resolve_some(some, &mut resolver, meter)?);
+        }
+        Ok(resolutions)
+    }
+
+    /// Resolves a few of the identifiers.
+    fn resolve_some<'a, 'q: 'a>(
+        &self,
+        questions: impl Iterator<Item = &'a Question<'q>> + Clone,
+        resolver: &mut Resolver<'a, 'q>,
+        meter: &Meter,
+    ) -> Result<Vec<Resolution>, TakesMore> {
         let lookups: Vec<Lookup<'_>> =
             questions.clone().flat_map(|question| question.lookups.iter().cloned()).collect();
         let mut located = self.locate(&lookups, meter)?;
-        let mut resolver = Resolver::new(questions.len(), policy, bounds);
         let (mut place, mut hits) = (0, Vec::new());
         for question in questions {
             let mut readings = Readings::of(question);

@@ -65,7 +65,7 @@ impl<'a, 'q> ReadingLookups<'a, 'q> {
         vocabulary: &Vocabulary,
         meter: &Meter,
     ) -> Result<CorrectionLookups<'a, 'q>, TakesMore> {
-        let mut resolver = Resolver::new(self.questions.len(), self.policy, self.bounds);
+        let mut resolver = Resolver::new(self.policy, self.bounds);
         let mut found = found.into_iter();
         for question in self.questions {
             let fetched = |hit| FetchedRow::of(rows, hit, vocabulary);

@@ -1,5 +1,7 @@
 //! The question of a mapping job.
 
+use std::sync::Arc;
+
 use super::Filters;
 use crate::instrument::id_type::IdValue;
 
@@ -11,13 +13,19 @@ pub struct Lookup<'a> {
     /// The identifier, with its idType.
     pub id_value: IdValue<'a>,
     /// `None` for most jobs.
-    filters: Option<Box<Filters>>,
+    /// Shared, since a list has one lookup for each reading of a text and each correction.
+    filters: Option<Arc<Filters>>,
 }
 
 impl<'a> Lookup<'a> {
     /// A lookup. `None` as filters stands for [`Filters::default`].
     pub fn new(id_value: IdValue<'a>, filters: impl Into<Option<Filters>>) -> Self {
-        Self { id_value, filters: filters.into().map(Box::new) }
+        Self { id_value, filters: filters.into().map(Arc::new) }
+    }
+
+    /// The lookup of another identifier, with the filters of this one.
+    pub(crate) fn with<'b>(&self, id_value: IdValue<'b>) -> Lookup<'b> {
+        Lookup { id_value, filters: self.filters.clone() }
     }
 
     /// The same lookup with its own copy of the identifier.

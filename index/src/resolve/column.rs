@@ -7,6 +7,9 @@ use crate::instrument::id_type::IdType;
 /// once.
 pub const COLUMN_VALUES_MAX: usize = 10_000;
 
+/// Units of work of counting a value. It is compared with each form.
+pub const COLUMN_VALUE_UNITS: u64 = 60;
+
 /// The share of the values that must be of a type whose check digit or layout proves it.
 const SHARE_MIN: f64 = 0.9;
 

@@ -10,6 +10,9 @@ use crate::instrument::id_type::{IdType, IdValue};
 use crate::instrument::vocabulary::Vocabulary;
 use crate::query::{Filters, Lookup};
 
+/// Units of work of reading a text in every way.
+pub const QUESTION_UNITS: u64 = 120;
+
 /// One identifier of a list: the lookups that may find it, and what to say when none does.
 #[derive(Clone, Debug)]
 pub struct Question<'a> {

@@ -1,6 +1,8 @@
 //! Resolves the identifiers of a list with the rows that their lookups find. It looks nothing up:
 //! the caller takes the questions in their order, and of each question the lookups in theirs.
 
+use std::mem::take;
+
 use super::correction::{CORRECTIONS_MAX, corrections};
 use super::decide::{Decision, decide};
 use super::policy::{Candidate, Policy};
@@ -20,6 +22,7 @@ pub(crate) struct Resolver<'a, 'q> {
     bounds: ResolveBounds,
     /// The rows that the identifiers which follow may find together.
     rows_left: usize,
+    /// The results of the questions that were decided since the last corrections.
     resolutions: Vec<Resolution>,
     /// The questions of which no lookup found a row, by their numbers.
     unfound: Vec<(usize, &'a Question<'q>)>,
@@ -42,8 +45,8 @@ pub(crate) struct Corrections<'a, 'q> {
 }
 
 impl<'a, 'q> Resolver<'a, 'q> {
-    pub(crate) fn new(questions: usize, policy: &'a Policy, bounds: ResolveBounds) -> Self {
-        let (resolutions, unfound) = (Vec::with_capacity(questions), Vec::new());
+    pub(crate) fn new(policy: &'a Policy, bounds: ResolveBounds) -> Self {
+        let (resolutions, unfound) = (Vec::new(), Vec::new());
         Self { policy, bounds, rows_left: bounds.rows_max, resolutions, unfound }
     }
 
@@ -112,23 +115,26 @@ impl<'a, 'q> Resolver<'a, 'q> {
         Ok(())
     }
 
-    /// The lookups of the corrections of what was not found, when all questions are decided.
+    /// The lookups of the corrections of what was not found, of the questions that were decided
+    /// since the last call. A caller that asks after every few questions holds few of them.
     ///
     /// # Errors
     /// [`TakesMore`] when that takes more work than the meter allows.
     pub(crate) fn corrections(
-        self,
+        &mut self,
         meter: &Meter,
     ) -> Result<(Vec<Lookup<'static>>, Corrections<'a, 'q>), TakesMore> {
-        let Self { resolutions, unfound, .. } = self;
+        let (resolutions, unfound) = (take(&mut self.resolutions), take(&mut self.unfound));
         let (mut lookups, mut of) = (Vec::new(), Vec::new());
         for (number, question) in &unfound {
-            let filters = question.lookups.first().and_then(Lookup::filters);
             for (id_type, text) in question.correctable() {
                 meter.charge(CORRECTIONS_MAX * CORRECTION_UNITS)?;
                 for corrected in corrections(id_type, text) {
                     of.push(*number);
-                    lookups.push(Lookup::new(corrected, filters.cloned()));
+                    lookups.push(match question.lookups.first() {
+                        Some(first) => first.with(corrected),
+                        None => Lookup::new(corrected, None),
+                    });
                 }
             }
         }

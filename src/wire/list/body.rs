@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use figdex_index::{Column, Recognised};
+use figdex_index::{COLUMN_VALUE_UNITS, Column, Meter, Recognised, TakesMore};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use super::options::{Options, texts};
 use super::{COLUMN_TEXTS_MAX, COLUMNS_MAX, Context, List, ListError, ListJob};
 use crate::error::ApiError;
 use crate::version::Version;
+use crate::wire::invalid_key;
 use crate::wire::job::{job, jobs};
 use crate::wire::json::{Raw, elements, is_null, read_members, text};
-use crate::wire::{Fault, invalid_key};
 
 /// Reads a JSON object with `jobs`, `columns` and the options.
 pub(super) fn json<'a>(
@@ -29,7 +29,7 @@ pub(super) fn json<'a>(
         format!("The body must be a JSON object with jobs, such as {{\"jobs\": [\"US0378331005\"]}}: {error}.")
     })?;
     let (mut raw_jobs, mut raw_columns, mut raw_headings) = (None, None, None);
-    for (name, raw) in members.0.into_iter().filter(|(_, raw)| !is_null(raw)) {
+    for (name, raw) in members.0 {
         let place = match &*name {
             "jobs" => &mut raw_jobs,
             "columns" => &mut raw_columns,
@@ -52,7 +52,7 @@ pub(super) fn json<'a>(
     if raw_headings.is_some() && raw_columns.is_none() {
         return Err("headings are those of columns, which are not given.".into());
     }
-    let columns = raw_columns.map(|raw| columns(raw, raw_headings)).transpose()?;
+    let columns = raw_columns.map(|raw| columns(raw, raw_headings, context.meter)).transpose()?;
     Ok(List { options, jobs, columns })
 }
 
@@ -61,11 +61,14 @@ fn of_array<'a>(
     options: &Options,
     context: Context<'_>,
 ) -> Result<Vec<ListJob<'a>>, ListError> {
-    let each = |job| ListJob::of(job, options, context.vocabulary);
-    jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each).map_err(|error| match error {
+    // When the meter allows no more, the other jobs are passed over without being read.
+    let each = |job| ListJob::of(job, options, context);
+    let jobs = jobs(raw.get().as_bytes(), Version::V3, context.jobs_max, each);
+    let jobs = jobs.map_err(|error| match error {
         ApiError::PayloadTooLarge => ListError::TooManyJobs,
         _ => "jobs must be an array of texts and mapping jobs.".into(),
-    })
+    })?;
+    Ok(jobs.into_iter().collect::<Result<Vec<_>, TakesMore>>()?)
 }
 
 /// Reads lines of JSON: a text or a mapping job on each. Blank lines are left out.
@@ -84,13 +87,17 @@ pub(super) fn lines<'a>(
             let number = number + 1;
             format!("Line {number} must be a text in quotes or a mapping job in JSON: {error}.")
         })?;
-        all.push(ListJob::of(job, &options, context.vocabulary));
+        all.push(ListJob::of(job, &options, context)?);
     }
     Ok(List { options, jobs: Some(all), columns: None })
 }
 
 /// The types of columns of texts.
-fn columns(raw: Raw<'_>, headings: Option<Raw<'_>>) -> Result<Vec<Option<Recognised>>, Fault> {
+fn columns(
+    raw: Raw<'_>,
+    headings: Option<Raw<'_>>,
+    meter: &Meter,
+) -> Result<Vec<Option<Recognised>>, ListError> {
     const COLUMNS: &str = "columns must be an array of at most 64 arrays of texts.";
     let headings = headings.map_or(Some(Vec::new()), |raw| texts(raw, COLUMNS_MAX));
     let headings = headings.ok_or("headings must be an array of at most 64 texts.")?;
@@ -107,6 +114,7 @@ fn columns(raw: Raw<'_>, headings: Option<Raw<'_>>) -> Result<Vec<Option<Recogni
         texts_left -= texts.len();
         let mut column = Column::default();
         for raw in texts {
+            meter.charge(COLUMN_VALUE_UNITS)?;
             column.add(&text(raw).ok_or(COLUMNS)?);
         }
         recognised.push(column.recognise(headings.get(place).map_or("", String::as_str)));
@@ -114,8 +122,14 @@ fn columns(raw: Raw<'_>, headings: Option<Raw<'_>>) -> Result<Vec<Option<Recogni
     Ok(recognised)
 }
 
-/// The members of an object, in their order.
+/// The members of an object that are given, in their order, as far as the first at which reading
+/// them ends with a fault: one without a known name, or one that comes again. The others are passed
+/// over, because a body can have a hundred thousand.
 struct Members;
+
+/// The names of the members that a list may have: its own, and those of its options.
+const MEMBERS: [&str; 7] =
+    ["jobs", "columns", "headings", "prefer", "fields", "many", "includeUnlistedEquities"];
 
 struct Read<'a>(Vec<(Cow<'a, str>, Raw<'a>)>);
 
@@ -127,8 +141,16 @@ impl<'de> Visitor<'de> for Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        read_members(map, |name, raw| members.push((name, raw)))?;
+        let mut members: Vec<(Cow<'de, str>, Raw<'de>)> = Vec::new();
+        let mut is_faulty = false;
+        read_members(map, |name, raw| {
+            if is_faulty || is_null(raw) {
+                return;
+            }
+            is_faulty =
+                !MEMBERS.contains(&&*name) || members.iter().any(|(known, _)| *known == name);
+            members.push((name, raw));
+        })?;
         Ok(Read(members))
     }
 }

@@ -16,12 +16,15 @@ mod table;
 
 use std::borrow::Cow;
 
-use figdex_index::{ID_VALUE_BYTES_MAX, IdType, Question, Vocabulary};
+use figdex_index::{
+    ID_VALUE_BYTES_MAX, IdType, Meter, QUESTION_UNITS, Question, TakesMore, Vocabulary,
+};
 
 pub(crate) use self::answer::{Writer, heading};
 use self::options::Options;
 use super::Fault;
 use super::job::Job;
+use crate::limits::units_of_body;
 use crate::version::Version;
 
 /// The form of a body or of an answer.
@@ -56,6 +59,14 @@ pub(crate) enum ListError {
     Invalid(Fault),
     /// There are more jobs than allowed.
     TooManyJobs,
+    /// Reading takes more work than the meter allows.
+    TakesMore,
+}
+
+impl From<TakesMore> for ListError {
+    fn from(TakesMore: TakesMore) -> Self {
+        Self::TakesMore
+    }
 }
 
 impl From<Fault> for ListError {
@@ -86,6 +97,8 @@ pub(crate) struct Context<'c> {
     pub(crate) vocabulary: &'c Vocabulary,
     /// The most jobs.
     pub(crate) jobs_max: usize,
+    /// Charged for every byte and every text.
+    pub(crate) meter: &'c Meter,
 }
 
 impl<'a> List<'a> {
@@ -104,6 +117,7 @@ impl<'a> List<'a> {
         parameters: &str,
         context: Context<'_>,
     ) -> Result<Self, ListError> {
+        context.meter.charge(units_of_body(body))?;
         let body = str::from_utf8(body)
             .map_err(|_| "The body is not UTF-8. It must not be compressed either.")?;
         let body = body.strip_prefix('\u{feff}').unwrap_or(body);
@@ -123,10 +137,15 @@ impl<'a> List<'a> {
 
 impl<'a> ListJob<'a> {
     /// The job of an element of `jobs`. A fault is the result of that job.
-    fn of(job: Job<'a>, options: &Options, vocabulary: &Vocabulary) -> Self {
-        match job {
-            Job::Text(text) => Self::text(text, None, options, vocabulary),
+    ///
+    /// # Errors
+    /// [`TakesMore`] when reading it takes more work than the meter allows.
+    fn of(job: Job<'a>, options: &Options, context: Context<'_>) -> Result<Self, TakesMore> {
+        let vocabulary = context.vocabulary;
+        Ok(match job {
+            Job::Text(text) => return Self::text(text, None, options, context),
             Job::Object(fields) => {
+                context.meter.charge(QUESTION_UNITS)?;
                 let input = fields.input().unwrap_or_default();
                 let question = fields.question(Version::V3, vocabulary, options.includes_unlisted);
                 Self { input: shortened(input), question }
@@ -135,7 +154,7 @@ impl<'a> ListJob<'a> {
                 input: Cow::Borrowed(""),
                 question: Question::invalid("a job must be a text or an object".to_owned()),
             },
-        }
+        })
     }
 
     /// The job of a text by itself, or of a column of the type `column`.
@@ -143,10 +162,11 @@ impl<'a> ListJob<'a> {
         text: Cow<'a, str>,
         column: Option<IdType>,
         options: &Options,
-        vocabulary: &Vocabulary,
-    ) -> Self {
-        let question = Question::of(&text, column, vocabulary, options.filters());
-        Self { input: shortened(text), question }
+        context: Context<'_>,
+    ) -> Result<Self, TakesMore> {
+        context.meter.charge(QUESTION_UNITS)?;
+        let question = Question::of(&text, column, context.vocabulary, options.filters());
+        Ok(Self { input: shortened(text), question })
     }
 }
 

@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-use figdex_index::{COLUMN_VALUES_MAX, Column, Question, type_of_heading};
+use figdex_index::{
+    COLUMN_VALUE_UNITS, COLUMN_VALUES_MAX, Column, Question, TakesMore, type_of_heading,
+};
 use serde_json::{Map, Value};
 
 use super::options::Options;
@@ -16,6 +18,13 @@ const DELIMITERS: [u8; 3] = *b"\t;,";
 
 /// The most cells of a row: every property of a mapping job, and more.
 const CELLS_MAX: usize = 64;
+
+/// The longest row whose cells are read, in bytes: far more than every property of a mapping job has.
+/// A longer one cannot be copied for each of its cells without taking several times its size.
+const ROW_BYTES_MAX: usize = 64 << 10;
+
+/// Units of work of reading the cells of a row, besides those of its bytes.
+const ROW_UNITS: u64 = 60;
 
 /// Reads a CSV body.
 pub(super) fn read<'a>(
@@ -29,6 +38,12 @@ pub(super) fn read<'a>(
     let mut rows = Rows::new(body, delimiter);
     let mut cells = Cells::new(delimiter);
     let first = rows.clone().next().transpose()?.unwrap_or_default();
+    if first.len() > ROW_BYTES_MAX {
+        let bytes = first.len();
+        return Err(
+            format!("The first row has {bytes} bytes; a row has at most {ROW_BYTES_MAX}.").into()
+        );
+    }
     let mut heading: Vec<String> =
         cells.of(first)?.iter().map(|cell| cell.trim().to_owned()).collect();
     let jobs = if heading.iter().any(|name| name == "idValue") {
@@ -88,20 +103,23 @@ fn of_one_column<'a>(
             return Err(ListError::TooManyJobs);
         }
         let row = row?;
-        let text = match row.starts_with('"') {
+        context.meter.charge(ROW_UNITS)?;
+        // A longer text cannot be an identifier, with its quotes or without.
+        let text = match row.starts_with('"') && row.len() <= ROW_BYTES_MAX {
             true => {
                 Cow::Owned(cells.of(row)?.join(&*delimiter).trim_end_matches(&*delimiter).into())
             }
             false => Cow::Borrowed(row.trim_end_matches(&*delimiter)),
         };
         if texts.len() < COLUMN_VALUES_MAX {
+            context.meter.charge(COLUMN_VALUE_UNITS)?;
             column.add(&text);
         }
         texts.push(text);
     }
     let id_type = column.recognise(heading).map(|recognised| recognised.id_type);
-    let job = |text| ListJob::text(text, id_type, options, context.vocabulary);
-    Ok(texts.into_iter().map(job).collect())
+    let job = |text| ListJob::text(text, id_type, options, context);
+    Ok(texts.into_iter().map(job).collect::<Result<_, TakesMore>>()?)
 }
 
 /// The jobs of a table with a column for each member of a mapping job. A blank cell is a member
@@ -118,7 +136,16 @@ fn of_columns<'a>(
         if jobs.len() == context.jobs_max {
             return Err(ListError::TooManyJobs);
         }
-        let values = cells.of(row?)?;
+        let row = row?;
+        context.meter.charge(ROW_UNITS)?;
+        if row.len() > ROW_BYTES_MAX {
+            let bytes = row.len();
+            let reason = format!("it has {bytes} bytes; a row has at most {ROW_BYTES_MAX}");
+            let question = Question::invalid(reason);
+            jobs.push(ListJob { input: Cow::Borrowed(""), question });
+            continue;
+        }
+        let values = cells.of(row)?;
         if values.len() > heading.len() {
             let reason = format!("it has {} cells under {} headings", values.len(), heading.len());
             let question = Question::invalid(reason);
@@ -131,7 +158,7 @@ fn of_columns<'a>(
                 members.insert(name.clone(), member(name, &value));
             }
         }
-        jobs.push(of_members(members, options, context));
+        jobs.push(of_members(members, options, context)?);
     }
     Ok(jobs)
 }
@@ -142,7 +169,7 @@ fn of_members(
     mut members: Map<String, Value>,
     options: &Options,
     context: Context<'_>,
-) -> ListJob<'static> {
+) -> Result<ListJob<'static>, TakesMore> {
     let value = members.get("idValue").and_then(Value::as_str).unwrap_or_default();
     let input = shortened(Cow::Borrowed(value)).into_owned().into();
     if !members.contains_key("idType") {
@@ -151,10 +178,10 @@ fn of_members(
     }
     let json = Value::Object(members).to_string();
     let question = match job(&json, Version::V3) {
-        Ok(job) => ListJob::of(job, options, context.vocabulary).question.into_owned(),
+        Ok(job) => ListJob::of(job, options, context)?.question.into_owned(),
         Err(error) => Question::invalid(error.to_string()),
     };
-    ListJob { input, question }
+    Ok(ListJob { input, question })
 }
 
 /// A cell as the value of a member: intervals and truths are JSON, anything else is a text.

@@ -4,13 +4,14 @@
 
 mod addresses;
 mod bombs;
+mod bounds;
 mod connections;
 mod fair;
 mod growth;
 mod heads;
 mod json;
 mod leaving;
-mod memory;
+
 mod questions;
 mod smuggling;
 mod stopping;

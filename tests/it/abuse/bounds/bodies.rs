@@ -118,11 +118,12 @@ pub(super) fn queries() -> Vec<(&'static str, String)> {
 
 /// Every path that takes a GET.
 pub(super) fn paths() -> Vec<String> {
-    let mut paths: Vec<String> = ["/healthz", "/readyz", "/metrics", "/schema", "/v1/schema"]
-        .into_iter()
-        .chain(["/v2/schema", "/v3/schema", "/", "/suggest?query=common+hold"])
-        .map(str::to_owned)
-        .collect();
+    let mut paths: Vec<String> =
+        ["/healthz", "/readyz", "/metrics", "/about", "/schema", "/v1/schema"]
+            .into_iter()
+            .chain(["/v2/schema", "/v3/schema", "/", "/suggest?query=common+hold"])
+            .map(str::to_owned)
+            .collect();
     for key in ["idType", "exchCode", "micCode", "currency", "marketSecDes", "securityType"] {
         paths.extend(["v1", "v2", "v3"].map(|version| format!("/{version}/mapping/values/{key}")));
     }

@@ -1,0 +1,189 @@
+//! A server whose memory and processor time are measured as it is installed: without a setting of
+//! the allocator, in a fresh process, after one warm-up request.
+
+use std::env;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use figdex::auth::file;
+use flate2::read::GzDecoder;
+
+use super::hostile::{Hostile, post};
+use crate::support::process::{self, Process, figdex, skip_memory};
+
+/// The variable that names the program to measure. Without it the program of the tests is measured,
+/// which is not optimized: then memory is judged by one run, and processor time not at all.
+const PROGRAM: &str = "FIGDEX_BOUNDS_PROGRAM";
+
+/// Runs of which the median is the memory of a request.
+const MEMORY_RUNS: usize = 3;
+
+/// Runs of which the least is the processor time of a request.
+const TIME_RUNS: usize = 20;
+
+/// The program to measure, if one is named.
+pub(super) fn named_program() -> Option<PathBuf> {
+    env::var_os(PROGRAM).map(PathBuf::from)
+}
+
+fn program() -> Command {
+    let Some(named) = named_program() else { return figdex() };
+    let mut command = Command::new(named);
+    command.env_clear();
+    command
+}
+
+/// The server to measure: its index, its key, and its settings.
+pub(super) struct Subject<'a> {
+    folder: &'a Path,
+    arguments: &'a [&'a str],
+    key: String,
+}
+
+/// The effect of a request.
+#[derive(Clone, Debug)]
+pub(super) struct Effect {
+    pub(super) status: u16,
+    /// The bytes of the answer's body, unpacked.
+    pub(super) answer_bytes: usize,
+    /// The bytes of the answer as it was sent.
+    pub(super) sent_bytes: usize,
+}
+
+/// The memory of a process, in bytes.
+struct Status {
+    anonymous: u64,
+    /// Memory that files back: the mapped index, and the program itself.
+    files: u64,
+    /// The peak of the sum of both since it was last reset.
+    most: u64,
+}
+
+impl Status {
+    fn of(process: &Process) -> Option<Self> {
+        let status = fs::read_to_string(format!("/proc/{}/status", process.child.id()));
+        let Ok(status) = status else {
+            skip_memory();
+            return None;
+        };
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            let kilobytes: u64 = line.trim().strip_suffix(" kB").unwrap().parse().unwrap();
+            kilobytes << 10
+        };
+        let files = field("RssFile:") + field("RssShmem:");
+        Some(Self { anonymous: field("RssAnon:"), files, most: field("VmHWM:") })
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// A server over the index in that folder.
+    pub(super) fn new(folder: &'a Path, arguments: &'a [&'a str]) -> Self {
+        let key = file::add(&folder.join("keys.toml"), "desk").unwrap().as_str().to_owned();
+        Self { folder, arguments, key }
+    }
+
+    /// Starts a fresh process, and sends it one request, so that its threads run and the program is
+    /// in memory.
+    fn start(&self, serving_threads: Option<&str>) -> Process {
+        let mut command = program();
+        if let Some(count) = serving_threads {
+            command.env("TOKIO_WORKER_THREADS", count);
+        }
+        command.args(["--listen", "127.0.0.1:0", "--no-limits", "--keys"]);
+        command.arg(self.folder.join("keys.toml")).arg("--index").arg(self.folder.join("index"));
+        let process = Process::start(command.args(self.arguments));
+        let job = br#"[{"idType":"TICKER","idValue":"IBM"}]"#;
+        let headers = "Content-Type: application/json\r\n";
+        let warm = exchange(&process, &post("/v3/mapping", headers, job, false));
+        assert_eq!(warm.status, 200);
+        process
+    }
+
+    /// The anonymous memory that a request adds, and its effect; `None` where the system does not
+    /// report it.
+    pub(super) fn memory(&self, hostile: &Hostile) -> Option<(u64, Effect)> {
+        let request = hostile.bytes(&self.key);
+        let runs = if named_program().is_some() { MEMORY_RUNS } else { 1 };
+        let mut added = Vec::new();
+        let mut effect = None;
+        for _ in 0..runs {
+            let process = self.start(None);
+            fs::write(format!("/proc/{}/clear_refs", process.child.id()), "5").ok();
+            let before = Status::of(&process)?;
+            effect = Some(exchange(&process, &request));
+            let after = Status::of(&process)?;
+            // Pages of files that are mapped meanwhile are not the request's memory.
+            let mapped = after.files.saturating_sub(before.files);
+            let bytes = after.most.saturating_sub(before.files + before.anonymous);
+            added.push(bytes.saturating_sub(mapped));
+            process.stop();
+        }
+        added.sort_unstable();
+        Some((added[runs / 2], effect?))
+    }
+
+    /// The processor time that each request takes of the only serving thread, least of many runs;
+    /// `None` where the system does not report it.
+    pub(super) fn processor_times(&self, requests: &[Hostile]) -> Option<Vec<(Duration, Effect)>> {
+        let process = self.start(Some("1"));
+        let thread = serving_thread(&process)?;
+        let mut times = Vec::new();
+        for hostile in requests {
+            let request = hostile.bytes(&self.key);
+            let mut least = Duration::MAX;
+            let mut effect = None;
+            for _ in 0..TIME_RUNS {
+                let before = time_of(&process, thread)?;
+                effect = Some(exchange(&process, &request));
+                // The thread still closes the connection.
+                std::thread::sleep(Duration::from_millis(2));
+                least = least.min(time_of(&process, thread)?.saturating_sub(before));
+            }
+            times.push((least, effect?));
+        }
+        process.stop();
+        Some(times)
+    }
+}
+
+/// The thread that serves all connections: the first of its kind. Those of heavy work come later.
+fn serving_thread(process: &Process) -> Option<u32> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", process.child.id())).ok()?;
+    let serving = tasks.filter_map(|task| {
+        let task = task.ok()?;
+        let name = fs::read_to_string(task.path().join("comm")).ok()?;
+        name.starts_with("tokio").then(|| task.file_name().to_str()?.parse().ok()).flatten()
+    });
+    serving.min()
+}
+
+/// The processor time that a thread has taken.
+fn time_of(process: &Process, thread: u32) -> Option<Duration> {
+    let id = process.child.id();
+    let facts = fs::read_to_string(format!("/proc/{id}/task/{thread}/sched")).ok()?;
+    let line = facts.lines().find(|line| line.starts_with("se.sum_exec_runtime"))?;
+    let millis: f64 = line.rsplit(':').next()?.trim().parse().ok()?;
+    Some(Duration::from_secs_f64(millis / 1_000.0))
+}
+
+/// Sends a request and reads its answer to the end.
+fn exchange(process: &Process, request: &[u8]) -> Effect {
+    let mut stream = process.connect();
+    // A server may answer and close before it has read everything.
+    stream.write_all(request).ok();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).ok();
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+    let end = end.unwrap_or_else(|| panic!("no answer: {:?}", process.child.id()));
+    let head = str::from_utf8(&answer[..end]).unwrap();
+    let body = &answer[end + 4..];
+    let answer_bytes = match head.contains("content-encoding: gzip") {
+        true => std::io::copy(&mut GzDecoder::new(body), &mut std::io::sink()).unwrap() as usize,
+        false => body.len(),
+    };
+    Effect { status: process::status(head), answer_bytes, sent_bytes: answer.len() }
+}
