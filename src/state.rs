@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use figdex_index::Publication;
+use figdex_index::{BuildRecord, Publication};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -33,6 +33,8 @@ pub struct State {
     /// The publication of which a file was found damaged.
     damaged: Mutex<Option<Publication>>,
     damage_found: Notify,
+    /// The last build of the index, as the index folder has it.
+    last_build: Mutex<Option<BuildRecord>>,
     /// Set when the index is a copy of one in object storage.
     storage: OnceLock<Standings>,
     /// Set when clients are served over TLS.
@@ -69,6 +71,7 @@ impl State {
             is_stopping: AtomicBool::new(false),
             damaged: Mutex::default(),
             damage_found: Notify::new(),
+            last_build: Mutex::default(),
             storage: OnceLock::new(),
             tls: OnceLock::new(),
             settings,
@@ -113,6 +116,16 @@ impl State {
     /// Whether a file of that publication was found damaged.
     pub(crate) fn is_damaged(&self, publication: &Publication) -> bool {
         self.damaged.lock().as_ref() == Some(publication)
+    }
+
+    /// Notes the last build of the index; `None` when its folder has no record of one.
+    pub(crate) fn note_last_build(&self, build: Option<BuildRecord>) {
+        *self.last_build.lock() = build;
+    }
+
+    /// The last build of the index, whether it published or not.
+    pub(crate) fn last_build(&self) -> Option<BuildRecord> {
+        self.last_build.lock().clone()
     }
 
     /// Waits until a file of the served generation is found damaged.

@@ -95,7 +95,7 @@ pub use crate::address::{
     Address, AddressError, ClusterAddress, ClusterHost, Storage, StorageAddress,
 };
 pub use crate::build::filled::Filled;
-pub use crate::build::{BuildOptions, Builder};
+pub use crate::build::{BuildOptions, Builder, Built};
 pub use crate::catalogue::Catalogue;
 pub use crate::catalogue::cache::Uses;
 pub use crate::catalogue::facets::{FacetCounts, FacetQuestion, Facets};
@@ -109,6 +109,7 @@ pub use crate::document::stored::{Fetched, Stored};
 pub use crate::document::suggest::{Candidates, FoundBy, Guesses, TypedWord};
 pub use crate::document::{Document, TERM_BYTES_MAX, bounded_term, id_key};
 pub use crate::error::{Error, Result, chain};
+pub use crate::generation::builds::{BuildRecord, BuildResult, Differences};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
 pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
 pub use crate::generation::receive::{LocalFile, files};

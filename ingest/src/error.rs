@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
-use figdex_index::{escaped, escaped_path};
+use figdex_index::{BuildResult, escaped, escaped_path};
 
 use crate::files::OutputError;
 use crate::report::size::Size;
+use crate::report::wrong_answers::WrongAnswers;
 use crate::report::{Report, Tally, grouped};
 
 /// Why a build failed. Nothing is published and an earlier index stays, except with
@@ -85,6 +86,16 @@ pub enum Error {
     Guarded {
         /// The differences, and the advice.
         refusal: String,
+        /// The report so far.
+        report: Box<Report>,
+    },
+    /// The new index does not give known answers.
+    #[error("{wrong}: nothing is published")]
+    Unexpected {
+        /// The first wrong answer, and their number.
+        wrong: WrongAnswers,
+        /// The report so far.
+        report: Box<Report>,
     },
     /// The build would write far more than it reads.
     #[error("{refusal}")]
@@ -144,17 +155,38 @@ impl Error {
     /// The report, if the build failed because of the rows that it read.
     pub fn report(&self) -> Option<&Report> {
         match self {
-            Self::TooManyRejects { report, .. } | Self::Nothing { report } => Some(report),
+            Self::TooManyRejects { report, .. }
+            | Self::Nothing { report }
+            | Self::Guarded { report, .. }
+            | Self::Unexpected { report, .. } => Some(report),
             Self::Input { .. }
             | Self::Inputs { .. }
             | Self::Columns { .. }
             | Self::File { .. }
             | Self::Space { .. }
-            | Self::Guarded { .. }
             | Self::Outgrown { .. }
             | Self::Unreported { .. }
             | Self::Output(_)
             | Self::Index(_) => None,
+        }
+    }
+
+    /// The result of the build: refused if its dumps could be read and are not good enough.
+    pub(crate) fn result(&self) -> BuildResult {
+        match self {
+            Self::TooManyRejects { .. }
+            | Self::Nothing { .. }
+            | Self::Guarded { .. }
+            | Self::Unexpected { .. }
+            | Self::Outgrown { .. } => BuildResult::Refused,
+            Self::Input { .. }
+            | Self::Inputs { .. }
+            | Self::Columns { .. }
+            | Self::File { .. }
+            | Self::Space { .. }
+            | Self::Unreported { .. }
+            | Self::Output(_)
+            | Self::Index(_) => BuildResult::Failed,
         }
     }
 
@@ -163,6 +195,7 @@ impl Error {
         match self {
             Self::Space { .. }
             | Self::Guarded { .. }
+            | Self::Unexpected { .. }
             | Self::Outgrown { .. }
             | Self::TooManyRejects { .. }
             | Self::Nothing { .. }

@@ -101,8 +101,8 @@ pub struct BuildFlags {
     /// the folder of the index]
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
-    /// Also write the report as JSON to this file, even when nothing is published
-    /// because of the rows
+    /// Also write the report as JSON to this file, when the build begins and when it
+    /// ends, however it ends
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// Print no progress and, on success, no report but its warnings
@@ -130,6 +130,10 @@ pub struct BuildFlags {
     /// Those of expired instruments that are missing do not count
     #[arg(long, value_name = "P%")]
     pub max_column_loss: Option<Share>,
+    /// Publish nothing unless the new index gives these known answers: JSON lines, each
+    /// a mapping job with its figi
+    #[arg(long, value_name = "FILE")]
+    pub expect: Option<PathBuf>,
     /// Approximate memory limit of the build, such as 2GiB or 800MB. Rows that do not
     /// fit are sorted on the disk of the index
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]

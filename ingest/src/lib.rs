@@ -41,8 +41,10 @@ pub use crate::layout::Layout;
 pub use crate::report::comparison::{ChangedColumn, Comparison, GuardLimits, LostColumn, Share};
 pub use crate::report::conflicts::{Conflict, InputValue, Sample};
 pub use crate::report::less_filled::LessFilled;
+pub use crate::report::wrong_answers::WrongAnswers;
 pub use crate::report::{
-    Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, RowPlace, Tally, grouped,
+    Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report, RowPlace, Tally,
+    grouped,
 };
 pub use crate::row::Column;
 pub use crate::source::{Input, RECORD_BYTES_MAX};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use figdex_index::{Catalogue, Publication, chain};
+use figdex_index::{BuildRecord, Catalogue, Publication, chain};
 use tokio::signal::unix::Signal;
 
 use crate::state::State;
@@ -18,7 +18,7 @@ use crate::state::State;
 /// Looks at the index folder once each reload period and at each `hangup`, for as long as the
 /// server runs.
 pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
-    let mut follower = Follower { state, index, refused: None };
+    let mut follower = Follower { state, index, refused: None, unreadable: None };
     loop {
         let period = follower.state.settings().reload_period;
         let is_asked = tokio::select! {
@@ -28,6 +28,7 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
         // A new generation is read, and the folder may be on a network.
         let looked = tokio::task::spawn_blocking(move || {
             follower.look(is_asked);
+            follower.look_at_builds();
             follower
         });
         // It does not panic. So it was cancelled: the runtime is ending.
@@ -43,6 +44,8 @@ struct Follower {
     index: PathBuf,
     /// The publication that was refused last, so that it is read and logged only once.
     refused: Option<Refused>,
+    /// The reason why the records of the builds cannot be read, so that it is logged only once.
+    unreadable: Option<String>,
 }
 
 /// A broken publication, or the reason why none can be found.
@@ -116,6 +119,19 @@ impl Follower {
             "the new generation is refused; the old one stays in service (send SIGHUP after a repair)"
         );
         self.refused = refused;
+    }
+
+    /// Notes the last build of the index, which may have published nothing.
+    fn look_at_builds(&mut self) {
+        let (last, unreadable) = match BuildRecord::all(&self.index) {
+            Ok(records) => (records.into_iter().next_back(), None),
+            Err(error) => (None, Some(chain(&error))),
+        };
+        if let Some(reason) = unreadable.as_ref().filter(|_| self.unreadable != unreadable) {
+            tracing::warn!(reason, "the records of the last builds cannot be read");
+        }
+        self.unreadable = unreadable;
+        self.state.note_last_build(last);
     }
 
     /// Whether another generation was published in the meantime, which may have removed the one

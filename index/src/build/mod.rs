@@ -55,7 +55,7 @@ impl Default for BuildOptions {
 /// The name of the folder of [`Builder::scratch`], in that of the generation.
 const SCRATCH: &str = "scratch";
 
-/// Builds one generation. When it is dropped before [`Builder::publish`], it removes its files.
+/// Builds one generation. When it is dropped before it is published, it removes its files.
 pub struct Builder {
     lock: BuildLock,
     number: u64,
@@ -161,14 +161,21 @@ impl Builder {
         self.filled.counts()
     }
 
-    /// Finishes the generation, opens and verifies it as a reader would, and publishes it by one
-    /// rename. Returns its manifest. `sources` are the dumps, for the manifest.
+    /// Finishes the generation and publishes it: [`Builder::finish`], then [`Built::publish`].
+    ///
+    /// # Errors
+    /// Those of both.
+    pub fn publish(self, sources: Vec<SourceEntry>) -> Result<Manifest> {
+        self.finish(sources)?.publish()
+    }
+
+    /// Finishes the generation, and opens and verifies it as a reader would. `sources` are the dumps,
+    /// for the manifest.
     ///
     /// # Errors
     /// [`Error::Empty`] when no instrument was added, [`Error::HashSeed`], and the errors of
-    /// writing and verifying. The previous generation stays published, except after
-    /// [`Error::Unconfirmed`] and perhaps [`Error::Unknown`].
-    pub fn publish(mut self, sources: Vec<SourceEntry>) -> Result<Manifest> {
+    /// writing and verifying.
+    pub fn finish(mut self, sources: Vec<SourceEntry>) -> Result<Built> {
         self.finish_part()?;
         if self.parts.is_empty() {
             return Err(Error::Empty);
@@ -204,9 +211,7 @@ impl Builder {
         self.lock.give_access(&self.path)?;
         Generation::open_new(&self.path)?.verify()?;
         sync(&self.path)?;
-        self.lock.publish(self.number, self.options.generations_kept)?;
-        self.finished = true;
-        Ok(manifest)
+        Ok(Built { builder: self, manifest })
     }
 
     fn part_path(&self) -> PathBuf {
@@ -223,6 +228,32 @@ impl Builder {
             self.parts.push(entry);
         }
         Ok(())
+    }
+}
+
+/// A finished generation that is not yet published. When it is dropped, it removes its files.
+pub struct Built {
+    builder: Builder,
+    manifest: Manifest,
+}
+
+impl Built {
+    /// The folder of the generation until it is published, for
+    /// [`Catalogue::open_unpublished`](crate::Catalogue::open_unpublished).
+    pub fn folder(&self) -> &Path {
+        &self.builder.path
+    }
+
+    /// Publishes the generation by one rename. Returns its manifest.
+    ///
+    /// # Errors
+    /// The previous generation stays published, except after [`Error::Unconfirmed`] and perhaps
+    /// [`Error::Unknown`].
+    pub fn publish(mut self) -> Result<Manifest> {
+        let Builder { lock, number, options, finished, .. } = &mut self.builder;
+        lock.publish(*number, options.generations_kept)?;
+        *finished = true;
+        Ok(self.manifest)
     }
 }
 

@@ -61,6 +61,18 @@ impl Catalogue {
         Self::open_by(index, Generation::open)
     }
 
+    /// Opens a finished generation that is not yet published, by its folder, so that it can be asked
+    /// before others see it.
+    ///
+    /// # Errors
+    /// As [`Catalogue::open`].
+    pub fn open_unpublished(folder: &Path) -> Result<Self> {
+        let generation = Generation::open(folder)?;
+        let publication = Publication::unpublished(generation.manifest.generation);
+        let (totals, suggested, facets) = Default::default();
+        Ok(Self { generation, publication, totals, suggested, facets })
+    }
+
     /// As [`Catalogue::open`], but reads every byte in any case, to find those that have decayed on
     /// the disk.
     ///

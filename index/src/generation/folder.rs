@@ -6,6 +6,7 @@
 //! INDEX/generation-000007/      manifest.toml, part-000/, part-001/ …
 //! INDEX/generation-000007.verified  its stamp, see `stamp`
 //! INDEX/generation-000008.new/  a generation that is being built
+//! INDEX/builds.jsonl            the last builds, see `builds`
 //! ```
 //! A folder with the name of a generation is complete: it gets the name when all its files are
 //! written, checked and synced, and loses it before a file is removed. Publishing is one more
@@ -74,6 +75,11 @@ impl Publication {
         }
     }
 
+    /// The publication of a generation that has none yet. No index folder names it.
+    pub(crate) fn unpublished(generation: u64) -> Self {
+        Self { generation, at: SystemTime::UNIX_EPOCH }
+    }
+
     /// Another generation of the same index, at the time of this publication.
     pub(crate) fn with(&self, generation: u64) -> Self {
         Self { generation, at: self.at }
@@ -115,7 +121,7 @@ fn name_of(number: u64) -> String {
 #[derive(Debug)]
 pub struct BuildLock {
     index: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl BuildLock {
@@ -135,7 +141,7 @@ impl BuildLock {
             Err(TryLockError::WouldBlock) => return Err(Error::Locked(index.to_owned())),
             Err(TryLockError::Error(error)) => return Err(Error::io(&path)(error)),
         }
-        let lock = Self { index: index.to_owned(), _file: file };
+        let lock = Self { index: index.to_owned(), file };
         lock.remove_unfinished()?;
         Ok(lock)
     }
@@ -314,6 +320,14 @@ fn lock_file(index: &Path, path: &Path) -> io::Result<File> {
             file.or_else(|_| File::open(path))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// A program that this process is starting has a copy of the open file for a moment, and would hold
+/// the lock as long.
+impl Drop for BuildLock {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
     }
 }
 

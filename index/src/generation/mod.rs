@@ -2,6 +2,7 @@
 //! generation never changes; the next build makes another one (engine 11).
 
 mod access;
+pub(crate) mod builds;
 pub(crate) mod folder;
 pub(crate) mod manifest;
 pub(crate) mod receive;

@@ -116,15 +116,16 @@ impl Guard {
     }
 
     /// The comparison, once all instruments of the new generation were observed, of which `filled`
-    /// have each column. A refusal also names the columns that are less filled.
+    /// have each column; and the refusal when the differences exceed a limit, which also names the
+    /// columns that are less filled.
     ///
     /// # Errors
-    /// [`Error::Guarded`] when the differences exceed a limit.
+    /// When the published generation cannot be read.
     pub(super) fn finish(
         mut self,
         filled: &BTreeMap<String, u64>,
         less_filled: &[LessFilled],
-    ) -> Result<Comparison> {
+    ) -> Result<(Comparison, Option<String>)> {
         while self.published.next.is_some() {
             self.remove()?;
         }
@@ -139,11 +140,9 @@ impl Guard {
         });
         comparison.lost_columns = losses.collect();
         comparison.lost_columns.sort_by(|one, other| other.percent().total_cmp(&one.percent()));
-        if self.limits.allow(&comparison) {
-            return Ok(comparison);
-        }
-        let refusal = self.limits.refusal(&comparison, less_filled);
-        Err(Error::Guarded { refusal })
+        let is_allowed = self.limits.allow(&comparison);
+        let refusal = (!is_allowed).then(|| self.limits.refusal(&comparison, less_filled));
+        Ok((comparison, refusal))
     }
 
     /// Counts the next published instrument as expired or removed.
@@ -189,7 +188,7 @@ fn unreadable(error: &IndexError) -> Error {
         "nothing is published: {GUARD_FLAGS} compare with the published index, which cannot be \
          read: {why}\nto build without it, leave out these flags"
     );
-    Error::Guarded { refusal }
+    Error::Guarded { refusal, report: Box::default() }
 }
 
 /// Reads the published generation until its end, or until nobody listens.

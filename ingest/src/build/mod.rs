@@ -2,32 +2,37 @@
 //! publishes a generation. If any step fails, nothing is published.
 
 mod derive;
+mod ending;
 mod enrich;
 mod exchanges;
+mod expect;
 mod guard;
 mod max_rejects;
 mod merge;
 mod progress;
 mod rejects;
 mod space;
+mod usual;
 pub(crate) mod value_lists;
 mod written;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
 
-use figdex_index::{BuildLock, BuildOptions, Builder, Property, SourceEntry, chain};
+use figdex_index::{BuildLock, BuildOptions, Builder, Catalogue, Property, SourceEntry};
 
 use self::derive::derive;
+use self::ending::Ending;
 use self::enrich::Enrichment;
 use self::exchanges::Exchanges;
+use self::expect::KnownAnswers;
 use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
 use self::progress::Clock;
 pub use self::progress::Progress;
 use self::rejects::{Entry, Rejects};
+use self::usual::unusual;
 use self::written::Written;
 use crate::error::{Error, Result};
 use crate::files::{Files, Output};
@@ -61,9 +66,11 @@ pub struct Build {
     pub values: Option<PathBuf>,
     /// The rejects file; `None` is `DIR.rejects.csv`, next to the index folder `DIR`.
     pub rejects: Option<PathBuf>,
-    /// The file for the report as JSON, which is also written when nothing is published because
-    /// of the rows.
+    /// The file for the report as JSON, which every build replaces when it begins and when it ends,
+    /// however it ends.
     pub report: Option<PathBuf>,
+    /// A file of known answers, which the new index must give before it is published.
+    pub expect: Option<PathBuf>,
     /// Other files that are read, and folders of which all files are inputs. No output may be
     /// one of these files or lie in one of these folders.
     pub also_read: Vec<PathBuf>,
@@ -117,6 +124,7 @@ impl Build {
             values: None,
             rejects: None,
             report: None,
+            expect: None,
             also_read: Vec::new(),
             max_rejects: MaxRejects::default(),
             guard: GuardLimits::default(),
@@ -135,25 +143,18 @@ impl Build {
     /// [`Unconfirmed`](figdex_index::Error::Unconfirmed) and
     /// [`Unknown`](figdex_index::Error::Unknown), whose messages say so.
     pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
-        let (rejects, report_file) = self.outputs()?;
-        let built = self.publish(rejects, progress);
-        let Some(file) = report_file else { return built };
-        let write = |report: &Report| {
-            let written = file.write(report.to_json().as_bytes());
-            written.map_err(Error::file(&file.name().to_string_lossy()))
-        };
-        match built {
-            Ok(report) => match (write(&report), &report.published) {
-                (Err(error), Some(published)) => Err(unreported(published.generation)(error)),
-                (written, _) => written.map(|()| report),
-            },
-            Err(error) => {
-                // The error of the build matters more than that of its report.
-                if let Some(Err(error)) = error.report().map(write) {
-                    tracing::warn!("the report is not written: {}", chain(&error));
-                }
-                Err(error)
-            }
+        let (rejects, report) = self.outputs()?;
+        let ending = Ending::begin(report, &self.index)?;
+        let built = self.publish(rejects, &ending, progress);
+        ending.end(built)
+    }
+
+    /// Notes, in the report and among the builds of the index, that this build failed before
+    /// [`Build::run`] or after it. Nothing is written if an output may not be.
+    pub fn fail(&self, error: &(dyn std::error::Error + 'static)) {
+        let begun = self.outputs().and_then(|(_, report)| Ending::begin(report, &self.index));
+        if let Ok(ending) = begun {
+            ending.fail(error);
         }
     }
 
@@ -173,6 +174,9 @@ impl Build {
         if let Some(Input::File(path)) = &self.exchanges {
             files.read("--exchanges", path);
         }
+        if let Some(path) = &self.expect {
+            files.read("--expect", path);
+        }
         if let Some(folder) = &self.values {
             for property in Property::ALL {
                 files.read("--values", &value_lists::list(folder, property));
@@ -187,8 +191,13 @@ impl Build {
         Ok((rejects, report))
     }
 
-    fn publish(&self, rejects: Output, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
-        let started = Instant::now();
+    fn publish(
+        &self,
+        rejects: Output,
+        ending: &Ending,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Report> {
+        let expected = self.expect.as_deref().map(KnownAnswers::read).transpose()?;
         let allowed = match &self.values {
             Some(folder) => value_lists::read(folder)?,
             None => Vec::new(),
@@ -199,6 +208,7 @@ impl Build {
         };
         self.check_inputs()?;
         let lock = BuildLock::acquire(&self.index)?;
+        ending.lock_is_held();
         if self.checks_space {
             let sorting = self.memory_bytes / SORTING_SHARE;
             space::check(&self.index, &self.inputs, sorting, &rejects, self.max_rejects)?;
@@ -283,10 +293,25 @@ impl Build {
         let filled = builder.filled();
         report.less_filled = losses(&self.index, indexed, &filled);
         report.warnings.extend(report.less_filled.iter().map(ToString::to_string));
-        let compared = guard.map(|guard| guard.finish(&filled, &report.less_filled));
-        report.comparison = compared.transpose()?;
+        if let Some(guard) = guard {
+            let (comparison, refusal) = guard.finish(&filled, &report.less_filled)?;
+            report.warnings.extend(unusual(&self.index, &comparison));
+            report.comparison = Some(comparison);
+            if let Some(refusal) = refusal {
+                rejects.finish()?;
+                return Err(Error::Guarded { refusal, report: Box::new(report) });
+            }
+        }
         (clock.progress)(Progress::Publishing);
-        let manifest = builder.publish(sources)?;
+        let built = builder.finish(sources)?;
+        if let Some(expected) = expected {
+            let catalogue = Catalogue::open_unpublished(built.folder())?;
+            if let Some(wrong) = expected.wrong(&catalogue) {
+                rejects.finish()?;
+                return Err(Error::Unexpected { wrong, report: Box::new(report) });
+            }
+        }
+        let manifest = built.publish()?;
         report.warnings.extend(manifest.importance_bits.map(fewer_importances));
         rejects.finish().map_err(unreported(manifest.generation))?;
         report.published = Some(Published {
@@ -294,7 +319,6 @@ impl Build {
             instruments: manifest.instruments,
             bytes: manifest.bytes(),
         });
-        report.elapsed = started.elapsed();
         Ok(report)
     }
 

@@ -8,12 +8,15 @@ use serde::Serialize;
 use super::comparison::Comparison;
 use super::conflicts::Conflict;
 use super::less_filled::LessFilled;
-use super::{Counts, EnrichCounts, EnrichReport, InputReport, Published, Report, Tally};
+use super::{Counts, EnrichCounts, EnrichReport, InputReport, Outcome, Published, Report, Tally};
 use crate::row::Column;
 
 /// The whole document.
 #[derive(Serialize)]
 struct Document<'a> {
+    /// `result`, `reason`, `started_at` and `ended_at`.
+    #[serde(flatten)]
+    outcome: &'a Outcome,
     /// The published generation; `null` if nothing was published.
     published: Option<&'a Published>,
     /// Duration of the build.
@@ -92,6 +95,7 @@ impl Report {
             numbers,
         });
         let document = Document {
+            outcome: &self.outcome,
             published: self.published.as_ref(),
             elapsed_seconds: self.elapsed.as_secs_f64(),
             total: self.total(),

@@ -11,13 +11,14 @@ mod json;
 pub(crate) mod less_filled;
 pub(crate) mod size;
 mod text;
+pub(crate) mod wrong_answers;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use figdex_index::escaped;
+use figdex_index::{BuildResult, escaped};
 use serde::Serialize;
 
 use self::comparison::Comparison;
@@ -29,6 +30,8 @@ use crate::row::Column;
 /// The report of a build.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
+    /// The result of the build, and its times.
+    pub outcome: Outcome,
     /// Each input, in the order given.
     pub inputs: Vec<InputReport>,
     /// Each `--enrich` input, in the order given.
@@ -62,6 +65,19 @@ pub struct Report {
     pub published: Option<Published>,
     /// Duration of the build.
     pub elapsed: Duration,
+}
+
+/// The result of a build, and its times.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// `published`, `refused` or `failed`, or `running` while it has not ended.
+    pub result: BuildResult,
+    /// The reason why nothing is published.
+    pub reason: Option<String>,
+    /// The time when it began, RFC 3339, UTC.
+    pub started_at: String,
+    /// The time when it ended, in the same form; `null` while it runs.
+    pub ended_at: Option<String>,
 }
 
 /// The report of one input.

@@ -6,7 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use figdex_build_info::{COMMIT, VERSION};
-use figdex_index::Catalogue;
+use figdex_index::{BuildRecord, BuildResult, Catalogue};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::family::Family;
@@ -194,9 +194,26 @@ fn index(page: &mut Registry, state: &State) {
     page.register("index_scrub_passes", help, metrics.scrub_passes.clone());
     let help = "Number of generations that were found damaged while they were served";
     page.register("index_scrub_damaged", help, metrics.scrub_damaged.clone());
+    if let Some(build) = state.last_build() {
+        last_build(page, &build);
+    }
     match &engine {
         Engine::Local(catalogue) => caches(page, catalogue),
         Engine::OpenSearch(generation) => cluster::register(page, generation.client()),
+    }
+}
+
+/// The last build of the index, whether it published or not.
+fn last_build(page: &mut Registry, build: &BuildRecord) {
+    let results = BuildResult::ALL
+        .map(|result| ([("result", result.name())], u64::from(result == build.result)));
+    let help = "1 for the result of the last build of the index, 0 for the others";
+    page.register("last_build_result", help, gauges(results));
+    let at = build.ended_at.as_ref().unwrap_or(&build.started_at);
+    if let Ok(at) = at.parse::<Timestamp>() {
+        let at = u64::try_from(at.as_second()).unwrap_or_default();
+        let help = "Time when the last build of the index ended, or began if it has not ended";
+        page.register("last_build_timestamp_seconds", help, ConstGauge::new(at));
     }
 }
 

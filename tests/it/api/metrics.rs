@@ -302,9 +302,15 @@ fn names_are_described_and_used() {
         let table = include_str!("../../../docs/metrics.md");
         let of_other_engine =
             if cluster::is_asked() { "figdex_cache_" } else { "figdex_opensearch_" };
-        // Those of a copy of an index in object storage are tested in `storage`, and those of a
-        // keys file and of a certificate in `server`.
-        let absent = [of_other_engine, "figdex_storage_", "figdex_keys_", "figdex_tls_"];
+        // Those of a copy of an index in object storage are tested in `storage`, those of a keys
+        // file and of a certificate in `server`, and those of the last build in `server::builds`.
+        let absent = [
+            of_other_engine,
+            "figdex_storage_",
+            "figdex_keys_",
+            "figdex_tls_",
+            "figdex_last_build_",
+        ];
         let is_absent = |name: &str| absent.iter().any(|prefix| name.starts_with(prefix));
         let described: BTreeSet<String> = table
             .lines()

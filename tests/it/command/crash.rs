@@ -36,7 +36,8 @@ fn instruments(index: &Path) -> u64 {
     Catalogue::open(index).unwrap().manifest().instruments
 }
 
-/// The entries of an index folder that are neither pointer, lock, generation nor its stamp.
+/// The entries of an index folder that are neither pointer, lock, records of builds, generation nor
+/// its stamp.
 fn half_made(index: &Path) -> Vec<String> {
     let names = fs::read_dir(index).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap());
@@ -44,7 +45,7 @@ fn half_made(index: &Path) -> Vec<String> {
         let name = name.strip_suffix(".verified").unwrap_or(name);
         let number = name.strip_prefix("generation-");
         let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
-        matches!(name, "CURRENT" | "LOCK")
+        matches!(name, "CURRENT" | "LOCK" | "builds.jsonl")
             || number.is_some() && index.join(name).join("manifest.toml.sha256").exists()
     };
     names.filter(|name| !is_whole(name)).collect()

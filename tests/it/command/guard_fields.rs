@@ -111,7 +111,9 @@ fn field(column: &str) -> &str {
 
 /// The message of a refusal, after which the first generation is still published.
 fn refused(built: figdex_ingest::Result<Report>, index: &Path, what: &str) -> String {
-    let Err(Error::Guarded { refusal }) = built else { panic!("{what} is published: {built:?}") };
+    let Err(Error::Guarded { refusal, .. }) = built else {
+        panic!("{what} is published: {built:?}")
+    };
     assert_eq!(Catalogue::open(index).unwrap().manifest().generation, 1, "{what}");
     refusal
 }

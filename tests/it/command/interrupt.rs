@@ -1,4 +1,4 @@
-//! Ctrl-C during a build.
+//! Ctrl-C and SIGTERM during a build.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,7 +18,16 @@ const ROWS: u64 = 20_000;
 fn begun(folder: &Path) -> Child {
     let child = Command::new(program())
         .current_dir(folder)
-        .args(["build", "-", "--index", "index", "--max-rejects", "100%"])
+        .args([
+            "build",
+            "-",
+            "--index",
+            "index",
+            "--max-rejects",
+            "100%",
+            "--report",
+            "report.json",
+        ])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -42,29 +51,44 @@ fn unfinished(folder: &Path) -> bool {
 }
 
 fn interrupt(child: &Child) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    signal(child, "-INT");
 }
 
-/// The build ends with 130 and says what stands; nothing half-made is left.
+fn signal(child: &Child, signal: &str) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+}
+
+/// `result` and `reason` of the report.
+fn reported(folder: &Path) -> (String, Option<String>) {
+    let report = fs::read(folder.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let text = |name: &str| report[name].as_str().map(str::to_owned);
+    (text("result").unwrap(), text("reason"))
+}
+
+/// The build ends with 130, or 143 after SIGTERM, and says what stands, as does its report; nothing
+/// half-made is left.
 #[test]
 fn an_interrupted_build_leaves_the_old_index() {
     let desk = tempfile::tempdir().unwrap();
     let folder = desk.path();
     let dump = generated(ROWS, Layout::Csv);
-    for expected in [
-        "figdex-ingest: interrupted: nothing is published\n",
-        "figdex-ingest: interrupted: the old index, generation 1, stands\n",
+    for (by, code, expected) in [
+        ("-INT", 130, "figdex-ingest: interrupted: nothing is published\n"),
+        ("-TERM", 143, "figdex-ingest: interrupted: the old index, generation 1, stands\n"),
     ] {
         let mut child = begun(folder);
-        interrupt(&child);
+        assert_eq!(reported(folder), ("running".to_owned(), None));
+        signal(&child, by);
         std::thread::sleep(Duration::from_millis(200));
         // The pipe may close before all is read.
         child.stdin.take().unwrap().write_all(&dump).ok();
         let output = child.wait_with_output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(130), "{error}");
+        assert_eq!(output.status.code(), Some(code), "{error}");
         assert!(error.ends_with(expected), "{error}");
+        assert_eq!(reported(folder), ("failed".to_owned(), Some("it was interrupted".to_owned())));
         assert!(!unfinished(folder), "a generation is half-made");
         if !folder.join("index/CURRENT").exists() {
             fs::write(folder.join("dump.csv"), "figi,ticker\nBBG000BLNNH6,IBM\n").unwrap();

@@ -4,7 +4,9 @@
 mod as_root;
 mod build;
 mod crash;
+mod ending;
 mod examples;
+mod expect;
 mod formats;
 mod guard;
 mod guard_fields;

@@ -10,8 +10,13 @@ use figdex::config::{Command, Flags};
 
 use crate::support::{ingest, program};
 
-const UNITS: [&str; 4] =
-    ["figdex.service", "figdex.socket", "figdex-rebuild.service", "figdex-rebuild.timer"];
+const UNITS: [&str; 5] = [
+    "figdex.service",
+    "figdex.socket",
+    "figdex-rebuild.service",
+    "figdex-rebuild-failed.service",
+    "figdex-rebuild.timer",
+];
 
 /// The highest exposure that `systemd-analyze security` may report, in tenths: a server that listens
 /// is exposed a little, a build hardly.
@@ -222,7 +227,17 @@ fn the_rebuild_publishes_what_the_service_reads() {
     let index = Path::new(index.strip_prefix("FIGDEX_INDEX=").unwrap());
     let index = figdex_index::Catalogue::open(index).unwrap();
     assert_eq!(index.manifest().generation, 2);
-    assert!(state.join("report.json").exists());
+    let report = fs::read(state.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["result"], "published");
+    // A build that fails says so, and starts a unit that is installed.
+    fs::write(dumps.join("day.csv"), "figi,ticker\nBBG000B9XRY4,AAPL\n").unwrap();
+    let (code, _, error) = ingest(folder.path(), &words);
+    assert!(code == 1 && error.contains("--max-removed is 2%"), "{error}");
+    let report = fs::read(state.join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["result"], "refused");
+    assert!(UNITS.contains(&&*value("figdex-rebuild.service", "OnFailure")));
     let others: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(others.len(), 2, "{others:?}");
 }

@@ -1,6 +1,7 @@
 //! The program `figdex`: its settings, its addresses, its log, and changes while it runs.
 
 mod admin;
+mod builds;
 mod configuration;
 mod log;
 mod opening;

@@ -46,9 +46,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             terminal::error("figdex-ingest", &error);
-            match error.is::<Interrupted>() {
-                true => ExitCode::from(interrupt::EXIT_CODE),
-                false => ExitCode::FAILURE,
+            match error.downcast_ref::<Interrupted>() {
+                Some(interrupted) => ExitCode::from(interrupted.code),
+                None => ExitCode::FAILURE,
             }
         }
     }

@@ -1,11 +1,11 @@
 //! `figdex-ingest build`: builds an index from dumps and publishes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use figdex_index::{Address, escaped, escaped_path};
 use figdex_ingest::flags::BuildFlags;
-use figdex_ingest::{Build, Format, GuardLimits, Input, MaxRejects, terminal};
+use figdex_ingest::{Build, Error, Format, GuardLimits, Input, MaxRejects, terminal};
 
 use super::publish::Publication;
 use crate::as_owner;
@@ -17,19 +17,35 @@ pub(crate) fn run(mut flags: BuildFlags) -> anyhow::Result<()> {
     as_owner::of(&folder)?;
     as_owner::of_index(&flags.index)?;
     let to = flags.index.clone();
+    let named = named(&flags, &folder);
     if to.folder().is_some() {
-        return build(flags, folder);
+        return build(flags, folder, &named);
     }
     let (keep, is_quiet) = (flags.keep, flags.quiet);
     let (division, cluster, storage) =
         (flags.division, flags.cluster.clone(), flags.storage.clone());
-    build(flags, folder.clone())?;
+    build(flags, folder.clone(), &named)?;
     let publication =
         Publication { keep, is_quiet, division: &division, cluster: &cluster, storage: &storage };
-    publication.carry_out(&folder, &to).with_context(|| {
+    let published = publication.carry_out(&folder, &to).with_context(|| {
         let folder = escaped_path(&folder);
         format!("the new index is in {folder}: publish it with figdex-ingest publish")
-    })
+    });
+    published.inspect_err(|error| named.fail(error.as_ref()))
+}
+
+/// The files that the flags name, before any is looked at: enough to note that the build failed.
+fn named(flags: &BuildFlags, index: &Path) -> Build {
+    let read = [&flags.inputs, &flags.enrich, &flags.columns, &flags.enrich_columns];
+    Build {
+        exchanges: flags.exchanges.clone().map(Input::File),
+        values: flags.values.clone(),
+        rejects: flags.rejects.clone(),
+        report: flags.report.clone(),
+        expect: flags.expect.clone(),
+        also_read: read.into_iter().flatten().cloned().collect(),
+        ..Build::new(Vec::new(), index)
+    }
 }
 
 /// The folder in which the index is built.
@@ -54,8 +70,43 @@ fn place(flags: &mut BuildFlags) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Builds an index in a folder.
-fn build(flags: BuildFlags, index: PathBuf) -> anyhow::Result<()> {
+/// Builds an index in a folder. `named` notes a failure before the build begins.
+fn build(flags: BuildFlags, index: PathBuf, named: &Build) -> anyhow::Result<()> {
+    let is_quiet = flags.quiet;
+    let build = prepared(flags, index).inspect_err(|error| named.fail(error.as_ref()))?;
+    let mut display = ProgressDisplay::new(is_quiet);
+    interrupt::listen(build.index.clone())?;
+    let built = interrupt::catch(&build.index, || {
+        build.run(&mut |progress| {
+            interrupt::check();
+            display.show(progress);
+        })
+    });
+    display.end();
+    match built? {
+        Ok(report) if is_quiet => {
+            for warning in &report.warnings {
+                terminal::note(&format_args!("figdex-ingest: warning: {}", escaped(warning)));
+            }
+            Ok(())
+        }
+        Ok(report) => {
+            let printed = terminal::print(&report).context("its report cannot be printed");
+            printed.context("the new index is published")
+        }
+        Err(error) => {
+            if let Error::TooManyRejects { report, .. } | Error::Nothing { report } = &error {
+                terminal::note(report);
+            }
+            let says = error.says_what_is_published();
+            let error = anyhow::Error::from(error);
+            Err(if says { error } else { error.context("nothing is published") })
+        }
+    }
+}
+
+/// The build that the flags describe, of the dumps that there are.
+fn prepared(flags: BuildFlags, index: PathBuf) -> anyhow::Result<Build> {
     let inputs = Input::resolve_all(&flags.inputs)?;
     let enrich = Input::resolve_all(&flags.enrich)?;
     if inputs.iter().chain(&enrich).filter(|&input| *input == Input::Stdin).count() > 1 {
@@ -68,7 +119,7 @@ fn build(flags: BuildFlags, index: PathBuf) -> anyhow::Result<()> {
         [] => Ok(by_name),
         files => Format::read_all(files).map(Some),
     };
-    let build = Build {
+    Ok(Build {
         inputs,
         enrich,
         index,
@@ -78,6 +129,7 @@ fn build(flags: BuildFlags, index: PathBuf) -> anyhow::Result<()> {
         values: flags.values,
         rejects: flags.rejects,
         report: flags.report,
+        expect: flags.expect,
         also_read,
         max_rejects: if flags.strict { MaxRejects::NONE } else { flags.max_rejects },
         guard: GuardLimits {
@@ -90,34 +142,5 @@ fn build(flags: BuildFlags, index: PathBuf) -> anyhow::Result<()> {
         part_instruments_max: None,
         generations_kept: flags.keep,
         checks_space: !flags.skip_space_check,
-    };
-    let mut display = ProgressDisplay::new(flags.quiet);
-    interrupt::listen(build.index.clone())?;
-    let built = interrupt::catch(&build.index, || {
-        build.run(&mut |progress| {
-            interrupt::check();
-            display.show(progress);
-        })
-    });
-    display.end();
-    match built? {
-        Ok(report) if flags.quiet => {
-            for warning in &report.warnings {
-                terminal::note(&format_args!("figdex-ingest: warning: {}", escaped(warning)));
-            }
-            Ok(())
-        }
-        Ok(report) => {
-            let printed = terminal::print(&report).context("its report cannot be printed");
-            printed.context("the new index is published")
-        }
-        Err(error) => {
-            if let Some(report) = error.report() {
-                terminal::note(report);
-            }
-            let says = error.says_what_is_published();
-            let error = anyhow::Error::from(error);
-            Err(if says { error } else { error.context("nothing is published") })
-        }
-    }
+    })
 }

@@ -1,0 +1,165 @@
+//! The outcome of a build, in its report and in the records of its index, however the build ends.
+//!
+//! Both first say that the build is running, and are replaced when it ends. So a build that is
+//! killed leaves neither the report nor the record of an earlier one.
+
+use std::error::Error as StdError;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use figdex_index::{BuildRecord, BuildResult, Differences, Error as IndexError, chain};
+use jiff::Timestamp;
+
+use crate::error::{Error, Result};
+use crate::files::Output;
+use crate::report::comparison::Comparison;
+use crate::report::{Outcome, Report};
+
+/// A build that has not ended. One that is dropped was interrupted.
+pub(super) struct Ending {
+    /// The file of `--report`.
+    file: Option<Output>,
+    index: PathBuf,
+    started: Instant,
+    started_at: String,
+    is_over: bool,
+}
+
+impl Ending {
+    /// Notes in the report that the build is running.
+    ///
+    /// # Errors
+    /// When the report cannot be written. The earlier one is then removed, if that is possible: it
+    /// would pass for that of this build.
+    pub(super) fn begin(file: Option<Output>, index: &Path) -> Result<Self> {
+        let (index, started) = (index.to_owned(), Instant::now());
+        let ending = Self { file, index, started, started_at: now(), is_over: false };
+        let running = Report { outcome: ending.outcome(BuildResult::Running), ..Report::default() };
+        // What a stream has got cannot be replaced.
+        if let Some(file) = ending.file.as_ref().filter(|file| file.folder().is_some())
+            && let Err(error) = ending.write(&running)
+        {
+            let _ = file.remove();
+            return Err(ending.end(Err(error)).expect_err("an error stays one"));
+        }
+        Ok(ending)
+    }
+
+    /// Notes in the records of the index that the build is running. The caller has its lock.
+    pub(super) fn lock_is_held(&self) {
+        let record = self.record(BuildResult::Running);
+        if let Err(error) = record.begin(&self.index) {
+            unrecorded(&error);
+        }
+    }
+
+    /// Notes the end.
+    ///
+    /// # Errors
+    /// Those of the build, and [`Error::Unreported`] when the report of a build that published cannot
+    /// be written.
+    pub(super) fn end(mut self, built: Result<Report>) -> Result<Report> {
+        self.is_over = true;
+        match built {
+            Ok(mut report) => {
+                report.outcome = self.outcome(BuildResult::Published);
+                report.elapsed = self.started.elapsed();
+                self.keep_record(&report.outcome, Some(&report));
+                match (self.write(&report), &report.published) {
+                    (Err(error), Some(published)) => {
+                        let generation = published.generation;
+                        Err(Error::Unreported { generation, source: Box::new(error) })
+                    }
+                    (written, _) => written.map(|()| report),
+                }
+            }
+            Err(error) => {
+                let known = error.report();
+                let mut outcome = self.outcome(error.result());
+                outcome.reason = Some(chain(&error));
+                if !matches!(error, Error::Index(IndexError::Locked(_))) {
+                    self.keep_record(&outcome, known);
+                }
+                self.write_failure(known.cloned().unwrap_or_default(), outcome);
+                Err(error)
+            }
+        }
+    }
+
+    /// Notes the end of a build that failed in a step outside of [`Build::run`](super::Build::run).
+    pub(super) fn fail(mut self, error: &(dyn StdError + 'static)) {
+        self.is_over = true;
+        self.note_failure(chain(error));
+    }
+
+    fn note_failure(&self, reason: String) {
+        let outcome = Outcome { reason: Some(reason), ..self.outcome(BuildResult::Failed) };
+        self.keep_record(&outcome, None);
+        self.write_failure(Report::default(), outcome);
+    }
+
+    fn outcome(&self, result: BuildResult) -> Outcome {
+        let ended_at = (result != BuildResult::Running).then(now);
+        Outcome { result, reason: None, started_at: self.started_at.clone(), ended_at }
+    }
+
+    fn write(&self, report: &Report) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let written = file.write(report.to_json().as_bytes());
+        written.map_err(Error::file(&file.name().to_string_lossy()))
+    }
+
+    /// The report of a build that failed. The error of the build matters more than that of its report.
+    fn write_failure(&self, mut report: Report, outcome: Outcome) {
+        report.outcome = outcome;
+        report.elapsed = self.started.elapsed();
+        if let Err(error) = self.write(&report) {
+            tracing::warn!("the report is not written: {}", chain(&error));
+        }
+    }
+
+    fn record(&self, result: BuildResult) -> BuildRecord {
+        BuildRecord { started_at: self.started_at.clone(), result, ..BuildRecord::default() }
+    }
+
+    /// Notes the end in the records of the index. A folder that no build has made gets none.
+    fn keep_record(&self, outcome: &Outcome, report: Option<&Report>) {
+        if !self.index.is_dir() {
+            return;
+        }
+        let Outcome { result, reason, ended_at, .. } = outcome.clone();
+        let published = report.and_then(|report| report.published.as_ref());
+        let record = BuildRecord {
+            ended_at,
+            reason,
+            generation: published.map(|published| published.generation),
+            differences: report.and_then(|report| report.comparison.as_ref()).map(differences),
+            ..self.record(result)
+        };
+        if let Err(error) = record.end(&self.index) {
+            unrecorded(&error);
+        }
+    }
+}
+
+/// An end that is not noted is one by a panic, or by an interruption, which unwinds.
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.note_failure("it was interrupted".to_owned());
+        }
+    }
+}
+
+fn now() -> String {
+    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
+}
+
+fn differences(comparison: &Comparison) -> Differences {
+    let Comparison { instruments, removed, expired, changed, .. } = *comparison;
+    Differences { instruments, removed, expired, changed }
+}
+
+fn unrecorded(error: &IndexError) {
+    tracing::warn!("the build is not noted among those of the index: {}", chain(error));
+}
