@@ -124,8 +124,8 @@ impl Index {
         for (place, bytes) in changed {
             let path = &self.files[*place].0;
             let of_file = manifest.parts.iter_mut().find_map(|part| {
-                let folder = self.generation.join(&part.folder);
-                part.files.iter_mut().find(|file| folder.join(&file.name) == *path)
+                let folder = part.path(&self.generation);
+                part.files.iter_mut().find(|file| file.path(&folder).is_ok_and(|found| found == *path))
             });
             let of_file = of_file.expect("the manifest lists every file");
             of_file.bytes = bytes.len() as u64;

@@ -106,6 +106,13 @@ pub enum Error {
     /// A part exceeds a limit of its format. The build needs smaller parts.
     #[error("a part of the index has too many {0}: build with smaller parts")]
     PartTooLarge(&'static str),
+    /// The description of the generation is larger than any that a server reads.
+    #[error(
+        "the manifest of this generation is too large: {0}. Each part takes 4 KB of it, each dump \
+         its name and 120 bytes, and each allowed value itself: build with more memory, from fewer \
+         dumps, or without values that no other instrument has"
+    )]
+    ManifestTooLarge(String),
     /// Two identifiers have the same hash under this seed, which happens once in a billion
     /// builds. The build needs another seed.
     #[error("two identifiers have the same hash: build again with another hash seed")]

@@ -111,8 +111,11 @@ pub use crate::document::{Document, TERM_BYTES_MAX, bounded_term, id_key};
 pub use crate::error::{Error, Result, chain};
 pub use crate::generation::builds::{BuildRecord, BuildResult, Differences};
 pub use crate::generation::folder::{BuildLock, Publication, generations};
-pub use crate::generation::manifest::{FileEntry, Manifest, PartEntry, SourceEntry};
-pub use crate::generation::receive::{LocalFile, files};
+pub use crate::generation::manifest::{
+    FileEntry, MANIFEST_BYTES_MAX, Manifest, PartEntry, SourceEntry,
+};
+pub use crate::generation::names::{FileName, PartFolder};
+pub use crate::generation::receive::{LocalFile, Receiving, files};
 pub use crate::generation::rollback;
 pub use crate::hex::{hex, unhex};
 pub use crate::instrument::columns::ColumnValue;

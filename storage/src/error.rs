@@ -71,6 +71,9 @@ pub enum Error {
         /// The number of the published generation.
         generation: u64,
     },
+    /// The index is larger than what servers read.
+    #[error("the index is too large to be published: {0}")]
+    TooLarge(String),
     /// The disk of the copy has too little room.
     #[error("{place}: it needs {needed} bytes more, and the disk has {free} left")]
     Full {
@@ -87,4 +90,4 @@ pub enum Error {
 }
 
 /// The result of a call to object storage.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -7,19 +7,21 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use figdex_index::{BuildLock, Manifest, escaped_path};
+use figdex_index::{BuildLock, Manifest, Receiving, escaped_path};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep};
 
+use crate::contents::{Described, Piece};
 use crate::error::{Error, Result};
-use crate::layout::{CURRENT, Contents, Described, Piece, Pointer, sha256};
+use crate::layout::Pointer;
+use crate::names::{CURRENT, Checksum};
 use crate::publish::blocking;
 use crate::store::Store;
 use crate::verify;
@@ -213,8 +215,8 @@ impl Replica {
 
     /// Takes the generation that a pointer names into the copy.
     async fn take(&mut self, pointer: &Pointer) -> Result<Look> {
-        let (name, checksum) = (&pointer.name, &pointer.contents_sha256);
-        let described = Contents::read(&self.store, name, Some(checksum)).await?;
+        let checksum = Some(pointer.contents_sha256);
+        let described = Described::read(&self.store, pointer.name, checksum).await?;
         let folder = self.lock.index().to_owned();
         if let Ok(served) = Manifest::published(&folder)
             && self.is_trusted
@@ -231,11 +233,11 @@ impl Replica {
             }
         }
         let (lock, manifest) = (self.lock.clone(), described.manifest.clone());
-        let name = name.clone();
+        let name = pointer.name.to_string();
         let receiving = blocking(move || lock.receiving(&name, &manifest)).await?;
         let (missing, reused_bytes) = self.missing(&described, &receiving).await?;
-        let fetched_bytes = missing.iter().map(|piece| piece.bytes).sum();
-        check_room(&receiving, fetched_bytes)?;
+        let fetched_bytes = missing.iter().map(|missing| u64::from(missing.piece.bytes)).sum();
+        check_room(&receiving.folder, fetched_bytes)?;
         self.following.lock().reused_bytes += reused_bytes;
         self.fetch(missing).await?;
         let (lock, manifest) = (self.lock.clone(), described.manifest);
@@ -249,17 +251,16 @@ impl Replica {
     async fn missing(
         &self,
         described: &Described,
-        receiving: &Path,
+        receiving: &Receiving,
     ) -> Result<(Vec<Missing>, u64)> {
         let lock = self.lock.clone();
         let local = blocking(move || lock.local_files()).await?;
         let local: HashMap<_, _> =
             local.into_iter().map(|file| ((file.sha256, file.bytes), file.path)).collect();
         let mut files = Vec::new();
-        let entries = described.manifest.files();
-        for ((name, pieces), (_, entry)) in described.files.iter().zip(entries) {
+        for ((entry, pieces), path) in described.files().zip(&receiving.files) {
             let known = local.get(&(entry.sha256.clone(), entry.bytes)).cloned();
-            files.push((receiving.join(name), pieces.clone(), entry.bytes, known));
+            files.push((path.clone(), pieces.to_owned(), entry.bytes, known));
         }
         let found = spawn_blocking(move || {
             let (mut missing, mut there) = (Vec::new(), 0);
@@ -280,14 +281,14 @@ impl Replica {
                 if file.metadata().map_err(failed)?.len() > bytes {
                     file.set_len(bytes).map_err(failed)?;
                 }
-                let file = Arc::new((file, path.clone()));
+                let path: Arc<Path> = path.into();
                 let mut offset = 0;
                 for piece in pieces {
-                    let bytes = piece.bytes;
-                    if has(&file.0, offset, &piece) {
+                    let bytes = u64::from(piece.bytes);
+                    if has(&file, offset, piece) {
                         there += bytes;
                     } else {
-                        missing.push(Missing { file: file.clone(), offset, bytes, piece });
+                        missing.push(Missing { path: path.clone(), offset, piece });
                     }
                     offset += bytes;
                 }
@@ -326,12 +327,11 @@ impl Replica {
     }
 }
 
-/// A piece that is not in its file.
+/// A piece that is not in its file. The file is opened when the piece is there: a generation may have
+/// more files than a program may have open.
 struct Missing {
-    /// The open file and its path.
-    file: Arc<(File, PathBuf)>,
+    path: Arc<Path>,
     offset: u64,
-    bytes: u64,
     piece: Piece,
 }
 
@@ -340,26 +340,28 @@ impl Missing {
     async fn fetch(self, store: &Store) -> Result<u64> {
         let mut attempt = 0;
         let piece: Bytes = loop {
-            match verify::read(store, &self.piece).await {
+            match verify::read(store, self.piece).await {
                 Ok(piece) => break piece,
                 Err(error) if attempt + 1 == ATTEMPTS => return Err(error),
                 Err(_) => sleep(PAUSE * 2_u32.pow(attempt)).await,
             }
             attempt += 1;
         };
-        let Self { file, offset, bytes, .. } = self;
+        let Self { path, offset, .. } = self;
         let written = spawn_blocking(move || {
-            let (file, path) = &*file;
-            file.write_all_at(&piece, offset).map_err(|error| disk(path, &error))
+            let file = File::options().write(true).open(&path);
+            file.and_then(|file| file.write_all_at(&piece, offset))
+                .map(|()| piece.len() as u64)
+                .map_err(|error| disk(&path, &error))
         });
-        written.await.expect("it does not panic").map(|()| bytes)
+        written.await.expect("it does not panic")
     }
 }
 
 /// Whether a file has a piece at an offset.
-fn has(file: &File, offset: u64, piece: &Piece) -> bool {
+fn has(file: &File, offset: u64, piece: Piece) -> bool {
     let mut found = vec![0; piece.bytes as usize];
-    file.read_exact_at(&mut found, offset).is_ok() && sha256(&found) == piece.sha256()
+    file.read_exact_at(&mut found, offset).is_ok() && Checksum::of(&found) == piece.name.sha256
 }
 
 /// Whether a published generation is older than the one in the copy, so that the storage was
@@ -389,6 +391,7 @@ fn disk(path: &Path, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::GenerationName;
 
     /// A clock that is wrong, at this publisher or at an earlier one, keeps nothing that is newer away:
     /// a higher number is newer, whatever the times say.
@@ -406,7 +409,8 @@ mod tests {
         };
         let served = at(7, Some("2026-05-01T00:00:00.000Z"));
         let is_older = |generation, time, rolled_back_from| {
-            let pointer = Pointer { rolled_back_from, ..Pointer::to(generation, "x", b"") };
+            let name = GenerationName::new(generation);
+            let pointer = Pointer { rolled_back_from, ..Pointer::to(name, b"") };
             super::is_older(&pointer, &at(generation, time), &served)
         };
         let [before, after] = ["2020-01-01T00:00:00.000Z", "2040-01-01T00:00:00.000Z"];

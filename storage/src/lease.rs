@@ -13,7 +13,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use crate::error::{Error, Result};
-use crate::layout::{LEASE, SMALL_BYTES_MAX};
+use crate::layout::SMALL_BYTES_MAX;
+use crate::names::LEASE;
 use crate::store::Store;
 
 /// The time between two changes of the lease.

@@ -2,16 +2,18 @@
 //! sends what is not there yet and moves the pointer; each server copies what the pointer names
 //! into its own folder, and serves that.
 //!
-//! - `layout`: names and documents in the storage;
+//! - `names`, `layout` and `contents`: names and documents in the storage;
 //! - `store`: objects that are read, written, listed and removed whole;
 //! - `lease`: one publisher at a time, without conditional requests;
 //! - `publish` and `prune`: a generation there, and old ones away;
 //! - `follow`: the copy of a server.
 
+mod contents;
 mod error;
 mod follow;
 mod layout;
 mod lease;
+mod names;
 mod prune;
 mod publish;
 mod store;

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::contents::Described;
 use crate::error::{Error, Result};
-use crate::layout::{CURRENT, Contents, Kind, Pointer, kind_of, number_of};
+use crate::layout::Pointer;
 use crate::lease::Lease;
+use crate::names::{CURRENT, GenerationName, Kind, PieceName};
 use crate::publish::{PublishOptions, point};
 use crate::store::{Listed, Store};
 
@@ -27,35 +29,36 @@ pub(crate) async fn prune(
     };
     let grace = i64::try_from(options.grace.as_secs()).unwrap_or(i64::MAX);
     let complete = complete(&there);
-    let mut kept: HashSet<&str> = HashSet::from([&*pointer.name]);
-    let earlier = complete.iter().filter(|(key, _)| key.0 <= before);
-    kept.extend(earlier.rev().take(options.keep).map(|((_, name), _)| &**name));
+    let mut kept = HashSet::from([pointer.name]);
+    let earlier = complete.keys().filter(|name| name.number <= before);
+    kept.extend(earlier.rev().take(options.keep));
     // Those that were published until a moment ago: until the contents of the next one came.
-    for (number, name) in complete.keys() {
-        let next = complete.iter().find(|((later, _), _)| later > number);
+    for name in complete.keys() {
+        let next = complete.iter().find(|(later, _)| later.number > name.number);
         let replaced = next.map_or(now, |(_, changed)| *changed);
         if now.saturating_sub(replaced) < grace {
-            kept.insert(name);
+            kept.insert(*name);
         }
     }
-    let mut needed = HashSet::new();
+    let mut needed: HashSet<PieceName> = HashSet::new();
     for name in &kept {
-        needed.extend(Contents::read(store, name, None).await?.keys());
+        let described = Described::read(store, *name, None).await?;
+        needed.extend(described.pieces().iter().map(|piece| piece.name));
     }
     let mut removed = Vec::new();
     // The contents go first: without them it is not a generation.
     let mut gone: Vec<&Listed> = Vec::new();
     for object in &there {
         let is_young = now.saturating_sub(object.changed) < grace;
-        match kind_of(&object.key) {
-            Some(Kind::Contents(name)) if !kept.contains(name) => {
-                removed.push(name.to_owned());
+        match Kind::of(&object.key) {
+            Some(Kind::Contents(name)) if !kept.contains(&name) => {
+                removed.push(name.to_string());
                 gone.insert(0, object);
             }
-            Some(Kind::Piece(name, _)) if !kept.contains(name) => {
+            Some(Kind::Piece(piece)) if !kept.contains(&piece.generation) => {
                 // Of a publication that was cut off, which is perhaps attempted again.
-                let is_leftover = !complete.keys().any(|(_, complete)| complete == name);
-                let stays = needed.contains(&object.key) || is_leftover && is_young;
+                let is_leftover = !complete.contains_key(&piece.generation);
+                let stays = needed.contains(&piece) || is_leftover && is_young;
                 if !stays {
                     gone.push(object);
                 }
@@ -70,11 +73,11 @@ pub(crate) async fn prune(
     Ok(removed)
 }
 
-/// The complete generations: number and name of each, and the time of its contents.
-fn complete(there: &[Listed]) -> BTreeMap<(u64, String), i64> {
-    let found = there.iter().filter_map(|object| match kind_of(&object.key)? {
-        Kind::Contents(name) => Some(((number_of(name)?, name.to_owned()), object.changed)),
-        Kind::Piece(..) => None,
+/// The complete generations, in the order of their numbers, and the time of the contents of each.
+fn complete(there: &[Listed]) -> BTreeMap<GenerationName, i64> {
+    let found = there.iter().filter_map(|object| match Kind::of(&object.key)? {
+        Kind::Contents(name) => Some((name, object.changed)),
+        Kind::Piece(_) => None,
     });
     found.collect()
 }
@@ -99,14 +102,14 @@ async fn rolled_back(store: &Store, lease: &Lease) -> Result<(figdex_index::Mani
         return Err(Error::Nothing(store.to_string()));
     };
     let complete = complete(&store.list().await?);
-    let before = complete.into_keys().rfind(|(number, _)| *number < pointer.generation);
-    let Some((generation, name)) = before else {
+    let before = complete.into_keys().rfind(|name| name.number < pointer.generation);
+    let Some(name) = before else {
         let generation = pointer.generation;
         return Err(Error::NothingBefore { place: store.to_string(), generation });
     };
-    let (described, contents_sha256) = Contents::read_with_checksum(store, &name).await?;
+    let (described, contents_sha256) = Described::read_with_checksum(store, name).await?;
     let back = Pointer {
-        generation,
+        generation: name.number,
         name,
         contents_sha256,
         rolled_back_from: Some(pointer.generation.max(pointer.rolled_back_from.unwrap_or(0))),

@@ -14,12 +14,11 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use tokio::task::{JoinSet, spawn_blocking};
 
+use crate::contents::{Contents, Described, Piece};
 use crate::error::{Error, Result};
-use crate::layout::{
-    CURRENT, Contents, Kind, PIECE_BYTES, Piece, Pointer, contents_key, kind_of, new_name,
-    number_of, piece_key, sha256,
-};
+use crate::layout::{PIECE_BYTES, Pointer};
 use crate::lease::Lease;
+use crate::names::{CURRENT, Checksum, GenerationName, Kind, NUMBER_MAX, PieceName};
 use crate::prune::prune;
 use crate::store::{Listed, Store};
 
@@ -101,37 +100,43 @@ async fn send(
 ) -> Result<(Published, u64)> {
     let there = store.list().await?;
     let before = Pointer::read(store).await?.map_or(0, |pointer| pointer.generation);
-    let numbers = there.iter().filter_map(|object| number_of(object.key.split('/').next()?));
-    let generation = numbers.fold(before, u64::max) + 1;
-    let name = new_name(generation);
+    let names = there.iter().filter_map(|object| object.key.split('/').next()?.parse().ok());
+    let generation = names.fold(before, |last, name: GenerationName| last.max(name.number)) + 1;
+    if generation > NUMBER_MAX {
+        let what = format!("a generation has the number {NUMBER_MAX}, the last one: remove it");
+        return Err(Error::Damaged { place: store.to_string(), what });
+    }
+    let name = GenerationName::new(generation);
     let published_at = Some(Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string());
     let manifest = Manifest { generation, published_at, ..manifest };
+    // Before hours of sending.
+    Contents { manifest: &manifest, files: &planned(name, &files) }.text()?;
     let mut sending = Sending {
         store,
-        name: &name,
+        name,
         pieces: known_pieces(there),
         sent: JoinSet::new(),
         sent_bytes: 0,
         reused_bytes: 0,
     };
     let all: u64 = files.iter().map(|file| file.bytes).sum();
-    let mut contents = HashMap::new();
+    let mut sent = Vec::new();
     for file in files {
         let name = file.name.clone();
-        let pieces = sending.file(lease, file, &mut |done| progress(done, all)).await?;
-        contents.insert(name, pieces);
+        sent.push((name, sending.file(lease, file, &mut |done| progress(done, all)).await?));
     }
     while !sending.sent.is_empty() {
         sending.one_is_sent().await?;
     }
     let Sending { sent_bytes, reused_bytes, .. } = sending;
     let instruments = manifest.instruments;
-    let contents = Contents::new(&manifest, contents).text();
-    let pointer = Pointer::to(generation, &name, &contents);
-    store.write(&contents_key(&name), contents.into()).await?;
+    let contents = Contents { manifest: &manifest, files: &sent }.text()?;
+    let pointer = Pointer::to(name, &contents);
+    store.write(&name.contents(), contents.into()).await?;
     // As those who follow will read it.
-    Contents::read(store, &name, Some(&pointer.contents_sha256)).await?;
+    Described::read(store, name, Some(pointer.contents_sha256)).await?;
     point(store, lease, &pointer).await?;
+    let name = name.to_string();
     let removed = Vec::new();
     let published = Published { generation, name, instruments, sent_bytes, reused_bytes, removed };
     Ok((published, before))
@@ -156,11 +161,21 @@ pub(crate) async fn point(store: &Store, lease: &Lease, pointer: &Pointer) -> Re
     }
 }
 
+/// The pieces of files before they are read, as they will be described.
+fn planned(generation: GenerationName, files: &[LocalFile]) -> Vec<(String, Vec<Piece>)> {
+    let name = PieceName { generation, sha256: Checksum::of(b"") };
+    let pieces = |file: &LocalFile| {
+        let count = file.bytes.div_ceil(PIECE_BYTES) as usize;
+        vec![Piece { name, bytes: PIECE_BYTES as u32 }; count]
+    };
+    files.iter().map(|file| (file.name.clone(), pieces(file))).collect()
+}
+
 /// The pieces in the storage, by checksum and size.
-fn known_pieces(there: Vec<Listed>) -> HashMap<(String, u64), String> {
+fn known_pieces(there: Vec<Listed>) -> HashMap<(Checksum, u64), GenerationName> {
     let pieces = there.into_iter().filter_map(|object| {
-        let Some(Kind::Piece(_, sha256)) = kind_of(&object.key) else { return None };
-        Some(((sha256.to_owned(), object.bytes), object.key.clone()))
+        let PieceName { generation, sha256 } = Kind::piece(&object.key)?;
+        Some(((sha256, object.bytes), generation))
     });
     pieces.collect()
 }
@@ -168,9 +183,9 @@ fn known_pieces(there: Vec<Listed>) -> HashMap<(String, u64), String> {
 /// A generation that is being sent.
 struct Sending<'a> {
     store: &'a Store,
-    name: &'a str,
-    /// The pieces that are there or on their way.
-    pieces: HashMap<(String, u64), String>,
+    name: GenerationName,
+    /// The pieces that are there or on their way, each with the generation that it was sent for.
+    pieces: HashMap<(Checksum, u64), GenerationName>,
     sent: JoinSet<Result<u64>>,
     sent_bytes: u64,
     reused_bytes: u64,
@@ -195,7 +210,7 @@ impl Sending<'_> {
                 let mut piece = Vec::new();
                 let read = (&mut opened).take(PIECE_BYTES).read_to_end(&mut piece);
                 whole.update(&piece);
-                (opened, whole, read.map(|_| (sha256(&piece), piece)))
+                (opened, whole, read.map(|_| (Checksum::of(&piece), piece)))
             })
             .await
             .expect("it does not panic");
@@ -205,20 +220,16 @@ impl Sending<'_> {
                 break;
             }
             let bytes = piece.len() as u64;
-            let key = match self.pieces.get(&(sha256.clone(), bytes)) {
-                Some(key) => {
-                    self.reused_bytes += bytes;
-                    key.clone()
-                }
-                None => {
-                    let key = piece_key(self.name, &sha256);
-                    self.pieces.insert((sha256, bytes), key.clone());
-                    let (store, to) = (self.store.clone(), key.clone());
-                    self.sent.spawn(async move { write(&store, &to, piece.into()).await });
-                    key
-                }
-            };
-            pieces.push(Piece { key, bytes });
+            let known = self.pieces.get(&(sha256, bytes)).copied();
+            let name = PieceName { generation: known.unwrap_or(self.name), sha256 };
+            if known.is_some() {
+                self.reused_bytes += bytes;
+            } else {
+                self.pieces.insert((sha256, bytes), self.name);
+                let store = self.store.clone();
+                self.sent.spawn(async move { write(&store, name, piece.into()).await });
+            }
+            pieces.push(Piece { name, bytes: bytes as u32 });
             progress(self.sent_bytes + self.reused_bytes);
         }
         if hex(&whole.finalize()) != file.sha256 {
@@ -238,10 +249,10 @@ impl Sending<'_> {
 }
 
 /// Writes a piece, again after a failure.
-async fn write(store: &Store, key: &str, piece: Bytes) -> Result<u64> {
+async fn write(store: &Store, name: PieceName, piece: Bytes) -> Result<u64> {
     let mut attempt = 0;
     loop {
-        match store.write(key, piece.clone()).await {
+        match store.write(&name.to_string(), piece.clone()).await {
             Ok(()) => return Ok(piece.len() as u64),
             Err(error) if attempt + 1 == ATTEMPTS => return Err(error),
             Err(_) => tokio::time::sleep(PAUSE * 2_u32.pow(attempt)).await,

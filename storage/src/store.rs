@@ -2,6 +2,7 @@
 //! removed whole. Each call has a deadline, each answer a largest size. Conditional requests are
 //! not used: some storages ignore their conditions.
 
+mod client;
 mod connect;
 
 use std::fmt;
@@ -78,10 +79,10 @@ impl Store {
         let reading = async {
             let found = match self.objects.get(&self.path(key)).await {
                 Err(error @ StoreError::NotFound { .. }) => {
-                    // Of S3; without the bucket, nothing can be published either.
-                    return match error.to_string().contains("NoSuchBucket") {
-                        true => Err(self.unavailable(key, &error)),
-                        false => Ok(None),
+                    // A storage may also answer 404 when it does not know the bucket or the key.
+                    return match code(&error).is_none_or(|code| code == "NoSuchKey") {
+                        true => Ok(None),
+                        false => Err(self.unavailable(key, &error)),
                     };
                 }
                 found => found.map_err(|error| self.unavailable(key, &error))?,
@@ -164,21 +165,40 @@ impl Store {
     }
 
     fn unavailable(&self, key: &str, error: &StoreError) -> Error {
-        let what = match error {
-            StoreError::NotFound { .. } => "there is no such bucket or folder".to_owned(),
-            StoreError::PermissionDenied { .. } => {
-                format!("the storage refused the key that it was asked with ({})", cause(error))
+        let (cause, code) = (cause(error), code(error));
+        let what = match (code.as_deref(), error) {
+            (Some("InvalidAccessKeyId"), _) => {
+                format!("the storage does not know the access key that it was asked with ({cause})")
             }
-            StoreError::Unauthenticated { .. } => {
+            (Some("SignatureDoesNotMatch"), _) => {
                 format!(
-                    "the storage does not know the key that it was asked with ({})",
-                    cause(error)
+                    "the secret of the access key is wrong, or a proxy changes requests ({cause})"
                 )
             }
-            other => cause(other),
+            (Some("AccessDenied"), _) => {
+                format!("the key that it was asked with has no right to this ({cause})")
+            }
+            (None | Some("NoSuchBucket"), StoreError::NotFound { .. }) => {
+                "there is no such bucket or folder".to_owned()
+            }
+            (None, StoreError::PermissionDenied { .. }) => {
+                format!("the storage refused the key that it was asked with ({cause})")
+            }
+            (_, StoreError::Unauthenticated { .. }) => {
+                format!("the storage does not know the key that it was asked with ({cause})")
+            }
+            _ => cause,
         };
         Error::Unavailable { place: self.place(key), what }
     }
+}
+
+/// The code of an error in the answer of S3.
+fn code(error: &StoreError) -> Option<String> {
+    const CODE_CHARS_MAX: usize = 100;
+    let text = error.to_string();
+    let (code, _) = text.split_once("<Code>")?.1.split_once("</Code>")?;
+    (code.len() <= CODE_CHARS_MAX).then(|| code.to_owned())
 }
 
 /// The message of an error, which repeats those of its causes except for the last, and that one. It

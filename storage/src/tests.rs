@@ -20,7 +20,8 @@ use object_store::{
 };
 use parking_lot::Mutex;
 
-use crate::layout::{Kind, Pointer, kind_of, new_name};
+use crate::layout::Pointer;
+use crate::names::{GenerationName, Kind};
 use crate::{Error, FollowState, Look, PublishOptions, Replica, Store, publish, rollback, verify};
 
 /// The fault of a storage with an object.
@@ -324,7 +325,7 @@ async fn a_killed_publisher_publishes_nothing() {
     verify(&storage.store()).await.unwrap();
     // Leftovers of the killed ones that the generation does not need have gone.
     let contents = storage.names().await;
-    let complete = contents.iter().filter(|name| matches!(kind_of(name), Some(Kind::Contents(_))));
+    let complete = contents.iter().filter(|name| matches!(Kind::of(name), Some(Kind::Contents(_))));
     assert_eq!(complete.count(), 2);
 }
 
@@ -411,14 +412,14 @@ async fn a_later_layout_is_refused() {
     assert_eq!(served(copy.path()), at("ONE", 1));
 
     // Another format of the index.
-    let name = new_name(2);
+    let name = GenerationName::new(2);
     let first = storage.names().await.into_iter().find(|name| name.ends_with("contents.json"));
     let contents = Path::from(format!("a/b/{}", first.unwrap()));
     let contents = storage.objects.get(&contents).await.unwrap().bytes().await.unwrap();
     let contents = String::from_utf8(contents.to_vec()).unwrap();
     let format = contents.find("format = ").unwrap() + "format = ".len();
     let later = format!("{}9{}", &contents[..format], &contents[format..]);
-    let pointer = Pointer::to(2, &name, later.as_bytes()).text();
+    let pointer = Pointer::to(name, later.as_bytes()).text();
     storage
         .objects
         .put(&Path::from(format!("a/b/{name}/contents.json")), later.into())
@@ -449,7 +450,7 @@ async fn fetching_goes_on() {
     built(index.path(), "ONE");
     let first = published(&storage, index.path()).await.unwrap();
     let pieces: Vec<_> = storage.names().await;
-    let last = pieces.iter().rfind(|name| matches!(kind_of(name), Some(Kind::Piece(..)))).unwrap();
+    let last = pieces.iter().rfind(|name| Kind::piece(name).is_some()).unwrap();
     storage.set(last, Fault::Fails);
     let mut replica = Replica::open(storage.store(), copy.path(), None).unwrap();
     replica.look(false).await.unwrap_err();

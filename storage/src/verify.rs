@@ -2,8 +2,10 @@
 
 use figdex_index::Manifest;
 
+use crate::contents::{Described, Piece};
 use crate::error::{Error, Result};
-use crate::layout::{Contents, Kind, PIECE_BYTES, Piece, Pointer, kind_of, number_of, sha256};
+use crate::layout::{PIECE_BYTES, Pointer};
+use crate::names::{Checksum, Kind};
 use crate::store::Store;
 
 /// The published generation, and the others.
@@ -24,14 +26,14 @@ pub struct Overview {
 /// # Errors
 /// [`Error::Nothing`] when nothing is published.
 pub async fn overview(store: &Store) -> Result<Overview> {
-    let (pointer, manifest, _) = published(store).await?;
+    let (pointer, Described { manifest, .. }) = published(store).await?;
     let mut generations = Vec::new();
     let mut bytes = 0;
     for object in store.list().await? {
-        let kind = kind_of(&object.key);
+        let kind = Kind::of(&object.key);
         bytes += if kind.is_some() { object.bytes } else { 0 };
         if let Some(Kind::Contents(name)) = kind {
-            generations.extend(number_of(name));
+            generations.push(name.number);
         }
     }
     generations.sort_unstable();
@@ -55,41 +57,41 @@ pub struct Verified {
 /// # Errors
 /// [`Error::Damaged`] for the first that differs, and [`Error::Nothing`].
 pub async fn verify(store: &Store) -> Result<Verified> {
-    let (_, manifest, pieces) = published(store).await?;
+    let (_, described) = published(store).await?;
     let mut bytes = 0;
-    for piece in &pieces {
-        read(store, piece).await?;
-        bytes += piece.bytes;
+    for piece in described.pieces() {
+        read(store, *piece).await?;
+        bytes += u64::from(piece.bytes);
     }
-    Ok(Verified { manifest, pieces: pieces.len(), bytes })
+    let pieces = described.pieces().len();
+    Ok(Verified { manifest: described.manifest, pieces, bytes })
 }
 
 /// The advice for a damaged piece: a publisher would use it again, by its name.
 const REPAIR: &str = "(if it stays so: remove this object, then publish again)";
 
 /// Reads a piece, which must have its size and its checksum.
-pub(crate) async fn read(store: &Store, piece: &Piece) -> Result<bytes::Bytes> {
-    let damaged =
-        |what: &str| Error::Damaged { place: store.place(&piece.key), what: what.to_owned() };
-    let found = store.read(&piece.key, PIECE_BYTES).await?;
+pub(crate) async fn read(store: &Store, piece: Piece) -> Result<bytes::Bytes> {
+    let key = piece.name.to_string();
+    let damaged = |what: &str| Error::Damaged { place: store.place(&key), what: what.to_owned() };
+    let found = store.read(&key, PIECE_BYTES).await?;
     let found = found.ok_or_else(|| damaged("it is missing"))?;
-    if found.len() as u64 != piece.bytes {
+    if found.len() as u64 != u64::from(piece.bytes) {
         let what = format!("it has {} bytes instead of {}", found.len(), piece.bytes);
         return Err(damaged(&format!("{what} {REPAIR}")));
     }
-    let digest = tokio::task::spawn_blocking(move || (sha256(&found), found));
+    let digest = tokio::task::spawn_blocking(move || (Checksum::of(&found), found));
     let (digest, found) = digest.await.expect("it does not panic");
-    match digest == piece.sha256() {
+    match digest == piece.name.sha256 {
         true => Ok(found),
         false => Err(damaged(&format!("its bytes differ from its checksum {REPAIR}"))),
     }
 }
 
-/// The pointer, the published manifest, and the pieces of its files.
-async fn published(store: &Store) -> Result<(Pointer, Manifest, Vec<Piece>)> {
+/// The pointer and the published generation.
+async fn published(store: &Store) -> Result<(Pointer, Described)> {
     let pointer = Pointer::read(store).await?;
     let pointer = pointer.ok_or_else(|| Error::Nothing(store.to_string()))?;
-    let described = Contents::read(store, &pointer.name, Some(&pointer.contents_sha256)).await?;
-    let pieces = described.pieces().cloned().collect();
-    Ok((pointer, described.manifest, pieces))
+    let described = Described::read(store, pointer.name, Some(pointer.contents_sha256)).await?;
+    Ok((pointer, described))
 }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::generation::Generation;
 use crate::generation::folder::{BuildLock, sync};
 use crate::generation::manifest::{FORMAT, Manifest, PartEntry, SourceEntry};
+use crate::generation::names::PartFolder;
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::instrument::vocabulary::Property;
@@ -215,11 +216,11 @@ impl Builder {
     }
 
     fn part_path(&self) -> PathBuf {
-        self.path.join(self.part_folder())
+        self.path.join(self.part_folder().to_string())
     }
 
-    fn part_folder(&self) -> String {
-        format!("part-{:03}", self.parts.len())
+    fn part_folder(&self) -> PartFolder {
+        PartFolder::of(self.parts.len())
     }
 
     fn finish_part(&mut self) -> Result<()> {

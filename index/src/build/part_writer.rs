@@ -14,6 +14,7 @@ use crate::build::worker::Worker;
 use crate::error::{Error, Result};
 use crate::generation::folder::sync;
 use crate::generation::manifest::{FileEntry, PartEntry};
+use crate::generation::names::{FileName, PartFolder};
 use crate::instrument::Instrument;
 use crate::instrument::figi::Figi;
 use crate::part::bitmaps::BitmapsWriter;
@@ -136,7 +137,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// The first error of any thread.
-    pub(crate) fn finish(mut self, folder: String) -> Result<PartEntry> {
+    pub(crate) fn finish(mut self, folder: PartFolder) -> Result<PartEntry> {
         self.send()?;
         let Self { path, mut segment, rows, identifiers, extras, filters, .. } = self;
         // The companions are finished while the segment is.
@@ -202,7 +203,7 @@ impl PartWriter {
 /// Ranks the rows of all parts, writes their beginnings, and fills in the files of each entry.
 /// Returns the significant bits that are left of importances, if there are too many different ones.
 pub(crate) fn complete(generation: &Path, parts: &mut [PartEntry]) -> Result<Option<u32>> {
-    let paths: Vec<PathBuf> = parts.iter().map(|part| generation.join(&part.folder)).collect();
+    let paths: Vec<PathBuf> = parts.iter().map(|part| part.path(generation)).collect();
     let securities = Securities::of_parts(&paths)?;
     for (path, entry) in paths.iter().zip(parts) {
         let (segment, fields) = open_segment(path)?;
@@ -237,7 +238,8 @@ fn describe(part: &Path) -> Result<Vec<FileEntry>> {
             }
             fs::set_permissions(&path, permissions.clone()).map_err(Error::io(&path))?;
             sync(&path)?;
-            files.push(FileEntry::of(part, format!("{prefix}{name}"))?);
+            let name = FileName::try_from(format!("{prefix}{name}"));
+            files.push(FileEntry::of(part, name.map_err(|what| Error::damaged(&path, what))?)?);
         }
         sync(&folder)?;
     }

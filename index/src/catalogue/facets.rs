@@ -79,7 +79,7 @@ impl Catalogue {
         let mut total = 0;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
             let plan = self.plan(part, search, meter)?;
-            let path = self.generation.path.join(&entry.folder);
+            let path = entry.path(&self.generation.path);
             let vocabulary = self.vocabulary();
             total += count((part, &path), &plan, &search.filters, vocabulary, &mut counts, meter)?;
         }

@@ -88,7 +88,7 @@ impl Catalogue {
     /// When another catalogue returned the hit.
     pub fn instrument(&self, hit: Hit) -> Result<Instrument> {
         let entry = &self.manifest().parts[hit.part as usize];
-        let path = self.generation.path.join(&entry.folder);
+        let path = entry.path(&self.generation.path);
         let mut instrument = self.part(hit).extras.get(&path, hit.doc)?;
         let row = self.row(hit);
         if instrument.figi != row.figi() {

@@ -33,7 +33,7 @@ impl Catalogue {
         let mut of_fields = [0; FIELDS.len()];
         let mut of_id_types = [0; IdType::ALL.len()];
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
-            let path = self.generation.path.join(&entry.folder);
+            let path = entry.path(&self.generation.path);
             part.for_each_apart(&path, |_, row, extras| {
                 for (count, (_, has)) in of_fields.iter_mut().zip(FIELDS) {
                     *count += u64::from(has(row, &extras));

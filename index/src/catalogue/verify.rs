@@ -30,7 +30,7 @@ impl Catalogue {
     {
         let parts = self.generation.parts.iter().zip(&self.manifest().parts);
         for (part, entry) in parts {
-            let path = self.generation.path.join(&entry.folder);
+            let path = entry.path(&self.generation.path);
             part.for_each(&path, |_, instrument| each(&instrument))?;
         }
         Ok(())
@@ -51,7 +51,7 @@ impl Catalogue {
             })
         })?;
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
-            let path = self.generation.path.join(&entry.folder);
+            let path = entry.path(&self.generation.path);
             if !part.ranks.are_of(&securities) {
                 let what = "ranks: the importances are not those of the instruments";
                 return Err(Error::damaged(&path, what));

@@ -93,7 +93,7 @@ impl Catalogue {
         mut each: impl FnMut(&Instrument, Document) -> Result<(), E>,
     ) -> Result<(), E> {
         for (part, entry) in self.generation.parts.iter().zip(&self.manifest().parts) {
-            let path = self.generation.path.join(&entry.folder);
+            let path = entry.path(&self.generation.path);
             part.for_each(&path, |doc, instrument| {
                 let document = Document::of(&instrument, part.ranks.rank(doc))?;
                 each(&instrument, document)

@@ -1,22 +1,43 @@
 //! The manifest of a generation: its parts, the dumps it was built from, and the checksum of
 //! every file, so that an index of another format or a damaged one is refused, not misread.
+//!
+//! A manifest may come from a stranger. Its first line is the number of its format, in every
+//! format. Nothing else is read of another format; of this one, keys that are not known are refused,
+//! and so is a text that is larger than any that a build writes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::folder::{Publication, sync};
+use super::names::{FileName, PartFolder, below};
 use crate::error::{Error, Result};
-use crate::hex::hex;
+use crate::hex::{hex, unhex};
 use crate::instrument::vocabulary::{Property, Vocabulary};
 
 /// The number of the format that this version writes, the only one that it reads: an index is
 /// built again every night.
 pub(crate) const FORMAT: u32 = 8;
+
+/// The most bytes of a manifest. A part takes 4.4 KB, so that 1.3 billion instruments take 370 KB;
+/// all lists of values and names of exchanges take 40 KB, and each dump takes about 150 bytes. A
+/// format whose manifests are larger also needs another layout of the storage.
+pub const MANIFEST_BYTES_MAX: usize = 512 << 10;
+
+/// The most signs, which are the ASCII characters that are neither letters nor digits, in a manifest.
+/// The parser takes 236 bytes for each when the text between them is as short as can be. A part has
+/// 1,050.
+const SIGNS_MAX: usize = 128 << 10;
+
+/// The most bytes of a file that describes a segment, which tantivy reads as a whole. They have 4 KB.
+const DESCRIPTION_BYTES_MAX: u64 = 256 << 10;
+
+/// The most bytes of the first line of a manifest.
+const FIRST_LINE_BYTES_MAX: usize = 100;
 
 /// The name of the manifest in the folder of a generation.
 const MANIFEST: &str = "manifest.toml";
@@ -26,6 +47,7 @@ const MANIFEST_CHECKSUM: &str = "manifest.toml.sha256";
 
 /// The description of a generation, in its folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The number of the index format.
     pub format: u32,
@@ -73,6 +95,7 @@ pub(crate) struct Checksummed {
 
 /// A dump that a generation was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SourceEntry {
     /// The file's name as given, or `-` for standard input.
     pub name: String,
@@ -86,24 +109,26 @@ pub struct SourceEntry {
 
 /// A part of a generation: a range of FIGIs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PartEntry {
     /// The name of its folder, next to the manifest.
-    pub folder: String,
+    pub folder: PartFolder,
     /// The number of instruments.
     pub instruments: u32,
     /// Its smallest FIGI.
     pub first_figi: String,
     /// Its largest FIGI.
     pub last_figi: String,
-    /// Every file of the folder, by name.
+    /// Every file of the folder, in ascending order of their names.
     pub files: Vec<FileEntry>,
 }
 
 /// A file of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FileEntry {
     /// Its path in the part's folder.
-    pub name: String,
+    pub name: FileName,
     /// Its size in bytes.
     pub bytes: u64,
     /// The SHA-256 of its bytes, hexadecimal.
@@ -122,7 +147,9 @@ impl Manifest {
 
     pub(crate) fn read(generation: &Path) -> Result<Checksummed> {
         let path = generation.join(MANIFEST);
-        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        // One byte more than it may have, so that one that is too large is not read whole.
+        let file = File::open(&path).map_err(Error::io(&path))?.take(MANIFEST_BYTES_MAX as u64 + 1);
+        let text = io::read_to_string(file).map_err(Error::io(&path))?;
         let manifest = Self::of_text(&text, &path)?;
         let checksum = generation.join(MANIFEST_CHECKSUM);
         let sha256 = hex(&Sha256::digest(&text));
@@ -132,23 +159,58 @@ impl Manifest {
         Ok(Checksummed { manifest, sha256 })
     }
 
-    /// The manifest that a text holds. Errors name it by `path`.
+    /// The manifest that a text holds. Errors name it by `path`. The text is parsed once.
     ///
     /// # Errors
     /// [`Error::ForeignFormat`], and [`Error::Damaged`] when it is not a manifest.
     pub fn of_text(text: &str, path: &Path) -> Result<Self> {
-        let damaged = |error: toml::de::Error| Error::damaged(path, error.message());
-        // Only the number of the format is read first: the rest of another format may differ.
-        #[derive(Deserialize)]
-        struct Versioned {
-            format: u32,
+        let first = text.split('\n').next().filter(|line| line.len() <= FIRST_LINE_BYTES_MAX);
+        let number = first.and_then(|line| line.strip_prefix("format = ")?.trim_end().parse().ok());
+        match number {
+            Some(FORMAT) => {}
+            Some(found) => {
+                let path = path.to_owned();
+                return Err(Error::ForeignFormat { path, found, supported: FORMAT });
+            }
+            None => {
+                let what = "its first line is not the number of a format, such as `format = 8`";
+                return Err(Error::damaged(path, what));
+            }
         }
-        let Versioned { format: found } = toml::from_str(text).map_err(damaged)?;
-        if found != FORMAT {
-            let path = path.to_owned();
-            return Err(Error::ForeignFormat { path, found, supported: FORMAT });
+        let damaged = |what: String| Error::damaged(path, what);
+        check_size(text).map_err(damaged)?;
+        let manifest: Self =
+            toml::from_str(text).map_err(|error| damaged(error.message().to_owned()))?;
+        manifest.check_files().map_err(damaged)?;
+        Ok(manifest)
+    }
+
+    /// Checks the parts and files: each is there once, in order, and no sum of them overflows.
+    fn check_files(&self) -> Result<(), String> {
+        let mut all: u64 = 0;
+        for (number, part) in self.parts.iter().enumerate() {
+            if part.folder != PartFolder::of(number) {
+                let expected = PartFolder::of(number);
+                return Err(format!("part {} is in place of {expected}", part.folder));
+            }
+            for (place, file) in part.files.iter().enumerate() {
+                let fault = |what| Err(format!("{}/{} {what}", part.folder, file.name));
+                if place > 0 && part.files[place - 1].name >= file.name {
+                    return fault("comes twice, or is not in the order of names");
+                }
+                if unhex::<32>(&file.sha256).is_none() {
+                    return fault("has a sha256 that is not 64 hexadecimal digits");
+                }
+                if file.name.is_description() && file.bytes > DESCRIPTION_BYTES_MAX {
+                    return fault("describes a segment and has more than 256 KiB");
+                }
+                all = match all.checked_add(file.bytes) {
+                    Some(all) => all,
+                    None => return fault("has an impossible size"),
+                };
+            }
         }
-        toml::from_str(text).map_err(damaged)
+        Ok(())
     }
 
     /// The text of the manifest, as its file has it.
@@ -156,9 +218,14 @@ impl Manifest {
         toml::to_string(self).expect("its fields are texts, numbers, lists and tables")
     }
 
+    /// Writes the manifest and its checksum into the folder of the generation.
+    ///
+    /// # Errors
+    /// [`Error::ManifestTooLarge`] when no server would read it, and [`Error::Io`].
     pub(crate) fn write(&self, generation: &Path) -> Result<()> {
         let path = generation.join(MANIFEST);
         let text = self.text();
+        check_size(&text).map_err(Error::ManifestTooLarge)?;
         let checksum = generation.join(MANIFEST_CHECKSUM);
         let line = checksum_line(&hex(&Sha256::digest(&text)));
         for (path, text) in [(checksum, line), (path, text)] {
@@ -188,24 +255,40 @@ impl Manifest {
     }
 }
 
+impl PartEntry {
+    /// The path of its folder.
+    pub fn path(&self, generation: &Path) -> PathBuf {
+        // Made of a number.
+        generation.join(self.folder.to_string())
+    }
+}
+
 impl FileEntry {
     /// The entry of a file as it is now.
-    pub(crate) fn of(folder: &Path, name: String) -> Result<Self> {
-        let path = folder.join(&name);
+    pub(crate) fn of(folder: &Path, name: FileName) -> Result<Self> {
+        let path = below(folder, name.as_str())?;
         let (bytes, sha256) = checksum(&path).map_err(Error::io(&path))?;
         Ok(Self { name, bytes, sha256 })
     }
 
+    /// The path of the file in the folder of its part.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the path would not be in that folder, as no checked name is.
+    pub fn path(&self, part: &Path) -> Result<PathBuf> {
+        below(part, self.name.as_str())
+    }
+
     /// Reads the file and forgets it: the system keeps it in memory.
     pub(crate) fn read(&self, folder: &Path) -> Result<()> {
-        let path = folder.join(&self.name);
+        let path = self.path(folder)?;
         read(&path, |_| ()).map_err(Error::io(&path))
     }
 
     /// Checks that the file still has this size and checksum.
     pub(crate) fn verify(&self, folder: &Path) -> Result<()> {
         let found = Self::of(folder, self.name.clone())?;
-        let path = folder.join(&self.name);
+        let path = self.path(folder)?;
         if found.bytes != self.bytes {
             let what = format!("it has {} bytes instead of {}", found.bytes, self.bytes);
             return Err(Error::damaged(&path, what));
@@ -214,6 +297,18 @@ impl FileEntry {
             return Err(Error::damaged(&path, "its checksum differs from the manifest"));
         }
         Ok(())
+    }
+}
+
+/// Checks that a manifest is not larger than any that is written, before or instead of parsing it.
+fn check_size(text: &str) -> Result<(), String> {
+    if text.len() > MANIFEST_BYTES_MAX {
+        return Err(format!("it has more than {} KiB", MANIFEST_BYTES_MAX >> 10));
+    }
+    let is_sign = |byte: &&u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+    match text.as_bytes().iter().filter(is_sign).count() {
+        0..=SIGNS_MAX => Ok(()),
+        signs => Err(format!("it has {signs} signs, and at most {SIGNS_MAX} are expected")),
     }
 }
 
@@ -247,5 +342,116 @@ fn read(path: &Path, mut each: impl FnMut(&[u8])) -> io::Result<()> {
             return Ok(());
         }
         each(&buffer[..read]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BuildOptions, Builder, Figi, Instrument};
+
+    fn manifest() -> Manifest {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
+        builder.add(Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
+        builder.publish(Vec::new()).unwrap()
+    }
+
+    fn refused(text: &str) -> String {
+        Manifest::of_text(text, Path::new("x")).unwrap_err().to_string()
+    }
+
+    /// The number of the format is read before anything else, whatever else there is.
+    #[test]
+    fn the_format_is_first() {
+        let text = manifest().text();
+        assert!(text.starts_with("format = "), "every version looks for it there");
+        for rest in ["", "\n", "\nnew = [1]\n", "\n{{{", &"\n[".repeat(1 << 20), "\r\nx = \u{1}"] {
+            let error =
+                Manifest::of_text(&format!("format = {}{rest}", FORMAT + 1), Path::new("x"));
+            let error = error.unwrap_err();
+            assert!(matches!(error, Error::ForeignFormat { found, .. } if found == FORMAT + 1));
+        }
+        let long = format!("format = {FORMAT}{}", " ".repeat(FIRST_LINE_BYTES_MAX));
+        let after = format!("library = \"x\"\n{text}");
+        for text in
+            ["", "\n", "format", "format = ", "format = -1", "format = \"8\"", &long, &after]
+        {
+            assert!(refused(text).contains("first line is not the number of a format"), "{text}");
+        }
+    }
+
+    /// A text of this format is refused unless it is as a build writes it. Each fault has its words.
+    #[test]
+    fn hostile_manifests_are_refused() {
+        let right = manifest().text();
+        Manifest::of_text(&right, Path::new("x")).unwrap();
+        let changed = |from: &str, to: &str| {
+            assert!(right.contains(from), "{from}");
+            right.replacen(from, to, 1)
+        };
+        let first = right.find("[[parts]]").unwrap();
+        let file = right.find("[[parts.files]]").unwrap();
+        let two_parts = format!("{right}\n{}", &right[first..]);
+        let two_files = format!("{}{}", &right[..file], &right[file..].repeat(2));
+        let hash = &right[right.rfind("sha256 = \"").unwrap()..].trim_end();
+        let filled = |unit: &str| {
+            let count = (MANIFEST_BYTES_MAX - right.len()) / unit.len() - 10;
+            changed("[values]", &format!("[values]\nx = [{}]", unit.repeat(count)))
+        };
+        let sized = |bytes: &str| {
+            let files = right[file..].lines().map(|line| match line.starts_with("bytes = ") {
+                true => format!("bytes = {bytes}\n"),
+                false => format!("{line}\n"),
+            });
+            format!("{}{}", &right[..file], files.collect::<String>())
+        };
+        for (text, expected) in [
+            (changed("library = ", "novel = 1\nlibrary = "), "unknown field"),
+            (changed("folder = ", "novel = 1\nfolder = "), "unknown field"),
+            (changed("folder = \"part-000\"", "folder = \"part-001\""), "in place of part-000"),
+            (changed("folder = \"part-000\"", "folder = \"\""), "is not the name of a part"),
+            (changed("name = \"rows.texts\"", "name = \"../x\""), "is not the name of a file"),
+            (changed("name = \"rows.texts\"", "name = \"rows.lines\""), "comes twice"),
+            (changed("name = \"rows.texts\"", "name = \"a.b\""), "not in the order"),
+            (two_parts, "in place of part-001"),
+            (two_files, "comes twice, or is not in the order"),
+            (right.replace(hash, "sha256 = \"\""), "64 hexadecimal digits"),
+            (right.replace(hash, &hash.to_uppercase().replace("SHA", "sha")), "64 hexadecimal"),
+            (sized("9223372036854775807"), "an impossible size"),
+            (sized("262145"), "more than 256 KiB"),
+            (sized("-1"), "invalid value"),
+            (sized("1e9"), "invalid type"),
+            (right.replace("segment/.managed", "segment/.x"), "is not the name of a file"),
+            (format!("{right}#{}", "x".repeat(MANIFEST_BYTES_MAX)), "more than 512 KiB"),
+            (filled("'',"), "signs"),
+            (filled("0,"), "signs"),
+            (filled("["), "signs"),
+            (changed("library = ", &format!("library = {}", "[".repeat(1000))), "recurse"),
+            (format!("{right}\n{}", &right["format = 8".len()..]), "duplicate key"),
+            (right.replace(" = ", " "), "first line"),
+            (right[..right.len() / 2].to_owned(), ""),
+        ] {
+            let error = refused(&text);
+            assert!(error.contains(expected), "{expected}: {error}");
+            assert!(error.len() < 600, "{} bytes: {expected}", error.len());
+        }
+    }
+
+    /// The room for a manifest is that of 1.3 billion instruments, and more is not written.
+    #[test]
+    fn room_for_large_indexes() {
+        let folder = tempfile::tempdir().unwrap();
+        let small = manifest();
+        let of_parts = |count| {
+            let part =
+                |number| PartEntry { folder: PartFolder::of(number), ..small.parts[0].clone() };
+            Manifest { parts: (0..count).map(part).collect(), ..small.clone() }
+        };
+        let large = of_parts(82);
+        Manifest::of_text(&large.text(), Path::new("x")).unwrap();
+        large.write(folder.path()).unwrap();
+        let error = of_parts(200).write(folder.path()).unwrap_err();
+        assert!(matches!(error, Error::ManifestTooLarge(_)), "{error}");
     }
 }

@@ -5,6 +5,7 @@ mod access;
 pub(crate) mod builds;
 pub(crate) mod folder;
 pub(crate) mod manifest;
+pub(crate) mod names;
 pub(crate) mod receive;
 pub(crate) mod scrub;
 pub(crate) mod stamp;
@@ -71,7 +72,7 @@ impl Generation {
         let hash_seed = manifest.hash_seed(path)?;
         let mut parts = Vec::with_capacity(manifest.parts.len());
         for entry in &manifest.parts {
-            let folder = path.join(&entry.folder);
+            let folder = entry.path(path);
             parts.push(Part::open(&folder, entry.instruments, hash_seed, &vocabulary)?);
         }
         let counted: u64 = parts.iter().map(|part| part.rows.len() as u64).sum();
@@ -90,7 +91,7 @@ impl Generation {
     /// When a file cannot be read.
     pub(crate) fn read(&self) -> Result<()> {
         for entry in &self.manifest.parts {
-            let folder = self.path.join(&entry.folder);
+            let folder = entry.path(&self.path);
             entry.files.iter().try_for_each(|file| file.read(&folder))?;
         }
         Ok(())
@@ -104,7 +105,7 @@ impl Generation {
     pub(crate) fn verify(&self) -> Result<()> {
         let mut last = None;
         for (part, entry) in self.parts.iter().zip(&self.manifest.parts) {
-            let path = self.path.join(&entry.folder);
+            let path = entry.path(&self.path);
             part.verify(&path, &self.vocabulary)?;
             if last >= Some(part.rows.figi(0)) {
                 return Err(Error::damaged(&path, "it overlaps the previous part"));

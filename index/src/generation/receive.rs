@@ -3,11 +3,13 @@
 //! compared with the manifest, and the folder becomes the next generation of the index.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 
 use super::Generation;
 use super::folder::{BuildLock, Publication, generations, sync, warn_of_leftover};
 use super::manifest::{FileEntry, Manifest};
+use super::names::{below, within};
 use crate::error::{Error, Result};
 
 /// The prefix of the name of a folder whose generation is being received.
@@ -33,18 +35,25 @@ pub struct LocalFile {
 pub fn files(index: &Path) -> Result<(Manifest, Vec<LocalFile>)> {
     let generation = Publication::of(index)?.path(index);
     let manifest = Manifest::read(&generation)?.manifest;
-    let files = files_of(&manifest, &generation);
+    let files = files_of(&manifest, &generation)?;
     Ok((manifest, files))
 }
 
-fn files_of(manifest: &Manifest, folder: &Path) -> Vec<LocalFile> {
-    manifest
-        .files()
-        .map(|(name, FileEntry { bytes, sha256, .. })| {
-            let path = folder.join(&name);
-            LocalFile { name, path, bytes: *bytes, sha256: sha256.clone() }
-        })
-        .collect()
+fn files_of(manifest: &Manifest, folder: &Path) -> Result<Vec<LocalFile>> {
+    let files = manifest.files().map(|(name, FileEntry { bytes, sha256, .. })| {
+        let path = below(folder, &name)?;
+        Ok(LocalFile { name, path, bytes: *bytes, sha256: sha256.clone() })
+    });
+    files.collect()
+}
+
+/// The folder in which a generation is received, and where each of its files goes.
+#[derive(Clone, Debug)]
+pub struct Receiving {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The path of each file, in the order of the manifest.
+    pub files: Vec<PathBuf>,
 }
 
 impl Manifest {
@@ -64,19 +73,11 @@ impl BuildLock {
     /// # Errors
     /// When the folder cannot be made, and [`Error::Damaged`] when the manifest has a file outside
     /// of it.
-    pub fn receiving(&self, name: &str, manifest: &Manifest) -> Result<PathBuf> {
+    pub fn receiving(&self, name: &str, manifest: &Manifest) -> Result<Receiving> {
         let name = format!("{RECEIVING}{name}");
-        let folder = self.index().join(&name);
-        let names = manifest
-            .parts
-            .iter()
-            .flat_map(|part| part.files.iter().map(|file| &file.name).chain([&part.folder]));
-        for name in names {
-            let mut components = Path::new(name).components();
-            if !components.all(|component| matches!(component, Component::Normal(_))) {
-                return Err(Error::damaged(&folder, format!("{name:?} is not a name in a folder")));
-            }
-        }
+        let folder = within(self.index(), &name)?;
+        let files = manifest.files().map(|(file, _)| below(&folder, &file));
+        let files = files.collect::<Result<Vec<_>>>()?;
         for entry in fs::read_dir(self.index()).map_err(Error::io(self.index()))? {
             let entry = entry.map_err(Error::io(self.index()))?;
             let found = entry.file_name();
@@ -86,12 +87,11 @@ impl BuildLock {
                 fs::remove_dir_all(&path).unwrap_or_else(|error| warn_of_leftover(&path, &error));
             }
         }
-        for (file, _) in manifest.files() {
-            let path = folder.join(file);
-            let above = path.parent().unwrap_or(&folder);
+        for file in &files {
+            let above = file.parent().unwrap_or(&folder);
             fs::create_dir_all(above).map_err(Error::io(above))?;
         }
-        Ok(folder)
+        Ok(Receiving { folder, files })
     }
 
     /// The files of all complete generations in the folder whose manifest can be read.
@@ -103,7 +103,7 @@ impl BuildLock {
         for number in generations(self.index())? {
             let folder = self.path(number, "");
             if let Ok(manifest) = Manifest::read(&folder) {
-                files.extend(files_of(&manifest.manifest, &folder));
+                files.extend(files_of(&manifest.manifest, &folder)?);
             }
         }
         Ok(files)
@@ -115,10 +115,10 @@ impl BuildLock {
     /// # Errors
     /// [`Error::Damaged`] when a file differs from the manifest, and all errors of publishing. The
     /// generation that was published stays published then, and the folder is left as it is.
-    pub fn take_in(&self, received: &Path, manifest: &Manifest, keep: usize) -> Result<u64> {
-        for (name, _) in manifest.files() {
-            let path = received.join(&name);
-            sync(&path)?;
+    pub fn take_in(&self, received: &Receiving, manifest: &Manifest, keep: usize) -> Result<u64> {
+        let Receiving { folder: received, files } = received;
+        for path in files {
+            sync(path)?;
             sync(path.parent().unwrap_or(received))?;
         }
         manifest.write(received)?;
@@ -127,8 +127,10 @@ impl BuildLock {
         let taken = || {
             fs::rename(received, &new).map_err(Error::io(received))?;
             self.give_access(&new)?;
-            // This compares all bytes, and stamps the files: the server then opens them at once.
-            Generation::open_new(&new)?;
+            // This compares all bytes, and stamps the files: the server then opens them at once. Bytes
+            // that fit their checksums may still be of a faulty builder, or of a hostile one.
+            let opened = catch_unwind(AssertUnwindSafe(|| Generation::open_new(&new).map(drop)));
+            opened.unwrap_or_else(|_| Err(Error::damaged(&new, "opening it caused a panic")))?;
             self.publish(number, keep)
         };
         taken().map(|()| number).inspect_err(|_| {
@@ -141,6 +143,7 @@ impl BuildLock {
 
 #[cfg(test)]
 mod tests {
+    use super::super::names::wicked;
     use super::*;
     use crate::{BuildOptions, Builder, Catalogue, Figi, Instrument};
 
@@ -165,9 +168,9 @@ mod tests {
             built(from.path(), name);
             let (manifest, files) = files(from.path()).unwrap();
             let received = lock.receiving(name, &manifest).unwrap();
-            copied(&files, &received);
+            copied(&files, &received.folder);
             assert_eq!(lock.take_in(&received, &manifest, 1).unwrap(), number);
-            assert!(!received.exists());
+            assert!(!received.folder.exists());
             let catalogue = Catalogue::open(to.path()).unwrap();
             assert_eq!(*catalogue.manifest(), manifest);
             assert!(to.path().join(format!("generation-{number:06}.verified")).exists());
@@ -185,8 +188,8 @@ mod tests {
         let lock = BuildLock::acquire(to.path()).unwrap();
         let received = lock.receiving("x", &manifest).unwrap();
         for file in files.iter().filter(|file| file.bytes > 0) {
-            copied(&files, &received);
-            let path = received.join(&file.name);
+            copied(&files, &received.folder);
+            let path = received.folder.join(&file.name);
             let right = fs::read(&path).unwrap();
             let flipped: Vec<u8> = right.iter().map(|byte| byte ^ 1).collect();
             for wrong in [Some(&flipped[..]), Some(&right[1..]), None] {
@@ -195,26 +198,39 @@ mod tests {
                     None => fs::remove_file(&path).unwrap(),
                 }
                 assert!(lock.take_in(&received, &manifest, 1).is_err());
-                assert!(Publication::of(to.path()).is_err() && received.exists());
+                assert!(Publication::of(to.path()).is_err() && received.folder.exists());
             }
         }
-        copied(&files, &received);
+        copied(&files, &received.folder);
         assert_eq!(lock.take_in(&received, &manifest, 1).unwrap(), 1);
     }
 
+    /// A name of any form, in the place of each name: nothing is made outside of the folder, and what
+    /// another generation left there goes.
     #[test]
     fn files_outside_of_the_folder_are_refused() {
-        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (from, above) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         built(from.path(), "ONE");
         let (manifest, _) = files(from.path()).unwrap();
-        let lock = BuildLock::acquire(to.path()).unwrap();
-        for name in ["../x", "/x", "a/../../x"] {
-            let mut hostile = manifest.clone();
-            hostile.parts[0].files[0].name = name.to_owned();
-            assert!(lock.receiving("x", &hostile).is_err(), "{name}");
+        let text = manifest.text();
+        let copy = above.path().join("copy");
+        let lock = BuildLock::acquire(&copy).unwrap();
+        for name in wicked() {
+            for (place, right) in [("folder", "part-000"), ("name", "rows.texts")] {
+                let written = toml::Value::String(name.clone()).to_string();
+                let right = format!("{place} = \"{right}\"");
+                assert!(text.contains(&right), "{text}");
+                let hostile = text.replace(&right, &format!("{place} = {written}"));
+                Manifest::of_text(&hostile, Path::new("x")).expect_err(&written);
+            }
+            if let Ok(receiving) = lock.receiving(&name, &manifest) {
+                assert_eq!(receiving.folder.parent(), Some(&*copy));
+                assert!(receiving.files.iter().all(|file| file.starts_with(&receiving.folder)));
+            }
         }
+        assert_eq!(fs::read_dir(above.path()).unwrap().count(), 1, "only the copy");
         let first = lock.receiving("x", &manifest).unwrap();
         lock.receiving("y", &manifest).unwrap();
-        assert!(!first.exists(), "another generation is received now");
+        assert!(!first.folder.exists(), "another generation is received now");
     }
 }

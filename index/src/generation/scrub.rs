@@ -11,6 +11,7 @@ use rustix::fs::{Advice, OFlags, fadvise};
 use sha2::{Digest as _, Sha256};
 
 use super::Generation;
+use super::names::below;
 use crate::error::{Error, Result};
 use crate::hex::hex;
 
@@ -32,7 +33,7 @@ impl Generation {
         let offset = memory.as_ptr().align_offset(ALIGNMENT);
         let buffer = &mut memory[offset..offset + PIECE_BYTES];
         for (name, file) in self.manifest.files() {
-            let path = self.path.join(&name);
+            let path = below(&self.path, &name)?;
             let read = digest(&path, buffer, &mut goes_on).map_err(Error::io(&path))?;
             match read {
                 None => return Ok(false),

@@ -87,7 +87,7 @@ fn files<'a>(
     manifest: &'a Checksummed,
 ) -> impl Iterator<Item = (PathBuf, &'a FileEntry)> {
     let parts = manifest.manifest.parts.iter();
-    parts.flat_map(|part| part.files.iter().map(|file| (generation.join(&part.folder), file)))
+    parts.flat_map(|part| part.files.iter().map(|file| (part.path(generation), file)))
 }
 
 /// The files of a generation as the file system describes them.
@@ -107,7 +107,7 @@ impl Files {
         let mut stamp = format!("{HEADING}\n{} manifest\n", manifest.sha256);
         let (mut device, mut changed) = (None, Time::default());
         for (number, (folder, file)) in files(generation, manifest).enumerate() {
-            let metadata = fs::metadata(folder.join(&file.name))?;
+            let metadata = fs::metadata(file.path(&folder).map_err(io::Error::other)?)?;
             if !metadata.is_file() || metadata.size() != file.bytes {
                 return Err(io::Error::other("a file differs from the manifest"));
             }
@@ -235,10 +235,11 @@ mod tests {
     use std::process::Command;
 
     use super::super::manifest::{FORMAT, Manifest, PartEntry};
+    use super::super::names::PartFolder;
     use super::*;
     use crate::{BuildOptions, Builder, Figi, Instrument};
 
-    const NAMES: [&str; 3] = ["a", "b", "segment/c"];
+    const NAMES: [&str; 3] = ["a.x", "b.x", "segment/c.x"];
 
     /// A folder with a generation of three small files.
     struct Index(tempfile::TempDir);
@@ -251,7 +252,8 @@ mod tests {
                 fs::write(index.file(name), name.repeat(100)).unwrap();
             }
             let part = index.generation().join("part-000");
-            let files = NAMES.map(|name| FileEntry::of(&part, name.to_owned()).unwrap());
+            let files = NAMES
+                .map(|name| FileEntry::of(&part, name.to_owned().try_into().unwrap()).unwrap());
             let manifest = Manifest {
                 format: FORMAT,
                 library: String::new(),
@@ -267,7 +269,7 @@ mod tests {
                 exchanges: BTreeMap::new(),
                 filled: BTreeMap::new(),
                 parts: vec![PartEntry {
-                    folder: "part-000".to_owned(),
+                    folder: PartFolder::of(0),
                     instruments: 0,
                     first_figi: String::new(),
                     last_figi: String::new(),
@@ -326,7 +328,7 @@ mod tests {
     fn a_stamp_holds_until_a_file_is_touched() {
         let index = Index::stamped();
         assert_eq!(index.names(), ["generation-000001", "generation-000001.verified"]);
-        let path = index.file("b");
+        let path = index.file("b.x");
         let same = fs::read(&path).unwrap();
         let flipped: Vec<u8> = same.iter().map(|byte| byte ^ 1).collect();
         let link = index.0.path().join("link");
@@ -450,7 +452,7 @@ mod tests {
     fn damage_takes_the_stamp_away() {
         let index = Index::stamped();
         // The stamp is made to hold over a damaged file, as if its bytes had decayed on the disk.
-        fs::write(index.file("a"), "A".repeat(100)).unwrap();
+        fs::write(index.file("a.x"), "A.x".repeat(100)).unwrap();
         let manifest = Manifest::read(&index.generation()).unwrap();
         let decayed = Files::of(&index.generation(), &manifest).unwrap();
         fs::write(index.stamp_path(), decayed.stamp).unwrap();
@@ -490,9 +492,9 @@ mod tests {
     fn a_change_within_a_tick_of_the_clock_is_found() {
         let index = Index::stamped();
         for _ in 0..100 {
-            fs::write(index.file("a"), "a".repeat(100)).unwrap();
+            fs::write(index.file("a.x"), "a.x".repeat(100)).unwrap();
             index.stamp();
-            fs::write(index.file("a"), "A".repeat(100)).unwrap();
+            fs::write(index.file("a.x"), "A.x".repeat(100)).unwrap();
             assert!(!index.holds());
         }
     }
@@ -535,7 +537,7 @@ mod tests {
         let manifest = Manifest::read(&index.generation()).unwrap();
         fs::remove_file(index.stamp_path()).unwrap();
         let begun = New::begin(&index.stamp_path(), &index.generation(), &manifest).unwrap();
-        fs::write(index.file("a"), "A".repeat(100)).unwrap();
+        fs::write(index.file("a.x"), "A.x".repeat(100)).unwrap();
         assert!(begun.finish(&index.stamp_path(), &index.generation(), &manifest).is_err());
         assert_eq!(index.names(), ["generation-000001"]);
     }

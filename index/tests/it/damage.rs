@@ -50,8 +50,8 @@ fn seal(index: &Path, path: &Path) {
     let text = fs::read_to_string(&manifest).unwrap();
     let mut parsed: Manifest = toml::from_str(&text).unwrap();
     for part in &mut parsed.parts {
-        let folder = generation.join(&part.folder);
-        for file in part.files.iter_mut().filter(|file| folder.join(&file.name) == path) {
+        let folder = part.path(&generation);
+        for file in part.files.iter_mut().filter(|file| file.path(&folder).unwrap() == path) {
             let bytes = fs::read(path).unwrap();
             file.bytes = bytes.len() as u64;
             file.sha256 = hex(&Sha256::digest(bytes));

@@ -104,7 +104,7 @@ impl Inspection {
         let (manifest, inventory) = (catalogue.manifest(), catalogue.inventory()?);
         let mut components = BTreeMap::new();
         for file in manifest.parts.iter().flat_map(|part| &part.files) {
-            *components.entry(component(&file.name)).or_default() += file.bytes;
+            *components.entry(component(file.name.as_str())).or_default() += file.bytes;
         }
         let filled: BTreeMap<_, _> = inventory.filled.into_iter().collect();
         let count = |column: Column| {

@@ -11,12 +11,14 @@ use object_store::aws::{AmazonS3Builder, Checksum};
 use object_store::client::{HttpClient, HttpConnector};
 use object_store::local::LocalFileSystem;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use reqwest::redirect::Policy;
 use serde::Deserialize;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::client::Bounded;
 use crate::error::{Error, Result};
 
 /// The time in which a connection must be made.
@@ -139,8 +141,9 @@ impl HttpConnector for Connector {
             .connect_timeout(CONNECT_TIME)
             .read_timeout(READ_TIME)
             .tls_backend_preconfigured(tls)
+            .redirect(Policy::none())
             .build();
-        Ok(HttpClient::new(client.map_err(|error| failed(error.into()))?))
+        Ok(HttpClient::new(Bounded(client.map_err(|error| failed(error.into()))?)))
     }
 }
 

@@ -1,0 +1,528 @@
+//! The contents of a generation, `contents.json`: its manifest, and the pieces of each file. They may
+//! be of a stranger, and a server reads them while it answers. So they are bounded before they are
+//! parsed, the parser keeps numbers instead of names, and the manifest is parsed when the text has
+//! been freed: at most 64 MB, whatever they hold.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+
+use figdex_index::{FileEntry, FileName, MANIFEST_BYTES_MAX, Manifest, PartFolder};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{SerializeMap as _, SerializeSeq as _, Serializer};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::layout::{LAYOUT, PIECE_BYTES, check_layout, damaged};
+use crate::names::{Checksum, GenerationName, Kind, PieceName};
+use crate::store::Store;
+
+/// The most bytes of the contents: a terabyte has 65,536 pieces, of 125 bytes each.
+const CONTENTS_BYTES_MAX: u64 = 16 << 20;
+
+/// The most pieces and files of a generation: as many as fit, so that a fault says its number.
+const PIECES_MAX: usize = 128 << 10;
+const FILES_MAX: usize = 8 << 10;
+
+/// The most bytes of a text in the contents, with its escapes: the manifest.
+const TEXT_BYTES_MAX: usize = 2 * MANIFEST_BYTES_MAX;
+
+/// The depth of the contents: a piece, in the list of a file, among the files.
+const DEPTH_MAX: usize = 4;
+
+/// A generation in the storage, whose contents were checked.
+#[derive(Debug)]
+pub(crate) struct Described {
+    pub(crate) manifest: Manifest,
+    pieces: Vec<Piece>,
+    /// The pieces of each file, in the order of the manifest.
+    files: Vec<Range<usize>>,
+}
+
+/// A piece of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Its name, which has its checksum.
+    pub(crate) name: PieceName,
+    /// Its size in bytes, at most 16 MiB.
+    pub(crate) bytes: u32,
+}
+
+impl Described {
+    /// All pieces, in the order of the files.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The files in the order of the manifest, each with its pieces.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&FileEntry, &[Piece])> {
+        let pieces = self.files.iter().map(|range| &self.pieces[range.clone()]);
+        self.manifest.files().map(|(_, entry)| entry).zip(pieces)
+    }
+
+    /// Reads the contents of a generation. With `expected` they must have that checksum.
+    pub(crate) async fn read(
+        store: &Store,
+        name: GenerationName,
+        expected: Option<Checksum>,
+    ) -> Result<Self> {
+        let (described, found) = Self::read_with_checksum(store, name).await?;
+        if expected.is_some_and(|expected| found != expected) {
+            let what = "its checksum differs from the pointer".to_owned();
+            return Err(Error::Damaged { place: store.place(&name.contents()), what });
+        }
+        Ok(described)
+    }
+
+    /// Reads the contents of a generation; also their SHA-256.
+    pub(crate) async fn read_with_checksum(
+        store: &Store,
+        name: GenerationName,
+    ) -> Result<(Self, Checksum)> {
+        let key = name.contents();
+        let place = store.place(&key);
+        let Some(text) = store.read(&key, CONTENTS_BYTES_MAX).await? else {
+            return Err(Error::Damaged { place, what: "it is missing".to_owned() });
+        };
+        let parsed = tokio::task::spawn_blocking(move || {
+            let checksum = Checksum::of(&text);
+            let parsed = Parsed::of(&text, &place)?;
+            // Freed before the manifest is parsed.
+            drop(text);
+            Ok((parsed.described(&place)?, checksum))
+        });
+        parsed.await.expect("it does not panic")
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(text: &[u8]) -> Result<Self> {
+        Parsed::of(text, "s3://test/contents.json")?.described("s3://test/contents.json")
+    }
+}
+
+/// Contents, before they are compared with the manifest.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parsed {
+    #[serde(rename = "layout")]
+    _layout: u32,
+    manifest: String,
+    files: ParsedFiles,
+}
+
+#[derive(Default)]
+struct ParsedFiles {
+    pieces: Vec<Piece>,
+    files: Vec<(PartFolder, FileName, Range<usize>)>,
+}
+
+impl Parsed {
+    fn of(text: &[u8], place: &str) -> Result<Self> {
+        let place = || place.to_owned();
+        check_layout(text, place)?;
+        check_shape(text).map_err(|what| Error::Damaged { place: place(), what })?;
+        serde_json::from_slice(text)
+            .map_err(|error| damaged(place, "the description of a generation", &error))
+    }
+
+    /// Compares the files with those of the manifest.
+    fn described(self, place: &str) -> Result<Described> {
+        let Self { manifest, files: ParsedFiles { pieces, mut files }, .. } = self;
+        let damaged = |what: String| Error::Damaged { place: place.to_owned(), what };
+        let manifest = Manifest::of_text(&manifest, Path::new(place))?;
+        // In the order of the manifest.
+        files.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        let mut found = files.into_iter();
+        let mut ranges = Vec::new();
+        for part in &manifest.parts {
+            for file in &part.files {
+                let name = format!("{}/{}", part.folder, file.name);
+                let range = match found.next() {
+                    Some((folder, name, range)) if folder == part.folder && name == file.name => {
+                        range
+                    }
+                    Some((folder, other, _)) => {
+                        return Err(damaged(format!("it has {folder}/{other} in place of {name}")));
+                    }
+                    None => return Err(damaged(format!("it does not have {name}"))),
+                };
+                let bytes: u64 =
+                    pieces[range.clone()].iter().map(|piece| u64::from(piece.bytes)).sum();
+                if bytes != file.bytes {
+                    let what =
+                        format!("{name} has {bytes} bytes, and {} in the manifest", file.bytes);
+                    return Err(damaged(what));
+                }
+                ranges.push(range);
+            }
+        }
+        match found.next() {
+            None => Ok(Described { manifest, pieces, files: ranges }),
+            Some((folder, name, _)) => {
+                Err(damaged(format!("it has {folder}/{name}, which the manifest does not have")))
+            }
+        }
+    }
+}
+
+/// Checks the depth and the longest text of a document, so that no parser keeps much of it.
+fn check_shape(text: &[u8]) -> Result<(), String> {
+    let (mut depth, mut start) = (0_usize, None);
+    let mut bytes = text.iter().enumerate();
+    while let Some((place, byte)) = bytes.next() {
+        match (byte, start) {
+            (b'"', None) => start = Some(place),
+            (b'"', Some(begun)) => {
+                if place - begun > TEXT_BYTES_MAX {
+                    return Err(format!("it has a text of more than {TEXT_BYTES_MAX} bytes"));
+                }
+                start = None;
+            }
+            (b'\\', Some(_)) => _ = bytes.next(),
+            (_, Some(_)) => {}
+            (b'{' | b'[', None) => {
+                depth += 1;
+                if depth > DEPTH_MAX {
+                    return Err(format!("it is deeper than {DEPTH_MAX} levels"));
+                }
+            }
+            (b'}' | b']', None) => depth = depth.saturating_sub(1),
+            (_, None) => {}
+        }
+    }
+    match start {
+        None => Ok(()),
+        Some(_) => Err("a text in it does not end".to_owned()),
+    }
+}
+
+impl<'de> Deserialize<'de> for ParsedFiles {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Files;
+        impl<'de> Visitor<'de> for Files {
+            type Value = ParsedFiles;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the pieces of each file, by its name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ParsedFiles, A::Error> {
+                let mut found = ParsedFiles::default();
+                while let Some(FileKey(folder, name)) = map.next_key()? {
+                    if found.files.len() == FILES_MAX {
+                        return Err(de::Error::custom(format!(
+                            "it has more than {FILES_MAX} files"
+                        )));
+                    }
+                    let start = found.pieces.len();
+                    map.next_value_seed(Pieces(&mut found.pieces))?;
+                    found.files.push((folder, name, start..found.pieces.len()));
+                }
+                Ok(found)
+            }
+        }
+        from.deserialize_map(Files)
+    }
+}
+
+/// The name of a file, with the folder of its part before it.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct FileKey(PartFolder, FileName);
+
+impl TryFrom<String> for FileKey {
+    type Error = String;
+
+    fn try_from(key: String) -> Result<Self, String> {
+        let (folder, name) = key.split_once('/').unwrap_or((&key, ""));
+        Ok(Self(folder.to_owned().try_into()?, name.to_owned().try_into()?))
+    }
+}
+
+/// Reads the pieces of a file behind those of the files before it.
+struct Pieces<'a>(&'a mut Vec<Piece>);
+
+impl<'de> de::DeserializeSeed<'de> for Pieces<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Pieces<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of pieces")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(piece) = list.next_element()? {
+            if self.0.len() == PIECES_MAX {
+                return Err(de::Error::custom(format!("it has more than {PIECES_MAX} pieces")));
+            }
+            self.0.push(piece);
+        }
+        Ok(())
+    }
+}
+
+/// A piece as the contents have it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPiece {
+    key: String,
+    bytes: u64,
+}
+
+impl<'de> Deserialize<'de> for Piece {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let WrittenPiece { key, bytes } = WrittenPiece::deserialize(from)?;
+        let name = Kind::piece(&key);
+        let name = name.ok_or_else(|| de::Error::custom("a piece has no valid name"))?;
+        match u32::try_from(bytes) {
+            Ok(small) if small > 0 && bytes <= PIECE_BYTES => Ok(Self { name, bytes: small }),
+            _ => Err(de::Error::custom(format!("a piece has no valid size, but {bytes} bytes"))),
+        }
+    }
+}
+
+/// The contents of a generation that is published, with the pieces of each file in the order of the
+/// manifest.
+#[derive(Debug)]
+pub(crate) struct Contents<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) files: &'a [(String, Vec<Piece>)],
+}
+
+impl Contents<'_> {
+    /// The text of the contents.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when they are larger than a server reads.
+    pub(crate) fn text(&self) -> Result<Vec<u8>> {
+        let text = serde_json::to_vec(self).expect("its fields are texts and numbers");
+        let pieces: usize = self.files.iter().map(|(_, pieces)| pieces.len()).sum();
+        let manifest = self.manifest.text();
+        Manifest::of_text(&manifest, Path::new("the manifest"))?;
+        match text.len() as u64 <= CONTENTS_BYTES_MAX
+            && pieces <= PIECES_MAX
+            && self.files.len() <= FILES_MAX
+        {
+            true => Ok(text),
+            false => Err(Error::TooLarge(format!(
+                "it has {} files and {pieces} pieces, whose description has {} bytes; servers read \
+                 at most {FILES_MAX} files, {PIECES_MAX} pieces and {CONTENTS_BYTES_MAX} bytes",
+                self.files.len(),
+                text.len(),
+            ))),
+        }
+    }
+}
+
+impl Serialize for Contents<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        struct Files<'a>(&'a [(String, Vec<Piece>)]);
+        impl Serialize for Files<'_> {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_map(self.0.iter().map(|(name, pieces)| (name, List(pieces))))
+            }
+        }
+        struct List<'a>(&'a [Piece]);
+        impl Serialize for List<'_> {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                let mut list = to.serialize_seq(Some(self.0.len()))?;
+                for Piece { name, bytes } in self.0 {
+                    let bytes = u64::from(*bytes);
+                    list.serialize_element(&WrittenPiece { key: name.to_string(), bytes })?;
+                }
+                list.end()
+            }
+        }
+        let mut map = to.serialize_map(Some(3))?;
+        map.serialize_entry("layout", &LAYOUT)?;
+        map.serialize_entry("manifest", &self.manifest.text())?;
+        map.serialize_entry("files", &Files(self.files))?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figdex_index::{BuildOptions, Builder, Figi, Instrument};
+
+    use super::*;
+
+    fn manifest() -> Manifest {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
+        builder.add(Instrument::new(Figi::parse("BBG000BLNNH6").unwrap())).unwrap();
+        builder.publish(Vec::new()).unwrap()
+    }
+
+    /// Contents as a publisher writes them.
+    fn right() -> String {
+        let manifest = manifest();
+        let generation = GenerationName::new(7);
+        let name = PieceName { generation, sha256: Checksum::of(b"x") };
+        let pieces = |bytes: u64| match u32::try_from(bytes).unwrap() {
+            0 => Vec::new(),
+            bytes => vec![Piece { name, bytes }],
+        };
+        let files = manifest.files().map(|(name, file)| (name, pieces(file.bytes)));
+        let files: Vec<_> = files.collect();
+        let text = Contents { manifest: &manifest, files: &files }.text().unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    /// Contents are read whatever the order of their files is: earlier versions had none.
+    #[test]
+    fn contents_are_read() {
+        let right = right();
+        let described = Described::of(right.as_bytes()).unwrap();
+        assert_eq!(described.files().count(), described.manifest.files().count());
+        for (file, pieces) in described.files() {
+            assert_eq!(pieces.iter().map(|piece| u64::from(piece.bytes)).sum::<u64>(), file.bytes);
+        }
+        // The files in any other order: the last one first.
+        let (last, end) = (right.rfind(",\"part-000/").unwrap(), right.len() - "}}".len());
+        let head = right.find("\"files\":{").unwrap() + "\"files\":{".len();
+        let moved = &right[last + 1..end];
+        let text = format!("{}{moved},{}}}}}", &right[..head], &right[head..last]);
+        assert!(text != right && text.len() == right.len());
+        let again = Described::of(text.as_bytes()).unwrap();
+        assert_eq!(again.manifest, described.manifest);
+    }
+
+    /// Contents are refused unless they are as a publisher writes them. Each fault has its words,
+    /// which are few, whatever the contents hold.
+    #[test]
+    fn hostile_contents_are_refused() {
+        let right = right();
+        Described::of(right.as_bytes()).unwrap();
+        let changed = |from: &str, to: &str| {
+            assert!(right.contains(from), "{from}");
+            right.replacen(from, to, 1)
+        };
+        let files = right.find("\"files\":{").unwrap() + "\"files\":{".len();
+        let added = |unit: &str, count: usize| {
+            format!("{}{}{}", &right[..files], unit.repeat(count), &right[files..])
+        };
+        let key = &right[right.find("\"key\":\"").unwrap() + 7..][..right[files..].len().min(100)];
+        let key = &key[..key.find('"').unwrap()];
+        let piece = format!("{{\"key\":\"{key}\",\"bytes\":1}}");
+        let many_files: String =
+            (0..FILES_MAX + 1).map(|number| format!("\"part-000/x.{number}\":[],")).collect();
+        let many_pieces =
+            format!("\"part-000/x.y\":[{}{piece}],", format!("{piece},").repeat(PIECES_MAX));
+        assert!(many_pieces.len() < CONTENTS_BYTES_MAX as usize, "the number is what is refused");
+        let long = "x".repeat(TEXT_BYTES_MAX + 1);
+        let escaped = "\\u0078".repeat(TEXT_BYTES_MAX / 6 + 1);
+        let mut cases = vec![
+            (changed("\"layout\":1", "\"layout\":2"), "upgrade this program first"),
+            (changed("\"layout\":1,", ""), "does not begin with"),
+            (changed("\"files\":", "\"novel\":1,\"files\":"), "unknown field `novel`"),
+            (changed("\"files\":", "\"files\":{},\"files\":"), "duplicate field"),
+            (changed("\"bytes\":", "\"novel\":1,\"bytes\":"), "unknown field `novel`"),
+            (changed("format = 8", "format = 9"), "index format 9"),
+            (changed("format = 8", "format = x"), "first line is not the number"),
+            (changed(key, ""), "no valid name"),
+            (changed(key, "../../x"), "no valid name"),
+            (changed(key, &format!("/{key}")), "no valid name"),
+            (changed(key, &format!("tmp/{key}")), "no valid name"),
+            (changed(key, "CURRENT"), "no valid name"),
+            (changed(key, &key.to_uppercase()), "no valid name"),
+            (changed(key, &key[..key.len() - 1]), "no valid name"),
+            (added("\"part-000/a.b\":[],", 1), "in place of"),
+            (added("\"part-000/x.y\":[],", 1), "which the manifest does not have"),
+            (added("\"part-001/x.y\":[],", 1), "which the manifest does not have"),
+            (added("\"part-000/rows.texts\":[],", 1), "part-000/rows.texts"),
+            (added(&many_files, 1), "more than 8192 files"),
+            (added(&many_pieces, 1), "more than 131072 pieces"),
+            (added("\"part-000/x.y\":[[[", 1), "deeper than 4 levels"),
+            (added(&"[".repeat(1 << 20), 1), "deeper than 4 levels"),
+            (added(&format!("\"{long}\":[],"), 1), "a text of more than 1048576 bytes"),
+            (added(&format!("\"{escaped}\":[],"), 1), "a text of more than 1048576 bytes"),
+            (added(&format!("\"{}\":[],", &long[9..]), 1), "is not the name of a"),
+            (changed("\"files\":", &format!("\"{}\":1,\"files\":", &long[9..])), "unknown field"),
+            (right.replace("\"files\":", "\"files"), "does not end"),
+            (right[..right.len() - 1].to_owned(), "EOF"),
+            (format!("{right}x"), "trailing"),
+            ("{\"layout\":1,\"manifest\":\"\",\"files\":{}}".to_owned(), "first line"),
+            ("{\"layout\":1}".to_owned(), "missing field"),
+        ];
+        for bytes in [
+            "0",
+            "-1",
+            "16777217",
+            "4294967297",
+            "18446744073709551616",
+            "1.5",
+            "1e3",
+            "\"1\"",
+            "null",
+        ] {
+            let at = right.find("\"bytes\":").unwrap() + "\"bytes\":".len();
+            let end = at + right[at..].find('}').unwrap();
+            cases.push((
+                format!("{}{bytes}{}", &right[..at], &right[end..]),
+                "it is not the description",
+            ));
+        }
+        for name in [
+            "",
+            "/",
+            "..",
+            "../x",
+            "/tmp/x",
+            "tmp/x.y",
+            "part-000/",
+            "part-000/..",
+            "part-000/../x.y",
+            "part-000/tmp/x.y",
+            "part-000/.x",
+            "part-000/x\\u0000.y",
+            "part-000\\\\x.y",
+            "part-1/x.y",
+            "CURRENT",
+            "part-000/LOCK",
+            "/part-000/x.y",
+            "part-000//x.y",
+            "./part-000/x.y",
+            "part-000/NUL",
+            "part-000/x.y\\n",
+        ] {
+            cases.push((added(&format!("\"{name}\":[],"), 1), "is not the name of a"));
+        }
+        for (text, expected) in cases {
+            let error = Described::of(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(expected), "{expected}: {error}");
+            assert!(
+                error.len() < 700 && !error.contains('\n'),
+                "{expected}: {} bytes",
+                error.len()
+            );
+        }
+        let short = right.replace(&format!("[{piece}]"), "[]");
+        if short != right {
+            Described::of(short.as_bytes()).unwrap_err();
+        }
+    }
+
+    /// A publisher refuses what no server would read, before it sends anything.
+    #[test]
+    fn too_much_is_not_published() {
+        let manifest = manifest();
+        let name = PieceName { generation: GenerationName::new(7), sha256: Checksum::of(b"x") };
+        let piece = Piece { name, bytes: PIECE_BYTES as u32 };
+        let text = |count| {
+            let files = [("part-000/rows.texts".to_owned(), vec![piece; count])];
+            Contents { manifest: &manifest, files: &files }.text()
+        };
+        // A terabyte.
+        text(1 << 16).unwrap();
+        let error = text(PIECES_MAX + 1).unwrap_err();
+        assert!(matches!(error, Error::TooLarge(_)), "{error}");
+    }
+}

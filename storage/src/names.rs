@@ -1,0 +1,235 @@
+//! The names of objects. Those in a bucket may be of a stranger: each is read into a type that can
+//! only hold a name that Figdex forms, and is written from that type again.
+
+use std::fmt;
+use std::str::FromStr;
+
+use figdex_index::{hex, unhex};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+pub(crate) const CURRENT: &str = "CURRENT";
+pub(crate) const LEASE: &str = "LEASE";
+const CONTENTS: &str = "contents.json";
+const PREFIX: &str = "generation-";
+
+/// The largest number of a generation: every smaller one has a next one.
+pub(crate) const NUMBER_MAX: u64 = 999_999_999_999;
+
+/// The name of a generation: its number, and random digits, so that no other publisher chooses the
+/// same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct GenerationName {
+    pub(crate) number: u64,
+    random: [u8; 8],
+}
+
+impl GenerationName {
+    /// A new name for a generation with that number.
+    pub(crate) fn new(number: u64) -> Self {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).expect("the system has random numbers");
+        Self { number, random }
+    }
+
+    /// The name of its contents.
+    pub(crate) fn contents(self) -> String {
+        format!("{self}/{CONTENTS}")
+    }
+}
+
+impl fmt::Display for GenerationName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{PREFIX}{:06}-{}", self.number, hex(&self.random))
+    }
+}
+
+impl FromStr for GenerationName {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let parsed = || {
+            let (digits, random) = text.strip_prefix(PREFIX)?.split_once('-')?;
+            let number = digits.parse().ok().filter(|number| *number <= NUMBER_MAX)?;
+            let name = Self { number, random: unhex(random)? };
+            // A number has one form: no sign, and no more zeros than are needed.
+            (name.to_string() == text).then_some(name)
+        };
+        parsed()
+            .ok_or("it is not the name of a generation, such as generation-000007-5f3c0a9be1d24c86")
+    }
+}
+
+impl TryFrom<String> for GenerationName {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        text.parse()
+    }
+}
+
+impl From<GenerationName> for String {
+    fn from(name: GenerationName) -> Self {
+        name.to_string()
+    }
+}
+
+/// The SHA-256 of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Checksum([u8; 32]);
+
+impl Checksum {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl TryFrom<String> for Checksum {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        unhex(&text).map(Self).ok_or("it is not a checksum, 64 hexadecimal digits")
+    }
+}
+
+impl From<Checksum> for String {
+    fn from(checksum: Checksum) -> Self {
+        checksum.to_string()
+    }
+}
+
+/// The name of a piece: of the generation that it was sent for, and its checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PieceName {
+    pub(crate) generation: GenerationName,
+    pub(crate) sha256: Checksum,
+}
+
+impl fmt::Display for PieceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.generation, self.sha256)
+    }
+}
+
+/// The kind of an object below the address, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The contents of a generation.
+    Contents(GenerationName),
+    /// A piece of a file.
+    Piece(PieceName),
+}
+
+impl Kind {
+    /// The kind of the object with that name; `None` for one that is not of a generation and is left
+    /// alone.
+    pub(crate) fn of(key: &str) -> Option<Self> {
+        let (name, rest) = key.split_once('/')?;
+        let generation = name.parse().ok()?;
+        match rest {
+            CONTENTS => Some(Self::Contents(generation)),
+            _ => Some(Self::Piece(PieceName { generation, sha256: Checksum(unhex(rest)?) })),
+        }
+    }
+
+    /// The name of the piece; `None` unless it is one.
+    pub(crate) fn piece(key: &str) -> Option<PieceName> {
+        match Self::of(key)? {
+            Self::Piece(piece) => Some(piece),
+            Self::Contents(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only names that this program forms are its own, and may be removed.
+    #[test]
+    fn names() {
+        let name = GenerationName::new(7);
+        assert_eq!(name.to_string().parse(), Ok(name));
+        assert_ne!(GenerationName::new(7), name);
+        for number in [0, 1_234_567, NUMBER_MAX] {
+            let name = GenerationName::new(number);
+            assert_eq!(name.to_string().parse(), Ok(name));
+        }
+        let piece = PieceName { generation: name, sha256: Checksum::of(b"x") };
+        assert_eq!(Kind::of(&piece.to_string()), Some(Kind::Piece(piece)));
+        assert_eq!(Kind::of(&name.contents()), Some(Kind::Contents(name)));
+        assert_eq!(Kind::piece(&name.contents()), None);
+    }
+
+    /// No other name is one of ours, for a generation, its contents, a piece or a checksum.
+    #[test]
+    fn wicked_names_are_of_nothing() {
+        let good = "generation-000007-0123456789abcdef";
+        let piece = format!("{good}/{}", Checksum::of(b"x"));
+        let mut names: Vec<String> = [
+            "",
+            "/",
+            ".",
+            "..",
+            "../x",
+            "/tmp/x",
+            "tmp/x",
+            "\\",
+            "C:\\x",
+            "\0",
+            "\n",
+            "CURRENT",
+            "LEASE",
+            "LOCK",
+            "NUL",
+            ".hidden",
+            "generation-",
+            "generation--",
+            "generation-000007",
+            "generation-000007-",
+            "generation-7-0123456789abcdef",
+            "generation-+00007-0123456789abcdef",
+            "generation-0000007-0123456789abcdef",
+            "generation--00007-0123456789abcdef",
+            "generation-000007-0123456789abcdeF",
+            "generation-000007-0123456789abcde",
+            "generation-000007-0123456789abcdef0",
+            "generation-000007-0123456789abcdef/",
+            "generation-000007-0123456789abcdef/..",
+            "generation-000007-../../../../x",
+            "generation-000007-0123456789abcdef\0",
+            "generation-000007-0123456789abcdef\n",
+            " generation-000007-0123456789abcdef",
+            "generation-1000000000000-0123456789abcdef",
+            "generation-18446744073709551615-0123456789abcdef",
+            "generation-18446744073709551616-0123456789abcdef",
+            "generation-00000٧-0123456789abcdef",
+            "backup/generation-000007-0123456789abcdef",
+        ]
+        .map(str::to_owned)
+        .into();
+        names.extend([piece.to_uppercase(), "x".repeat(1 << 20), "../".repeat(1 << 18)]);
+        for name in &names {
+            assert!(name.parse::<GenerationName>().is_err(), "{name:?}");
+            assert!(Checksum::try_from(name.clone()).is_err(), "{name:?}");
+            assert_eq!(Kind::of(name), None, "{name:?}");
+            assert_eq!(Kind::of(&format!("{name}/contents.json")), None, "{name:?}");
+            assert_eq!(Kind::of(&format!("{name}/{}", &piece[good.len() + 1..])), None, "{name:?}");
+            assert_eq!(Kind::of(&format!("{good}/{name}")), None, "{name:?}");
+        }
+        for rest in
+            ["notes", "x/contents.json", "contents.json/", "contents.json\0", "contents.jsonx"]
+        {
+            assert_eq!(Kind::of(&format!("{good}/{rest}")), None, "{rest:?}");
+        }
+        assert_eq!(Kind::of(&format!("{piece}0")), None);
+    }
+}
