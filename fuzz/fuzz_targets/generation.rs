@@ -125,7 +125,9 @@ impl Index {
             let path = &self.files[*place].0;
             let of_file = manifest.parts.iter_mut().find_map(|part| {
                 let folder = part.path(&self.generation);
-                part.files.iter_mut().find(|file| file.path(&folder).is_ok_and(|found| found == *path))
+                part.files
+                    .iter_mut()
+                    .find(|file| file.path(&folder).is_ok_and(|found| found == *path))
             });
             let of_file = of_file.expect("the manifest lists every file");
             of_file.bytes = bytes.len() as u64;

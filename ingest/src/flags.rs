@@ -268,9 +268,26 @@ pub struct StorageFlags {
     pub storage_keys_file: Option<PathBuf>,
 }
 
-/// Reads an address of an index.
+/// Reads an address of an index, of a kind that this program was built for.
 pub fn address() -> impl TypedValueParser<Value = Address> {
-    OsStringValueParser::new().try_map(Address::try_from)
+    OsStringValueParser::new().try_map(|text| supported(Address::try_from(text)?))
+}
+
+/// The address, if this program was built for its kind. Otherwise every command ends before it does
+/// anything: a build would take hours first.
+fn supported(address: Address) -> Result<Address, Box<dyn std::error::Error + Send + Sync>> {
+    let (kind, feature) = match &address {
+        Address::Cluster(_) if !cfg!(feature = "opensearch") => ("clusters", "opensearch"),
+        Address::Storage(_) if !cfg!(feature = "object-storage") => {
+            ("object storage", "object-storage")
+        }
+        _ => return Ok(address),
+    };
+    let what = format!(
+        "this program was built without {kind}; build it with the cargo feature {feature}, or use \
+         the program of the package"
+    );
+    Err(what.into())
 }
 
 /// Flags of `generate`.

@@ -86,17 +86,17 @@ impl Described {
         };
         let parsed = tokio::task::spawn_blocking(move || {
             let checksum = Checksum::of(&text);
-            let parsed = Parsed::of(&text, &place)?;
-            // Freed before the manifest is parsed.
-            drop(text);
-            Ok((parsed.described(&place)?, checksum))
+            Ok((Self::of(text, &place)?, checksum))
         });
         parsed.await.expect("it does not panic")
     }
 
-    #[cfg(test)]
-    pub(crate) fn of(text: &[u8]) -> Result<Self> {
-        Parsed::of(text, "s3://test/contents.json")?.described("s3://test/contents.json")
+    /// The generation that a text describes, which errors call `place`. The text is freed before the
+    /// manifest is parsed.
+    pub(crate) fn of<T: AsRef<[u8]>>(text: T, place: &str) -> Result<Self> {
+        let parsed = Parsed::of(text.as_ref(), place)?;
+        drop(text);
+        parsed.described(place)
     }
 }
 
@@ -361,6 +361,10 @@ mod tests {
         builder.publish(Vec::new()).unwrap()
     }
 
+    fn described(text: &str) -> Result<Described> {
+        Described::of(text, "s3://test/contents.json")
+    }
+
     /// Contents as a publisher writes them.
     fn right() -> String {
         let manifest = manifest();
@@ -380,9 +384,9 @@ mod tests {
     #[test]
     fn contents_are_read() {
         let right = right();
-        let described = Described::of(right.as_bytes()).unwrap();
-        assert_eq!(described.files().count(), described.manifest.files().count());
-        for (file, pieces) in described.files() {
+        let first = described(&right).unwrap();
+        assert_eq!(first.files().count(), first.manifest.files().count());
+        for (file, pieces) in first.files() {
             assert_eq!(pieces.iter().map(|piece| u64::from(piece.bytes)).sum::<u64>(), file.bytes);
         }
         // The files in any other order: the last one first.
@@ -391,8 +395,8 @@ mod tests {
         let moved = &right[last + 1..end];
         let text = format!("{}{moved},{}}}}}", &right[..head], &right[head..last]);
         assert!(text != right && text.len() == right.len());
-        let again = Described::of(text.as_bytes()).unwrap();
-        assert_eq!(again.manifest, described.manifest);
+        let again = described(&text).unwrap();
+        assert_eq!(again.manifest, first.manifest);
     }
 
     /// Contents are refused unless they are as a publisher writes them. Each fault has its words,
@@ -400,7 +404,7 @@ mod tests {
     #[test]
     fn hostile_contents_are_refused() {
         let right = right();
-        Described::of(right.as_bytes()).unwrap();
+        described(&right).unwrap();
         let changed = |from: &str, to: &str| {
             assert!(right.contains(from), "{from}");
             right.replacen(from, to, 1)
@@ -496,7 +500,7 @@ mod tests {
             cases.push((added(&format!("\"{name}\":[],"), 1), "is not the name of a"));
         }
         for (text, expected) in cases {
-            let error = Described::of(text.as_bytes()).unwrap_err().to_string();
+            let error = described(&text).unwrap_err().to_string();
             assert!(error.contains(expected), "{expected}: {error}");
             assert!(
                 error.len() < 700 && !error.contains('\n'),
@@ -506,7 +510,7 @@ mod tests {
         }
         let short = right.replace(&format!("[{piece}]"), "[]");
         if short != right {
-            Described::of(short.as_bytes()).unwrap_err();
+            described(&short).unwrap_err();
         }
     }
 

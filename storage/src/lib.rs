@@ -9,6 +9,8 @@
 //! - `follow`: the copy of a server.
 
 mod contents;
+#[doc(hidden)]
+pub mod documents;
 mod error;
 mod follow;
 mod layout;

@@ -1,0 +1,25 @@
+//! The documents of a bucket, read without a bucket: for fuzzing.
+
+use figdex_index::Manifest;
+
+use crate::contents::Described;
+use crate::error::Result;
+use crate::layout::Pointer;
+
+/// The name of the generation that a pointer names.
+///
+/// # Errors
+/// When it is refused.
+pub fn pointer(text: &[u8]) -> Result<String> {
+    Ok(Pointer::parse(text, || "CURRENT".to_owned())?.name.to_string())
+}
+
+/// The manifest of the contents of a generation, and the names of its pieces.
+///
+/// # Errors
+/// When they are refused.
+pub fn contents(text: &[u8]) -> Result<(Manifest, Vec<String>)> {
+    let described = Described::of(text, "contents.json")?;
+    let pieces = described.pieces().iter().map(|piece| piece.name.to_string()).collect();
+    Ok((described.manifest, pieces))
+}
