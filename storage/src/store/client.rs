@@ -56,7 +56,7 @@ impl HttpService for Bounded {
     }
 }
 
-/// The bytes of an answer, at most so many.
+/// The bytes of an answer, at most `bytes_max` of them.
 async fn gathered(
     body: HttpResponseBody,
     bytes_max: usize,
