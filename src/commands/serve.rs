@@ -193,6 +193,7 @@ async fn listen(
 ) -> anyhow::Result<Listener> {
     let listener = match place {
         Listen::Tcp(address) => Listener::tcp(*address).await,
+        Listen::Name(name, addresses) => Listener::named(name, addresses).await,
         Listen::Unix(path) => Listener::unix(path),
         Listen::Passed(name) => {
             let listener = passed.listen(name.as_deref());

@@ -49,6 +49,9 @@ impl Asked {
         match listen {
             Listen::Passed(_) => None,
             Listen::Tcp(address) if address.port() == 0 => None,
+            // The client tries all addresses of the name.
+            Listen::Name(..) if listen.is_any_port() => None,
+            Listen::Name(name, _) => Some(Self::Address(format!("{scheme}://{name}"))),
             Listen::Tcp(address) => Some(Self::Address(format!("{scheme}://{}", own(address)))),
             Listen::Unix(path) => Some(Self::Socket(path)),
         }

@@ -164,7 +164,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         name: "listen",
         takes: Takes::One("ADDR"),
         help: "Address and port to listen on (0.0.0.0 and [::] are all addresses of the \
-               machine), a Unix socket, as `unix:/run/figdex/figdex.sock`, or the socket that \
+               machine; a name, such as localhost:8080, is all of its addresses), a Unix socket, as `unix:/run/figdex/figdex.sock`, or the socket that \
                systemd passes: `systemd`, or `systemd:NAME` for one of several",
         set: |config, text| put(&mut config.listen, values::listen(text)),
         get: |config| Some(text(&config.listen)),

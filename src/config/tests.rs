@@ -169,8 +169,9 @@ fn all_errors_are_reported_together() {
     let expected = [
         "--keys: there is no keys file at /nowhere/keys.toml; make one with: \
          figdex keys add NAME --keys /nowhere/keys.toml",
-        "--listen: invalid address `8080`: expected an address and port, such as \
-         `127.0.0.1:8080`, `unix:` and a path, `systemd`, or `systemd:` and a name",
+        "--listen: invalid address `8080`: expected an address or a name with a port, such as \
+         `127.0.0.1:8080` or `localhost:8080`, `unix:` and a path, `systemd`, or `systemd:` and a \
+         name",
         "--public-url: invalid URL `figi.example.com`: expected `http` or `https`, a host and \
          nothing behind `?` or `#`, such as `https://figi.example.com`",
         "FILE: body_bytes_max: expected a single value",
@@ -283,10 +284,11 @@ fn addresses_to_listen_on() {
     assert_eq!(listen("unix:/run/figdex.sock"), Listen::Unix("/run/figdex.sock".into()));
     assert_eq!(listen("unix:/run/figdex.sock").to_string(), "unix:/run/figdex.sock");
     assert_eq!(listen("[::1]:80").to_string(), "[::1]:80");
+    assert_eq!(listen("localhost:80").to_string(), "localhost:80");
     assert_eq!(listen("systemd"), Listen::Passed(None));
     assert_eq!(listen("systemd:web"), Listen::Passed(Some("web".into())));
     assert_eq!(listen("systemd:web").to_string(), "systemd:web");
-    for text in ["unix:", "unix", "systemd:", "Systemd", "localhost:80", "127.0.0.1", ""] {
+    for text in ["unix:", "unix", "systemd:", "Systemd", "localhost", "127.0.0.1", ""] {
         assert!(values::listen(text).is_err(), "{text}");
     }
 }

@@ -70,12 +70,20 @@ pub(super) fn index(text: &str) -> Result<Address, String> {
 }
 
 pub(super) fn listen(text: &str) -> Result<Listen, String> {
-    text.parse().map_err(|()| {
-        format!(
-            "invalid address `{text}`: expected an address and port, such as \
-             `{DEFAULT_LISTEN}`, `unix:` and a path, `systemd`, or `systemd:` and a name"
-        )
-    })
+    if let Ok(listen) = text.parse() {
+        return Ok(listen);
+    }
+    match Listen::named(text) {
+        Some(Ok(listen)) => Ok(listen),
+        Some(Err(error)) => {
+            Err(format!("`{text}` names no address of this machine ({error}): use an address"))
+        }
+        None => Err(format!(
+            "invalid address `{text}`: expected an address or a name with a port, such as \
+             `{DEFAULT_LISTEN}` or `localhost:8080`, `unix:` and a path, `systemd`, or `systemd:` \
+             and a name"
+        )),
+    }
 }
 
 /// A time from a millisecond to [`TIME_MAX`].

@@ -26,7 +26,8 @@ pub(crate) async fn follow(
             Some(()) = hangup.recv() => true,
         };
         match look(&state, &client, &name).await {
-            Ok(()) => refused = None,
+            Ok(()) if refused.take().is_none() => {}
+            Ok(()) => tracing::info!("the published generation can be looked at again"),
             Err(error) => {
                 let reason = chain(&error);
                 // Each reason is said once, and again when a person asks.

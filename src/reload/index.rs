@@ -82,12 +82,14 @@ impl Follower {
         }
         let engine = self.state.engine();
         if engine.local().is_some_and(|served| *served.publication() == found) {
-            self.refused = None;
-            if is_asked {
+            let generation = found.generation;
+            if self.refused.take().is_some() {
                 tracing::info!(
-                    generation = found.generation,
-                    "the published generation is already served"
+                    generation,
+                    "the published generation is found again, and already served"
                 );
+            } else if is_asked {
+                tracing::info!(generation, "the published generation is already served");
             }
             return;
         }

@@ -2,16 +2,19 @@
 
 use std::fmt;
 use std::fs::{self, Permissions};
+use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rustix::net::sockopt;
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 
 use super::socket::Socket;
 use super::tls::Tls;
@@ -27,11 +30,16 @@ const SOCKET_MODE: u32 = 0o660;
 /// this size.
 const KERNEL_BUFFER_BYTES: usize = 128 << 10;
 
+/// The most bytes of the name of a host (RFC 1035).
+const NAME_BYTES_MAX: usize = 253;
+
 /// The place to listen at, as `--listen` names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// An address and port.
     Tcp(SocketAddr),
+    /// A name and port, and the addresses that the name had when the settings were read.
+    Name(String, Vec<SocketAddr>),
     /// `unix:` and a path.
     Unix(PathBuf),
     /// `systemd`, the only socket that systemd passes, or `systemd:` and the name of one of them.
@@ -56,6 +64,7 @@ impl fmt::Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
+            Self::Name(name, _) => f.write_str(name),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Passed(None) => f.write_str("systemd"),
             Self::Passed(Some(name)) => write!(f, "systemd:{name}"),
@@ -68,12 +77,41 @@ impl Listen {
     /// serves a proxy, which may be reachable from anywhere. Nor does a passed socket, whose
     /// address is known only once the server has it.
     pub(crate) fn is_loopback(&self) -> bool {
-        matches!(self, Self::Tcp(address) if address.ip().to_canonical().is_loopback())
+        let is_loopback = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+        match self {
+            Self::Tcp(address) => is_loopback(address),
+            Self::Name(_, addresses) => addresses.iter().all(is_loopback),
+            Self::Unix(_) | Self::Passed(_) => false,
+        }
     }
 
     /// Whether the system chooses the port (port 0).
     pub(crate) fn is_any_port(&self) -> bool {
-        matches!(self, Self::Tcp(address) if address.port() == 0)
+        match self {
+            Self::Tcp(address) => address.port() == 0,
+            Self::Name(_, addresses) => addresses.iter().any(|address| address.port() == 0),
+            Self::Unix(_) | Self::Passed(_) => false,
+        }
+    }
+
+    /// A name and port, such as `localhost:8080`, with the addresses that the name has now; `None`
+    /// when the text is not a name and port.
+    ///
+    /// # Errors
+    /// When the name has no address.
+    pub(crate) fn named(text: &str) -> Option<io::Result<Self>> {
+        let (name, port) = text.rsplit_once(':')?;
+        let is_name = !name.is_empty()
+            && name.len() <= NAME_BYTES_MAX
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
+            && name.chars().any(|c| c.is_ascii_alphabetic());
+        let port: u16 = port.parse().ok().filter(|_| is_name)?;
+        Some((name, port).to_socket_addrs().map(|found| {
+            let mut addresses: Vec<_> = found.collect();
+            addresses.sort_unstable();
+            addresses.dedup();
+            Self::Name(text.to_owned(), addresses)
+        }))
     }
 }
 
@@ -84,26 +122,33 @@ pub struct Listener {
 }
 
 enum Source {
-    Tcp(TcpListener),
+    /// A listener for each address, at least one; and the number of times that a connection was
+    /// asked for.
+    Tcp(Vec<TcpListener>, AtomicUsize),
     /// Without the file if the socket was passed: then the file is not the server's.
     Unix(UnixListener, Option<SocketFile>),
 }
 
 impl From<TcpListener> for Listener {
     fn from(listener: TcpListener) -> Self {
-        // Connections inherit these sizes, so that no connection needs a system call.
-        let bounded = sockopt::set_socket_send_buffer_size(&listener, KERNEL_BUFFER_BYTES)
-            .and_then(|()| sockopt::set_socket_recv_buffer_size(&listener, KERNEL_BUFFER_BYTES));
-        if let Err(error) = bounded {
-            tracing::warn!(%error, "could not bound the kernel's buffers: the system's sizes apply");
-        }
-        Self { source: Source::Tcp(listener), tls: None }
+        bound_buffers(&listener);
+        Self { source: Source::Tcp(vec![listener], AtomicUsize::default()), tls: None }
     }
 }
 
 impl From<UnixListener> for Listener {
     fn from(listener: UnixListener) -> Self {
         Self { source: Source::Unix(listener, None), tls: None }
+    }
+}
+
+/// Bounds the kernel's buffers of connections, which inherit these sizes, so that no connection needs
+/// a system call.
+fn bound_buffers(listener: &TcpListener) {
+    let bounded = sockopt::set_socket_send_buffer_size(listener, KERNEL_BUFFER_BYTES)
+        .and_then(|()| sockopt::set_socket_recv_buffer_size(listener, KERNEL_BUFFER_BYTES));
+    if let Err(error) = bounded {
+        tracing::warn!(%error, "could not bound the kernel's buffers: the system's sizes apply");
     }
 }
 
@@ -114,6 +159,32 @@ impl Listener {
     /// When another program listens there already, or the system refuses.
     pub async fn tcp(address: SocketAddr) -> io::Result<Self> {
         Ok(TcpListener::bind(address).await?.into())
+    }
+
+    /// Listens on all addresses of a name. An address that this machine does not have is left out
+    /// with a warning, such as that of IPv6 without IPv6.
+    ///
+    /// # Errors
+    /// When another program listens at one of them already, or none can be listened on.
+    pub(crate) async fn named(name: &str, addresses: &[SocketAddr]) -> io::Result<Self> {
+        let (mut listeners, mut fault) = (Vec::new(), None);
+        for address in addresses {
+            match TcpListener::bind(address).await {
+                Ok(listener) => {
+                    bound_buffers(&listener);
+                    listeners.push(listener);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, %address, name, "not listening at an address of the name");
+                    fault = Some(error);
+                }
+            }
+        }
+        match fault {
+            Some(error) if listeners.is_empty() => Err(error),
+            _ => Ok(Self { source: Source::Tcp(listeners, AtomicUsize::default()), tls: None }),
+        }
     }
 
     /// Listens on a Unix socket. One that a killed server left behind is replaced.
@@ -132,15 +203,18 @@ impl Listener {
     }
 
     /// The address for a client or a proxy to connect to, such as `http://127.0.0.1:8080`
-    /// or `unix:/run/figdex.sock`.
+    /// or `unix:/run/figdex.sock`; of a name, all of its addresses.
     ///
     /// # Errors
     /// When the system does not report the port.
     pub fn place(&self) -> io::Result<String> {
         Ok(match &self.source {
-            Source::Tcp(listener) => {
+            Source::Tcp(listeners, _) => {
                 let scheme = if self.tls.is_some() { "https" } else { "http" };
-                format!("{scheme}://{}", listener.local_addr()?)
+                let place = |listener: &TcpListener| {
+                    listener.local_addr().map(|address| format!("{scheme}://{address}"))
+                };
+                listeners.iter().map(place).collect::<io::Result<Vec<_>>>()?.join(" and ")
             }
             Source::Unix(_, Some(file)) => format!("unix:{}", file.path.display()),
             Source::Unix(listener, None) => match listener.local_addr()?.as_pathname() {
@@ -154,9 +228,10 @@ impl Listener {
     /// unreachable, including one that the server has closed while its answer is being sent.
     pub(super) fn drop_unread_after(&self, wait: Duration) {
         #[cfg(target_os = "linux")]
-        if let Source::Tcp(listener) = &self.source {
+        if let Source::Tcp(listeners, _) = &self.source {
             let millis = u32::try_from(wait.as_millis()).unwrap_or(u32::MAX);
-            if let Err(error) = sockopt::set_tcp_user_timeout(listener, millis) {
+            let set = |listener: &TcpListener| sockopt::set_tcp_user_timeout(listener, millis);
+            if let Err(error) = listeners.iter().try_for_each(set) {
                 tracing::warn!(%error, "could not bound the time to read an answer: the system's time applies");
             }
         }
@@ -170,8 +245,10 @@ impl Listener {
 
     pub(super) async fn accept(&self) -> io::Result<(Socket, Peer)> {
         match &self.source {
-            Source::Tcp(listener) => {
-                let (stream, peer) = listener.accept().await?;
+            Source::Tcp(listeners, asked) => {
+                let first = asked.fetch_add(1, Ordering::Relaxed) % listeners.len();
+                let next = poll_fn(|context| accepted(listeners, first, context));
+                let (stream, peer) = next.await?;
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "the client disconnected before its first byte");
                 }
@@ -183,6 +260,19 @@ impl Listener {
             }
         }
     }
+}
+
+/// The next connection of any of these listeners, beginning with the one in place `first`: another
+/// one each time, so that many connections to one address do not keep those to another waiting.
+fn accepted(
+    listeners: &[TcpListener],
+    first: usize,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+    let (before, from) = listeners.split_at(first);
+    let mut polled = from.iter().chain(before).map(|listener| listener.poll_accept(context));
+    // All of them are polled if none is ready, so that each wakes this task.
+    polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
 }
 
 /// The file of a Unix socket. It is removed with the listener, unless another server has
@@ -236,4 +326,35 @@ impl Drop for SocketFile {
 /// Device and inode of a file.
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name is listened at with all of its addresses, but those that this machine does not have.
+    /// What is not a name with a port has none.
+    #[tokio::test]
+    async fn a_name_has_several_addresses() {
+        let addresses =
+            ["127.0.0.1:0", "127.0.0.2:0", "192.0.2.1:0"].map(|text| text.parse().unwrap());
+        let listener = Listener::named("figdex.test:0", &addresses).await.unwrap();
+        let place = listener.place().unwrap();
+        let places: Vec<_> = place.split(" and ").collect();
+        assert_eq!(places.len(), 2, "{place}");
+        for place in places.iter().chain(&places) {
+            let client = TcpStream::connect(place.strip_prefix("http://").unwrap()).await.unwrap();
+            let (_, Peer::Address(peer)) = listener.accept().await.unwrap() else { panic!() };
+            assert_eq!(peer, client.local_addr().unwrap().ip());
+        }
+        assert!(Listener::named("figdex.test:0", &addresses[2..]).await.is_err());
+
+        let local = Listen::named("localhost:8080").unwrap().unwrap();
+        assert!(local.is_loopback() && !local.is_any_port());
+        assert_eq!(local.to_string(), "localhost:8080");
+        assert!(Listen::named("no-such-name.invalid:8080").unwrap().is_err());
+        for text in ["8080", "here", ":8080", "a b:8080", "127.0.0.1.1:8080", "x:99999", "a:b"] {
+            assert!(Listen::named(text).is_none(), "{text}");
+        }
+    }
 }

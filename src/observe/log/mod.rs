@@ -1,5 +1,5 @@
 //! The log: lines on standard error, for people or as JSON, down to the level of `RUST_LOG`
-//! (`info` when it is not set).
+//! (when it is not set, `info` of Figdex and `warn` of libraries).
 //!
 //! Writing each line at once would be a system call in each request, and would block requests
 //! when the log is read slowly. Lines are therefore gathered and written by a thread (`lines`).
@@ -15,9 +15,12 @@ use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
 use self::access::{Access, HUMAN, JSON};
 use self::lines::Lines;
 
-/// The target of the requests' lines: `RUST_LOG=info,figdex::access=off`
+/// The target of the requests' lines: `RUST_LOG=warn,figdex=info,figdex::access=off`
 /// silences it as `--access-log=false` does.
 pub(crate) const ACCESS: &str = "figdex::access";
+
+/// The levels when `RUST_LOG` is not set. All crates of Figdex begin with its name.
+const LEVELS: &str = "warn,figdex=info";
 
 /// The format of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,7 @@ impl Log {
     pub fn begin(format: LogFormat) -> anyhow::Result<Self> {
         let has_colours = format == LogFormat::Human && std::io::stderr().is_terminal();
         let lines = Lines::begin(std::io::stderr(), has_colours)?;
-        let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+        let levels = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LEVELS));
         // The writer adds colours, and escapes all other characters that control a terminal.
         let log = tracing_subscriber::fmt().with_env_filter(levels).with_ansi(false);
         let log = log.with_writer(lines.clone());

@@ -2,4 +2,5 @@
 
 mod citations;
 mod packaging;
+mod promises;
 mod quick_start;

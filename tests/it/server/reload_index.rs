@@ -307,9 +307,11 @@ fn whole_generations_are_served_and_broken_ones_refused() {
     assert_eq!(generation(&program), 2);
 
     // After its folder is emptied the server still serves; an index built there again is a new one.
-    fs::remove_file(index.join("CURRENT")).unwrap();
+    fs::rename(index.join("CURRENT"), index.join("away")).unwrap();
     program.wait_for("no published generation is found", 1);
     assert_eq!(generation(&program), 2);
+    fs::rename(index.join("away"), index.join("CURRENT")).unwrap();
+    program.wait_for("the published generation is found again, and already served", 1);
     fs::remove_dir_all(&index).unwrap();
     publish(&index, 1);
     program.wait_for("loaded a new generation", 4);
