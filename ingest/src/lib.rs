@@ -32,6 +32,7 @@ pub mod sample;
 mod source;
 pub mod table;
 pub mod terminal;
+mod waiting;
 
 pub use crate::build::{Build, MEMORY_BYTES, MEMORY_BYTES_MIN, MaxRejects, Progress};
 pub use crate::error::{Error, Result};

@@ -19,11 +19,14 @@ fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).unwrap()
 }
 
-/// The previews of the dump `name`.
+/// The previews of dumps. The exit code says whether a build can read all of them.
 fn inspect(folder: &Path, arguments: &[&str]) -> Value {
     let printed = run(folder, &[&["inspect", "--json"], arguments].concat());
-    assert!(printed.status.success(), "{}", text(&printed.stderr));
-    serde_json::from_slice(&printed.stdout).unwrap()
+    let previews: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    let is_read = |one: &Value| one["problem"].is_null() || !one["enrichesAs"].is_null();
+    let code = i32::from(!previews.as_array().unwrap().iter().all(is_read));
+    assert_eq!(printed.status.code(), Some(code), "{previews:#}{}", text(&printed.stderr));
+    previews
 }
 
 /// Builds the dump as its proposal says, and returns the instruments as CSV.
@@ -92,6 +95,56 @@ fn a_dry_run_says_how_rows_fare() {
     assert_eq!((&few[0]["read"], &few[0]["isWhole"]), (&1.into(), &false.into()));
     let printed = run(folder.path(), &["inspect", "dump.csv"]);
     assert!(text(&printed.stdout).lines().all(|line| line.chars().count() <= 80));
+}
+
+/// The exit code: 0 when a build can read every dump, 1 when not, even where a columns file is
+/// proposed, and 2 for a usage error.
+#[test]
+fn the_exit_code_says_whether_a_build_can_read_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, dump, arguments, code) in [
+        ("dump.csv", "figi,ticker\nBBG000BLNNH6,IBM\n", &[][..], 0),
+        ("rejected.csv", "figi\nBBG000BLNNH5\n", &[], 0),
+        ("unknown.csv", "Security;FIGI Code\nIBM;BBG000BLNNH6\n", &[], 1),
+        ("letter.txt", "a letter to a friend", &[], 1),
+        ("empty.csv", "", &[], 1),
+        ("blank.jsonl", "\n\n", &[], 1),
+        ("broken.csv", "figi\nBBG000BLNNH6\n\"", &[], 1),
+        ("usage.csv", "figi\n", &["--rows", "0"], 2),
+    ] {
+        fs::write(folder.path().join(name), dump).unwrap();
+        let printed = run(folder.path(), &[&["inspect", name], arguments].concat());
+        assert_eq!(printed.status.code(), Some(code), "{name}: {}", text(&printed.stderr));
+        let shown = text(&printed.stdout).replace("\n  ", " ");
+        let is_blank = dump.trim().is_empty();
+        assert_eq!(shown.contains("the dump is empty: expected a header row"), is_blank, "{shown}");
+    }
+    let printed = run(folder.path(), &["inspect", "no-such-file"]);
+    assert_eq!(printed.status.code(), Some(1));
+}
+
+/// A pipe that nobody writes to is named on standard error; then it is read like a file, once.
+#[test]
+fn a_pipe_is_waited_for_and_read_once() {
+    use std::io::{BufRead as _, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut reading = Command::new(env!("CARGO_BIN_EXE_figdex-ingest"))
+        .args(["inspect", "pipe", "--json"])
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(reading.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "waiting for data from pipe: no program writes to it\n");
+    fs::write(&pipe, "Security;FIGI Code\nIBM;BBG000BLNNH6\n").unwrap();
+    let printed = reading.wait_with_output().unwrap();
+    let previews: Value = serde_json::from_slice(&printed.stdout).unwrap();
+    assert_eq!(previews[0]["input"], "pipe");
+    assert!(previews[0]["proposal"].as_str().unwrap().contains("figi = \"FIGI Code\""));
 }
 
 /// Standard input, a folder, and a file that is not a dump among others.

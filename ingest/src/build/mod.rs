@@ -9,6 +9,7 @@ mod expect;
 mod guard;
 mod max_rejects;
 mod merge;
+mod mistaken;
 mod progress;
 mod rejects;
 mod space;
@@ -29,6 +30,7 @@ use self::expect::KnownAnswers;
 use self::guard::{Guard, losses, shorter};
 pub use self::max_rejects::MaxRejects;
 use self::merge::{Merge, Merged, Sorted};
+use self::mistaken::Mistaken;
 use self::progress::Clock;
 pub use self::progress::Progress;
 use self::rejects::{Entry, Rejects};
@@ -352,6 +354,7 @@ impl Build {
             bytes_before: 0,
             bytes_total: self.inputs.iter().chain(&self.enrich).map(Input::bytes).sum(),
         };
+        let mut mistaken = Mistaken::default();
         for (place, input) in self.inputs.iter().enumerate() {
             let name = input.name();
             let mut source = DumpReader::open(input, self.format.as_ref())?;
@@ -359,6 +362,7 @@ impl Build {
                 let origin = Origin::new(place, row.line);
                 Ok(normalize(row, dropped).map(|instrument| merge.add(origin, instrument)))
             })?;
+            mistaken.add(&name, &source);
             reading.report.inputs.push(InputReport {
                 name,
                 counts,
@@ -374,11 +378,13 @@ impl Build {
             enrichment.begin(name.clone());
             let Counts { read, rejected, skipped, .. } =
                 reading.read(&name, &mut source, |row, dropped| enrichment.add(row, dropped))?;
+            mistaken.add(&name, &source);
             let input = enrichment.report();
             input.counts = EnrichCounts { read, rejected, skipped, ..EnrichCounts::default() };
             input.unknown_columns = source.unknown_columns().to_vec();
             input.format = source.format().to_owned();
         }
+        reading.report.warnings.extend(mistaken.warnings());
         reading.report.enrich = enrichment.reports().to_vec();
         let Reading { rejects, written, sources, .. } = reading;
         Ok(ReadInputs { sorted: merge.finish()?, enrichment, rejects, written, sources })

@@ -1,7 +1,6 @@
 //! The operator's lists of allowed values (`--values DIR`): one JSON file per property, in the
 //! form that the values endpoint returns.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,10 @@ use figdex_index::Property;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
+use crate::waiting;
+
+/// The largest list. The values of a property take some kilobytes.
+const BYTES_MAX: u64 = 4 << 20;
 
 #[derive(Deserialize)]
 struct ValueList {
@@ -30,7 +33,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<(Property, String)>> {
     let mut lists = 0;
     for property in Property::ALL {
         let path = list(folder, property);
-        let text = match fs::read_to_string(&path) {
+        let text = match waiting::read_text(&path, BYTES_MAX) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(Error::open(&path.display(), error)),

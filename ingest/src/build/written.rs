@@ -115,7 +115,7 @@ mod tests {
             text.contains("32 times the 1.0 kB") && text.contains("rows are rejected"),
             "{text}"
         );
-        written.set_read(1_002);
+        written.set_read(1_004);
         written.row(0).unwrap();
     }
 }

@@ -1,11 +1,14 @@
 //! A columns file, read and validated.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::format::description::Description;
+use crate::waiting;
+
+/// The largest columns file. Those that ship have a kilobyte.
+const BYTES_MAX: u64 = 1 << 20;
 
 /// A named description of a format. The name is that of a shipped format or of the file.
 #[derive(Clone)]
@@ -17,7 +20,8 @@ pub(crate) struct ColumnsFile {
 impl ColumnsFile {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let name = path.display();
-        let text = fs::read_to_string(path).map_err(|error| Error::open(&name, error))?;
+        let text =
+            waiting::read_text(path, BYTES_MAX).map_err(|error| Error::open(&name, error))?;
         Self::parse(&name.to_string(), &text)
     }
 

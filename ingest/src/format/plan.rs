@@ -1,7 +1,7 @@
 //! A description applied to one dump: which slots of a record feed which canonical column, and
 //! which records are left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::description::{Conditions, Test, ValueFrom};
@@ -118,6 +118,38 @@ impl Plan {
         let numbers =
             self.slot_names.iter().filter_map(|name| name.split('.').next()?.parse().ok());
         numbers.max().unwrap_or(0)
+    }
+
+    /// Takes the headings of a dump for names of the description that differ in letter case only,
+    /// unless the dump has such a name itself. Returns the headings, as the description spells them.
+    ///
+    /// # Errors
+    /// The message, when two headings have the same name.
+    pub(crate) fn take_headings(&mut self, headings: &[String]) -> Result<Vec<String>, String> {
+        let exact: HashSet<&str> = headings.iter().map(String::as_str).collect();
+        let mut by_case: HashMap<String, &str> = HashMap::new();
+        // Of two names that differ in letter case only, such as ticker and TICKER, the first counts.
+        for name in &self.slot_names {
+            by_case.entry(name.to_lowercase()).or_insert(name);
+            let column = name.split('.').next().unwrap_or(name);
+            by_case.entry(column.to_lowercase()).or_insert(column);
+        }
+        let spelled = headings.iter().map(|heading| {
+            let name = by_case.get(&heading.to_lowercase()).copied();
+            match name.filter(|name| !exact.contains(name)) {
+                Some(name) if self.names.get(heading).is_none() => name.to_owned(),
+                _ => heading.clone(),
+            }
+        });
+        let spelled: Vec<String> = spelled.collect();
+        let mut taken = HashSet::new();
+        for (heading, name) in headings.iter().zip(&spelled) {
+            if self.names.get(name).is_some() && !taken.insert(name) {
+                return Err(format!("the header names {name} twice"));
+            }
+            self.names.add_spelling(name, heading);
+        }
+        Ok(spelled)
     }
 
     /// Splits cells with several values at [`LIST_SEPARATOR`], as delimited text has no arrays.

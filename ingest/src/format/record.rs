@@ -102,6 +102,15 @@ impl Names {
         names
     }
 
+    /// Adds another spelling of a name, if there is such a name.
+    pub(crate) fn add_spelling(&mut self, name: &str, spelling: &str) {
+        if !self.members.contains_key(spelling)
+            && let Some(names) = self.members.get(name).cloned()
+        {
+            self.members.insert(spelling.into(), names);
+        }
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         self.members.get(name)
     }

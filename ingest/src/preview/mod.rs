@@ -15,7 +15,6 @@ use serde::Serialize;
 use self::records::Records;
 use crate::error::{Error, Result};
 use crate::format::{Format, builtin};
-use crate::row::nearest::nearest;
 use crate::row::normalize::{Dropped, normalize, set_cell};
 use crate::row::{Column, Row};
 use crate::source::next::Next;
@@ -27,8 +26,8 @@ const SAMPLES_MAX: usize = 3;
 /// The most characters of a value that are shown.
 const VALUE_CHARS_MAX: usize = 60;
 
-/// The most bytes of standard input: it is kept in memory, since it may have to be read twice.
-const STDIN_BYTES_MAX: u64 = 256 << 20;
+/// The most bytes of a pipe: it is kept in memory, since it may have to be read twice.
+const PIPE_BYTES_MAX: u64 = 256 << 20;
 
 /// A preview of each dump.
 #[derive(Serialize)]
@@ -125,32 +124,38 @@ impl Previews {
     /// recognised.
     ///
     /// # Errors
-    /// When standard input cannot be read. A dump that cannot be read has a problem instead.
+    /// When a pipe cannot be read. A dump that cannot be read has a problem instead.
     pub fn of(inputs: &[Input], format: Option<&Format>, rows_max: u64) -> Result<Self> {
         let previews = inputs.iter().map(|input| {
-            let input = if *input == Input::Stdin { kept()? } else { input.clone() };
-            Ok(Preview::of(&input, format, rows_max))
+            let name = input.name();
+            // A pipe can be read only once.
+            let kept = if input.bytes().is_none() { kept(input)? } else { input.clone() };
+            Ok(Preview { input: name, ..Preview::of(&kept, format, rows_max) })
         });
         previews.collect::<Result<_>>().map(Self)
     }
 
-    /// The number of dumps that a build cannot read and that have no proposal.
+    /// The number of dumps that a build cannot read as they are, not even with `--enrich`.
     pub fn unreadable(&self) -> usize {
         let previews = self.0.iter();
-        let helpless = |one: &&Preview| one.proposal.is_none() && one.enriches_as.is_none();
-        previews.filter(|one| one.problem.is_some()).filter(helpless).count()
+        previews.filter(|one| one.problem.is_some() && one.enriches_as.is_none()).count()
     }
 }
 
-/// Standard input, in memory.
-fn kept() -> Result<Input> {
+/// Standard input, or a pipe, in memory.
+fn kept(input: &Input) -> Result<Input> {
+    // Opening a file that is not there reports it.
+    if matches!(input, Input::File(path) if !path.exists()) {
+        return Ok(input.clone());
+    }
+    let name = input.name();
     let mut bytes = Vec::new();
-    let read = std::io::stdin().take(STDIN_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Error::open(&"-", error))?;
-    if bytes.len() as u64 > STDIN_BYTES_MAX {
-        let most = STDIN_BYTES_MAX >> 20;
+    let read = input.open()?.take(PIPE_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::open(&name, error))?;
+    if bytes.len() as u64 > PIPE_BYTES_MAX {
+        let most = PIPE_BYTES_MAX >> 20;
         let what = format!("longer than {most} MiB: save it as a file and name the file");
-        return Err(Error::input(&"-", None, what));
+        return Err(Error::input(&name, None, what));
     }
     Ok(Input::Memory("-", bytes.into()))
 }
@@ -193,7 +198,7 @@ impl Preview {
                 Ok(Next::Skipped) => {
                     self.read += 1;
                     self.skipped += 1;
-                    add(&mut skips, (None, LEFT_OUT), row.line, start_of(&row));
+                    add(&mut skips, (None, LEFT_OUT), row.line, || start_of(&row));
                     continue;
                 }
                 Ok(Next::End) => {
@@ -216,18 +221,20 @@ impl Preview {
                 Err(reason) => {
                     if let Some(skipped) = source.skips(&reason) {
                         self.skipped += 1;
-                        add(&mut skips, (None, skipped), row.line, start_of(&row));
+                        add(&mut skips, (None, skipped), row.line, || start_of(&row));
                         dropped.clear();
                         continue;
                     }
                     self.rejected += 1;
-                    let value = row.cells().find(|cell| cell.column == Column::Figi);
-                    let value = value.map_or_else(|| start_of(&row), |cell| cut(cell.value));
+                    let value = || {
+                        let figi = row.cells().find(|cell| cell.column == Column::Figi);
+                        figi.map_or_else(|| start_of(&row), |cell| cut(cell.value))
+                    };
                     add(&mut rejects, (None, reason.kind()), row.line, value);
                 }
             }
             for Dropped { column, reason, .. } in dropped.drain(..) {
-                add(&mut drops, (Some(column), reason), row.line, invalid_value(&row, column));
+                add(&mut drops, (Some(column), reason), row.line, || invalid_value(&row, column));
             }
         }
         if self.read == rows_max {
@@ -243,13 +250,10 @@ impl Preview {
         self.taken = taken.collect();
         self.format = Some(source.format().to_owned());
         self.absent = source.absent_columns().to_vec();
+        let mistaken: BTreeMap<&str, Column> = source.mistaken_columns().into_iter().collect();
         let ignored = source.unknown_columns().iter().map(|name| Ignored {
             name: name.clone(),
-            did_you_mean: nearest(name)
-                // The shipped description of a maker's format leaves columns out on purpose.
-                .filter(|_| !builtin::recognisable().iter().any(|f| *f.name == *source.format()))
-                .filter(|column| source.feeding(*column).is_empty())
-                .map(Column::name),
+            did_you_mean: mistaken.get(name.as_str()).map(|column| column.name()),
         });
         self.ignored = ignored.collect();
         self.skips = reasons(skips);
@@ -269,11 +273,16 @@ fn what(error: Error) -> String {
 
 type Tallies = BTreeMap<(Option<Column>, &'static str), (u64, Vec<Sample>)>;
 
-fn add(tallies: &mut Tallies, key: (Option<Column>, &'static str), line: u64, value: String) {
+fn add(
+    tallies: &mut Tallies,
+    key: (Option<Column>, &'static str),
+    line: u64,
+    value: impl FnOnce() -> String,
+) {
     let (count, samples) = tallies.entry(key).or_default();
     *count += 1;
     if samples.len() < SAMPLES_MAX {
-        samples.push(Sample { line, value });
+        samples.push(Sample { line, value: value() });
     }
 }
 

@@ -14,6 +14,9 @@ use crate::table::{Batch, Cell, Container, Table};
 /// The most records by which a layout is proposed.
 const RECORDS_MAX: usize = 10_000;
 
+/// The most bytes of records by which a layout is proposed: their values are kept in memory.
+const RECORDS_BYTES_MAX: usize = 64 << 20;
+
 /// The most columns of a dump that a proposal considers, as a hostile dump may have millions.
 const COLUMNS_MAX: usize = 1_000;
 
@@ -66,8 +69,8 @@ fn delimited(mut table: Table) -> Option<Records> {
             values[place].push(std::mem::replace(name, (place + 1).to_string()));
         }
     }
-    let (mut batch, mut read) = (Batch::default(), 0);
-    while read < RECORDS_MAX && table.read(&mut batch).ok()? {
+    let (mut batch, mut read, mut bytes) = (Batch::default(), 0, 0);
+    while read < RECORDS_MAX && bytes < RECORDS_BYTES_MAX && table.read(&mut batch).ok()? {
         for place in 0..batch.rows() {
             let row = batch.row(place);
             for (column, values) in values.iter_mut().enumerate().take(row.cells()) {
@@ -78,6 +81,7 @@ fn delimited(mut table: Table) -> Option<Records> {
             }
         }
         read += batch.rows();
+        bytes += batch.bytes();
     }
     Some(Records { syntax, columns: names.into_iter().zip(values).collect() })
 }
@@ -96,8 +100,14 @@ fn objects(input: &Input, syntax: String) -> Option<Records> {
     let mut row = Row::default();
     let mut records = Records { syntax, columns: Vec::new() };
     let mut places = BTreeMap::new();
+    let mut bytes = 0;
     for read in 0..RECORDS_MAX {
-        match source.next(&mut row).ok()? {
+        if bytes > RECORDS_BYTES_MAX {
+            break;
+        }
+        let next = source.next(&mut row).ok()?;
+        bytes += row.raw.len();
+        match next {
             Next::End => break,
             // A record that is not an object: these are not the records.
             Next::Row | Next::Rejected(_) => {

@@ -5,6 +5,7 @@ use std::io::{BufRead, Read as _};
 
 use super::next::{DumpError, Next};
 use super::text::{Text, first_line, trim_line_ends};
+use super::unknown::UnknownColumns;
 use super::{RECORD_BYTES_MAX, cell_object};
 use crate::format::description::{Description, Encoding};
 use crate::format::plan::Plan;
@@ -21,7 +22,7 @@ pub(super) struct Delimited<R> {
     columns: Vec<Option<Names>>,
     /// Whether there is a header row. Without one a record may have more cells than are used.
     has_header: bool,
-    unknown: Vec<String>,
+    unknown: UnknownColumns,
     record: Record,
 }
 
@@ -30,19 +31,20 @@ impl<R: BufRead> Delimited<R> {
     pub(super) fn open(input: R, delimiter: u8, plan: &mut Plan) -> Result<Self, DumpError> {
         plan.split_lists();
         let has_header = plan.description().dialect.header;
-        let (names, text) = self::header(input, delimiter, plan)?;
-        let (mut present, mut unknown) = (Vec::new(), Vec::new());
+        let (names, line, text) = self::header(input, delimiter, plan)?;
+        let spelled = plan.take_headings(&names).map_err(|what| DumpError::new(line, what))?;
+        let (mut present, mut unknown) = (Vec::new(), UnknownColumns::default());
         let mut columns = Vec::with_capacity(names.len());
         for name in &names {
             let found = plan.names().get(name);
             match found {
                 Some(names) => names.slots(&mut present),
-                None if !name.is_empty() && has_header => unknown.push(name.clone()),
+                None if !name.is_empty() && has_header => unknown.add(name),
                 None => {}
             }
             columns.push(found.cloned());
         }
-        plan.keep(names, &present);
+        plan.keep(spelled, &present);
         let description = plan.description();
         let (encoding, trailing_delimiter) =
             (description.encoding, description.dialect.trailing_delimiter);
@@ -60,7 +62,7 @@ impl<R: BufRead> Delimited<R> {
     }
 
     pub(super) fn unknown_columns(&self) -> &[String] {
-        &self.unknown
+        self.unknown.names()
     }
 
     pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
@@ -101,18 +103,19 @@ impl<R: BufRead> Delimited<R> {
     }
 }
 
-/// Reads the header row. Returns the names of the columns and the text after it. Without a
-/// header row the names are numbers, up to the highest that the format uses.
+/// Reads the header row. Returns the names of the columns, its line, and the text after it. Without
+/// a header row the names are numbers, up to the highest that the format uses.
 pub(super) fn header<R: BufRead>(
     input: R,
     delimiter: u8,
     plan: &Plan,
-) -> Result<(Vec<String>, Text<R>), DumpError> {
+) -> Result<(Vec<String>, u64, Text<R>), DumpError> {
     let mut text = opened(input, delimiter, plan)?;
     let Description { encoding, dialect, .. } = plan.description();
     let first = text.lines() + 1;
     if !dialect.header {
-        return Ok(((1..=plan.last_number()).map(|number| number.to_string()).collect(), text));
+        let names = (1..=plan.last_number()).map(|number| number.to_string());
+        return Ok((names.collect(), first, text));
     }
     let mut row = Row::default();
     let cells = loop {
@@ -129,12 +132,7 @@ pub(super) fn header<R: BufRead>(
         names.collect::<Option<Vec<String>>>()
     });
     let names = names.ok_or_else(|| DumpError::new(row.line, "the header is not UTF-8"))?;
-    for (at, name) in names.iter().enumerate() {
-        if plan.names().get(name).is_some() && names[..at].contains(name) {
-            return Err(DumpError::new(row.line, format!("the header names {name} twice")));
-        }
-    }
-    Ok((names, text))
+    Ok((names, row.line, text))
 }
 
 fn is_control_line(plan: &Plan, row: &Row, delimiter: u8) -> bool {

@@ -1,12 +1,12 @@
 //! The inputs of a build: files, the files of a folder, standard input, or bytes in memory.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::waiting;
 
 /// The place of a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,10 +94,9 @@ impl Input {
     pub(crate) fn open(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match self {
             Self::File(path) => {
-                let file = File::open(path).map_err(|error| Error::open(&self.name(), error))?;
-                Box::new(file)
+                waiting::open(path).map_err(|error| Error::open(&self.name(), error))?
             }
-            Self::Stdin => Box::new(io::stdin()),
+            Self::Stdin => waiting::standard_input(),
             Self::Memory(_, bytes) => Box::new(io::Cursor::new(bytes.clone())),
         })
     }

@@ -8,29 +8,27 @@ use serde::de::{
     Deserialize as _, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
+use super::unknown::UnknownColumns;
 use crate::format::plan::Plan;
 use crate::format::record::{Names, Record, Slot};
 use crate::row::CellKind;
 use crate::row::reject::Reject;
-
-/// The most unknown keys that are remembered. A dump may have any number of them.
-const UNKNOWN_KEYS_MAX: usize = 100;
 
 const NESTED: CellKind = CellKind::Invalid("a nested value");
 
 /// Reads JSON objects into a record, and remembers the keys that the format does not know.
 pub(super) struct Objects {
     pub(super) record: Record,
-    unknown: Vec<String>,
+    unknown: UnknownColumns,
 }
 
 impl Objects {
     pub(super) fn new(plan: &Plan) -> Self {
-        Self { record: plan.record(), unknown: Vec::new() }
+        Self { record: plan.record(), unknown: UnknownColumns::default() }
     }
 
     pub(super) fn unknown(&self) -> &[String] {
-        &self.unknown
+        self.unknown.names()
     }
 
     /// Reads the values of an object into the record.
@@ -58,7 +56,7 @@ pub(super) fn object(
     text: &str,
     names: &Names,
     record: &mut Record,
-    unknown: Option<&mut Vec<String>>,
+    unknown: Option<&mut UnknownColumns>,
 ) -> serde_json::Result<()> {
     let mut json = serde_json::Deserializer::from_str(text);
     json.deserialize_map(Members { names, record, unknown })?;
@@ -74,7 +72,7 @@ fn what(error: &serde_json::Error) -> String {
 struct Members<'a> {
     names: &'a Names,
     record: &'a mut Record,
-    unknown: Option<&'a mut Vec<String>>,
+    unknown: Option<&'a mut UnknownColumns>,
 }
 
 impl<'de> Visitor<'de> for Members<'_> {
@@ -103,7 +101,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 /// Looks up a key, or remembers it as unknown.
 struct Key<'n, 'u> {
     names: &'n Names,
-    unknown: Option<&'u mut Vec<String>>,
+    unknown: Option<&'u mut UnknownColumns>,
 }
 
 impl<'de, 'n> DeserializeSeed<'de> for Key<'n, '_> {
@@ -114,10 +112,8 @@ impl<'de, 'n> DeserializeSeed<'de> for Key<'n, '_> {
         let found = self.names.get(&key);
         if found.is_none()
             && let Some(unknown) = self.unknown
-            && unknown.len() < UNKNOWN_KEYS_MAX
-            && unknown.iter().all(|name| *name != key)
         {
-            unknown.push(key.into_owned());
+            unknown.add(&key);
         }
         Ok(found)
     }

@@ -18,6 +18,7 @@ pub(crate) mod next;
 pub(crate) mod parquet;
 pub(crate) mod recognise;
 pub(crate) mod text;
+mod unknown;
 pub(crate) mod unpack;
 
 use std::io::{self, BufReader, Read};
@@ -147,11 +148,12 @@ impl DumpReader {
         // few bytes at a time.
         let mut content = Vec::with_capacity(SNIFF_BYTES);
         unpacked.by_ref().take(SNIFF_BYTES as u64).read_to_end(&mut content).map_err(failed)?;
+        let is_whole = content.len() < SNIFF_BYTES;
         if content.starts_with(b"\xef\xbb\xbf") {
             content.drain(..3);
         }
         let ending = input.ending();
-        let head = Head { content: &content, ending: ending.as_deref() };
+        let head = Head { content: &content, is_whole, ending: ending.as_deref() };
         if head.is_parquet() || format.is_some_and(is_parquet) {
             return Self::open_parquet(input, format, meter, unpacked);
         }
@@ -191,7 +193,7 @@ impl DumpReader {
         let name = input.name();
         let invalid = |what: String| Error::input(&name, None, what);
         let file = parquet::open(input, content).map_err(invalid)?;
-        let found = recognise::of_names(&parquet::names(file.as_ref()), format);
+        let found = recognise::of_names(&parquet::names(&file), format);
         let ColumnsFile { name: format, description } = found.map_err(invalid)?;
         let mut plan = Plan::new(description);
         let reader = parquet::Parquet::new(file, &mut plan).map_err(invalid)?;
@@ -273,6 +275,17 @@ impl DumpReader {
             #[cfg(feature = "parquet")]
             RecordReader::Parquet(reader) => reader.unknown_columns(),
         }
+    }
+
+    /// The columns that the format does not know and that may mean a column which no other feeds. The
+    /// shipped format of a vendor leaves columns out on purpose.
+    pub(crate) fn mistaken_columns(&self) -> Vec<(&str, Column)> {
+        if is_of_vendor(&self.format) {
+            return Vec::new();
+        }
+        let names = self.unknown_columns().iter();
+        let near = names.filter_map(|name| Some((name.as_str(), nearest(name)?)));
+        near.filter(|(_, column)| self.feeding(*column).is_empty()).collect()
     }
 
     /// The columns that the format names and the dump does not have. Empty for JSON, whose columns

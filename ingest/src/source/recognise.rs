@@ -21,9 +21,15 @@ use crate::row::Row;
 /// The delimiters that are recognised if the format does not give one.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b'|', b';'];
 
+/// The message about a dump without a byte that says something.
+const EMPTY: &str = "the dump is empty: expected a header row or a record; was it copied or \
+                     downloaded whole?";
+
 /// The beginning of a dump, unpacked, without a byte order mark.
 pub(super) struct Head<'a> {
     pub(super) content: &'a [u8],
+    /// Whether it is the whole dump.
+    pub(super) is_whole: bool,
     /// The ending of the file's name, without one for compression.
     pub(super) ending: Option<&'a str>,
 }
@@ -95,11 +101,11 @@ impl Head<'_> {
         if let Some(advice) = foreign::advice(self.content) {
             return Err(advice.into());
         }
+        if self.is_whole && self.content.trim_ascii().is_empty() {
+            return Err(EMPTY.into());
+        }
         if let Some(file) = given.and_then(Format::one) {
             return Ok(file.clone());
-        }
-        if self.content.trim_ascii().is_empty() && self.ending.is_none() {
-            return Err("the dump is empty".into());
         }
         if self.content.starts_with(b"\xff\xfe") || self.content.starts_with(b"\xfe\xff") {
             return Err("the dump is UTF-16, which is not supported: convert it to UTF-8".into());
@@ -113,7 +119,8 @@ impl Head<'_> {
         let names = self.names(&canonical().description);
         // A canonical dump has at least one of these.
         let keys = ["figi", "ID_ISIN", "ID_CUSIP", "ticker"];
-        if is_named || names.iter().any(|name| keys.contains(&name.as_str())) {
+        let is_key = |name: &String| keys.iter().any(|key| name.eq_ignore_ascii_case(key));
+        if is_named || names.iter().any(is_key) {
             return Ok(canonical().clone());
         }
         Err(format!(
@@ -139,7 +146,7 @@ impl Head<'_> {
         match self.container(description) {
             Container::Delimited => {
                 let names = delimited::header(input, self.delimiter(description), &plan());
-                names.map_or_else(|_| Vec::new(), |(names, _)| names)
+                names.map_or_else(|_| Vec::new(), |(names, ..)| names)
             }
             Container::JsonLines => {
                 let line = self.content.trim_ascii_start().split(|&byte| byte == b'\n').next();

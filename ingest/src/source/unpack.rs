@@ -24,6 +24,11 @@ const PACKED_BUFFER_BYTES: usize = 64 << 10;
 /// `zstd` command has the same limit.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
+/// Whether a file of `packed` bytes may unpack to `unpacked` ones.
+pub(crate) fn is_plausible(packed: u64, unpacked: u64) -> bool {
+    unpacked <= UNPACKED_BYTES_FREE + packed.saturating_mul(UNPACKED_RATIO_MAX)
+}
+
 /// A reader of the unpacked content of `file`. `meter` counts the packed bytes.
 pub(crate) fn unpack(
     file: Box<dyn Read + Send>,
@@ -95,9 +100,7 @@ impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.unpacked.read(buffer).map_err(|error| self.packing.damaged(error))?;
         self.bytes += read as u64;
-        if self.bytes > UNPACKED_BYTES_FREE
-            && self.bytes - UNPACKED_BYTES_FREE > self.meter.bytes() * UNPACKED_RATIO_MAX
-        {
+        if !is_plausible(self.meter.bytes(), self.bytes) {
             return Err(io::Error::other(format!(
                 "the file unpacks to more than {UNPACKED_RATIO_MAX} times its size, which is \
                  implausible for a dump; if it is right, unpack it first"

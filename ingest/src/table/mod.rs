@@ -159,7 +159,7 @@ impl Table {
         let name = input.name();
         let invalid = |what: String| Error::input(&name, None, what);
         let file = parquet::open(input, content).map_err(invalid)?;
-        let columns = parquet::names(file.as_ref());
+        let columns = parquet::names(&file);
         let records = Records::new(file, None).map_err(invalid)?;
         let members = Members::new(&columns);
         Ok(Self {

@@ -198,3 +198,50 @@ fn what_was_meant() {
     assert_eq!(code, Some(1), "{error}");
     assert!(error.contains("no such column (did you mean \"FIGI Code\"?); the columns"), "{error}");
 }
+
+/// Headings are compared without letter case. A name that the dump has exactly comes first, and two
+/// headings for one column are refused.
+#[test]
+fn headings_in_another_letter_case() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    let build = |dump: &str, flags: &[&str]| {
+        fs::write(folder.join("dump.csv"), dump).unwrap();
+        ingest(folder, &[&["build", "dump.csv", "--index", "index", "--quiet"], flags].concat())
+    };
+    let exported = || ingest(folder, &["export", "index"]).1;
+    let (code, _, error) = build("FIGI,Ticker,ISIN\nBBG000BLNNH6,IBM,US4592001014\n", &[]);
+    assert_eq!(code, 0, "{error}");
+    assert!(exported().contains("BBG000BLNNH6,,,IBM,"), "{}", exported());
+    let (code, _, error) = build("Figi,TICKER,ticker\nBBG000BLNNH6,BRK.B,BRK.B\n", &["--strict"]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    let (code, _, error) = build("Figi,FIGI\nBBG000BLNNH6,BBG000B9XRY4\n", &[]);
+    assert!(
+        code == 1 && error.contains("dump.csv, line 1: the header names figi twice"),
+        "{error}"
+    );
+    let (code, _, error) = build("figi,FIGI\nBBG000BLNNH6,BBG000B9XRY4\n", &[]);
+    assert_eq!(code, 0, "{error}");
+    assert!(error.contains("the column FIGI is ignored") || error.is_empty(), "{error}");
+    assert!(exported().contains("BBG000BLNNH6"));
+}
+
+/// A column that is ignored and resembles a known one is a warning of a build, too; the number of
+/// warnings is bounded.
+#[test]
+fn columns_that_resemble_known_ones_are_warned_of() {
+    let desk = tempfile::tempdir().unwrap();
+    let folder = desk.path();
+    fs::write(folder.join("dump.csv"), "figi,isin,cik\nBBG000BLNNH6,US4592001014,1\n").unwrap();
+    let build = ["build", "dump.csv", "--index", "index", "--quiet"];
+    let (code, _, error) = ingest(folder, &build);
+    let expected = "figdex-ingest: warning: dump.csv: the column isin is ignored: did you mean \
+                    ID_ISIN? rename it, or describe the dump with --columns\n";
+    assert_eq!((code, error.as_str()), (0, expected));
+    let many: Vec<_> = (0..50).map(|number| format!("isin{}", "_".repeat(number))).collect();
+    let dump = format!("figi,{}\nBBG000BLNNH6{}\n", many.join(","), ",x".repeat(50));
+    fs::write(folder.join("dump.csv"), dump).unwrap();
+    let (code, _, error) = ingest(folder, &build);
+    assert_eq!((code, error.lines().count()), (0, 11), "{error}");
+    assert!(error.contains("40 more columns are ignored and resemble known ones"), "{error}");
+}

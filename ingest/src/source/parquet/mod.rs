@@ -1,10 +1,12 @@
-//! Reads Parquet files. Only the columns that the format uses are read; a row group is read page
+//! Reads Parquet files. `pages` bounds what the library takes to unpack them. Only the columns that the format uses are read; a row group is read page
 //! by page. Each record is converted to a JSON object, which is read like any other and is also
 //! how a rejected record is kept.
 //!
 //! The Parquet library runs on a separate thread. A few bytes can keep it busy for hours (it
 //! counts through a list of two billion booleans that takes no bytes), and it cannot be
 //! interrupted. So the reader waits for a limited time and then abandons the thread.
+
+mod pages;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -23,8 +25,11 @@ use parquet::record::{Field, Row as Fields};
 use parquet::schema::types::Type;
 use serde_json::{Map, Number, Value};
 
+use self::pages::Source;
 use super::json::Objects;
 use super::next::{DumpError, Next};
+use super::unknown::UnknownColumns;
+use super::unpack::is_plausible;
 use super::{Input, RECORD_BYTES_MAX};
 use crate::format::plan::Plan;
 use crate::row::Row;
@@ -61,6 +66,13 @@ const STACK_BYTES: usize = 8 << 20;
 type JsonRecord = Result<Option<String>, String>;
 type Batch = Vec<JsonRecord>;
 
+/// An open Parquet file.
+pub(crate) struct OpenFile {
+    reader: Box<dyn FileReader>,
+    source: Source,
+    bytes: u64,
+}
+
 /// The records of a file, each as a JSON object.
 pub(crate) struct Records {
     batches: Worker<Batch>,
@@ -72,17 +84,14 @@ pub(super) struct Parquet {
     records: Records,
     record: u64,
     objects: Objects,
-    unknown: Vec<String>,
+    unknown: UnknownColumns,
 }
 
 /// Opens a Parquet file. `content` is its bytes, which are first read to the end to measure them.
 ///
 /// # Errors
 /// The message, when the file is damaged, implausible or not a regular file.
-pub(crate) fn open(
-    input: &Input,
-    content: Box<dyn Read + Send>,
-) -> Result<Box<dyn FileReader>, String> {
+pub(crate) fn open(input: &Input, content: Box<dyn Read + Send>) -> Result<OpenFile, String> {
     open_within(DEADLINE, input, content)
 }
 
@@ -90,16 +99,17 @@ fn open_within(
     deadline: Duration,
     input: &Input,
     mut content: Box<dyn Read + Send>,
-) -> Result<Box<dyn FileReader>, String> {
-    let bytes = io::copy(&mut content, &mut io::sink()).map_err(|error| error.to_string())?;
+) -> Result<OpenFile, String> {
+    io::copy(&mut content, &mut io::sink()).map_err(|error| error.to_string())?;
     let input = input.clone();
-    Worker::start(deadline, move |_| opened(&input, bytes))?.take()
+    Worker::start(deadline, move |_| opened(&input))?.take()
 }
 
-fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
+fn opened(input: &Input) -> Result<OpenFile, String> {
     let failed = |error: io::Error| error.to_string();
+    let bytes = input.bytes().unwrap_or(0);
     let damaged = |error: String| format!("the Parquet file is incomplete or damaged: {error}");
-    let file: Box<dyn FileReader> = match input {
+    let (reader, source): (Box<dyn FileReader>, _) = match input {
         Input::File(path) => {
             let mut magic = [0; 4];
             let mut file = File::open(path).map_err(failed)?;
@@ -114,11 +124,15 @@ fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
                     );
                 }
             }
-            Box::new(guarded(|| SerializedFileReader::new(file)).map_err(damaged)?)
+            let source = Source::File(file.try_clone().map_err(failed)?);
+            let reader = guarded(|| SerializedFileReader::new(file)).map_err(damaged)?;
+            (Box::new(reader), source)
         }
         Input::Memory(_, bytes) => {
+            let source = Source::Memory(bytes.clone());
             let bytes = bytes::Bytes::from_owner(bytes.clone());
-            Box::new(guarded(|| SerializedFileReader::new(bytes)).map_err(damaged)?)
+            let reader = guarded(|| SerializedFileReader::new(bytes)).map_err(damaged)?;
+            (Box::new(reader), source)
         }
         Input::Stdin => {
             return Err(
@@ -127,13 +141,13 @@ fn opened(input: &Input, bytes: u64) -> Result<Box<dyn FileReader>, String> {
             );
         }
     };
-    let groups = file.metadata().row_groups().iter();
+    let groups = reader.metadata().row_groups().iter();
     let rows = groups
         .fold(0_u64, |rows, group| rows.saturating_add(group.num_rows().max(0).unsigned_abs()));
     if rows > bytes.saturating_mul(ROWS_PER_BYTE_MAX).max(ROWS_MIN) {
         return Err(format!("implausible Parquet metadata: {rows} rows in {bytes} bytes"));
     }
-    Ok(file)
+    Ok(OpenFile { reader, source, bytes })
 }
 
 const DAMAGED: &str = "the file is damaged";
@@ -187,8 +201,8 @@ impl<T: Send + 'static> Worker<T> {
 }
 
 /// The names of the columns of a file.
-pub(crate) fn names(file: &dyn FileReader) -> Vec<String> {
-    let fields = file.metadata().file_metadata().schema().get_fields();
+pub(crate) fn names(file: &OpenFile) -> Vec<String> {
+    let fields = file.reader.metadata().file_metadata().schema().get_fields();
     fields.iter().map(|field| field.name().to_owned()).collect()
 }
 
@@ -197,8 +211,16 @@ impl Records {
     ///
     /// # Errors
     /// The message, when the columns cannot be read.
-    pub(crate) fn new(file: Box<dyn FileReader>, columns: Option<Type>) -> Result<Self, String> {
-        let mut batches = Worker::start(DEADLINE, |made| send_records(file, columns, made))?;
+    pub(crate) fn new(file: OpenFile, columns: Option<Type>) -> Result<Self, String> {
+        let work = |made: &SyncSender<_>| {
+            let is_read = |name: &str| {
+                let columns = columns.as_ref().map(Type::get_fields);
+                columns.is_none_or(|columns| columns.iter().any(|column| column.name() == name))
+            };
+            pages::check(file.reader.metadata(), &file.source, file.bytes, is_read)?;
+            send_records(file, columns, made)
+        };
+        let mut batches = Worker::start(DEADLINE, work)?;
         let batch = batches.take()?.into_iter();
         Ok(Self { batches, batch, is_over: false })
     }
@@ -222,17 +244,19 @@ impl Records {
 }
 
 impl Parquet {
-    pub(super) fn new(file: Box<dyn FileReader>, plan: &mut Plan) -> Result<Self, String> {
-        let header = names(file.as_ref());
-        let schema = file.metadata().file_metadata().schema();
-        let (mut used, mut unknown, mut present) = (Vec::new(), Vec::new(), Vec::new());
+    pub(super) fn new(file: OpenFile, plan: &mut Plan) -> Result<Self, String> {
+        let header = names(&file);
+        let spelled = plan.take_headings(&header)?;
+        let schema = file.reader.metadata().file_metadata().schema();
+        let (mut used, mut present) = (Vec::new(), Vec::new());
+        let mut unknown = UnknownColumns::default();
         for field in schema.get_fields() {
             match plan.names().get(field.name()) {
                 Some(names) => {
                     names.slots(&mut present);
                     used.push(Arc::clone(field));
                 }
-                None => unknown.push(field.name().to_owned()),
+                None => unknown.add(field.name()),
             }
         }
         if used.is_empty() {
@@ -244,12 +268,12 @@ impl Parquet {
         let projection = Type::group_type_builder(schema.name()).with_fields(used).build();
         let projection = projection.map_err(|error| error.to_string())?;
         let records = Records::new(file, Some(projection))?;
-        plan.keep(header, &present);
+        plan.keep(spelled, &present);
         Ok(Self { records, record: 0, objects: Objects::new(plan), unknown })
     }
 
     pub(super) fn unknown_columns(&self) -> &[String] {
-        &self.unknown
+        self.unknown.names()
     }
 
     pub(super) fn next(&mut self, plan: &Plan, row: &mut Row) -> Result<Next, DumpError> {
@@ -269,17 +293,27 @@ impl Parquet {
 /// Sends the records in batches, and returns the last batch. The first one is empty and confirms
 /// that the columns can be read.
 fn send_records(
-    file: Box<dyn FileReader>,
+    file: OpenFile,
     columns: Option<Type>,
     made: &SyncSender<Result<Batch, String>>,
 ) -> Result<Batch, String> {
-    let mut rows = guarded(|| RowIter::from_file_into(file).project(columns))?;
+    let OpenFile { reader, bytes: file_bytes, .. } = file;
+    let mut rows = guarded(|| RowIter::from_file_into(reader).project(columns))?;
+    let mut unpacked = 0;
     let mut batch = Batch::new();
     while made.send(Ok(mem::take(&mut batch))).is_ok() {
         let mut bytes = 0;
         while bytes < BATCH_BYTES && batch.len() < BATCH_RECORDS {
             let fields = guarded(|| rows.next().transpose());
-            let record = fields.and_then(|fields| fields.as_ref().map(text).transpose());
+            let record = fields.and_then(|fields| {
+                let Some(fields) = fields else { return Ok(None) };
+                // A page says a value once, whatever the number of its rows.
+                unpacked += fields_bytes(&fields);
+                match is_plausible(file_bytes, unpacked) {
+                    true => text(&fields).map(Some),
+                    false => Err("its values take far more than the file".to_owned()),
+                }
+            });
             let Ok(Some(text)) = &record else {
                 batch.push(record);
                 return Ok(batch);
@@ -292,11 +326,35 @@ fn send_records(
 }
 
 fn text(fields: &Fields) -> Result<String, String> {
+    let too_long = || format!("longer than {RECORD_BYTES_MAX} bytes");
+    // Before the values are copied.
+    if fields_bytes(fields) > RECORD_BYTES_MAX as u64 {
+        return Err(too_long());
+    }
     let text = object(fields).to_string();
     if text.len() > RECORD_BYTES_MAX {
-        return Err(format!("longer than {RECORD_BYTES_MAX} bytes"));
+        return Err(too_long());
     }
     Ok(text)
+}
+
+/// The size of the values of a record, about.
+fn fields_bytes(fields: &Fields) -> u64 {
+    fields.get_column_iter().map(|(_, field)| field_bytes(field)).sum()
+}
+
+fn field_bytes(field: &Field) -> u64 {
+    match field {
+        Field::Str(text) => text.len() as u64,
+        Field::Bytes(bytes) => bytes.len() as u64,
+        Field::Group(fields) => fields_bytes(fields),
+        Field::ListInternal(list) => list.elements().iter().map(|one| 1 + field_bytes(one)).sum(),
+        Field::MapInternal(map) => {
+            let entries = map.entries().iter();
+            entries.map(|(key, value)| 1 + field_bytes(key) + field_bytes(value)).sum()
+        }
+        _ => 1,
+    }
 }
 
 fn object(fields: &Fields) -> Value {

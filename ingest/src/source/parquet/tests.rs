@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::format::Format;
-use crate::source::{DumpReader, RecordReader};
+use crate::source::DumpReader;
 
 const SCHEMA: &str = "message master {
     required binary FIGI (UTF8);
@@ -141,7 +141,12 @@ const LISTS_LONG: &str = "a text of as many bytes as the lists, less two for it.
 
 /// A file of one column, whose pages have statistics.
 fn column(figis: &[&str]) -> Vec<u8> {
-    let properties = WriterProperties::builder().set_write_page_header_statistics(true).build();
+    packed_column(figis, Compression::UNCOMPRESSED)
+}
+
+fn packed_column(figis: &[&str], compression: Compression) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_write_page_header_statistics(true);
+    let properties = properties.set_compression(compression).build();
     let schema = parse_message_type("message master { required binary FIGI (UTF8); }").unwrap();
     let mut bytes = Vec::new();
     let mut file =
@@ -173,22 +178,64 @@ fn a_footer_that_keeps_the_library_busy_is_abandoned() {
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
+/// A header of a page has no lists, which would keep the library busy.
 #[test]
-fn a_page_that_keeps_the_library_busy_is_abandoned() {
+fn a_page_with_an_unusual_header_is_refused() {
     let mut bytes = column(&[LISTS_LONG]);
     // Before the text are the head of the field and the length of the text, one byte each.
     let text = [&[LISTS_LONG.len() as u8], LISTS_LONG.as_bytes()].concat();
     let field = bytes.windows(text.len()).position(|bytes| bytes == text).unwrap() - 1;
     let lists = LISTS.concat();
     bytes[field..field + lists.len()].copy_from_slice(&lists);
-    let mut source =
-        DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format())).unwrap();
-    let RecordReader::Parquet(reader) = &mut source.reader else { panic!("it is a Parquet file") };
-    reader.records.batches.wait_left = Duration::from_millis(100);
-    let start = Instant::now();
-    let message = source.next(&mut Row::default()).err().unwrap().to_string();
-    assert!(message.starts_with("dump: record 1: reading was abandoned after "), "{message}");
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    let opened = DumpReader::open(&Input::Memory("dump", bytes.into()), Some(&format()));
+    let message = opened.err().unwrap().to_string();
+    assert_eq!(message, "dump: the column FIGI: its pages are damaged");
+}
+
+/// A file with a name of 40 MB, however small it packs, is refused before the name is read; one
+/// with smaller names, by the size of its columns.
+#[test]
+fn pages_that_unpack_to_far_more_than_the_file_are_refused() {
+    for compression in
+        [Compression::ZSTD(Default::default()), Compression::GZIP(Default::default())]
+    {
+        let open = |name_bytes: usize, names: usize| {
+            let names = (0..names).map(|number| number.to_string() + &"n".repeat(name_bytes - 1));
+            let names: Vec<String> = names.collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let bytes = packed_column(&names, compression);
+            assert!(bytes.len() < 64 << 10, "{}", bytes.len());
+            let input = Input::Memory("dump", bytes.into());
+            DumpReader::open(&input, Some(&format())).err().map(|error| error.to_string())
+        };
+        let message = open(40 << 20, 1).unwrap();
+        assert!(
+            message.contains("the column FIGI: a page has 41943044 bytes, more than"),
+            "{message}"
+        );
+        let message = open(1 << 20, 31).unwrap();
+        assert!(message.contains("which is implausible for a file of "), "{message}");
+        assert_eq!(open(1 << 20, 1), None);
+    }
+}
+
+/// A text of the dictionary is stored once, and each of its rows has it.
+#[test]
+fn values_that_far_exceed_the_file_are_refused() {
+    let name = "n".repeat(512 << 10);
+    let bytes = packed_column(&[name.as_str(); 128], Compression::ZSTD(Default::default()));
+    assert!(bytes.len() < 64 << 10);
+    let input = Input::Memory("dump", bytes.into());
+    let records = Records::new(open(&input, input.open().unwrap()).unwrap(), None);
+    let mut records = records.unwrap();
+    let message = loop {
+        match records.next() {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("all 64 MB were read"),
+            Err(message) => break message,
+        }
+    };
+    assert_eq!(message, "its values take far more than the file");
 }
 
 /// Each value adds a little to the remaining wait, never beyond the deadline.
