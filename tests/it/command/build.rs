@@ -293,7 +293,7 @@ fn bad_inputs() {
     let packed = gzip(format!("{HEADER}{}", IBM.repeat(2_000)).as_bytes());
     let cut_zst = zstd::encode_all(format!("{HEADER}{IBM}").as_bytes(), 1).unwrap();
     let faults: &[(&str, &[u8], &str)] = &[
-        ("empty.csv", b"", "empty.csv, line 1: the dump is empty"),
+        ("empty.csv", b"", "empty.csv: the dump is empty: expected a header row"),
         ("empty", b"", "empty: the dump is empty"),
         (
             "no-figi.csv",
