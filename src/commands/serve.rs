@@ -29,10 +29,23 @@ use crate::state::State;
 /// The threads for blocking work besides those of the pools, such as reading files.
 const OTHER_THREADS_MAX: usize = 64;
 
+/// Lets the system back the memory of this process with small pages only. With pages of 2 MB a
+/// request would take one for each place that it touches, so that no bound on the memory of a
+/// request would hold. The allocator asks for such pages by itself.
+#[cfg(target_os = "linux")]
+fn use_small_pages() {
+    // A kernel that refuses has no larger pages.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn use_small_pages() {}
+
 pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     // First of all: later, files that this program has opened may be in place of sockets that
     // were not passed.
     let mut passed = PassedSockets::take().map_err(Error::msg)?;
+    use_small_pages();
     let config = Config::resolve(&flags)?;
     // Dropped at the end: all log lines are written before an error is printed.
     let _log = Log::begin(config.log_format)?;
