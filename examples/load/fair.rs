@@ -1,10 +1,11 @@
-//! One attacker next to eight quiet callers (engine 8): long lists, new counts and large answers that
-//! it reads slowly, on many connections. The quiet callers send a fifth of what the machine can do,
+//! One attacker next to eight quiet callers (engine 8): the lists that take most work, and large
+//! answers that it reads slowly, on many connections. The quiet callers send a fifth of what the machine can do,
 //! at a fixed rate, in blocks with the attacker and without it in turns. All callers are addresses of
 //! this machine, and in a second run keys.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -12,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use figdex::auth::{KeyRing, file};
-use figdex_index::{Catalogue, IdType, Property, RowSource};
+use figdex_index::{Catalogue, IdType, Property, RowSource, check_digit};
+use figdex_ingest::{Build, Input};
 use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -29,13 +31,13 @@ use crate::universe;
 /// The quiet callers.
 const QUIET: usize = 8;
 
-/// The part of the machine that they use together.
+/// The part of the machine that they use together, and the most requests a second: people, or
+/// programs that ask now and then.
 const QUIET_SHARE: f64 = 0.2;
+const QUIET_RATE_MAX: f64 = 200.0;
 
-/// The connections of the attacker: those that send lists, those that ask for new counts, and those
-/// that read slowly.
-const LISTS: usize = 16;
-const COUNTS: usize = 8;
+/// The connections of the attacker: those that send lists, and those that read slowly.
+const LISTS: usize = 32;
 const SLOW_READERS: usize = 8;
 
 /// The time from the start of an attack to the first quiet request of its block.
@@ -47,6 +49,9 @@ const SLOW_PAUSE: Duration = Duration::from_millis(200);
 
 /// The steps of a list have this many values together, which no row has.
 const STEP_VALUES: usize = 100;
+
+/// The rows of the identifier that lists ask for.
+const DEAR_ROWS: usize = 14_000;
 
 /// The jobs of a list, with a key and without.
 const JOBS: usize = 1_000;
@@ -85,7 +90,7 @@ struct Block {
     most_ms: f64,
     /// The answers with 503.
     refusals: usize,
-    /// The lists and counts of the attacker that were answered.
+    /// The lists of the attacker that were answered with 200.
     attacks: usize,
 }
 
@@ -94,8 +99,7 @@ struct Requests {
     address: SocketAddr,
     /// The requests of each quiet caller.
     quiet: Vec<Arc<[Vec<u8>]>>,
-    lists: Vec<u8>,
-    counts: Arc<[Vec<u8>]>,
+    list: Vec<u8>,
     long_answer: Vec<u8>,
 }
 
@@ -105,7 +109,7 @@ pub(crate) fn run(flags: &FairFlags) -> anyhow::Result<()> {
     let folder = flags.common.temporary()?;
     let index = match &flags.index {
         Some(index) => index.clone(),
-        None => universe::build(flags.instruments, folder.path())?.index,
+        None => build(flags.instruments, folder.path())?,
     };
     let keys = folder.path().join("keys.toml");
     let names = (0..=QUIET).map(|number| format!("caller-{number}"));
@@ -123,6 +127,24 @@ pub(crate) fn run(flags: &FairFlags) -> anyhow::Result<()> {
     let refused: usize = measured.iter().map(|run| run.refusals).sum();
     ensure!(refused == 0, "{refused} requests of quiet callers were answered with 503");
     Ok(())
+}
+
+/// Builds an index of generated instruments, and of an identifier with about as many rows as a list
+/// may ask for.
+fn build(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
+    let dump = universe::dump(instruments, folder)?;
+    let mut dear = "figi,exchCode,BASE_TICKER\n".to_owned();
+    for number in 0..DEAR_ROWS {
+        let body = format!("BBGZZ{number:06}");
+        let digit = check_digit::double_add_double(body.as_bytes()).context("a check digit")?;
+        dear.push_str(&format!("{body}{digit},US,DEAR\n"));
+    }
+    let inputs =
+        vec![Input::File(dump.clone().into()), Input::Memory("dear", dear.into_bytes().into())];
+    let index = folder.join("index");
+    Build::new(inputs, &index).run(&mut |_| {}).context("building the index")?;
+    std::fs::remove_file(&dump)?;
+    Ok(index)
 }
 
 fn measure(
@@ -148,8 +170,8 @@ fn measure(
         Some(_) => vec![caller(0); QUIET + 1],
     };
     let capacity = capacity(&requests, &addresses, flags.seconds)?;
-    let rate = capacity * QUIET_SHARE;
-    println!("callers are {callers}: {rate:.0} quiet requests a second, a fifth of {capacity:.0}");
+    let rate = (capacity * QUIET_SHARE).min(QUIET_RATE_MAX);
+    println!("callers are {callers}: {rate:.0} quiet requests a second of {capacity:.0} at most");
     println!(
         "{:>6} {:>24} {:>32} {:>6}",
         "", "quiet p50 p99 max ms", "attacked p50 p99 max ms", "503"
@@ -171,7 +193,7 @@ fn measure(
         };
         let refusals = quiet.refusals + attacked.refusals;
         println!(
-            "{:>6} {:>24} {:>32} {refusals:>6}   {} lists and counts of the attacker",
+            "{:>6} {:>24} {:>32} {refusals:>6}   {} lists of the attacker",
             number + 1,
             text(&quiet),
             text(&attacked),
@@ -208,7 +230,8 @@ fn dearest_list(catalogue: &Catalogue, sample: &Sample, dear: &Ask) -> anyhow::R
         values.extend(of_kind.into_iter().map(|value| (value.hits, kind.0, &*value.text)));
     }
     values.sort_unstable_by(|a, b| b.cmp(a));
-    values.truncate(100);
+    let most = values.first().map_or(0, |(hits, ..)| *hits);
+    values.retain(|(hits, ..)| 2 * hits > most);
     ensure!(!values.is_empty(), "no identifier of `dear` has {:?} rows", dear.hits());
     let jobs = values
         .iter()
@@ -216,20 +239,12 @@ fn dearest_list(catalogue: &Catalogue, sample: &Sample, dear: &Ask) -> anyhow::R
         .take(JOBS)
         .map(|(_, kind, text)| json!({ "idType": kind.name(), "idValue": text }));
     let jobs: Vec<_> = jobs.collect();
-    let unlike = |property: Property| {
-        let used: Vec<_> = values
-            .iter()
-            .flat_map(|(_, kind, text)| rows_of(catalogue, *kind, text))
-            .filter_map(|hit| Some(catalogue.row(hit).exch_code()?.to_string()))
-            .collect();
-        let all = catalogue.vocabulary().values(property);
-        all.filter(|value| !used.iter().any(|used| used == value)).map(str::to_owned).collect()
-    };
-    let unused: Vec<String> = unlike(Property::ExchCode);
-    let step = format!(
-        "exchCode={}",
-        unused.iter().take(STEP_VALUES).cloned().collect::<Vec<_>>().join("|")
-    );
+    let rows = values.iter().flat_map(|(_, kind, text)| rows_of(catalogue, *kind, text));
+    let used: BTreeSet<String> =
+        rows.filter_map(|hit| Some(catalogue.row(hit).exch_code()?.to_string())).collect();
+    let codes = catalogue.vocabulary().values(Property::ExchCode);
+    let unused: Vec<&str> = codes.filter(|code| !used.contains(*code)).take(STEP_VALUES).collect();
+    let step = format!("exchCode={}", unused.join("|"));
     Ok(json!({ "jobs": jobs, "prefer": [step] }).to_string())
 }
 
@@ -268,17 +283,10 @@ fn requests<'a>(
         of_caller(caller).map(|request| headed(&request, &line)).collect()
     });
     let attacker = format!("sec-fetch-site: same-origin\r\n{}", line_of(0));
-    let counts = (0..10_000_u32).map(|number| {
-        let body = json!({
-            "securityType2": "Option", "strike": [f64::from(number) / 7_777.0, null],
-        });
-        headed(&post("/v3/filter", &body.to_string()), &attacker)
-    });
     Ok(Requests {
         address,
         quiet: quiet.collect(),
-        lists: headed(&post("/resolve", list), &attacker),
-        counts: counts.collect(),
+        list: headed(&post("/resolve", list), &attacker),
         long_answer: headed(&post("/resolve?many=all", list), &attacker),
     })
 }
@@ -382,26 +390,23 @@ impl Attack {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let address = requests.address;
-        let (lists, counts) = (vec![requests.lists.clone()].into(), requests.counts.clone());
+        let list: Arc<[u8]> = requests.list.clone().into();
         let long_answer = requests.long_answer.clone();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let answered = Arc::new(std::sync::atomic::AtomicUsize::new(0));
             let work = async {
                 let mut tasks = JoinSet::new();
-                for number in 0..LISTS + COUNTS {
-                    let questions: Arc<[Vec<u8>]> =
-                        if number < LISTS { Arc::clone(&lists) } else { counts.clone() };
-                    let answered = answered.clone();
+                for _ in 0..LISTS {
+                    let (list, answered) = (list.clone(), answered.clone());
                     tasks.spawn(async move {
                         let mut connection = Connection::open_from(from, address).await?;
-                        for request in questions.iter().cycle().skip(number * 1_000) {
+                        loop {
                             // Whatever the answer is, the attacker asks again.
-                            if connection.exchange(request).await?.status == 200 {
+                            if connection.exchange(&list).await?.status == 200 {
                                 answered.fetch_add(1, Ordering::Relaxed);
                             }
                         }
-                        anyhow::Ok(())
                     });
                 }
                 for _ in 0..SLOW_READERS {
@@ -418,7 +423,8 @@ impl Attack {
                     });
                 }
                 while let Some(ended) = tasks.join_next().await {
-                    ended.expect("a task does not panic")?;
+                    let ended: anyhow::Result<()> = ended.expect("a task does not panic");
+                    ended?;
                 }
                 anyhow::Ok(())
             };

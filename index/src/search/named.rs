@@ -168,8 +168,13 @@ fn add_exact(
     }
     meter.charge(search.filters.units())?;
     let conditions = Conditions::new(prepared.part, &search.filters);
-    meter.charge(prepared.exact.len() as u64 * (1 + conditions.row_units()))?;
-    for doc in prepared.exact.iter().filter(|doc| conditions.pass(*doc)) {
+    let row_units = 1 + conditions.row_units();
+    meter.require(prepared.exact.len() as u64 * row_units)?;
+    for doc in prepared.exact.iter() {
+        meter.charge(row_units)?;
+        if !conditions.pass(doc) {
+            continue;
+        }
         let rank = prepared.part.ranks.rank(doc);
         *exact = Some(exact.map_or(Exact::of(rank), |exact| exact.and(rank)));
     }
