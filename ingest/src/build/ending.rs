@@ -26,12 +26,10 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// Notes in the report that the build is running.
-    ///
-    /// # Errors
-    /// When the report cannot be written. The earlier one is then removed, if that is possible: it
-    /// would pass for that of this build.
-    pub(super) fn begin(file: Option<Output>, index: &Path) -> Result<Self> {
+    /// Notes in the report that the build is running. If that cannot be written, the earlier report is
+    /// removed, if that is possible, since it would pass for that of this build. The build goes on: an
+    /// index matters more than its report, which is tried again at the end.
+    pub(super) fn begin(file: Option<Output>, index: &Path) -> Self {
         let (index, started) = (index.to_owned(), Instant::now());
         let ending = Self { file, index, started, started_at: now(), is_over: false };
         let running = Report { outcome: ending.outcome(BuildResult::Running), ..Report::default() };
@@ -39,10 +37,10 @@ impl Ending {
         if let Some(file) = ending.file.as_ref().filter(|file| file.folder().is_some())
             && let Err(error) = ending.write(&running)
         {
+            tracing::warn!("the report is not written: {}", chain(&error));
             let _ = file.remove();
-            return Err(ending.end(Err(error)).expect_err("an error stays one"));
         }
-        Ok(ending)
+        ending
     }
 
     /// Notes in the records of the index that the build is running. The caller has its lock.

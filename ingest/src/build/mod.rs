@@ -146,7 +146,7 @@ impl Build {
     /// [`Unknown`](figdex_index::Error::Unknown), whose messages say so.
     pub fn run(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report> {
         let (rejects, report) = self.outputs()?;
-        let ending = Ending::begin(report, &self.index)?;
+        let ending = Ending::begin(report, &self.index);
         let built = self.publish(rejects, &ending, progress);
         ending.end(built)
     }
@@ -154,9 +154,8 @@ impl Build {
     /// Notes, in the report and among the builds of the index, that this build failed before
     /// [`Build::run`] or after it. Nothing is written if an output may not be.
     pub fn fail(&self, error: &(dyn std::error::Error + 'static)) {
-        let begun = self.outputs().and_then(|(_, report)| Ending::begin(report, &self.index));
-        if let Ok(ending) = begun {
-            ending.fail(error);
+        if let Ok((_, report)) = self.outputs() {
+            Ending::begin(report, &self.index).fail(error);
         }
     }
 
