@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::bail;
-use figdex_index::{Address, Owner, escaped, escaped_path};
+use figdex_index::{Address, Owner, escaped_path};
 use figdex_ingest::terminal;
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -37,7 +37,7 @@ pub(crate) fn of(folder: &Path) -> anyhow::Result<()> {
     bail!(
         "{place} belongs to {owner}, and root cannot work as that user here ({error}): run this as \
          that user, for example with: sudo -u {}",
-        escaped(&owner.name())
+        owner.name()
     )
 }
 
