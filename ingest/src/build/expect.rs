@@ -224,7 +224,7 @@ impl Job {
 }
 
 fn numbers(name: &str, value: Option<Value>) -> Result<Option<NumberInterval>, String> {
-    let ends = ends(name, value, "numbers", |value| value.as_f64())?;
+    let ends = ends(name, value, "numbers", Value::as_f64)?;
     let interval = ends.map(|[low, high]| NumberInterval::new(low, high));
     interval.transpose().map_err(|error| format!("{name}: {error}"))
 }
