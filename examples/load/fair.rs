@@ -133,11 +133,11 @@ pub(crate) fn run(flags: &FairFlags) -> anyhow::Result<()> {
 /// may ask for.
 fn build(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
     let dump = universe::dump(instruments, folder)?;
-    let mut dear = "figi,exchCode,BASE_TICKER\n".to_owned();
+    let mut dear = "figi,exchCode,ID_ISIN\n".to_owned();
     for number in 0..DEAR_ROWS {
         let body = format!("BBGZZ{number:06}");
         let digit = check_digit::double_add_double(body.as_bytes()).context("a check digit")?;
-        dear.push_str(&format!("{body}{digit},US,DEAR\n"));
+        dear.push_str(&format!("{body}{digit},US,US4592001014\n"));
     }
     let inputs =
         vec![Input::File(dump.clone().into()), Input::Memory("dear", dear.into_bytes().into())];
