@@ -1,5 +1,6 @@
 //! The facts about a copy of an index in object storage that operators ask for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The relation of the copy of a server to the storage, for operators.
@@ -17,9 +18,11 @@ pub(crate) struct Standing {
     pub(crate) fetched_bytes: u64,
     /// The number of bytes of new generations that were in the copy already.
     pub(crate) reused_bytes: u64,
+    /// The number of bytes of the published generation that are still to be fetched.
+    pub(crate) missing_bytes: u64,
     /// The number of looks at the storage that have failed since the start.
     pub(crate) failures: u64,
 }
 
 /// Gives the standing at this moment.
-pub(crate) type Standings = Box<dyn Fn() -> Standing + Send + Sync>;
+pub(crate) type Standings = Arc<dyn Fn() -> Standing + Send + Sync>;

@@ -14,8 +14,8 @@ use crate::capacity::pool::Pools;
 use crate::config::Settings;
 use crate::engine::Engine;
 use crate::limits::{ANSWER_BYTES_MAX, Limiter, PerRequest, Rates};
+use crate::observe::Observer;
 use crate::observe::metrics::Metrics;
-use crate::observe::{Logged, Observer};
 use crate::serve::tls::Tls;
 use crate::standing::{Standing, Standings};
 
@@ -158,15 +158,7 @@ impl State {
 
     /// An observer of the requests and connections of this state's service.
     pub fn observer(&self) -> Observer {
-        let Settings { access_log, access_log_page, access_log_address, trust_proxy, .. } =
-            *self.settings();
-        let log = Logged {
-            requests: access_log,
-            page: access_log_page,
-            address: access_log_address,
-            trust_proxy,
-        };
-        Observer::new(self.metrics.clone(), log)
+        Observer::new(self.metrics.clone(), self.settings().logged())
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Error, anyhow, bail};
 use figdex_index::{
@@ -17,10 +18,11 @@ use tokio::sync::watch;
 use crate::capacity::pool::Pools;
 use crate::config::{ADMIN_CONNECTIONS, Config, DEFAULT_INDEX, Provenance, SettingFlags};
 use crate::engine::Engine;
+use crate::observe::Observer;
 use crate::observe::log::Log;
 use crate::reload;
 use crate::reload::storage::Replica;
-use crate::routes::{admin, public, service};
+use crate::routes::{admin, public, service, starting};
 use crate::serve::bounds::ConnectionBounds;
 use crate::serve::passed::PassedSockets;
 use crate::serve::{Listen, Listener, descriptors, serve};
@@ -66,7 +68,7 @@ pub(super) fn run(flags: SettingFlags) -> anyhow::Result<()> {
     // An address that is taken ends the program before an index is opened or built. Clients that
     // connect meanwhile wait.
     let listeners = runtime.block_on(Listeners::bind(&config, &mut passed))?;
-    let (engine, followed) = open(&config, &runtime)?;
+    let (engine, followed) = open(&config, &runtime, &listeners)?;
     tracing::info!(
         generation = engine.manifest().generation,
         instruments = engine.manifest().instruments,
@@ -225,6 +227,42 @@ async fn listen(
     })
 }
 
+/// Fetches the first generation of a copy. Meanwhile the same addresses answer that the server is
+/// healthy and not ready, and how far it is.
+async fn fetched(
+    config: &Config,
+    listeners: &Listeners,
+    replica: &mut Replica,
+) -> anyhow::Result<Catalogue> {
+    let standings = replica.standings();
+    let observer = Observer::new(Arc::default(), config.settings.logged());
+    let bounds = ConnectionBounds { drain_wait: Duration::ZERO, ..config.settings.connections };
+    let (stop, stopping) = watch::channel(());
+    let stopped = || {
+        let mut stopping = stopping.clone();
+        async move {
+            // The sender sends nothing: it is dropped.
+            stopping.changed().await.ok();
+        }
+    };
+    let mut clients = listeners.clients.shared()?;
+    if let Some(tls) = &config.tls {
+        clients = clients.with_tls(tls.clone());
+    }
+    tracing::info!("answering health and metrics on {}, until there is an index", clients.place()?);
+    let service = starting::service(&standings, listeners.operators.is_none());
+    tokio::spawn(serve(clients, service, observer.clone(), bounds, stopped()));
+    if let Some(operators) = &listeners.operators {
+        let bounds = ConnectionBounds { drain_wait: Duration::ZERO, ..ADMIN_CONNECTIONS };
+        let service = starting::service(&standings, true);
+        let observer = observer.for_operators();
+        tokio::spawn(serve(operators.shared()?, service, observer, bounds, stopped()));
+    }
+    let opened = replica.fetched().await;
+    drop(stop);
+    Ok(opened)
+}
+
 /// Where new generations are looked for.
 enum Followed {
     Folder(PathBuf, Arc<Catalogue>),
@@ -238,7 +276,11 @@ enum Followed {
 }
 
 /// Opens the index that is set, or the default one.
-fn open(config: &Config, runtime: &Runtime) -> anyhow::Result<(Engine, Followed)> {
+fn open(
+    config: &Config,
+    runtime: &Runtime,
+    listeners: &Listeners,
+) -> anyhow::Result<(Engine, Followed)> {
     let folder = match &config.index {
         None => None,
         Some(Address::Folder(folder)) => Some(&**folder),
@@ -249,7 +291,11 @@ fn open(config: &Config, runtime: &Runtime) -> anyhow::Result<(Engine, Followed)
             return Ok((opened.into(), Followed::Cluster(client, address.name.clone())));
         }
         Some(Address::Storage(address)) => {
-            let (opened, replica) = reload::storage::open(address, config, runtime)?;
+            let mut replica = reload::storage::open(address, config)?;
+            let opened = match replica.opened() {
+                Some(opened) => opened,
+                None => runtime.block_on(fetched(config, listeners, &mut replica))?,
+            };
             let opened = Arc::new(opened);
             let cache = config.cache.clone().expect("the settings were checked");
             let replica = Box::new(replica);

@@ -39,6 +39,7 @@ use crate::limits::{
     ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
     LIST_JOBS_MAX, LIST_JOBS_MAX_WITH_KEY, POOL_TIMEOUT, PerRequest, Rate, Rates,
 };
+use crate::observe::Logged;
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
 use crate::serve::bounds::ConnectionBounds;
@@ -173,6 +174,16 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The parts of requests that the log has.
+    pub(crate) fn logged(&self) -> Logged {
+        Logged {
+            requests: self.access_log,
+            page: self.access_log_page,
+            address: self.access_log_address,
+            trust_proxy: self.trust_proxy,
+        }
+    }
+
     /// The limits on one request.
     pub fn per_request(&self) -> PerRequest {
         PerRequest {

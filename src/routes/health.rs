@@ -24,8 +24,7 @@ use crate::state::State;
 
 /// The routes on the public address, where operators have a separate one.
 pub(super) fn brief(state: Arc<State>) -> BoxedFilter<(Response,)> {
-    let health = warp::path!("healthz")
-        .map(|| (Route::Health, json!({"status": "ok", "version": figdex_build_info::VERSION})));
+    let health = warp::path!("healthz").map(|| (Route::Health, version()));
     let ready = warp::path!("readyz")
         .and(with(state))
         .map(|state: Arc<State>| (Route::Ready, json!({"status": status(&state)})));
@@ -50,21 +49,31 @@ pub(super) fn detailed(state: Arc<State>) -> BoxedFilter<(Response,)> {
         let engine = state.engine();
         let mut facts = published(engine.manifest(), Timestamp::now());
         facts["status"] = status(&state).into();
-        if let Some(Standing { state, reason, published, behind, .. }) = state.storage() {
-            let behind_seconds = behind.as_secs();
-            facts["storage"] = json!({
-                "state": state,
-                "reason": reason,
-                "published": published,
-                "behind_seconds": behind_seconds,
-            });
+        if let Some(standing) = state.storage() {
+            facts["storage"] = storage(&standing);
         }
         (Route::Ready, facts)
     });
     answering(health.or(ready).unify().boxed())
 }
 
-fn build() -> Value {
+/// The relation of the copy to the storage.
+pub(super) fn storage(standing: &Standing) -> Value {
+    json!({
+        "state": standing.state,
+        "reason": standing.reason,
+        "published": standing.published,
+        "behind_seconds": standing.behind.as_secs(),
+        "fetched_bytes": standing.fetched_bytes,
+        "missing_bytes": standing.missing_bytes,
+    })
+}
+
+pub(super) fn version() -> Value {
+    json!({"status": "ok", "version": figdex_build_info::VERSION})
+}
+
+pub(super) fn build() -> Value {
     json!({
         "status": "ok",
         "version": figdex_build_info::VERSION,
@@ -91,7 +100,7 @@ fn published(manifest: &Manifest, now: Timestamp) -> Value {
     })
 }
 
-fn answering(facts: BoxedFilter<((Route, Value),)>) -> BoxedFilter<(Response,)> {
+pub(super) fn answering(facts: BoxedFilter<((Route, Value),)>) -> BoxedFilter<(Response,)> {
     let answer = |facts, method| answer(facts, &method).unwrap_or_else(Response::from);
     facts.and(warp::method()).map(answer).boxed()
 }

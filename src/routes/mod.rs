@@ -12,6 +12,7 @@ mod resolve;
 mod schema;
 mod search;
 mod site;
+pub(crate) mod starting;
 mod suggest;
 mod values;
 

@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -194,6 +195,25 @@ impl Listener {
     pub fn unix(path: &Path) -> io::Result<Self> {
         let (listener, file) = SocketFile::bind(path)?;
         Ok(Self { source: Source::Unix(listener, Some(file)), tls: None })
+    }
+
+    /// The same source once more: whichever of both accepts a connection has it. The file of a Unix
+    /// socket stays that of the first.
+    ///
+    /// # Errors
+    /// When the system has no descriptor for it.
+    pub(crate) fn shared(&self) -> io::Result<Self> {
+        let source = match &self.source {
+            Source::Tcp(listener) => {
+                let other = listener.as_fd().try_clone_to_owned()?;
+                Source::Tcp(TcpListener::from_std(other.into())?)
+            }
+            Source::Unix(listener, _) => {
+                let other = listener.as_fd().try_clone_to_owned()?;
+                Source::Unix(UnixListener::from_std(other.into())?, None)
+            }
+        };
+        Ok(Self { source, tls: self.tls.clone() })
     }
 
     /// Adds TLS to each connection.

@@ -18,10 +18,10 @@ use crate::names::{Checksum, GenerationName, Kind, PieceName};
 use crate::store::Store;
 
 /// The most bytes of the contents: a terabyte has 65,536 pieces, of 125 bytes each.
-const CONTENTS_BYTES_MAX: u64 = 16 << 20;
+const CONTENTS_BYTES_MAX: u64 = 10 << 20;
 
 /// The most pieces and files of a generation: as many as fit, so that a fault says its number.
-const PIECES_MAX: usize = 128 << 10;
+const PIECES_MAX: usize = 80_000;
 const FILES_MAX: usize = 8 << 10;
 
 /// The most bytes of a text in the contents, with its escapes: the manifest.
@@ -443,7 +443,7 @@ mod tests {
             (added("\"part-001/x.y\":[],", 1), "which the manifest does not have"),
             (added("\"part-000/rows.texts\":[],", 1), "part-000/rows.texts"),
             (added(&many_files, 1), "more than 8192 files"),
-            (added(&many_pieces, 1), "more than 131072 pieces"),
+            (added(&many_pieces, 1), "more than 80000 pieces"),
             (added("\"part-000/x.y\":[[[", 1), "deeper than 4 levels"),
             (added(&"[".repeat(1 << 20), 1), "deeper than 4 levels"),
             (added(&format!("\"{long}\":[],"), 1), "a text of more than 1048576 bytes"),

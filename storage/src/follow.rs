@@ -33,6 +33,9 @@ const FETCHED_AT_ONCE: usize = 4;
 const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// The time between two lines in the log about what is being fetched.
+const PROGRESS: Duration = Duration::from_secs(30);
+
 /// The number of generations before the published one that stay in the copy: a server goes back to it when a
 /// file of the published one is damaged.
 const KEPT: usize = 1;
@@ -66,6 +69,8 @@ pub struct Following {
     pub fetched_bytes: u64,
     /// The number of bytes of fetched generations that were in the copy already.
     pub reused_bytes: u64,
+    /// The number of bytes of the published generation that are still to be fetched.
+    pub missing_bytes: u64,
     /// The number of looks that have failed since the start.
     pub failures: u64,
 }
@@ -127,6 +132,7 @@ impl Replica {
             behind_since: Some(Instant::now()),
             fetched_bytes: 0,
             reused_bytes: 0,
+            missing_bytes: 0,
             failures: 0,
         }));
         Ok(Self { store, lock, rate, taken: None, is_trusted: true, refused: None, following })
@@ -151,6 +157,7 @@ impl Replica {
     pub async fn look(&mut self, is_asked: bool) -> Result<Look> {
         let looked = self.look_once(is_asked).await;
         let mut following = self.following.lock();
+        following.missing_bytes = 0;
         match &looked {
             Ok(_) => {
                 following.state = FollowState::Current;
@@ -238,7 +245,11 @@ impl Replica {
         let (missing, reused_bytes) = self.missing(&described, &receiving).await?;
         let fetched_bytes = missing.iter().map(|missing| u64::from(missing.piece.bytes)).sum();
         check_room(&receiving.folder, fetched_bytes)?;
-        self.following.lock().reused_bytes += reused_bytes;
+        {
+            let mut following = self.following.lock();
+            following.reused_bytes += reused_bytes;
+            following.missing_bytes = fetched_bytes;
+        }
         self.fetch(missing).await?;
         let (lock, manifest) = (self.lock.clone(), described.manifest);
         blocking(move || lock.take_in(&receiving, &manifest, KEPT)).await?;
@@ -301,8 +312,14 @@ impl Replica {
     /// Fetches pieces into their files.
     async fn fetch(&self, missing: Vec<Missing>) -> Result<()> {
         let (start, mut fetched) = (Instant::now(), 0);
+        let mut said = start;
         let mut fetching = JoinSet::new();
         for piece in missing {
+            if said.elapsed() > PROGRESS {
+                said = Instant::now();
+                let missing_bytes = self.following.lock().missing_bytes;
+                tracing::info!(fetched_bytes = fetched, missing_bytes, "fetching a new generation");
+            }
             while fetching.len() >= FETCHED_AT_ONCE {
                 fetched += self.one_is_fetched(&mut fetching).await?;
             }
@@ -322,7 +339,9 @@ impl Replica {
     async fn one_is_fetched(&self, fetching: &mut JoinSet<Result<u64>>) -> Result<u64> {
         let Some(fetched) = fetching.join_next().await else { return Ok(0) };
         let bytes = fetched.expect("it does not panic")?;
-        self.following.lock().fetched_bytes += bytes;
+        let mut following = self.following.lock();
+        following.fetched_bytes += bytes;
+        following.missing_bytes = following.missing_bytes.saturating_sub(bytes);
         Ok(bytes)
     }
 }

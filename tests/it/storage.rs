@@ -139,20 +139,41 @@ fn a_storage_that_is_away() {
     server.stop();
 }
 
-/// A server without a copy waits for the first publication, and serves then.
+/// A server without a copy answers health, readiness and metrics at once, and nothing else; after the
+/// first publication it serves, at the same address.
 #[test]
 fn a_server_may_come_before_its_index() {
     let desk = Desk::new();
     let mut command = figdex();
     command.args(["--listen", "127.0.0.1:0", "--index"]).arg(desk.address().to_string());
     command.arg("--cache").arg(desk.path("a"));
-    let starting = std::thread::spawn(move || Process::start(&mut command));
-    std::thread::sleep(Duration::from_secs(2));
-    assert!(!starting.is_finished());
+    let starting = "answering health and metrics on ";
+    let server = Process::start_until(&mut command, starting);
+    let place = server.place.trim_end_matches(", until there is an index");
+    let address: SocketAddr = place.rsplit("://").next().unwrap().parse().unwrap();
+    let (status, health) = get(address, "/healthz");
+    assert_eq!((status, health["status"].as_str()), (200, Some("ok")), "{health}");
+    let start = Instant::now();
+    loop {
+        let (status, ready) = get(address, "/readyz");
+        assert_eq!((status, ready["status"].as_str()), (503, Some("starting")), "{ready}");
+        let storage = &ready["storage"];
+        assert_eq!((&storage["fetched_bytes"], &storage["missing_bytes"]), (&0.into(), &0.into()));
+        if storage["reason"].as_str().is_some_and(|reason| reason.contains("nothing is published"))
+        {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "{ready}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(metric(address, "figdex_storage_failures_total") >= 1.0);
+    assert_eq!(metric(address, "figdex_storage_missing_bytes"), 0.0);
+    assert_eq!(get(address, "/instruments/BBG000BLNNH6").0, 503);
     desk.publish("ONE");
-    let server = starting.join().unwrap();
     server.wait_for("nothing can be served yet: waiting for the storage", 1);
-    assert_eq!(ticker(server.address()), "ONE");
+    server.wait_for("serving on ", 1);
+    assert_eq!(ticker(address), "ONE");
+    standing(address, "current");
     server.stop();
 }
 

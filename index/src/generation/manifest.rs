@@ -31,7 +31,7 @@ pub const MANIFEST_BYTES_MAX: usize = 512 << 10;
 /// The most signs, which are the ASCII characters that are neither letters nor digits, in a manifest.
 /// The parser takes 236 bytes for each when the text between them is as short as can be. A part has
 /// 1,050.
-const SIGNS_MAX: usize = 128 << 10;
+const SIGNS_MAX: usize = 96 << 10;
 
 /// The most bytes of a file that describes a segment, which tantivy reads as a whole. They have 4 KB.
 const DESCRIPTION_BYTES_MAX: u64 = 256 << 10;

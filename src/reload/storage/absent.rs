@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use figdex_index::{Catalogue, StorageAddress};
-use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
@@ -18,13 +17,17 @@ impl Replica {
     pub(crate) fn standings(&self) -> Standings {
         match *self {}
     }
+
+    pub(crate) fn opened(&mut self) -> Option<Catalogue> {
+        match *self {}
+    }
+
+    pub(crate) async fn fetched(&mut self) -> Catalogue {
+        match *self {}
+    }
 }
 
-pub(crate) fn open(
-    address: &StorageAddress,
-    _config: &Config,
-    _runtime: &Runtime,
-) -> anyhow::Result<(Catalogue, Replica)> {
+pub(crate) fn open(address: &StorageAddress, _config: &Config) -> anyhow::Result<Replica> {
     bail!(
         "{address}: this program was built without object storage; build it with the cargo feature \
          object-storage"

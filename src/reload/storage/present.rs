@@ -1,6 +1,6 @@
 //! Following object storage, in a program that has the feature.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use figdex_index::{Catalogue, Error as IndexError, StorageAddress, chain, escape
 use figdex_storage::{
     Copied, Error, FollowState, Following, Look, Replica as Copy, StorageSettings, Store,
 };
-use tokio::runtime::Runtime;
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
@@ -23,12 +22,40 @@ const PERIOD: Duration = Duration::from_secs(5);
 const PERIOD_MAX: Duration = Duration::from_secs(60);
 
 /// The copy of an index in object storage.
-pub(crate) struct Replica(Copy);
+pub(crate) struct Replica {
+    copy: Copy,
+    folder: PathBuf,
+}
 
 impl Replica {
     pub(crate) fn standings(&self) -> Standings {
-        let following = self.0.following();
-        Box::new(move || standing(&following.lock()))
+        let following = self.copy.following();
+        Arc::new(move || standing(&following.lock()))
+    }
+
+    /// The generation that is in the copy, whether or not the storage answers; `None` when one has to
+    /// be fetched.
+    pub(crate) fn opened(&mut self) -> Option<Catalogue> {
+        match Catalogue::open(&self.folder) {
+            Ok(catalogue) => Some(catalogue),
+            Err(IndexError::NotAnIndex(_)) => None,
+            Err(error) => {
+                let reason = chain(&error);
+                tracing::error!(reason, "the copy cannot be opened: it is fetched again");
+                self.copy.distrust();
+                None
+            }
+        }
+    }
+
+    /// Fetches what is published, however long that takes, and opens it.
+    pub(crate) async fn fetched(&mut self) -> Catalogue {
+        loop {
+            fetch_first(&mut self.copy, &self.folder).await;
+            if let Some(catalogue) = self.opened() {
+                return catalogue;
+            }
+        }
     }
 }
 
@@ -46,18 +73,14 @@ fn standing(following: &Following) -> Standing {
         behind: following.behind_since.map(|since| since.elapsed()).unwrap_or_default(),
         fetched_bytes: following.fetched_bytes,
         reused_bytes: following.reused_bytes,
+        missing_bytes: following.missing_bytes,
         failures: following.failures,
     }
 }
 
-/// Opens the copy of an index. A copy that has a generation is served at once, whether or not the
-/// storage answers; otherwise this waits until one is fetched.
-pub(crate) fn open(
-    address: &StorageAddress,
-    config: &Config,
-    runtime: &Runtime,
-) -> anyhow::Result<(Catalogue, Replica)> {
-    let folder = config.cache.as_deref().expect("the settings were checked");
+/// Takes the copy of an index, which no other server may have.
+pub(crate) fn open(address: &StorageAddress, config: &Config) -> anyhow::Result<Replica> {
+    let folder = config.cache.clone().expect("the settings were checked");
     let settings = StorageSettings {
         endpoint: config.storage_endpoint.clone(),
         region: config.storage_region.clone(),
@@ -65,21 +88,9 @@ pub(crate) fn open(
         keys_file: config.storage_keys_file.clone(),
     };
     let store = Store::open(address, &settings)?;
-    let mut copy = Copy::open(store, folder, config.cache_rate.map(|rate| rate as u64))
+    let copy = Copy::open(store, &folder, config.cache_rate.map(|rate| rate as u64))
         .with_context(|| format!("opening the copy of {address}"))?;
-    loop {
-        match Catalogue::open(folder) {
-            Ok(catalogue) => return Ok((catalogue, Replica(copy))),
-            // Fetched below, for the first time.
-            Err(IndexError::NotAnIndex(_)) => {}
-            Err(error) => {
-                let reason = chain(&error);
-                tracing::error!(reason, "the copy cannot be opened: it is fetched again");
-                copy.distrust();
-            }
-        }
-        runtime.block_on(fetch_first(&mut copy, folder));
-    }
+    Ok(Replica { copy, folder })
 }
 
 /// Fetches what is published, however long that takes.
@@ -104,7 +115,7 @@ async fn fetch_first(copy: &mut Copy, folder: &Path) {
 /// Looks at what is published every few seconds and at each `hangup`, for as long as the server
 /// runs; and when a file of the copy is damaged, which is fetched again then. What is fetched is opened as any new generation in a folder.
 pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Signal) {
-    let Replica(mut copy) = replica;
+    let Replica { mut copy, .. } = replica;
     let (mut said, mut period, mut is_asked) = (None, PERIOD, false);
     loop {
         match copy.look(is_asked).await {

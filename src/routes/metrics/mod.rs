@@ -21,7 +21,7 @@ use crate::request::Route;
 use crate::state::State;
 
 /// The OpenMetrics text format, which Prometheus prefers since version 2.5.
-const OPEN_METRICS: HeaderValue =
+pub(super) const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {

@@ -20,6 +20,8 @@ pub(super) fn register(page: &mut Registry, standing: &Standing) {
     page.register("storage_failures", help, one(standing.failures));
     let help = "Bytes that were fetched from object storage";
     page.register_with_unit("storage_fetched", help, Unit::Bytes, one(standing.fetched_bytes));
+    let help = "Bytes of the published generation that are still to be fetched";
+    page.register_with_unit("storage_missing", help, Unit::Bytes, now(standing.missing_bytes));
     let help = "Bytes of new generations that the copy had already";
     page.register_with_unit("storage_reused", help, Unit::Bytes, one(standing.reused_bytes));
 }

@@ -19,14 +19,14 @@ use crate::capacity::budget::Use;
 use crate::engine::Engine;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
+use crate::standing::Standing;
 use crate::state::State;
 use crate::version::Version;
 
 /// Renders the current metrics.
 pub(crate) fn render(state: &State) -> String {
     let mut page = Registry::with_prefix("figdex");
-    let build = [("version", VERSION.to_owned()), ("commit", COMMIT.to_owned())];
-    page.register("build_info", "Version of the program; the value is 1", info(build));
+    build(&mut page);
     requests(&mut page, state.metrics());
     jobs(&mut page, state.metrics());
     limits(&mut page, state);
@@ -39,10 +39,28 @@ pub(crate) fn render(state: &State) -> String {
         storage::register(&mut page, &standing);
     }
     connections(&mut page, state);
+    written(&page)
+}
+
+/// Renders the metrics of a server that has no index yet.
+pub(crate) fn render_starting(standing: &Standing) -> String {
+    let mut page = Registry::with_prefix("figdex");
+    build(&mut page);
+    storage::register(&mut page, standing);
+    written(&page)
+}
+
+fn build(page: &mut Registry) {
+    let build = [("version", VERSION.to_owned()), ("commit", COMMIT.to_owned())];
+    page.register("build_info", "Version of the program; the value is 1", info(build));
+}
+
+/// The text of the page, with the metrics of the process.
+fn written(page: &Registry) -> String {
     let mut of_process = Registry::with_prefix("process");
     process::register(&mut of_process);
     let mut text = String::new();
-    encode_registry(&mut text, &page)
+    encode_registry(&mut text, page)
         .and_then(|()| encode_registry(&mut text, &of_process))
         .and_then(|()| encode_eof(&mut text))
         .expect("writing into memory does not fail, and no count is beyond 63 bits");

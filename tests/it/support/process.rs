@@ -76,6 +76,11 @@ pub(crate) struct Process {
 impl Process {
     /// Starts it and waits until it serves.
     pub(crate) fn start(command: &mut Command) -> Self {
+        Self::start_until(command, "serving on ")
+    }
+
+    /// Starts it and waits for a line that names its address after `text`.
+    pub(crate) fn start_until(command: &mut Command, text: &str) -> Self {
         // Its clients take open files of this process, which other tests need too.
         may_open(FILES);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -86,7 +91,7 @@ impl Process {
             std::thread::spawn(move || lines.for_each(|line| kept.lock().push(line.unwrap())));
         let mut process =
             Self { child, place: String::new(), log, reader: Some(reader), desk: None };
-        process.place = process.place_after("serving on ");
+        process.place = process.place_after(text);
         process
     }
 

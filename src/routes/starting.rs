@@ -1,0 +1,49 @@
+//! The answers of a server that has no index yet, since it fetches one for the first time: it is
+//! healthy, but not ready, and says how far it is. Everything else is a 503.
+
+use serde_json::json;
+use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::http::{Method, header};
+use warp::path::Tail;
+use warp::reply::Response;
+
+use super::metrics::{self, text};
+use super::{health, with};
+use crate::error::ApiError;
+use crate::gate;
+use crate::request::Route;
+use crate::standing::Standings;
+
+/// The routes of an address, with those for operators if it has them.
+pub(crate) fn service(standings: &Standings, is_for_operators: bool) -> BoxedFilter<(Response,)> {
+    let health = warp::path!("healthz").map(move || {
+        let facts = if is_for_operators { health::build() } else { health::version() };
+        (Route::Health, facts)
+    });
+    let ready =
+        warp::path!("readyz").and(with(standings.clone())).map(move |standings: Standings| {
+            let mut facts = json!({"status": "starting"});
+            if is_for_operators {
+                facts["storage"] = health::storage(&standings());
+            }
+            (Route::Ready, facts)
+        });
+    let known = health::answering(health.or(ready).unify().boxed());
+    let unknown = warp::path::tail().map(|_: Tail| Response::from(ApiError::Unavailable));
+    if !is_for_operators {
+        return known.or(unknown).unify().boxed();
+    }
+    let metrics = warp::path!("metrics").and(warp::method()).and(with(standings.clone()));
+    let metrics = metrics.map(|method: Method, standings: Standings| page(&method, &standings));
+    known.or(metrics).unify().or(unknown).unify().boxed()
+}
+
+fn page(method: &Method, standings: &Standings) -> Response {
+    if let Err(error) = gate::read_only(Route::Metrics, method) {
+        return error.into();
+    }
+    let mut reply = Response::new(text::render_starting(&standings()).into());
+    reply.headers_mut().insert(header::CONTENT_TYPE, metrics::OPEN_METRICS);
+    reply
+}
