@@ -204,9 +204,11 @@ impl Listener {
     /// When the system has no descriptor for it.
     pub(crate) fn shared(&self) -> io::Result<Self> {
         let source = match &self.source {
-            Source::Tcp(listener) => {
-                let other = listener.as_fd().try_clone_to_owned()?;
-                Source::Tcp(TcpListener::from_std(other.into())?)
+            Source::Tcp(listeners, _) => {
+                let others = listeners.iter().map(|listener| {
+                    TcpListener::from_std(listener.as_fd().try_clone_to_owned()?.into())
+                });
+                Source::Tcp(others.collect::<io::Result<_>>()?, AtomicUsize::new(0))
             }
             Source::Unix(listener, _) => {
                 let other = listener.as_fd().try_clone_to_owned()?;
