@@ -5,27 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folders whose files may cite, besides the files of the root.
-const CITING: [&str; 11] = [
-    ".ci",
-    "benches",
-    "build-info",
-    "docs",
-    "examples",
-    "fuzz",
-    "index",
-    "ingest",
-    "packaging",
-    "src",
-    "tests",
-];
+use super::workspace::{members, root};
+
+/// The folders whose files may cite, besides the files of the root and the crates of the workspace.
+const CITING: [&str; 8] =
+    [".ci", "benches", "docs", "examples", "fuzz", "packaging", "src", "tests"];
 
 /// The endings of files that may cite. Scripts have none.
 const ENDINGS: [&str; 6] = ["", "js", "md", "py", "rs", "toml"];
-
-/// The folders whose comments are searched for papers that are not in the repository.
-const SEARCHED_FOR_PAPERS: [&str; 8] =
-    ["benches", "examples", "fuzz", "index", "ingest", "packaging", "src", "tests"];
 
 /// The ways in which comments used to name such papers; `#` is any digit.
 const PAPERS: [&str; 10] = [
@@ -42,13 +29,9 @@ const PAPERS: [&str; 10] = [
 ];
 
 /// A file of the repository, by its path from the root.
-struct File {
+pub(super) struct File {
     path: String,
     text: String,
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The text of a document of `docs/`.
@@ -56,12 +39,21 @@ fn document(name: &str) -> String {
     fs::read_to_string(root().join("docs").join(name)).unwrap()
 }
 
-/// The files that may cite.
-fn files() -> Vec<File> {
-    let mut paths: Vec<PathBuf> =
-        CITING.iter().map(|folder| root().join(folder)).filter(|path| path.exists()).collect();
+/// The files that may cite, of the repository at `root`.
+pub(super) fn files(root: &Path) -> Vec<File> {
+    let others = CITING.map(|folder| root.join(folder));
+    let mut paths: BTreeSet<PathBuf> =
+        others.into_iter().chain(members(root)).filter(|path| path.exists()).collect();
     assert!(paths.len() > CITING.len() / 2, "the folders are not where they were");
-    let own = fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    // The root package has the other folders and files of the root.
+    paths.remove(root);
+    // A crate inside another folder is searched with it.
+    let mut paths: Vec<PathBuf> = paths
+        .iter()
+        .filter(|path| path.ancestors().skip(1).all(|outer| !paths.contains(outer)))
+        .cloned()
+        .collect();
+    let own = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     paths.extend(own.filter(|path| path.is_file()));
     let mut files = Vec::new();
     while let Some(path) = paths.pop() {
@@ -76,7 +68,7 @@ fn files() -> Vec<File> {
         if ENDINGS.iter().any(|known| ending == *known)
             && let Ok(text) = fs::read_to_string(&path)
         {
-            let path = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            let path = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
             files.push(File { path, text });
         }
     }
@@ -197,7 +189,7 @@ fn between(from: &str, to: &str) -> Option<impl Iterator<Item = String> + use<>>
 /// The tests in a file: the whole file, or its module `tests`.
 fn tests(file: &File) -> &str {
     let File { path, text } = file;
-    let is_test = path.starts_with("tests/") || path.starts_with("index/tests/");
+    let is_test = path.split('/').any(|folder| folder == "tests");
     if is_test || path.ends_with("/tests.rs") {
         return text;
     }
@@ -210,6 +202,17 @@ fn tests(file: &File) -> &str {
 /// Fails with a list of all faults, if there are any.
 fn assert_none(faults: &[String], title: &str) {
     assert!(faults.is_empty(), "{title}\n{}", faults.join("\n"));
+}
+
+/// The citations of clauses of the contract and of the engine that do not exist.
+pub(super) fn broken_in(files: &[File]) -> Vec<String> {
+    let [contract, engine] = ["contract.md", "engine.md"].map(|name| {
+        let document = document(name);
+        clauses(&document).into_iter().chain(chapters(&document)).collect::<BTreeSet<_>>()
+    });
+    assert!(contract.len() > 150, "{} clauses", contract.len());
+    assert!(engine.len() > 20, "{} decisions", engine.len());
+    broken(files, &contract, &engine)
 }
 
 /// The citations of clauses that do not exist.
@@ -258,16 +261,10 @@ fn absent_papers(path: &str, text: &str) -> Vec<String> {
 /// Every cited clause or chapter, as `contract 4.3` or `engine 2`, exists.
 #[test]
 fn every_citation_leads_to_a_clause() {
-    let [contract, engine] = ["contract.md", "engine.md"].map(|name| {
-        let document = document(name);
-        clauses(&document).into_iter().chain(chapters(&document)).collect::<BTreeSet<_>>()
-    });
-    assert!(contract.len() > 150, "{} clauses", contract.len());
-    assert!(engine.len() > 20, "{} decisions", engine.len());
-    let files = files();
+    let files = files(root());
     let citations: usize = files.iter().map(|file| cited(&file.text, "contract").len()).sum();
     assert!(citations > 300, "{citations} citations of the contract");
-    assert_none(&broken(&files, &contract, &engine), "citations of clauses that do not exist:");
+    assert_none(&broken_in(&files), "citations of clauses that do not exist:");
 }
 
 /// Every clause of the contract is cited by a test.
@@ -275,7 +272,7 @@ fn every_citation_leads_to_a_clause() {
 fn every_clause_has_a_test() {
     let mut tested: BTreeMap<_, _> =
         clauses(&document("contract.md")).into_iter().map(|clause| (clause, false)).collect();
-    for file in files() {
+    for file in files(root()) {
         for (_, clause) in cited(tests(&file), "contract") {
             if let Some(is_tested) = tested.get_mut(&clause) {
                 *is_tested = true;
@@ -307,16 +304,17 @@ fn the_contract_refers_to_its_clauses() {
     assert_none(&broken, "references to clauses that do not exist:");
 }
 
+/// The comments in all files that cite a paper which is not in the repository.
+pub(super) fn absent_papers_in(files: &[File]) -> Vec<String> {
+    // The lines of a document that begin with `#` are titles.
+    let searched = files.iter().filter(|file| file.path != file!() && !file.path.ends_with(".md"));
+    searched.flat_map(|File { path, text }| absent_papers(path, text)).collect()
+}
+
 /// No comment cites a paper that is not in the repository.
 #[test]
 fn no_comment_cites_an_absent_paper() {
-    let files = files();
-    let searched = files.iter().filter(|File { path, .. }| {
-        let is_own = path == file!();
-        !is_own && SEARCHED_FOR_PAPERS.iter().any(|folder| Path::new(path).starts_with(folder))
-    });
-    let absent: Vec<_> =
-        searched.flat_map(|File { path, text }| absent_papers(path, text)).collect();
+    let absent = absent_papers_in(&files(root()));
     assert_none(&absent, "comments that cite a paper which is not in the repository:");
 }
 

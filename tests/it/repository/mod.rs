@@ -4,3 +4,4 @@ mod citations;
 mod packaging;
 mod promises;
 mod quick_start;
+mod workspace;
