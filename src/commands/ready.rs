@@ -49,7 +49,7 @@ fn status_of(address: &str, ca_file: Option<&Path>, timeout: Duration) -> anyhow
     let answer = Agent::new_with_config(config).get(format!("{address}/readyz")).call();
     match answer {
         Ok(answer) => Ok(answer.status().as_u16()),
-        Err(error) if let Some(reason) = trust::other_scheme(address, &error) => bail!("{reason}"),
+        Err(error) if let Some(reason) = trust::fault(address, &error) => bail!("{reason}"),
         Err(Error::Io(error)) => Err(error.into()),
         Err(Error::Timeout(_)) => bail!("no answer in {} s", timeout.as_secs()),
         Err(error) => Err(error.into()),

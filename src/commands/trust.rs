@@ -1,5 +1,5 @@
-//! The certificates that the commands trust when they ask a server over HTTPS, and the words for a
-//! server that speaks TLS where none is expected, or the reverse.
+//! The certificates that the commands trust when they ask a server over HTTPS, and the
+//! reasons why TLS with it failed.
 
 use std::io;
 use std::path::Path;
@@ -53,9 +53,14 @@ fn certificate(der: &CertificateDer<'_>) -> Certificate<'static> {
     Certificate::from_der(der).to_owned()
 }
 
-/// The reason why a first request failed, when the server may speak TLS at an `http://` address, or
-/// none at an `https://` one. It names the other address.
-pub(super) fn other_scheme(address: &str, error: &ureq::Error) -> Option<String> {
+/// The reason why a first request failed, when it concerns TLS: the certificate of the server, or a
+/// server that may speak TLS at an `http://` address, or none at an `https://` one.
+pub(super) fn fault(address: &str, error: &ureq::Error) -> Option<String> {
+    certificate_fault(error).or_else(|| other_scheme(address, error))
+}
+
+/// The reason, with the other address.
+fn other_scheme(address: &str, error: &ureq::Error) -> Option<String> {
     const CLOSED: &str = "the connection was closed without an answer";
     let closed = is_closed(error).then_some(CLOSED);
     if let Some(host) = address.strip_prefix("https://") {
@@ -78,10 +83,32 @@ fn is_closed(error: &ureq::Error) -> bool {
 
 /// Whether the server answered a greeting of TLS with something else.
 fn is_other_than_tls(error: &ureq::Error) -> bool {
-    let of_tls = match error {
+    matches!(of_tls(error), Some(rustls::Error::InvalidMessage(_)))
+}
+
+fn of_tls(error: &ureq::Error) -> Option<&rustls::Error> {
+    match error {
         ureq::Error::Io(error) => error.get_ref().and_then(|inner| inner.downcast_ref()),
         ureq::Error::Rustls(error) => Some(error),
         _ => None,
+    }
+}
+
+/// The reason why the certificate of a server is not trusted.
+fn certificate_fault(error: &ureq::Error) -> Option<String> {
+    use rustls::CertificateError::{
+        BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext,
+        NotValidYet, NotValidYetContext, UnknownIssuer,
     };
-    matches!(of_tls, Some(rustls::Error::InvalidMessage(_)))
+    let Some(rustls::Error::InvalidCertificate(fault)) = of_tls(error) else { return None };
+    let reason = match fault {
+        UnknownIssuer | BadSignature => {
+            "its certificate is not signed by one that is trusted; name a file with --ca-file"
+        }
+        Expired | ExpiredContext { .. } => "its certificate has expired",
+        NotValidYet | NotValidYetContext { .. } => "its certificate is not valid yet",
+        NotValidForName | NotValidForNameContext { .. } => "its certificate is for another name",
+        other => return Some(format!("its certificate is not valid: {other}")),
+    };
+    Some(reason.to_owned())
 }

@@ -95,11 +95,10 @@ fn step<E: Engine>(engine: &E, flags: &MapFlags, listings: &[Asked<'_>]) -> Stri
     const STATED: &str = "--prefer says which one is meant, such as --prefer composite --prefer \
                           'exchCode=US|LN'";
     const UNDECIDED: &str = "no step that was tried decides; --many all writes all of them";
-    let is_given = |name: &str| flags.prefer.iter().any(|step| step.starts_with(name));
     let mut steps = flags.prefer.clone();
     let mut added = Vec::new();
     let mut decided = 0;
-    if !is_given("composite") {
+    if !flags.prefer.iter().any(|step| step == "composite") {
         steps.push("composite".to_owned());
         added.push("--prefer composite".to_owned());
     }
@@ -110,7 +109,7 @@ fn step<E: Engine>(engine: &E, flags: &MapFlags, listings: &[Asked<'_>]) -> Stri
         decided = resolved(&tried);
     }
     let mut codes = Vec::new();
-    if decided < listings.len() && !is_given("exchCode=") {
+    if decided < listings.len() {
         codes = codes_of(engine, &tried);
         if let Some(code) = codes.first() {
             steps.push(format!("exchCode={code}"));

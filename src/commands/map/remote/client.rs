@@ -256,9 +256,9 @@ impl Client {
     /// The reason of a failure, for people.
     fn reason(&self, error: &Error) -> String {
         if !self.has_answered
-            && let Some(other) = trust::other_scheme(&self.address, error)
+            && let Some(fault) = trust::fault(&self.address, error)
         {
-            return other;
+            return fault;
         }
         let silence = self.bounds.silence.as_secs();
         match error {

@@ -532,8 +532,19 @@ fn certificates_are_checked() {
     };
     let trusted = map("own.pem");
     assert!(!trusted.said.contains("certificate"), "{}", trusted.said);
+    let address = format!("https://{}", figdex.address());
+    let arguments = ["-", "--url", &address, "--ca-file", "own.pem", "--id", "1:TICKER"];
+    let other_name = desk.map_from(&arguments, b"ticker,x\nIBM,1\n");
+    assert!(
+        other_name.said.contains(": its certificate is for another name"),
+        "{}",
+        other_name.said
+    );
     for (file, what) in [
-        ("other.pem", "certificate"),
+        (
+            "other.pem",
+            "its certificate is not signed by one that is trusted; name a file with --ca-file",
+        ),
         ("none.pem", "--ca-file none.pem: it holds no certificate in PEM"),
         ("missing.pem", "--ca-file missing.pem"),
     ] {
