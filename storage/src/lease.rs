@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use crate::error::{Error, Result};
-use crate::layout::SMALL_BYTES_MAX;
-use crate::names::LEASE;
+use crate::layout::{Pointer, SMALL_BYTES_MAX};
+use crate::names::{CURRENT, LEASE};
 use crate::store::Store;
 
 /// The time between two changes of the lease.
@@ -111,6 +111,30 @@ impl Lease {
         match read(&self.store).await? {
             Some(found) if found.publisher == self.publisher => Ok(()),
             _ => Err(Error::LeaseLost),
+        }
+    }
+
+    /// Writes the pointer, if this publisher still has the lease.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another publisher has it or wrote another pointer, and what
+    /// reading and writing give.
+    pub(crate) async fn point(&self, pointer: &Pointer) -> Result<()> {
+        let Self { store, .. } = self;
+        self.check_there().await?;
+        let written = store.write(CURRENT, pointer.text().into()).await;
+        // A write that failed may have been carried out all the same.
+        match Pointer::read(store).await {
+            Ok(Some(found)) if found == *pointer => Ok(()),
+            Ok(_) => Err(written.err().unwrap_or(Error::LeaseLost)),
+            Err(error) => {
+                let what = format!(
+                    "generation {} may be published or not: {}",
+                    pointer.generation,
+                    figdex_index::chain(&error)
+                );
+                Err(Error::Unavailable { place: store.place(CURRENT), what })
+            }
         }
     }
 

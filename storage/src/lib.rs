@@ -25,7 +25,7 @@ mod verify;
 
 pub use self::error::{Error, Result};
 pub use self::follow::{Copied, FollowState, Following, Look, Replica};
-pub use self::prune::rollback;
-pub use self::publish::{PublishOptions, Published, publish};
+pub use self::prune::{PublishOptions, rollback};
+pub use self::publish::{Published, publish};
 pub use self::store::{StorageSettings, Store};
 pub use self::verify::{Overview, Verified, overview, verify};

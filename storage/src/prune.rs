@@ -2,14 +2,24 @@
 //! removing those that nobody reads any more. Only objects whose names Figdex forms are removed.
 
 use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 use crate::contents::Described;
 use crate::error::{Error, Result};
 use crate::layout::Pointer;
 use crate::lease::Lease;
 use crate::names::{CURRENT, GenerationName, Kind, PieceName};
-use crate::publish::{PublishOptions, point};
 use crate::store::{Listed, Store};
+
+/// The treatment of earlier generations by a publication.
+#[derive(Clone, Copy, Debug)]
+pub struct PublishOptions {
+    /// The number of generations before the published one that stay.
+    pub keep: usize,
+    /// The time for which each other one stays after another was published: servers may be copying
+    /// it.
+    pub grace: Duration,
+}
 
 /// Removes generations that are no longer kept, and what killed publishers have left. `before` is the
 /// number that was published until now; later ones were rolled back. Returns the names of those that
@@ -115,6 +125,6 @@ async fn rolled_back(store: &Store, lease: &Lease) -> Result<(figdex_index::Mani
         rolled_back_from: Some(pointer.generation.max(pointer.rolled_back_from.unwrap_or(0))),
         ..pointer.clone()
     };
-    point(store, lease, &back).await?;
+    lease.point(&back).await?;
     Ok((described.manifest, pointer.generation))
 }

@@ -18,8 +18,8 @@ use crate::contents::{Contents, Described, Piece};
 use crate::error::{Error, Result};
 use crate::layout::{PIECE_BYTES, Pointer};
 use crate::lease::Lease;
-use crate::names::{CURRENT, Checksum, GenerationName, Kind, NUMBER_MAX, PieceName};
-use crate::prune::prune;
+use crate::names::{Checksum, GenerationName, Kind, NUMBER_MAX, PieceName};
+use crate::prune::{PublishOptions, prune};
 use crate::store::{Listed, Store};
 
 /// The most pieces that are sent at the same time, each of at most 16 MiB.
@@ -28,16 +28,6 @@ const SENT_AT_ONCE: usize = 4;
 /// The number of attempts to send a piece, and the pause after the first failure, which doubles.
 const ATTEMPTS: u32 = 6;
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// The treatment of earlier generations by a publication.
-#[derive(Clone, Copy, Debug)]
-pub struct PublishOptions {
-    /// The number of generations before the published one that stay.
-    pub keep: usize,
-    /// The time for which each other one stays after another was published: servers may be copying
-    /// it.
-    pub grace: Duration,
-}
 
 /// The result of a publication.
 #[derive(Debug)]
@@ -135,30 +125,11 @@ async fn send(
     store.write(&name.contents(), contents.into()).await?;
     // As those who follow will read it.
     Described::read(store, name, Some(pointer.contents_sha256)).await?;
-    point(store, lease, &pointer).await?;
+    lease.point(&pointer).await?;
     let name = name.to_string();
     let removed = Vec::new();
     let published = Published { generation, name, instruments, sent_bytes, reused_bytes, removed };
     Ok((published, before))
-}
-
-/// Writes the pointer, if this publisher still has the lease.
-pub(crate) async fn point(store: &Store, lease: &Lease, pointer: &Pointer) -> Result<()> {
-    lease.check_there().await?;
-    let written = store.write(CURRENT, pointer.text().into()).await;
-    // A write that failed may have been carried out all the same.
-    match Pointer::read(store).await {
-        Ok(Some(found)) if found == *pointer => Ok(()),
-        Ok(_) => Err(written.err().unwrap_or(Error::LeaseLost)),
-        Err(error) => {
-            let what = format!(
-                "generation {} may be published or not: {}",
-                pointer.generation,
-                figdex_index::chain(&error)
-            );
-            Err(Error::Unavailable { place: store.place(CURRENT), what })
-        }
-    }
 }
 
 /// The pieces of files before they are read, as they will be described.

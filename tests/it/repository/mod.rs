@@ -1,6 +1,7 @@
 //! The repository itself: its documents say what is true, and its packaging works.
 
 mod citations;
+mod new_crate;
 mod packaging;
 mod promises;
 mod quick_start;
