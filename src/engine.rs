@@ -25,13 +25,12 @@ impl Engine {
         }
     }
 
-    /// Whether it can answer now: of a cluster, whether a host answered the last call to it.
+    /// Whether it can answer now: of a cluster, whether all shards of the index answered when they
+    /// were last asked.
     pub fn answers(&self) -> bool {
         match self {
             Self::Local(_) => true,
-            Self::OpenSearch(generation) => {
-                generation.client().hosts().iter().any(|host| !host.is_failing)
-            }
+            Self::OpenSearch(generation) => generation.answers(),
         }
     }
 

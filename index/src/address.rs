@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::printable::escaped;
+use crate::printable::{escaped, masked};
 
 /// Where an index is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +141,12 @@ impl FromStr for Address {
         match text.split_once("://") {
             Some((scheme, _)) if is_scheme(scheme) => {
                 Err(refused("there is no such kind of address (a folder may begin with ./)"))
+            }
+            None if has_one_slash(text) => {
+                Err(refused("an address has :// (a folder may begin with ./)"))
+            }
+            None if is_of_user(text) => {
+                Err(refused("it must not hold a user or a password (a folder may begin with ./)"))
             }
             _ => Ok(Self::Folder(text.into())),
         }
@@ -285,14 +291,23 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
 }
 
-/// The text without what may be a user and a password.
+/// The text without a user and a password, also when it has no scheme.
 fn without_user(text: &str) -> String {
-    match (text.find("://"), text.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme < at => {
-            format!("{}…{}", &text[..scheme + 3], &text[at..])
-        }
-        _ => text.to_owned(),
+    match text.rfind('@') {
+        Some(at) if is_of_user(text) => format!("…{}", &text[at..]),
+        _ => masked(text).into_owned(),
     }
+}
+
+/// Whether a text without a scheme begins with a user and a password.
+fn is_of_user(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    first.split_once(':').is_some_and(|(_, rest)| rest.contains('@'))
+}
+
+/// Whether a text is an address with a slash too few, as none of the folders that people have is.
+fn has_one_slash(text: &str) -> bool {
+    text.split_once(":/").is_some_and(|(scheme, _)| scheme.len() > 1 && is_scheme(scheme))
 }
 
 impl fmt::Display for Address {
@@ -391,6 +406,7 @@ mod tests {
             ("file://shared/x", "whole path"),
             ("file:///", "no folder"),
             ("gs://abc/x", "no such kind"),
+            ("opensearch+http:/a/x", "has ://"),
         ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
             assert!(error.contains(fault) && error.contains("data/mine"), "{text}: {error}");
@@ -406,6 +422,16 @@ mod tests {
         for address in ["opensearch+https://me:secret@a/x", "s3://me:secret@bucket/x"] {
             let error = address.parse::<Address>().unwrap_err().to_string();
             assert!(!error.contains("secret") && error.contains("put them into a file"), "{error}");
+        }
+        for address in [
+            "opensearch+https://me:s/secret@a/x",
+            "opensearch+https:/me:secret@a/x",
+            "opensearch+htps://me:secret@a/x",
+            "me:secret@a:9200/x",
+            "file://me:secret@a/x",
+        ] {
+            let error = address.parse::<Address>().unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
         }
     }
 }

@@ -129,7 +129,9 @@ pub use crate::instrument::{Change, EQUITY, Instrument};
 pub use crate::meter::{INLINE_UNITS_MAX, Meter, SLICE_UNITS, TakesMore, Turn};
 pub use crate::owner::{Owner, SharedFolder};
 pub use crate::part::rows::{Field, FieldValue, Row, Text};
-pub use crate::printable::{Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain};
+pub use crate::printable::{
+    Escaped, escaped, escaped_lines, escaped_path, is_hidden, is_plain, masked, masked_words,
+};
 pub use crate::query::interval::{DateInterval, IntervalError, NumberInterval};
 pub use crate::query::{
     Filters, Keywords, KnownValues, Lookup, OneOf, Place, QUERY_BYTES_MAX, QueryTooLong, Search,

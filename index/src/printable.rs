@@ -4,6 +4,9 @@
 //! hides the text after it, a line end that forges a log line, a character that reverses the
 //! order of others. Each such character is printed as its JSON escape: JSON keeps its
 //! meaning, and people can read the rest.
+//!
+//! An address that a person typed may hold a user and a password. They are shown as `…`, wherever
+//! the address is printed.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -40,9 +43,35 @@ pub fn escaped_lines<'a>(text: impl Into<Cow<'a, str>>) -> Escaped<'a> {
     Escaped { text: text.into(), keeps_lines: true }
 }
 
-/// The path with every hidden character escaped, line ends too.
+/// The path with every hidden character escaped, line ends too. A user and a password are masked:
+/// the path may be an address with a slip.
 pub fn escaped_path(path: &Path) -> Escaped<'_> {
-    escaped(path.to_string_lossy())
+    let text = path.to_string_lossy();
+    match masked(&text) {
+        Cow::Owned(masked) => escaped(masked),
+        Cow::Borrowed(_) => escaped(text),
+    }
+}
+
+/// A value that a person gave, such as an argument, without the user and the password of an address
+/// in it: all between `:/` and the last `@` after it.
+pub fn masked(value: &str) -> Cow<'_, str> {
+    let Some(scheme) = value.find(":/") else { return value.into() };
+    let start = scheme + 1 + value[scheme + 1..].chars().take_while(|c| *c == '/').count();
+    match value[start..].rfind('@') {
+        Some(at) => format!("{}…{}", &value[..start], &value[start + at..]).into(),
+        None => value.into(),
+    }
+}
+
+/// A text for people in which every word, as far as spaces, line ends and quotes divide it, is
+/// [`masked`].
+pub fn masked_words(text: &str) -> Cow<'_, str> {
+    if !(text.contains(":/") && text.contains('@')) {
+        return text.into();
+    }
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
+    text.split_inclusive(is_end).map(masked).collect::<String>().into()
 }
 
 /// A text whose `Display` escapes hidden characters.
@@ -89,6 +118,24 @@ mod tests {
             assert_eq!(escaped(text).to_string(), shown);
         }
         assert_eq!(escaped_lines("a\n\tb\r\x1b").to_string(), "a\n\\tb\\r\\u001b");
+    }
+
+    #[test]
+    fn a_user_and_a_password_are_masked() {
+        for (value, shown) in [
+            ("opensearch+https://me:secret@host:9200/name", "opensearch+https://…@host:9200/name"),
+            // With everything that a password may have.
+            ("--url=https://me:s/e@c'r e\"t@host", "--url=https://…@host"),
+            ("opensearch+https:/me:secret@host/name", "opensearch+https:/…@host/name"),
+            ("https://host/name", "https://host/name"),
+            ("name@host.csv", "name@host.csv"),
+        ] {
+            assert_eq!(masked(value), shown);
+            assert_eq!(escaped_path(Path::new(value)).to_string(), shown);
+        }
+        let text = "opening `a://me:secret@b`: see https://host/ and c://you:other@d\nmail e@f";
+        let shown = "opening `a://…@b`: see https://host/ and c://…@d\nmail e@f";
+        assert_eq!(masked_words(text), shown);
     }
 
     /// Exactly the hidden characters are escaped, and no escape contains a hidden one.

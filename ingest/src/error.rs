@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
-use figdex_index::{BuildResult, escaped, escaped_path};
+use figdex_index::{BuildResult, escaped, escaped_path, masked};
 
 use crate::files::OutputError;
 use crate::report::size::Size;
@@ -125,9 +125,14 @@ pub enum Error {
     Index(#[from] figdex_index::Error),
 }
 
+/// The name of a file, without a password: it may be an address that was given in place of a file.
+fn shown(name: &impl Display) -> String {
+    masked(&name.to_string()).into_owned()
+}
+
 impl Error {
     pub(crate) fn input(name: &impl Display, line: Option<u64>, what: impl Into<String>) -> Self {
-        Self::Input { name: name.to_string(), line, what: what.into() }
+        Self::Input { name: shown(name), line, what: what.into() }
     }
 
     /// The error of a step that looks at all inputs; `None` when it found no faults.
@@ -148,7 +153,7 @@ impl Error {
     }
 
     pub(crate) fn file(name: &impl Display) -> impl FnOnce(io::Error) -> Self {
-        let name = name.to_string();
+        let name = shown(name);
         move |source| Self::File { name, source }
     }
 

@@ -1,7 +1,7 @@
 //! Text for people, on standard output and standard error of both programs.
 //!
-//! All such text is printed here, with hidden characters escaped, since it may contain parts of
-//! a dump, an index, a path or an argument. The progress bars of a build, which show only
+//! All such text is printed here, with hidden characters escaped and the users and passwords of
+//! addresses masked, since it may contain parts of a dump, an index, a path or an argument. The progress bars of a build, which show only
 //! numbers, are drawn elsewhere. Dumps and JSON files are written elsewhere, too.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use figdex_index::{escaped, escaped_lines, is_hidden};
+use figdex_index::{escaped, escaped_lines, is_hidden, masked, masked_words};
 use rustix::io::Errno;
 use rustix::process::{Uid, geteuid};
 
@@ -19,7 +19,7 @@ use rustix::process::{Uid, geteuid};
 /// # Errors
 /// When it cannot be written. A pipe that its reader has closed is not an error.
 pub fn print(text: &dyn Display) -> io::Result<()> {
-    write(&escaped_lines(text.to_string()).to_string())
+    write(&shown(text))
 }
 
 /// Prints rows on standard output for scripts: a line per row, with tabs between the fields.
@@ -30,6 +30,12 @@ pub fn print_rows<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> io
     let row =
         |fields: [String; N]| fields.map(|field| escaped(field).to_string()).join("\t") + "\n";
     write(&rows.map(row).collect::<String>())
+}
+
+/// The text as people may read it.
+fn shown(text: &dyn Display) -> String {
+    let text = text.to_string();
+    escaped_lines(masked_words(&text)).to_string()
 }
 
 fn write(text: &str) -> io::Result<()> {
@@ -44,7 +50,7 @@ fn write(text: &str) -> io::Result<()> {
 /// Prints a text and a line end on standard error. That it cannot be written is ignored, as
 /// there is no other place to report it.
 pub fn note(text: &dyn Display) {
-    let line = format!("{}\n", escaped_lines(text.to_string()));
+    let line = format!("{}\n", shown(text));
     io::stderr().lock().write_all(line.as_bytes()).ok();
 }
 
@@ -86,7 +92,9 @@ const OF_NUMBERS: [(&str, &str); 3] = [
 /// Returns clap's exit code.
 pub fn usage(mut error: clap::Error) -> ExitCode {
     use clap::error::ContextValue;
-    let escape = |text: &String| escaped(text).to_string();
+    // A value may be an address with a password in which a space or a quote is.
+    let escape = |text: &String| escaped(masked(text)).to_string();
+    let is_withheld = |text: &str| text.contains(is_hidden) || masked(text) != text;
     let values: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in values {
         let value = match value {
@@ -95,11 +103,9 @@ pub fn usage(mut error: clap::Error) -> ExitCode {
                 ContextValue::Strings(texts.iter().map(escape).collect())
             }
             // A suggestion that repeats the argument.
-            ContextValue::StyledStr(text) if text.to_string().contains(is_hidden) => {
-                ContextValue::None
-            }
+            ContextValue::StyledStr(text) if is_withheld(&text.to_string()) => ContextValue::None,
             ContextValue::StyledStrs(mut texts) => {
-                texts.retain(|text| !text.to_string().contains(is_hidden));
+                texts.retain(|text| !is_withheld(&text.to_string()));
                 ContextValue::StyledStrs(texts)
             }
             _ => continue,

@@ -48,10 +48,10 @@ impl Generation {
             let page =
                 patiently(async || self.found(&body, PAGE_ROWS, None).await).await?.hits.hits;
             for document in &page {
-                let instrument = document.stored(self.index())?.instrument();
+                let stored = document.stored(self.index())?;
+                last = Some(self.next_figi(last, &stored)?);
                 count += 1;
-                last = Some(instrument.figi);
-                each(&instrument)?;
+                each(&stored.instrument())?;
             }
             if page.len() < PAGE_ROWS {
                 break;
@@ -146,5 +146,35 @@ impl Generation {
             bytes: stats.all.primaries.store.size_in_bytes,
             others,
         })
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod tests {
+    use super::*;
+    use crate::cluster_of_tests::{Cluster, wait_for};
+
+    /// A cluster that gives the same page again and again does not keep `export` for ever.
+    #[test]
+    fn a_repeated_page_is_refused() {
+        let cluster = Cluster::of_one_instrument();
+        let generation = cluster.open();
+        let instruments = || {
+            let mut count = 0;
+            let read = wait_for(generation.instruments(|_| {
+                count += 1;
+                Ok::<_, Error>(())
+            }));
+            (count, read)
+        };
+        assert!(matches!(instruments(), (1, Ok(()))));
+        let mut found = cluster.found();
+        let document = found["hits"]["hits"][0].clone();
+        found["hits"]["hits"] = vec![document; PAGE_ROWS].into();
+        cluster.answer("_search", 200, found.to_string());
+        let (count, read) = instruments();
+        let error = read.unwrap_err().to_string();
+        assert!(count == 1 && error.contains("was on an earlier page"), "{error}");
     }
 }

@@ -37,6 +37,17 @@ pub enum Error {
         /// The index that is being filled.
         index: String,
     },
+    /// The manifest is too long for a cluster.
+    #[error(
+        "the manifest of the index has {bytes} bytes in a cluster, which holds at most {bytes_max}: \
+         build it from fewer dumps, or with fewer different values of properties"
+    )]
+    Verbose {
+        /// Its bytes.
+        bytes: usize,
+        /// The most bytes.
+        bytes_max: usize,
+    },
     /// The cluster refused a document.
     #[error("the cluster refuses the document of {figi}: {reason}")]
     Document {

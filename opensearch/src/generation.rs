@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use figdex_index::{Manifest, Places, Vocabulary, escaped};
+use figdex_index::{Manifest, Places, Vocabulary};
 use serde::Deserialize;
 
 use crate::client::{Client, Request};
 use crate::error::{Error, Result};
 use crate::names;
-use crate::schema::About;
+use crate::schema::{ABOUT_BYTES_MAX, About};
 
-/// The most bytes of what an index says about itself: the manifest with its values, and 65,535
-/// importances.
-const ABOUT_BYTES_MAX: usize = 64 << 20;
+/// The most bytes of the mapping of an index with what the index says about itself. Reading one
+/// takes several times as much memory.
+const MAPPING_BYTES_MAX: usize = ABOUT_BYTES_MAX + (64 << 10);
 
 /// The publication that the alias of a name points to.
 ///
@@ -66,7 +67,7 @@ impl ClusterPublication {
         let generation = names::generation(name, &index).ok_or_else(|| {
             foreign(match index == name {
                 true => "it is an index, and must be an alias".to_owned(),
-                false => format!("it is an alias of {}", escaped(&index)),
+                false => format!("it is an alias of {}", client.quoted(&index)),
             })
         })?;
         Ok(Self { generation, index, id: settings.settings.index.uuid })
@@ -82,6 +83,8 @@ pub struct Generation {
     manifest: Manifest,
     vocabulary: Vocabulary,
     pub(crate) places: Places,
+    /// Whether the last [`Generation::probe`] had a whole answer.
+    pub(crate) answers: AtomicBool,
 }
 
 impl Generation {
@@ -101,7 +104,13 @@ impl Generation {
         let About { manifest, .. } = about;
         let vocabulary = manifest.vocabulary();
         let name = name.to_owned();
-        Ok(Self { client, index, name, publication, manifest, vocabulary, places })
+        let answers = AtomicBool::new(false);
+        Ok(Self { client, index, name, publication, manifest, vocabulary, places, answers })
+    }
+
+    /// Whether the last [`Generation::probe`] had a whole answer; `false` before the first one.
+    pub fn answers(&self) -> bool {
+        self.answers.load(Ordering::Relaxed)
     }
 
     /// The index of the generation.
@@ -150,12 +159,32 @@ pub(crate) async fn about(client: &Client, name: &str, index: &str) -> Result<Ab
     struct Meta {
         figdex: About,
     }
-    let request = Request::get(&[index, "_mapping"]).up_to(ABOUT_BYTES_MAX);
+    let request = Request::get(&[index, "_mapping"]).up_to(MAPPING_BYTES_MAX);
     let mut found: HashMap<String, Found> = client.ask(&request).await?;
     let meta = found.remove(index).and_then(|found| found.mappings.meta);
     let foreign = || Error::Foreign {
         name: name.to_owned(),
-        what: format!("Figdex did not make its index {}", escaped(index)),
+        what: format!("Figdex did not make its index {index}"),
     };
     Ok(meta.ok_or_else(foreign)?.figdex)
+}
+
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod tests {
+    use super::*;
+    use crate::cluster_of_tests::{Cluster, INDEX, NAME, wait_for};
+
+    /// What an index says about itself is bounded: reading it takes several times its size.
+    #[test]
+    fn a_long_description_is_refused() {
+        let cluster = Cluster::of_one_instrument();
+        let mut mapping = cluster.mapping();
+        let names: Vec<String> = (0..300_000).map(|number| number.to_string()).collect();
+        mapping[INDEX]["mappings"]["_meta"]["figdex"]["manifest"]["values"]["exchCode"] =
+            names.into();
+        cluster.answer("_mapping", 200, mapping.to_string());
+        let error = wait_for(Generation::open(cluster.client(), NAME)).err().unwrap();
+        assert!(error.to_string().contains("longer than the 2162688 bytes"), "{error}");
+    }
 }

@@ -4,11 +4,15 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod cluster_of_tests;
 mod contents;
 mod error;
 mod generation;
 mod names;
 mod patience;
+mod probe;
 mod publish;
 mod question;
 mod schema;

@@ -8,8 +8,14 @@ use figdex_index::{Catalogue, Document, Instrument, Manifest, Places, Property, 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::error::{Error, Result};
+
 /// The number of the form of documents that this version writes, the only one that it reads.
 const FORMAT: u32 = 1;
+
+/// The most bytes of what an index says about itself: the manifest with its values, and 65,535
+/// importances, which take 0.7 MB.
+pub(crate) const ABOUT_BYTES_MAX: usize = 2 << 20;
 
 /// The most rows of a page that a cluster gives: those of a mapping job, and one more.
 pub(crate) const WINDOW: usize = 15_001;
@@ -56,14 +62,23 @@ pub(crate) struct About {
 }
 
 impl About {
-    pub(crate) fn of(catalogue: &Catalogue, generation: u64) -> figdex_index::Result<Self> {
+    /// The description of a catalogue that is published as this generation.
+    ///
+    /// # Errors
+    /// [`Error::Verbose`] when it is longer than servers read.
+    pub(crate) fn of(catalogue: &Catalogue, generation: u64) -> Result<Self> {
         let manifest = Manifest { generation, parts: Vec::new(), ..catalogue.manifest().clone() };
         let places = STANDARD.encode(catalogue.places()?.bytes());
-        Ok(Self { format: FORMAT, manifest, places })
+        let about = Self { format: FORMAT, manifest, places };
+        let bytes = serde_json::to_vec(&about).map_or(usize::MAX, |json| json.len());
+        match bytes <= ABOUT_BYTES_MAX {
+            true => Ok(about),
+            false => Err(Error::Verbose { bytes, bytes_max: ABOUT_BYTES_MAX }),
+        }
     }
 
     /// Whether this version reads the documents of the index.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
         match self.format == FORMAT {
             true => Ok(()),
             false => Err(format!(

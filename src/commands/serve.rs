@@ -10,7 +10,7 @@ use figdex_index::{
     Address, Catalogue, Error as IndexError, Publication, chain, escaped, escaped_path,
 };
 use figdex_ingest::sample;
-use figdex_opensearch::{Generation, client::Client};
+use figdex_opensearch::client::Client;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -122,6 +122,7 @@ async fn answer(
             tokio::spawn(reload::storage::follow(state.clone(), *replica, hangup));
         }
         Followed::Cluster(client, name) => {
+            tokio::spawn(reload::cluster::probe(state.clone()));
             tokio::spawn(reload::cluster::follow(state.clone(), client, name, for_index));
         }
     }
@@ -286,7 +287,7 @@ fn open(
         Some(Address::Folder(folder)) => Some(&**folder),
         Some(Address::Cluster(address)) => {
             let client = Arc::new(Client::new(address, &config.client_settings())?);
-            let opened = runtime.block_on(Generation::open(client.clone(), &address.name));
+            let opened = runtime.block_on(reload::cluster::open(client.clone(), &address.name));
             let opened = opened.with_context(|| format!("opening {address}"))?;
             return Ok((opened.into(), Followed::Cluster(client, address.name.clone())));
         }

@@ -379,8 +379,8 @@ impl FromStr for Delimiter {
     }
 }
 
-/// Reads a [`Url`]. A password in it is refused without being printed, as clap would print the
-/// value.
+/// Reads a [`Url`]. One with a user or a password is refused without being printed, as clap would
+/// print the value. No server has `@` in its path.
 #[derive(Clone)]
 struct UrlParser;
 
@@ -393,9 +393,7 @@ impl TypedValueParser for UrlParser {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Url, clap::Error> {
-        let host = value.to_str().and_then(|text| text.split_once("://"));
-        let host = host.and_then(|(_, rest)| rest.split('/').next());
-        if host.is_some_and(|host| host.contains('@')) {
+        if value.to_string_lossy().contains('@') {
             let what = "--url has a user or a password, which others can read in the list of \
                         processes; give an API key by --key-file";
             return Err(command.clone().error(ErrorKind::ValueValidation, what));

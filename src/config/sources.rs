@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use figdex_index::escaped;
+use figdex_index::{escaped, masked_words};
 use toml::{Table, Value};
 
 use super::{Provenance, SettingFlags, values};
@@ -31,8 +31,9 @@ impl<'a> Sources<'a> {
             name = file.to_string_lossy().into_owned();
             let parsed = std::fs::read_to_string(file).map_err(unreadable).and_then(|text| {
                 text.parse().map_err(|error: toml::de::Error| {
+                    // It quotes a line of the file.
                     let error = error.to_string();
-                    format!("{}\n{TOML_HELP}", error.trim_end())
+                    format!("{}\n{TOML_HELP}", masked_words(error.trim_end()))
                 })
             });
             match parsed {

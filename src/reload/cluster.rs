@@ -2,6 +2,7 @@
 //! while the old one serves, and then takes its place.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use figdex_index::chain;
 use figdex_opensearch::client::Client;
@@ -10,6 +11,33 @@ use tokio::signal::unix::Signal;
 
 use crate::engine::Engine;
 use crate::state::State;
+
+/// The time between two probes of the served generation.
+const PROBE_PERIOD: Duration = Duration::from_secs(1);
+
+/// Probes the served generation, for as long as the server runs: the server is ready while every
+/// shard answers (contract 16.8). A change is logged once.
+pub(crate) async fn probe(state: Arc<State>) {
+    let mut answered = true;
+    loop {
+        if let Engine::OpenSearch(generation) = state.engine() {
+            match generation.probe().await {
+                Ok(()) if answered => {}
+                Ok(()) => tracing::info!("the cluster answers for the whole index again"),
+                Err(error) if answered => {
+                    let reason = chain(&error);
+                    tracing::error!(
+                        reason,
+                        "the cluster does not answer for the whole index: the server is not ready"
+                    );
+                }
+                Err(_) => {}
+            }
+            answered = generation.answers();
+        }
+        tokio::time::sleep(PROBE_PERIOD).await;
+    }
+}
 
 /// Looks at the alias once each reload period and at each `hangup`, for as long as the server runs.
 pub(crate) async fn follow(
@@ -55,10 +83,18 @@ async fn look(state: &State, client: &Arc<Client>, name: &str) -> Result<(), Err
     if is_served {
         return Ok(());
     }
-    let opened = Generation::open(client.clone(), name).await?;
+    let opened = open(client.clone(), name).await?;
     let (generation, instruments) = (opened.manifest().generation, opened.manifest().instruments);
     state.publish(opened);
     state.metrics().reloads_taken_up.inc();
     tracing::info!(generation, instruments, "loaded a new generation");
     Ok(())
+}
+
+/// Opens the published generation. It can be served before all of its shards answer: until then
+/// questions are refused, and the server is not ready.
+pub(crate) async fn open(client: Arc<Client>, name: &str) -> Result<Generation, Error> {
+    let opened = Generation::open(client, name).await?;
+    drop(opened.probe().await);
+    Ok(opened)
 }

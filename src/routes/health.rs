@@ -1,8 +1,9 @@
 //! `GET /healthz` and `GET /readyz` (contract 16.8, 16.9). A server is ready as soon as it
-//! answers, because it opens its index first. It is not ready while no host of the cluster that holds
-//! its index answers, and from the signal to stop on, so that a balancer leaves it. The answers for operators also say how the program
-//! was built, which generation it serves and how old that is. Where operators have a separate
-//! address, the public answers have only the status, and that of `/healthz` the version.
+//! answers, because it opens its index first. It is not ready while the cluster that holds its index
+//! does not answer for all of it, and from the signal to stop on, so that a balancer leaves it. The
+//! answers for operators also say how the program was built, which generation it serves and how old
+//! that is. Where operators have a separate address, the public answers have only the status, and
+//! that of `/healthz` the version.
 
 use std::sync::Arc;
 

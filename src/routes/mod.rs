@@ -19,6 +19,7 @@ mod values;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use tokio::time::Instant;
 use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::http::HeaderMap;
@@ -26,12 +27,17 @@ use warp::path::Tail;
 use warp::reply::Response;
 
 use crate::error::ApiError;
+use crate::observe::log::seldom::Seldom;
 use crate::state::State;
 
-/// The error of a request that a cluster did not answer. The log says why.
+/// The error of a request that a cluster did not answer. The log says why, once in a while: without
+/// a cluster, every request is refused.
 fn unanswered(error: figdex_opensearch::Error) -> ApiError {
-    let (reason, request_id) = (figdex_index::chain(&error), crate::request::id());
-    tracing::error!(reason, %request_id, "the cluster did not answer");
+    static UNANSWERED: Seldom = Seldom::new();
+    if let Some(others) = UNANSWERED.occurs(Instant::now()) {
+        let (reason, request_id) = (figdex_index::chain(&error), crate::request::id());
+        tracing::error!(reason, %request_id, others, "the cluster did not answer");
+    }
     ApiError::Unavailable
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use figdex_index::{Facet, FacetCounts, FacetQuestion, Facets, Property, Search, Vocabulary};
+use figdex_index::{Facet, FacetQuestion, Facets, Property, Search, Vocabulary};
 
 use super::Fault;
 use super::json::{array, string};
@@ -104,7 +104,7 @@ pub(crate) fn write(
             string(out, facet.value(value, vocabulary));
             write!(out, ",\"count\":{count}}}").expect(INFALLIBLE);
         });
-        let without = total - counts.map_or(0, FacetCounts::rows);
+        let without = counts.map_or(0, |counts| counts.without);
         write!(out, ",\"distinct\":{},\"without\":{without}}}", values.len()).expect(INFALLIBLE);
     }
     out.extend_from_slice(b"}}");

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::Catalogue;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::meter::Meter;
 use crate::query::Search;
 use crate::search::facets::{Facet, count};
@@ -28,8 +28,10 @@ pub struct Facets {
     pub counts: Vec<FacetCounts>,
 }
 
-/// The values of one facet. A row has one of them at most.
+/// The values of one facet. A row has one of them at most. Only [`FacetCounts::new`] makes one, so
+/// that the numbers fit each other wherever they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FacetCounts {
     /// The property, or the level.
     pub facet: Facet,
@@ -37,12 +39,16 @@ pub struct FacetCounts {
     /// number of these rows. The most frequent come first; values of the same number are in the
     /// order of the vocabulary.
     pub values: Vec<(u32, u64)>,
+    /// The number of matching rows that have no value.
+    pub without: u64,
 }
 
 impl FacetCounts {
-    /// The number of matching rows that have a value.
-    pub fn rows(&self) -> u64 {
-        self.values.iter().map(|(_, rows)| rows).sum()
+    /// The counts of `total` matching rows; `None` when the values have more rows together.
+    pub fn new(facet: Facet, values: Vec<(u32, u64)>, total: u64) -> Option<Self> {
+        let rest = |left: u64, (_, rows): &(u32, u64)| left.checked_sub(*rows);
+        let without = values.iter().try_fold(total, rest)?;
+        Some(Self { facet, values, without })
     }
 }
 
@@ -87,8 +93,27 @@ impl Catalogue {
             let mut values: Vec<(u32, u64)> =
                 (0..).zip(counts).filter(|(_, rows)| *rows > 0).collect();
             values.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
-            FacetCounts { facet, values }
+            let damaged = "a property has more rows than match";
+            FacetCounts::new(facet, values, total)
+                .ok_or_else(|| Error::damaged(&self.generation.path, damaged))
         });
-        Ok(Facets { total, counts: counts.collect() })
+        let counts = counts.collect::<Result<_>>()?;
+        Ok(Facets { total, counts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_no_more_rows_than_match() {
+        let of = |values: &[(u32, u64)], total| {
+            FacetCounts::new(Facet::Level, values.to_vec(), total).map(|counts| counts.without)
+        };
+        assert_eq!(of(&[(0, 3), (1, 2)], 7), Some(2));
+        assert_eq!(of(&[(0, 3), (1, 2)], 5), Some(0));
+        assert_eq!(of(&[(0, 3), (1, 2)], 4), None);
+        assert_eq!(of(&[(0, u64::MAX), (1, 2)], u64::MAX), None);
     }
 }

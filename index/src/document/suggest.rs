@@ -23,6 +23,9 @@ use crate::suggest::spelled::{Spelled, spelled};
 use crate::suggest::stages::{Stage, Typed};
 use crate::suggest::{Interpretation, Matched, READ_MAX, Suggest};
 
+/// The documents that are read for each one that is wanted, when some of them may not fit.
+const READ_FACTOR: usize = 4;
+
 /// The ways in which a text may be meant, one stage after the other: the plain ones, then those
 /// that are tried only when few documents were found.
 #[derive(Clone)]
@@ -45,9 +48,8 @@ pub struct TypedWord<'a> {
     pub text: &'a str,
     /// Whether a term may begin with the text, too.
     pub is_beginning: bool,
-    /// Whether it is a beginning of so few letters that too many terms begin with it. A query may
-    /// leave such a word out, unless all are short ([`Interpretation::beginning`]): documents
-    /// without it do not fit.
+    /// Whether it is a beginning of so few letters that many terms begin with it. Only one in the
+    /// ticker or the name fits.
     pub is_short: bool,
     /// The most typos by which a term, or its beginning when `is_beginning`, may differ from the
     /// text: letters too many, too few or wrong, and two neighbours swapped.
@@ -125,9 +127,18 @@ impl<'a> Guesses<'a> {
 }
 
 impl Interpretation {
-    /// The number of documents, the first by rank, that are looked at for an interpretation and for
-    /// the keys of a whole text.
+    /// The number of documents, the first by rank, that may fit an interpretation, and of those that
+    /// are looked at for the keys of a whole text.
     pub const ROWS_MAX: usize = READ_MAX;
+
+    /// The number of documents, the first by rank, among which those that fit are looked for. There
+    /// are more of them when a document with the words may not fit.
+    pub fn read_max(&self) -> usize {
+        match self.words.iter().all(|word| word.is_held) {
+            true => READ_MAX,
+            false => READ_MAX * READ_FACTOR,
+        }
+    }
 
     /// The words, all of which a document must hold.
     pub fn words(&self) -> impl Iterator<Item = TypedWord<'_>> {
@@ -143,9 +154,10 @@ impl Interpretation {
     }
 
     /// When all words are short beginnings, the longest of them: only documents with it among their
-    /// [`beginnings`](crate::Document::beginnings) are looked for. If it is the only word, those
-    /// with one of its terms or equivalents are, too; and those with a term that begins with it,
-    /// when there are filters, or no document has the beginning.
+    /// [`beginnings`](crate::Document::beginnings) are looked for, and of these the ones that hold
+    /// the other words. If it is the only word, those with one of its terms or equivalents are, too;
+    /// and those with a term that begins with it, when there are filters, or no document has the
+    /// beginning.
     pub fn beginning(&self) -> Option<&str> {
         match self.words.iter().all(is_short) {
             true => longest(&self.words),

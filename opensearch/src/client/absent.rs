@@ -30,6 +30,11 @@ impl Client {
         match *self {}
     }
 
+    /// No text.
+    pub(crate) fn quoted(&self, _text: &str) -> String {
+        match *self {}
+    }
+
     /// No answer.
     ///
     /// # Errors

@@ -63,12 +63,18 @@ impl Host {
     }
 }
 
-/// Reads the head of a request and its body, which is small.
+/// Reads the head of a request and its body, which is small. A host that closes a connection before
+/// it has read everything may lose its answer.
 pub(crate) fn read_request(stream: &mut TcpStream) -> String {
     let (mut request, mut byte) = (Vec::new(), [0]);
     while !request.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|read| read > 0) {
         request.push(byte[0]);
     }
+    let head = String::from_utf8(request.clone()).unwrap().to_lowercase();
+    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    stream.read_exact(&mut body).ok();
+    request.extend_from_slice(&body);
     String::from_utf8(request).unwrap()
 }
 

@@ -154,8 +154,8 @@ async fn send(client: &Client, index: &str, mut batch: Batch) -> Result<(u64, u6
                         r#type: format!("status {status}"),
                         reason: String::new(),
                     });
-                    let reason = format!("{} {}", fault.r#type, fault.reason);
-                    return Err(Error::Document { figi: created.id, reason });
+                    let reason = client.quoted(&format!("{} {}", fault.r#type, fault.reason));
+                    return Err(Error::Document { figi: client.quoted(&created.id), reason });
                 }
             }
             start = *end;

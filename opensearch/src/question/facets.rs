@@ -50,15 +50,19 @@ impl Generation {
         });
         let mut found = self.found(&body, values * BUCKET_BYTES / super::ROW_BYTES, id).await?;
         let malformed = |what: String| ClientError::Malformed { host: self.index.clone(), what };
+        let total = found.total();
         let mut counts = Vec::with_capacity(question.facets.len());
         for facet in &question.facets {
             let counted = found.aggregations[facet.name()].take();
-            let counted: Counted = serde_json::from_value(counted)
-                .map_err(|error| malformed(format!("no counts of {} ({error})", facet.name())))?;
+            let counted: Counted = serde_json::from_value(counted).map_err(|error| {
+                let error = self.client.quoted(&error.to_string());
+                malformed(format!("no counts of {} ({error})", facet.name()))
+            })?;
             let places = self.places_of(*facet);
             let value = |Bucket { key, doc_count }: Bucket| {
-                let place = places.get(&key).copied();
-                Ok((place.ok_or_else(|| malformed(format!("the unknown value {key}")))?, doc_count))
+                let unknown =
+                    || malformed(format!("the unknown value {}", self.client.quoted(&key)));
+                Ok((places.get(&key).copied().ok_or_else(unknown)?, doc_count))
             };
             let mut values: Vec<(u32, u64)> =
                 counted.buckets.into_iter().map(value).collect::<Result<_, ClientError>>()?;
@@ -66,9 +70,12 @@ impl Generation {
                 return Err(malformed(format!("not all values of {}", facet.name())).into());
             }
             values.sort_by_key(|(place, rows)| (Reverse(*rows), *place));
-            counts.push(FacetCounts { facet: *facet, values });
+            let fitting = FacetCounts::new(*facet, values, total);
+            counts.push(fitting.ok_or_else(|| {
+                malformed(format!("more documents with a {} than match", facet.name()))
+            })?);
         }
-        Ok(Facets { total: found.total(), counts })
+        Ok(Facets { total, counts })
     }
 
     /// The place of each value of a facet, by its term in documents.
@@ -82,6 +89,36 @@ impl Generation {
                 .map(|level| (level.name().to_owned(), level as u32))
                 .into_iter()
                 .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod tests {
+    use figdex_index::Search;
+
+    use super::*;
+    use crate::cluster_of_tests::{Cluster, wait_for};
+
+    /// Contract 16.11: numbers that do not fit each other are an error, and never an answer.
+    #[test]
+    fn counts_that_do_not_fit_are_refused() {
+        let cluster = Cluster::of_one_instrument();
+        let generation = cluster.open();
+        let question = FacetQuestion { search: Search::default(), facets: vec![Facet::Level] };
+        for (rows, expected) in [(1, Ok(0)), (8, Err("more documents with a level than match"))] {
+            let mut found = cluster.found();
+            found["aggregations"] = json!({"level": {"buckets": [
+                {"key": Level::ALL[0].name(), "doc_count": rows},
+            ]}});
+            cluster.answer("_search", 200, found.to_string());
+            let counted = wait_for(generation.facets(&question, None));
+            match (counted, expected) {
+                (Ok(counted), Ok(without)) => assert_eq!(counted.counts[0].without, without),
+                (Err(error), Err(text)) => assert!(error.to_string().contains(text), "{error}"),
+                (counted, _) => panic!("{counted:?}"),
+            }
         }
     }
 }

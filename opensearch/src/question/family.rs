@@ -21,7 +21,7 @@ impl Generation {
     /// # Errors
     /// When the cluster does not answer.
     pub async fn find(&self, figi: Figi, id: Option<&str>) -> Result<Option<Stored>> {
-        self.first(json!({"term": {field::FIGI: number(figi)}}), id).await
+        self.first(has_figi(figi), id).await
     }
 
     /// The first row, in FIGI order, whose share class or composite has this FIGI.
@@ -29,13 +29,11 @@ impl Generation {
     /// # Errors
     /// When the cluster does not answer.
     pub async fn find_kin(&self, figi: Figi, id: Option<&str>) -> Result<Option<Stored>> {
-        for value in [IdValue::share_class(figi), IdValue::composite(figi)] {
-            let query = json!({"term": {field::KEYS: id_key(&value)}});
-            if let Some(found) = self.first(query, id).await? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
+        let values = [IdValue::share_class(figi), IdValue::composite(figi)];
+        let bodies = values.map(|value| question(carries(&value), 1));
+        let found = self.several(&bodies, 1, id).await?;
+        let first = found.iter().find_map(|found| found.hits.hits.first());
+        first.map(|document| document.stored(&self.index)).transpose()
     }
 
     /// A row that most people know, for examples (contract 16.14).
@@ -64,16 +62,19 @@ impl Generation {
         let composite = row.composite_figi().unwrap_or(own);
         let share_class = row.share_class_figi();
         let mut must = BTreeMap::from([(own, of)]);
-        if let Some(found) = self.find(composite, id).await? {
-            must.insert(composite, found);
-        }
         let mut others = BTreeMap::new();
         let values = [Some(IdValue::composite(composite)), share_class.map(IdValue::share_class)];
-        for value in values.into_iter().flatten() {
-            // One row more than is returned shows whether there are more.
-            let query = all(vec![json!({"term": {field::KEYS: id_key(&value)}})]);
-            let body = question(query, FAMILY_ROWS_MAX + 1);
-            for document in &self.found(&body, FAMILY_ROWS_MAX, id).await?.hits.hits {
+        // One row more than is returned shows whether there are more.
+        let of_value = |value| question(all(vec![carries(&value)]), FAMILY_ROWS_MAX + 1);
+        let mut bodies = vec![question(has_figi(composite), 1)];
+        bodies.extend(values.into_iter().flatten().map(of_value));
+        let mut found = self.several(&bodies, FAMILY_ROWS_MAX, id).await?.into_iter();
+        let of_composite = found.next();
+        if let Some(document) = of_composite.iter().flat_map(|found| &found.hits.hits).next() {
+            must.insert(composite, document.stored(&self.index)?);
+        }
+        for found in found {
+            for document in &found.hits.hits {
                 let stored = document.stored(&self.index)?;
                 let figi = stored.row().figi();
                 if !must.contains_key(&figi) {
@@ -98,4 +99,14 @@ impl Generation {
         let found = self.found(&question(query, 1), 1, id).await?;
         found.hits.hits.first().map(|document| document.stored(&self.index)).transpose()
     }
+}
+
+/// The documents with a FIGI.
+fn has_figi(figi: Figi) -> Value {
+    json!({"term": {field::FIGI: number(figi)}})
+}
+
+/// The documents that carry an identifier.
+fn carries(value: &IdValue<'_>) -> Value {
+    json!({"term": {field::KEYS: id_key(value)}})
 }

@@ -1,9 +1,9 @@
 //! Lookups of identifiers, many at a time (contract 4, 5).
 //!
-//! Nearly all lookups have few rows, so that one query finds those of many: each document says which
-//! lookups it matches. When they have too many rows together, each lookup is a query: all of them
-//! are counted and begun in one call, and those with more rows than the first page has are read on,
-//! a page at a time.
+//! Nearly all lookups have few rows, so that one query finds those of many, a page at a time: each
+//! document says which lookups it matches. When they have too many rows together, each lookup is a
+//! query: all of them are counted and begun in one call, and those with more rows than the first
+//! page has are read on.
 
 use std::ops::Range;
 
@@ -25,8 +25,9 @@ const FIRST_ROWS: usize = 50;
 const CALL_LOOKUPS: usize = 100;
 const CALL_CONDITIONS: usize = 800;
 
-/// The most rows of the lookups of one query.
+/// The rows of the first page of the lookups of one query, and the most that they may have.
 const TOGETHER_ROWS: usize = 1_000;
+const TOGETHER_ROWS_MAX: usize = 10_000;
 
 /// The rows of each further page.
 const PAGE_ROWS: usize = 5_000;
@@ -106,24 +107,38 @@ impl Generation {
         let named = lookups.iter().enumerate().map(|(place, conditions)| {
             json!({"bool": {"filter": conditions, "_name": place.to_string()}})
         });
-        let body = question(any(named.collect()), TOGETHER_ROWS + 1);
-        let documents = self.found(&body, TOGETHER_ROWS, id).await?.hits.hits;
-        if documents.len() > TOGETHER_ROWS {
+        let query = any(named.collect());
+        let mut body = question(query.clone(), TOGETHER_ROWS);
+        body["track_total_hits"] = counted_up_to(TOGETHER_ROWS_MAX);
+        let found = self.found(&body, TOGETHER_ROWS, id).await?;
+        let total = found.total();
+        if total > TOGETHER_ROWS_MAX as u64 {
             return Ok(false);
         }
         let mut hits = vec![Vec::new(); lookups.len()];
-        for document in &documents {
-            let stored = document.stored(&self.index)?;
-            *bytes_left = self.rest_of(*bytes_left, &stored)?;
-            let hit = located.rows.add(stored);
-            for name in &document.matched_queries {
-                let of_lookup = name.parse::<usize>().ok().and_then(|place| hits.get_mut(place));
-                let of_lookup = of_lookup.ok_or_else(|| ClientError::Malformed {
-                    host: self.index.clone(),
-                    what: "a document with the name of a query that was not asked".to_owned(),
-                })?;
-                of_lookup.push(hit);
+        let (mut documents, mut read, mut last) = (found.hits.hits, 0, None);
+        loop {
+            let count = documents.len() as u64;
+            for document in documents {
+                let stored = document.stored(&self.index)?;
+                *bytes_left = self.rest_of(*bytes_left, &stored)?;
+                last = Some(self.next_figi(last, &stored)?);
+                let hit = located.rows.add(stored);
+                for name in &document.matched_queries {
+                    let place = name.parse::<usize>().ok();
+                    let of_lookup = place.and_then(|place| hits.get_mut(place));
+                    let of_lookup = of_lookup.ok_or_else(|| ClientError::Malformed {
+                        host: self.index.clone(),
+                        what: "a document with the name of a query that was not asked".to_owned(),
+                    })?;
+                    of_lookup.push(hit);
+                }
             }
+            read += count;
+            if count == 0 || read >= total {
+                break;
+            }
+            documents = self.page_after(&query, last, id).await?;
         }
         for hits in hits {
             if hits.len() > located.room(bounds) {
@@ -170,7 +185,7 @@ impl Generation {
                 for document in documents {
                     let stored = document.stored(&self.index)?;
                     *bytes_left = self.rest_of(*bytes_left, &stored)?;
-                    last = Some(stored.row().figi());
+                    last = Some(self.next_figi(last, &stored)?);
                     located.hits.push(located.rows.add(stored));
                 }
                 let read = located.hits.len() - start;

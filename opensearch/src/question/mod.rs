@@ -174,6 +174,17 @@ impl Generation {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
+    /// The FIGI of an instrument on a page, which must come after the one before it: a cluster that
+    /// repeats a page would be asked without end.
+    pub(crate) fn next_figi(&self, last: Option<Figi>, instrument: &Stored) -> Result<Figi> {
+        let figi = instrument.row().figi();
+        if last.is_some_and(|last| figi <= last) {
+            let what = format!("the document of {figi}, which was on an earlier page");
+            return Err(ClientError::Malformed { host: self.index.clone(), what }.into());
+        }
+        Ok(figi)
+    }
+
     fn failed_shard(&self) -> ClientError {
         let what = "a part of the index cannot be asked".to_owned();
         ClientError::Unavailable { host: self.index.clone(), what }

@@ -1,11 +1,13 @@
 //! Pages of searches and filters (contract 8, 10).
 
-use figdex_index::{After, ExactRanks, Fetched, Figi, NAMES_MAX, Page, Place, Search};
+use figdex_index::{
+    After, ExactRanks, Fetched, Figi, NAMES_MAX, Page, Place, Search, Stored, Tier,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::matching::{Matching, ranks, score, tier_of};
-use super::{by_rank, number, question};
+use super::{Found, by_rank, number, question};
 use crate::client::Error as ClientError;
 use crate::error::Result;
 use crate::generation::Generation;
@@ -54,7 +56,49 @@ impl Generation {
         id: Option<&str>,
     ) -> Result<(Fetched, Page<Place>)> {
         let matching = self.matching(search).await?;
-        let named = self.named(&matching, id).await?;
+        let names = names(&matching);
+        let mut page = None;
+        let mut named = None;
+        if !names.is_empty() {
+            let mut bodies = names;
+            // Most words name no row, or one of the first page: then one call is enough.
+            if after.is_none() {
+                bodies.push(self.page_of(&matching, None, after, hits_max));
+            }
+            let mut found = self.several(&bodies, hits_max.max(NAMES_MAX), id).await?;
+            if after.is_none() {
+                page = found.pop();
+            }
+            named = self.named(&matching, found)?;
+        }
+        let page = page.map(|found| self.tiered(found)).transpose()?;
+        let page = page.and_then(|rows| with_named(rows, named));
+        let mut page = match page {
+            Some(page) => page,
+            None => {
+                let body = self.page_of(&matching, named, after, hits_max);
+                self.tiered(self.found(&body, hits_max, id).await?)?
+            }
+        };
+        let more = page.len() > hits_max;
+        page.truncate(hits_max);
+        let last = page.last().filter(|_| more);
+        let next = last.map(|(tier, stored)| {
+            self.places.place(*tier, stored.rank_number(), stored.row().figi())
+        });
+        let mut rows = Fetched::default();
+        let hits = page.into_iter().map(|(_, stored)| rows.add(stored)).collect();
+        Ok((rows, Page { next, hits }))
+    }
+
+    /// The question for a page and one row more. `named` is the FIGI of the row that the text names.
+    fn page_of(
+        &self,
+        matching: &Matching,
+        named: Option<Figi>,
+        after: Option<Place>,
+        hits_max: usize,
+    ) -> Value {
         let mut body = question(matching.scored(named), hits_max + 1);
         body["sort"] = json!([{"_score": "desc"}, {field::RANK: "asc"}, {field::FIGI: "asc"}]);
         if let Some(after) = after {
@@ -63,22 +107,19 @@ impl Generation {
             let figi = figi.map_or(Value::from(-1), number);
             body["search_after"] = json!([score(tier), rank, figi]);
         }
-        let found = self.found(&body, hits_max, id).await?;
-        let (mut rows, mut hits) = (Fetched::default(), Vec::new());
-        for document in found.hits.hits.iter().take(hits_max) {
-            hits.push(rows.add(document.stored(&self.index)?));
-        }
-        let more = found.hits.hits.len() > hits_max;
-        let last = found.hits.hits[..hits.len()].last().filter(|_| more);
-        let next = last.zip(hits.last()).map(|(document, hit)| {
+        body
+    }
+
+    /// The rows of a page, with their tiers.
+    fn tiered(&self, found: Found) -> Result<Vec<(Tier, Stored)>> {
+        let documents = found.hits.hits.iter().map(|document| {
             let tier = document.score.and_then(tier_of).ok_or_else(|| ClientError::Malformed {
                 host: self.index.clone(),
                 what: format!("the score {:?}, which no tier has", document.score),
             })?;
-            let stored = rows.stored(*hit);
-            Ok::<_, ClientError>(self.places.place(tier, stored.rank_number(), stored.row().figi()))
+            Ok((tier, document.stored(&self.index)?))
         });
-        Ok((rows, Page { next: next.transpose()?, hits }))
+        documents.collect()
     }
 
     /// The conditions of a search.
@@ -94,27 +135,23 @@ impl Generation {
         Ok(matching)
     }
 
-    /// The row that a word alone names (contract 10.9).
-    async fn named(&self, matching: &Matching, id: Option<&str>) -> Result<Option<Figi>> {
-        let clauses = matching.clauses();
-        let Some(exact) = matching.exact().filter(|_| !clauses.best_listings.is_empty()) else {
-            return Ok(None);
-        };
-        let Some(exact) = self.exact_ranks(exact, id).await? else { return Ok(None) };
+    /// The row that a word alone names (contract 10.9), by the answers to [`names`].
+    fn named(&self, matching: &Matching, found: Vec<Found>) -> Result<Option<Figi>> {
+        let mut found = found.into_iter();
+        let exact = found.next().map(|found| self.exact_ranks(found)).transpose()?.flatten();
+        let Some(exact) = exact else { return Ok(None) };
         let (mut rows, mut hits) = (Fetched::default(), Vec::new());
-        for range in &clauses.best_listings {
-            let Some(query) = matching.of_words(ranks(*range)) else { continue };
-            let body = by_rank(query, NAMES_MAX);
-            for document in &self.found(&body, NAMES_MAX, id).await?.hits.hits {
+        for found in found {
+            for document in &found.hits.hits {
                 hits.push(rows.add(document.stored(&self.index)?));
             }
         }
-        let named = clauses.named(Some(exact), &rows, hits);
+        let named = matching.clauses().named(Some(exact), &rows, hits);
         Ok(named.map(|hit| rows.stored(hit).row().figi()))
     }
 
-    /// The ranks of the documents of a query together; `None` when there is none.
-    async fn exact_ranks(&self, query: Value, id: Option<&str>) -> Result<Option<ExactRanks>> {
+    /// The ranks of the exact rows together; `None` when there is none.
+    fn exact_ranks(&self, found: Found) -> Result<Option<ExactRanks>> {
         #[derive(Deserialize)]
         struct Numbers {
             rank: Number,
@@ -125,20 +162,12 @@ impl Generation {
         struct Number {
             value: Option<f64>,
         }
-        let body = json!({
-            "query": query,
-            "size": 0,
-            "track_total_hits": false,
-            "aggs": {
-                "rank": {"min": {"field": field::RANK}},
-                "importance": {"max": {"field": field::IMPORTANCE}},
-                "score": {"min": {"field": field::SCORE}},
-            },
-        });
-        let found = self.found(&body, 0, id).await?;
-        let malformed = |error| ClientError::Malformed {
+        let malformed = |error: serde_json::Error| ClientError::Malformed {
             host: self.index.clone(),
-            what: format!("aggregations without numbers ({error})"),
+            what: format!(
+                "aggregations without numbers ({})",
+                self.client.quoted(&error.to_string())
+            ),
         };
         let Numbers { rank, importance, score } =
             Numbers::deserialize(found.aggregations).map_err(malformed)?;
@@ -150,4 +179,37 @@ impl Generation {
             score: score as u32,
         }))
     }
+}
+
+/// The questions that find the row which a word alone names (contract 10.9): for the ranks of the
+/// exact rows, and for the best listings. None for other texts.
+fn names(matching: &Matching) -> Vec<Value> {
+    let ranges = &matching.clauses().best_listings;
+    let Some(exact) = matching.exact().filter(|_| !ranges.is_empty()) else { return Vec::new() };
+    let exact = json!({
+        "query": exact,
+        "size": 0,
+        "track_total_hits": false,
+        "aggs": {
+            "rank": {"min": {"field": field::RANK}},
+            "importance": {"max": {"field": field::IMPORTANCE}},
+            "score": {"min": {"field": field::SCORE}},
+        },
+    });
+    let listings = ranges.iter().filter_map(|range| matching.of_words(ranks(*range)));
+    let listings = listings.map(|query| by_rank(query, NAMES_MAX));
+    [exact].into_iter().chain(listings).collect()
+}
+
+/// The first rows of a search, with the row that the text names in its place; `None` when it is not
+/// among them. They were found as if the text named no row.
+fn with_named(mut rows: Vec<(Tier, Stored)>, named: Option<Figi>) -> Option<Vec<(Tier, Stored)>> {
+    let Some(named) = named else { return Some(rows) };
+    let place = rows.iter().position(|(_, stored)| stored.row().figi() == named)?;
+    if rows[place].0 > Tier::Named {
+        let (_, stored) = rows.remove(place);
+        let before = rows.iter().take_while(|(tier, _)| *tier < Tier::Named);
+        rows.insert(before.count(), (Tier::Named, stored));
+    }
+    Some(rows)
 }

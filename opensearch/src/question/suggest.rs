@@ -47,25 +47,29 @@ impl Generation {
         let mut rows = Fetched::default();
         let mut candidates = Candidates::new(question, vocabulary);
         let mut guesses = Guesses::new(question, vocabulary);
-        let held = self.whole_text(question, &guesses, &mut rows, &mut candidates, id).await?;
+        // The plain interpretations are asked for together with the whole text, since they depend on
+        // no answer.
+        let mut stage = guesses.next(0, limit, |_, _| false);
+        let plain = stage.as_deref().unwrap_or_default();
+        let held =
+            self.whole_text(question, (&guesses, plain), &mut rows, &mut candidates, id).await?;
         let has = |text: &str, is_beginning: bool| match is_beginning {
             true => held.beginnings.contains(text),
             false => held.terms.contains(text),
         };
-        while let Some(stage) = guesses.next(candidates.len(), limit, has) {
-            let filters = conditions(&question.filters, vocabulary);
-            let bodies: Vec<Value> = stage
-                .iter()
-                .map(|meant| {
-                    let mut conditions = filters.clone();
-                    conditions.extend(self.words(meant, &question.filters, &held));
-                    by_rank(all(conditions), Interpretation::ROWS_MAX)
-                })
-                .collect();
-            let found = self.several(&bodies, Interpretation::ROWS_MAX, id).await?;
-            for (meant, found) in stage.iter().zip(&found) {
+        // Of the plain ones, only a short beginning that no document lists is asked for again.
+        let is_other = |meant: &Interpretation| {
+            is_open(meant, question, Some(&held)) != is_open(meant, question, None)
+        };
+        stage.iter_mut().for_each(|plain| plain.retain(is_other));
+        while let Some(meant) = stage {
+            let bodies = meant.iter().map(|meant| self.body_of(meant, question, Some(&held)));
+            let rows_max = meant.iter().map(Interpretation::read_max).max().unwrap_or(0);
+            let found = self.several(&bodies.collect::<Vec<_>>(), rows_max, id).await?;
+            for (meant, found) in meant.iter().zip(&found) {
                 self.add(found, FoundBy::Words(meant), &mut rows, &mut candidates)?;
             }
+            stage = guesses.next(candidates.len(), limit, has);
         }
         let best = candidates.best(&rows, &self.places, limit);
         let keys = best.iter().map(|(hit, _)| {
@@ -85,12 +89,12 @@ impl Generation {
         Ok((rows, suggestions))
     }
 
-    /// Adds the documents that the whole text identifies, and returns which of the typed words any
-    /// document has.
+    /// Adds the documents that the whole text identifies, and those of some interpretations of it.
+    /// Returns which of the typed words any document has.
     async fn whole_text(
         &self,
         question: &Suggest,
-        guesses: &Guesses<'_>,
+        (guesses, plain): (&Guesses<'_>, &[Interpretation]),
         rows: &mut Fetched,
         candidates: &mut Candidates<'_>,
         id: Option<&str>,
@@ -125,7 +129,10 @@ impl Generation {
             bodies.push(counted(is_held, 1));
             bodies.push(counted(terms(field::BEGINNINGS, &[text]), 1));
         }
-        let mut found = self.several(&bodies, Interpretation::ROWS_MAX, id).await?.into_iter();
+        bodies.extend(plain.iter().map(|meant| self.body_of(meant, question, None)));
+        let rows_max = plain.iter().map(Interpretation::read_max).max();
+        let rows_max = rows_max.unwrap_or(0).max(Interpretation::ROWS_MAX);
+        let mut found = self.several(&bodies, rows_max, id).await?.into_iter();
         for (found_by, found) in found_by.into_iter().zip(found.by_ref()) {
             self.add(&found, found_by, rows, candidates)?;
         }
@@ -141,9 +148,13 @@ impl Generation {
                 held.listed.insert(text.to_owned());
             }
         }
+        for (meant, found) in plain.iter().zip(found) {
+            self.add(&found, FoundBy::Words(meant), rows, candidates)?;
+        }
         Ok(held)
     }
 
+    /// Adds the first documents that fit, at most [`Interpretation::ROWS_MAX`].
     fn add(
         &self,
         found: &Found,
@@ -151,31 +162,43 @@ impl Generation {
         rows: &mut Fetched,
         candidates: &mut Candidates<'_>,
     ) -> Result<()> {
+        let mut fitting = 0;
         for document in &found.hits.hits {
             let hit = rows.add(document.stored(&self.index)?);
-            candidates.add(rows, hit, found_by);
+            fitting += usize::from(candidates.add(rows, hit, found_by));
+            if fitting == Interpretation::ROWS_MAX {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// The conditions of an interpretation.
-    fn words(&self, meant: &Interpretation, filters: &Filters, held: &Held) -> Vec<Value> {
+    /// The question for the documents of an interpretation. Without `held` it is not known yet which
+    /// of the words any document has.
+    fn body_of(&self, meant: &Interpretation, question: &Suggest, held: Option<&Held>) -> Value {
+        let mut conditions = conditions(&question.filters, self.vocabulary());
+        conditions.extend(self.words(meant, is_open(meant, question, held)));
+        by_rank(all(conditions), meant.read_max())
+    }
+
+    /// The conditions of an interpretation. With `is_open`, any term may begin with its only word.
+    fn words(&self, meant: &Interpretation, is_open: bool) -> Vec<Value> {
         let mut conditions = Vec::new();
         match meant.beginning() {
             Some(beginning) => {
-                let mut ways = vec![terms(field::BEGINNINGS, &[beginning])];
+                let listed = terms(field::BEGINNINGS, &[beginning]);
                 let words: Vec<TypedWord<'_>> = meant.words().collect();
                 if let [only] = &words[..] {
-                    let is_open =
-                        *filters != Filters::default() || !held.listed.contains(beginning);
-                    ways.extend(self.ways(only, is_open));
+                    let mut ways = self.ways(only, is_open);
+                    ways.push(listed);
+                    conditions.push(any(ways));
+                } else {
+                    conditions.push(listed);
+                    let others = words.iter().filter(|word| word.text != beginning);
+                    conditions.extend(others.map(|word| any(self.ways(word, true))));
                 }
-                conditions.push(any(ways));
             }
-            None => {
-                let long = meant.words().filter(|word| !word.is_short);
-                conditions.extend(long.map(|word| any(self.ways(&word, true))));
-            }
+            None => conditions.extend(meant.words().map(|word| any(self.ways(&word, true)))),
         }
         conditions.extend(meant.exch_code().map(|known| value(known, self.vocabulary())));
         conditions
@@ -208,6 +231,15 @@ impl Generation {
         }
         ways
     }
+}
+
+/// Whether any term may begin with the only word of an interpretation, which is short: few documents
+/// pass the filters, or none lists it. Until that is known, one is taken to list it.
+fn is_open(meant: &Interpretation, question: &Suggest, held: Option<&Held>) -> bool {
+    let is_alone = meant.words().count() == 1;
+    let is_listed = |beginning| held.is_none_or(|held| held.listed.contains(beginning));
+    let is_narrowed = question.filters != Filters::default();
+    is_alone && meant.beginning().is_some_and(|beginning| is_narrowed || !is_listed(beginning))
 }
 
 /// A question for the number of documents with a term.

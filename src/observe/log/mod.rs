@@ -6,6 +6,7 @@
 
 mod access;
 mod lines;
+pub(crate) mod seldom;
 
 use std::io::IsTerminal as _;
 

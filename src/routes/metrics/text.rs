@@ -217,7 +217,7 @@ fn index(page: &mut Registry, state: &State) {
     }
     match &engine {
         Engine::Local(catalogue) => caches(page, catalogue),
-        Engine::OpenSearch(generation) => cluster::register(page, generation.client()),
+        Engine::OpenSearch(generation) => cluster::register(page, generation),
     }
 }
 

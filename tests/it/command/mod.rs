@@ -16,3 +16,4 @@ mod interrupt;
 mod map;
 mod operate;
 mod outputs;
+mod passwords;

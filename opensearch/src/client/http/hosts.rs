@@ -15,6 +15,9 @@ use crate::client::{Error, HostState, LATENCY_BUCKETS, Result};
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// The time for which the others wait when one call tries a host again.
+const TRIAL: Duration = Duration::from_secs(5);
+
 pub(super) struct Hosts {
     hosts: Vec<Host>,
     next: AtomicUsize,
@@ -36,6 +39,8 @@ struct Failures {
     number: u32,
     /// The host is left alone until then.
     until: Option<Instant>,
+    /// A call tries it again, while others still leave it alone.
+    is_tried: bool,
 }
 
 impl Hosts {
@@ -71,6 +76,9 @@ impl Hosts {
         };
         let mut order: Vec<_> = turn.map(|host| (until(&host), host)).collect();
         order.sort_by_key(|(until, _)| *until);
+        if let Some((None, first)) = order.first() {
+            self.hosts[*first].try_again(now);
+        }
         order.into_iter().map(|(_, host)| host).collect()
     }
 
@@ -99,8 +107,9 @@ impl Hosts {
         let pause = PAUSE_MIN.saturating_mul(1 << failures.number.min(10)).min(PAUSE_MAX);
         // Calls that were made at the same time fail together, which counts once.
         let now = Instant::now();
-        if failures.until.is_none_or(|until| until <= now) {
-            *failures = Failures { number: failures.number + 1, until: Some(now + pause) };
+        if failures.is_tried || failures.until.is_none_or(|until| until <= now) {
+            let (number, until) = (failures.number + 1, Some(now + pause));
+            *failures = Failures { number, until, is_tried: false };
         }
         drop(failures);
         host.failed.fetch_add(1, Ordering::Relaxed);
@@ -132,6 +141,16 @@ impl Hosts {
 impl Host {
     pub(super) fn base(&self) -> &Url {
         &self.base
+    }
+
+    /// Lets the call that asks first try a host that failed; others leave it alone a while longer, so
+    /// that they do not all wait for one that hangs.
+    fn try_again(&self, now: Instant) {
+        let mut failures = self.failures.lock();
+        if failures.number > 0 {
+            failures.until = Some(now + TRIAL);
+            failures.is_tried = true;
+        }
     }
 
     fn took(&self, time: Duration) {

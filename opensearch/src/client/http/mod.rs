@@ -3,6 +3,7 @@
 //! while.
 
 mod hosts;
+mod running;
 #[cfg(test)]
 mod tests;
 mod trust;
@@ -21,6 +22,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::rustls::RootCertStore;
 
 use self::hosts::{Host, Hosts};
+use self::running::Running;
 use super::{ClientSettings, Error, HostState, Request, Result};
 
 /// The most bytes of an answer that says what is wrong.
@@ -32,6 +34,12 @@ const REPEATED_CHARS_MAX: usize = 300;
 /// The time in which a connection must be made.
 const CONNECT_TIME: Duration = Duration::from_secs(3);
 
+/// The time after which a question is put to a second host, too.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The most hosts that work on one question at the same time.
+const ATTEMPTS_MAX: usize = 2;
+
 /// The time after which an idle connection is closed.
 const IDLE_TIME: Duration = Duration::from_secs(60);
 
@@ -40,6 +48,8 @@ pub struct Client {
     http: reqwest::Client,
     hosts: Hosts,
     places: Semaphore,
+    /// The texts that no message repeats: the value of the `Authorization` header, and its parts.
+    secrets: Vec<String>,
 }
 
 /// An answer: its status, and its body as JSON has it.
@@ -80,9 +90,11 @@ impl Client {
     /// # Errors
     /// When a file of the settings cannot be read or used.
     pub fn new(address: &ClusterAddress, settings: &ClientSettings) -> Result<Self> {
-        let mut headers = HeaderMap::new();
+        let (mut headers, mut secrets) = (HeaderMap::new(), Vec::new());
         if let Some(path) = &settings.authorization_file {
-            headers.insert(AUTHORIZATION, trust::authorization(path)?);
+            let value = trust::authorization(path)?;
+            secrets = trust::secrets(&value);
+            headers.insert(AUTHORIZATION, value);
         }
         let mut builder = reqwest::Client::builder()
             .default_headers(headers)
@@ -98,7 +110,22 @@ impl Client {
         };
         builder = builder.tls_backend_preconfigured(trust::tls(roots)).https_only(address.is_tls);
         let http = builder.build().map_err(|error| Error::settings(chain(&error)))?;
-        Ok(Self { http, hosts: Hosts::new(address)?, places: Semaphore::new(settings.calls_max) })
+        let (hosts, places) = (Hosts::new(address)?, Semaphore::new(settings.calls_max));
+        Ok(Self { http, hosts, places, secrets })
+    }
+
+    /// A text of the cluster, for a message: short, without characters that control a terminal, and
+    /// without the value of the `Authorization` header, which some servers echo. Every text of an
+    /// answer that is put into an error comes from here.
+    pub(crate) fn quoted(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.secrets {
+            text = text.replace(secret, "…");
+        }
+        match text.char_indices().nth(REPEATED_CHARS_MAX) {
+            Some((end, _)) => format!("{}…", escaped(&text[..end])),
+            None => escaped(text).to_string(),
+        }
     }
 
     /// The state of each host, for metrics.
@@ -120,12 +147,16 @@ impl Client {
         let (host, answer) = self.send(request).await?;
         serde_json::from_slice(&answer.body).map_err(|error| Error::Malformed {
             host: self.hosts.name(host),
-            what: format!("not the JSON that {request} should give ({error})"),
+            what: format!(
+                "not the JSON that {request} should give ({})",
+                self.quoted(&error.to_string())
+            ),
         })
     }
 
-    /// Sends a request to one host after the other until one answers. A request that changes
-    /// something is sent again only when it cannot have been received.
+    /// Sends a request to one host after the other until one answers. A host that does not answer for
+    /// [`PATIENCE`] is not waited for alone. A request that changes something is sent again only
+    /// when it cannot have been received.
     async fn send(&self, request: &Request<'_>) -> Result<(usize, Answer)> {
         let deadline = Instant::now() + request.time_max;
         let place = timeout_at(deadline, self.places.acquire()).await;
@@ -136,38 +167,56 @@ impl Client {
                 return Err(Error::Unavailable { host: self.hosts.all(), what });
             }
         };
-        let mut last = None;
-        for host in self.hosts.in_turn() {
-            let name = || self.hosts.name(host);
-            if last.is_some() {
-                self.hosts.repeats();
-            }
-            let start = Instant::now();
-            let sent = timeout_at(deadline, self.send_to(self.hosts.at(host), request)).await;
-            let failure = match sent {
-                Ok(Ok(answer)) => {
-                    self.hosts.worked(host, start.elapsed());
-                    return Self::accepted(name(), request, answer).map(|answer| (host, answer));
+        let (mut hosts, mut last) = (self.hosts.in_turn().into_iter(), None);
+        let mut running = Running::default();
+        loop {
+            let is_first = running.is_empty() && last.is_none();
+            let next = if running.count() < ATTEMPTS_MAX { hosts.next() } else { None };
+            if let Some(host) = next {
+                if !is_first {
+                    self.hosts.repeats();
                 }
-                Ok(Err(Failure::Answer(what))) => {
-                    self.hosts.failed(host, start.elapsed());
+                running.add(host, self.send_to(self.hosts.at(host), request));
+            }
+            if running.is_empty() {
+                break;
+            }
+            // A host that takes long may hang: another one is asked besides, and the first answer
+            // counts.
+            let is_last = !request.is_safe || running.count() == ATTEMPTS_MAX || hosts.len() == 0;
+            let until = if is_last { deadline } else { deadline.min(Instant::now() + PATIENCE) };
+            let Ok((host, time, sent)) = timeout_at(until, running.first_to_end()).await else {
+                if until < deadline {
+                    continue;
+                }
+                for (host, time) in running.left() {
+                    self.hosts.failed(host, time);
+                    let what = format!("no answer within {:?}", request.time_max);
+                    last = Some(Error::Unavailable { host: self.hosts.name(host), what });
+                }
+                break;
+            };
+            let name = || self.hosts.name(host);
+            match sent {
+                Ok(answer) => {
+                    self.hosts.worked(host, time);
+                    // Those that were asked earlier and have not answered are slow or hang.
+                    for (slow, waited) in running.left().filter(|(_, waited)| *waited > time) {
+                        self.hosts.failed(slow, waited);
+                    }
+                    return self.accepted(name(), request, answer).map(|answer| (host, answer));
+                }
+                Err(Failure::Answer(what)) => {
+                    self.hosts.failed(host, time);
                     return Err(Error::Malformed { host: name(), what });
                 }
-                Ok(Err(Failure::Connection { what, was_sent })) => {
-                    self.hosts.failed(host, start.elapsed());
-                    (what, was_sent)
-                }
-                Err(_) => {
-                    self.hosts.failed(host, start.elapsed());
-                    let what = format!("no answer within {:?}", request.time_max);
+                Err(Failure::Connection { what, was_sent }) => {
+                    self.hosts.failed(host, time);
                     last = Some(Error::Unavailable { host: name(), what });
-                    break;
+                    if was_sent && !request.is_safe {
+                        break;
+                    }
                 }
-            };
-            let (what, was_sent) = failure;
-            last = Some(Error::Unavailable { host: name(), what });
-            if was_sent && !request.is_safe {
-                break;
             }
         }
         Err(last.unwrap_or_else(|| Error::Unavailable {
@@ -177,7 +226,7 @@ impl Client {
     }
 
     /// The answer, if its status says that the request was carried out.
-    fn accepted(host: String, request: &Request<'_>, answer: Answer) -> Result<Answer> {
+    fn accepted(&self, host: String, request: &Request<'_>, answer: Answer) -> Result<Answer> {
         let Answer { status, body } = answer;
         if (200..300).contains(&status) {
             return Ok(Answer { status, body });
@@ -187,7 +236,7 @@ impl Client {
             FaultCause::Object { r#type, reason } => (r#type, reason),
             FaultCause::Text(text) => (String::new(), text),
         };
-        let (kind, reason) = (shortened(&kind), shortened(&reason));
+        let (kind, reason) = (self.quoted(&kind), self.quoted(&reason));
         Err(match status {
             429 | 502..=504 => {
                 Error::Unavailable { host, what: format!("status {status} {kind} {reason}") }
@@ -208,7 +257,7 @@ impl Client {
         let was_sent = |error: &reqwest::Error| !error.is_connect();
         let broken = |error: reqwest::Error| Failure::Connection {
             was_sent: was_sent(&error),
-            what: chain(&error.without_url()),
+            what: self.quoted(&chain(&error.without_url())),
         };
         let mut answer = call.send().await.map_err(broken)?;
         let status = answer.status().as_u16();
@@ -267,13 +316,5 @@ fn chain(error: &reqwest::Error) -> String {
         }
         cause = error.source();
     }
-    shortened(&text)
-}
-
-/// A text of another program, for a message.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(REPEATED_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", escaped(&text[..end])),
-        None => escaped(text).to_string(),
-    }
+    text
 }

@@ -100,6 +100,60 @@ fn the_words_of_a_server_are_escaped() {
     assert!(text.contains("\\u001b[31m x\\ny"), "{text}");
 }
 
+/// A client that sends a user and a password.
+fn client_of_user(host: &Host, value: &str) -> Client {
+    let folder = tempfile::tempdir().unwrap();
+    let user = folder.path().join("user.txt");
+    std::fs::write(&user, value).unwrap();
+    let address = ClusterAddress {
+        is_tls: false,
+        hosts: vec![host.address.to_string().parse().unwrap()],
+        name: "name".to_owned(),
+    };
+    let settings = ClientSettings { ca_file: None, authorization_file: Some(user), calls_max: 8 };
+    Client::new(&address, &settings).unwrap()
+}
+
+/// Some proxies repeat a request in the page that says what is wrong with it.
+#[test]
+fn an_echoed_header_is_not_repeated() {
+    // The user `figdex` with the password `s3cr3t`.
+    let value = "Basic ZmlnZGV4OnMzY3IzdA==";
+    let in_object = json!({"error": {
+        "type": format!("got {value}"),
+        "reason": format!("{}ZmlnZGV4OnMzY3IzdA== is figdex:s3cr3t", "x".repeat(290)),
+    }});
+    let in_text = json!({"error": format!("the password s3cr3t of {value}")});
+    for (status, body) in [
+        (400, in_object.to_string()),
+        (503, in_object.to_string()),
+        (401, in_text.to_string()),
+        (200, json!(value).to_string()),
+    ] {
+        let host = Host::answering(with_status(status, &body));
+        let client = client_of_user(&host, value);
+        let error = match ask_object(&client) {
+            Err(error) => format!("{error} {error:?}"),
+            Ok(()) => panic!("{status}"),
+        };
+        for secret in ["s3cr3t", "ZmlnZ"] {
+            assert!(!error.contains(secret), "{error}");
+        }
+        assert!(error.contains('…'), "{error}");
+    }
+}
+
+/// A header in place of the file that holds it is not repeated.
+#[test]
+fn a_header_is_not_a_file() {
+    let address = ClusterAddress { is_tls: false, hosts: Vec::new(), name: "name".to_owned() };
+    let value = Some("Basic ZmlnZGV4OnMzY3IzdA==".into());
+    let settings = ClientSettings { ca_file: None, authorization_file: value, calls_max: 8 };
+    let Err(error) = Client::new(&address, &settings) else { panic!() };
+    assert!(error.to_string().contains("the name of a file"), "{error}");
+    assert!(!format!("{error:?}").contains("ZmlnZ"), "{error:?}");
+}
+
 /// The header with the password goes to the hosts of the address only.
 #[test]
 fn a_redirect_is_not_followed() {
@@ -135,6 +189,40 @@ fn another_host_is_asked() {
         ask(&client, &question()).unwrap();
     }
     assert_eq!(client.hosts()[1].failed, 2, "it is asked again after a second");
+}
+
+/// A host that takes a request and says nothing does not keep the answer of another one.
+#[test]
+fn a_host_that_hangs_is_overtaken() {
+    let hangs = Host::new(|mut stream| {
+        read_request(&mut stream);
+        thread::sleep(Duration::from_secs(60));
+    });
+    let whole = Host::answering(with_status(200, "{}"));
+    let client = client(&[&hangs, &whole]);
+    let question = question().within(Duration::from_secs(30));
+    assert_eq!(ask(&client, &question).unwrap(), json!({}));
+    assert_eq!((hangs.connections(), client.repeated()), (1, 1));
+    let failing: Vec<bool> = client.hosts().iter().map(|state| state.is_failing).collect();
+    assert_eq!(failing, [true, false]);
+    // Now it is left alone, and then only one call at a time tries it again.
+    for _ in 0..4 {
+        ask(&client, &question).unwrap();
+    }
+    assert_eq!(hangs.connections(), 1);
+    thread::sleep(Duration::from_millis(1_100));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let asked = || client.ask::<Value>(&question);
+        let (first, second, third) = tokio::join!(asked(), asked(), asked());
+        assert!(first.is_ok() && second.is_ok() && third.is_ok());
+    });
+    assert_eq!(hangs.connections(), 2);
+    // A change may have been received, and goes to no other host.
+    let change = Request::post(&["_aliases"]).json(&json!({})).within(Duration::from_secs(4));
+    let client = client_with(&[&hangs, &whole], 8);
+    let error = ask(&client, &change).unwrap_err();
+    assert!(error.to_string().contains("no answer within 4s"), "{error}");
 }
 
 /// A change is sent again only when nothing can have received it.

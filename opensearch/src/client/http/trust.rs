@@ -5,6 +5,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use figdex_index::escaped_path;
 use reqwest::header::HeaderValue;
 use tokio_rustls::rustls::crypto::ring;
@@ -17,11 +19,24 @@ use crate::client::{Error, Result};
 /// The most bytes of a file with a header.
 const AUTHORIZATION_BYTES_MAX: u64 = 16 << 10;
 
+/// The fewest bytes of a password that is looked for in the texts of a cluster.
+const SECRET_BYTES_MIN: usize = 4;
+
+/// The beginnings of values of the header, in small letters: a person may give one in place of the
+/// file.
+const SCHEMES: [&str; 3] = ["basic ", "bearer ", "apikey "];
+
 /// The value of the `Authorization` header that a file holds.
 ///
 /// # Errors
 /// When the file cannot be read, or does not hold one line of printable text.
 pub(super) fn authorization(path: &Path) -> Result<HeaderValue> {
+    let given = path.to_string_lossy().to_lowercase();
+    if SCHEMES.iter().any(|scheme| given.starts_with(scheme)) {
+        let what = "the Authorization file: expected the name of a file that holds the value of \
+                    the header, not the value";
+        return Err(Error::settings(what));
+    }
     let fault = |what: String| {
         Error::settings(format!("the Authorization file {}: {what}", escaped_path(path)))
     };
@@ -38,6 +53,24 @@ pub(super) fn authorization(path: &Path) -> Result<HeaderValue> {
     }
     value.set_sensitive(true);
     Ok(value)
+}
+
+/// The texts that say what a header says: its value, the part after the scheme, and the password in
+/// that part, the longest first.
+pub(super) fn secrets(value: &HeaderValue) -> Vec<String> {
+    let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let part = value.split_once(' ').map(|(_, part)| part.trim().to_owned());
+    let decoded = part.as_ref().and_then(|part| STANDARD.decode(part).ok());
+    let user = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+    let password = user.as_ref().and_then(|user| user.split_once(':'));
+    let password = password.map(|(_, password)| password.to_owned());
+    // One of a few characters is in many words.
+    let password = password.filter(|password| password.len() >= SECRET_BYTES_MIN);
+    [Some(value), part, user, password]
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty())
+        .collect()
 }
 
 /// The certificates of a file, or those of the system.

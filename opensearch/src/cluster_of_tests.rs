@@ -1,0 +1,122 @@
+//! A cluster for tests: one host that holds a generation, and answers as a test says.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use figdex_index::{BuildOptions, Builder, Catalogue, Figi, Instrument};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::client::hosts_of_tests::{Host, client, read_request, with_status};
+use crate::generation::Generation;
+use crate::schema::About;
+
+/// The name of the index.
+pub(crate) const NAME: &str = "name";
+
+/// The index of its generation.
+pub(crate) const INDEX: &str = "name-000001";
+
+/// The requests that a cluster got, and its answers by the last part of their paths.
+#[derive(Default)]
+struct Exchanged {
+    answers: HashMap<&'static str, (u16, String)>,
+    requests: Vec<String>,
+}
+
+/// A cluster that holds the generation of a folder.
+pub(crate) struct Cluster {
+    host: Host,
+    exchanged: Arc<Mutex<Exchanged>>,
+    folder: tempfile::TempDir,
+}
+
+impl Cluster {
+    /// One with a single instrument.
+    pub(crate) fn of_one_instrument() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = Builder::create(folder.path(), BuildOptions::default()).unwrap();
+        let figi = Figi::parse("BBG000BLNNH6").unwrap();
+        let ticker = Some("IBM".to_owned());
+        builder.add(Instrument { ticker, ..Instrument::new(figi) }).unwrap();
+        builder.publish(Vec::new()).unwrap();
+        let exchanged = Arc::new(Mutex::new(Exchanged::default()));
+        let shared = exchanged.clone();
+        let host = Host::new(move |mut stream| {
+            let request = read_request(&mut stream);
+            let path = request.split([' ', '?']).nth(1).unwrap_or_default().to_owned();
+            let end = path.rsplit('/').next().unwrap_or_default();
+            let mut exchanged = shared.lock();
+            let (status, body) = match exchanged.answers.get(end) {
+                Some(answer) => answer.clone(),
+                None => (404, json!({"error": {"type": "absent", "reason": path}}).to_string()),
+            };
+            exchanged.requests.push(request);
+            drop(exchanged);
+            stream.write_all(with_status(status, &body).as_bytes()).ok();
+        });
+        let cluster = Self { host, exchanged, folder };
+        let settings = json!({INDEX: {"settings": {"index": {"uuid": "u"}}}});
+        cluster.answer("index.uuid", 200, settings.to_string());
+        cluster.answer("_mapping", 200, cluster.mapping().to_string());
+        cluster.answer("_search", 200, cluster.found().to_string());
+        cluster
+    }
+
+    /// Answers requests whose path ends so from now on.
+    pub(crate) fn answer(&self, end: &'static str, status: u16, body: impl Into<String>) {
+        self.exchanged.lock().answers.insert(end, (status, body.into()));
+    }
+
+    /// The heads and the bodies of all requests until now.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.exchanged.lock().requests.clone()
+    }
+
+    /// The index folder whose generation it holds.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn client(&self) -> Arc<Client> {
+        Arc::new(client(&[&self.host]))
+    }
+
+    pub(crate) fn open(&self) -> Generation {
+        wait_for(Generation::open(self.client(), NAME)).unwrap()
+    }
+
+    /// The mapping of the index.
+    pub(crate) fn mapping(&self) -> Value {
+        let about = About::of(&Catalogue::open(self.folder()).unwrap(), 1).unwrap();
+        json!({INDEX: {"mappings": {"_meta": {"figdex": about}}}})
+    }
+
+    /// The whole answer to a question that finds the instrument.
+    pub(crate) fn found(&self) -> Value {
+        let mut stored = Vec::new();
+        let each = |_: &Instrument, document: figdex_index::Document| {
+            stored = document.stored;
+            Ok::<_, figdex_index::Error>(())
+        };
+        Catalogue::open(self.folder()).unwrap().documents(each).unwrap();
+        json!({
+            "timed_out": false,
+            "_shards": {"total": 2, "successful": 2, "failed": 0},
+            "hits": {
+                "total": {"value": 1},
+                "hits": [{"_score": null, "fields": {"instrument": [STANDARD.encode(&stored)]}}],
+            },
+        })
+    }
+}
+
+/// Carries out some calls.
+pub(crate) fn wait_for<T>(calls: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(calls)
+}
