@@ -9,7 +9,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use figdex_index::Address;
 use figdex_opensearch::client::ClientSettings;
-use figdex_opensearch::{Division, PublishOptions};
+use figdex_opensearch::{Division, PATIENCE, PublishOptions};
 
 use crate::generate::{Dirt, Mix};
 use crate::layout::Layout;
@@ -222,6 +222,7 @@ impl DivisionFlags {
             division: Division { shards, replicas },
             keep,
             grace: Duration::from_secs(self.grace.unwrap_or(30)),
+            patience: PATIENCE,
         }
     }
 }

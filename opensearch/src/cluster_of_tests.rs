@@ -21,10 +21,13 @@ pub(crate) const NAME: &str = "name";
 /// The index of its generation.
 pub(crate) const INDEX: &str = "name-000001";
 
+/// A status and a body for each request.
+type Answering = Box<dyn FnMut() -> (u16, String) + Send>;
+
 /// The requests that a cluster got, and its answers by the last part of their paths.
 #[derive(Default)]
 struct Exchanged {
-    answers: HashMap<&'static str, (u16, String)>,
+    answers: HashMap<&'static str, Answering>,
     requests: Vec<String>,
 }
 
@@ -51,8 +54,8 @@ impl Cluster {
             let path = request.split([' ', '?']).nth(1).unwrap_or_default().to_owned();
             let end = path.rsplit('/').next().unwrap_or_default();
             let mut exchanged = shared.lock();
-            let (status, body) = match exchanged.answers.get(end) {
-                Some(answer) => answer.clone(),
+            let (status, body) = match exchanged.answers.get_mut(end) {
+                Some(answer) => answer(),
                 None => (404, json!({"error": {"type": "absent", "reason": path}}).to_string()),
             };
             exchanged.requests.push(request);
@@ -69,7 +72,17 @@ impl Cluster {
 
     /// Answers requests whose path ends so from now on.
     pub(crate) fn answer(&self, end: &'static str, status: u16, body: impl Into<String>) {
-        self.exchanged.lock().answers.insert(end, (status, body.into()));
+        let body = body.into();
+        self.answer_with(end, move || (status, body.clone()));
+    }
+
+    /// Answers each request whose path ends so with what a function returns.
+    pub(crate) fn answer_with(
+        &self,
+        end: &'static str,
+        answer: impl FnMut() -> (u16, String) + Send + 'static,
+    ) {
+        self.exchanged.lock().answers.insert(end, Box::new(answer));
     }
 
     /// The heads and the bodies of all requests until now.

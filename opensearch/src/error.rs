@@ -1,5 +1,7 @@
 //! The errors of an index in a cluster.
 
+use std::time::Duration;
+
 use crate::client;
 
 /// A result of this crate.
@@ -48,6 +50,20 @@ pub enum Error {
         /// The most bytes.
         bytes_max: usize,
     },
+    /// A publication made no progress for too long.
+    #[error("the cluster made no progress for {} minutes: {reason}", .waited.as_secs().div_ceil(60))]
+    Stalled {
+        /// The time without progress.
+        waited: Duration,
+        /// The last reason that the cluster gave.
+        reason: String,
+    },
+    /// The index that a publication fills is gone.
+    #[error("{index}, which this publication fills, was removed by another program; publish again")]
+    Removed {
+        /// The index.
+        index: String,
+    },
     /// The cluster refused a document.
     #[error("the cluster refuses the document of {figi}: {reason}")]
     Document {
@@ -88,6 +104,10 @@ pub enum Error {
 impl Error {
     /// Whether asking again later may help.
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Self::Client(client::Error::Unavailable { .. }))
+        match self {
+            Self::Client(error @ client::Error::Refused { .. }) => error.is_of_full_disks(),
+            Self::Client(client::Error::Unavailable { .. }) => true,
+            _ => false,
+        }
     }
 }

@@ -20,6 +20,6 @@ mod schema;
 pub use self::contents::Extent;
 pub use self::error::{Error, Result};
 pub use self::generation::{ClusterPublication, Generation};
-pub use self::publish::{PublishOptions, Published, publish, rollback};
+pub use self::publish::{PATIENCE, PublishOptions, Published, publish, rollback};
 pub use self::question::{Located, LookupBounds};
 pub use self::schema::Division;

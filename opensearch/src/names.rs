@@ -21,6 +21,13 @@ pub(crate) fn pattern(name: &str) -> String {
     format!("{name}-*")
 }
 
+/// The alias of an index while it is filled. Documents are sent to it and nowhere else: a cluster
+/// makes an index of a name that it does not know, but not for a request that demands an alias. So
+/// an index that another program removed is not made again. No address has such a name.
+pub(crate) fn filling(index: &str) -> String {
+    format!("{index}~filling")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

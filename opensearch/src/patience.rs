@@ -1,7 +1,12 @@
 //! Calls of commands, which wait for a cluster. A server does not wait: its client asks again.
 
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+
 use crate::client::Pauses;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The pauses before a call is given up: about four minutes.
 const PAUSES: u32 = 16;
@@ -13,6 +18,61 @@ pub(crate) async fn patiently<T>(mut call: impl AsyncFnMut() -> Result<T>) -> Re
         match call().await {
             Err(error) if error.is_temporary() && pauses.wait().await => {}
             ended => return ended,
+        }
+    }
+}
+
+/// The patience of a publication. It takes days with a large index, so that its time has no bound:
+/// it is given up when nothing progressed for a while.
+pub(crate) struct Patience {
+    limit: Duration,
+    progressed: Mutex<Instant>,
+}
+
+impl Patience {
+    /// Patience that ends so long after the last progress.
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self { limit, progressed: Mutex::new(Instant::now()) }
+    }
+
+    /// Notes progress.
+    pub(crate) fn progress(&self) {
+        *self.progressed.lock() = Instant::now();
+    }
+
+    /// Checks that there was progress lately.
+    ///
+    /// # Errors
+    /// [`Error::Stalled`] with the reason.
+    pub(crate) fn check(&self, reason: impl FnOnce() -> String) -> Result<()> {
+        let waited = self.progressed.lock().elapsed();
+        match waited < self.limit {
+            true => Ok(()),
+            false => Err(Error::Stalled { waited, reason: reason() }),
+        }
+    }
+
+    /// Makes a call, again after pauses while the cluster cannot answer. An answer is progress.
+    pub(crate) async fn with<T>(&self, call: impl AsyncFnMut() -> Result<T>) -> Result<T> {
+        let answer = self.unless_over(call).await?;
+        self.progress();
+        Ok(answer)
+    }
+
+    /// As [`Patience::with`], for calls whose answer is no progress.
+    pub(crate) async fn unless_over<T>(
+        &self,
+        mut call: impl AsyncFnMut() -> Result<T>,
+    ) -> Result<T> {
+        let mut pauses = Pauses::new(u32::MAX);
+        loop {
+            match call().await {
+                Err(error) if error.is_temporary() => {
+                    self.check(|| error.to_string())?;
+                    pauses.wait().await;
+                }
+                ended => return ended,
+            }
         }
     }
 }

@@ -94,8 +94,8 @@ impl About {
     }
 }
 
-/// The body that creates an index which is to be filled.
-pub(crate) fn create(about: &About, division: Division) -> Value {
+/// The body that creates an index which is to be filled by way of an alias.
+pub(crate) fn create(about: &About, division: Division, filling: &str) -> Value {
     let exact = json!({"type": "keyword", "norms": false});
     let listed = json!({"type": "keyword", "norms": false, "doc_values": false});
     let compared = json!({"type": "integer"});
@@ -121,6 +121,7 @@ pub(crate) fn create(about: &About, division: Division) -> Value {
         fields[property.name()] = exact.clone();
     }
     json!({
+        "aliases": {filling: {}},
         "settings": {"index": {
             "number_of_shards": division.shards,
             // Copies are made when it is filled: that is quicker than filling all of them.

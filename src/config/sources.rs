@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use figdex_index::{escaped, masked_words};
+use figdex_index::{escaped, masked};
 use toml::{Table, Value};
 
 use super::{Provenance, SettingFlags, values};
@@ -31,9 +31,10 @@ impl<'a> Sources<'a> {
             name = file.to_string_lossy().into_owned();
             let parsed = std::fs::read_to_string(file).map_err(unreadable).and_then(|text| {
                 text.parse().map_err(|error: toml::de::Error| {
-                    // It quotes a line of the file.
+                    // It quotes a line of the file, in which a password may have spaces.
                     let error = error.to_string();
-                    format!("{}\n{TOML_HELP}", masked_words(error.trim_end()))
+                    let lines: Vec<_> = error.trim_end().lines().map(masked).collect();
+                    format!("{}\n{TOML_HELP}", lines.join("\n"))
                 })
             });
             match parsed {

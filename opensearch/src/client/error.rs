@@ -15,7 +15,7 @@ pub enum Error {
         what: String,
     },
     /// The cluster refused the request.
-    #[error("{host} refuses {what} with status {status}: {kind} {reason}{}", advice(*status))]
+    #[error("{host} refuses {what} with status {status}: {kind} {reason}{}", advice(*status, kind))]
     Refused {
         /// The host.
         host: String,
@@ -60,14 +60,29 @@ impl Error {
         matches!(self, Self::Refused { status: 404, .. })
     }
 
+    /// Whether the cluster takes no more data for lack of room on its disks, which may end.
+    pub fn is_of_full_disks(&self) -> bool {
+        let Self::Refused { kind, reason, .. } = self else { return false };
+        kind == BLOCK && OF_FULL_DISKS.iter().any(|text| reason.contains(text))
+    }
+
     pub(super) fn settings(what: impl Into<String>) -> Self {
         Self::Settings(what.into())
     }
 }
 
+/// OpenSearch's name for a block, which keeps everybody from a request.
+pub(super) const BLOCK: &str = "cluster_block_exception";
+
+/// Parts of the reasons of blocks that a cluster sets when its disks are full, and lifts itself.
+const OF_FULL_DISKS: [&str; 2] = ["disk usage exceeded", "create-index blocked"];
+
 /// Advice about a status.
-fn advice(status: u16) -> &'static str {
+fn advice(status: u16, kind: &str) -> &'static str {
     match status {
+        403 | 429 if kind == BLOCK => {
+            " (a block of the cluster, not a missing right; it sets one when its disks are full)"
+        }
         401 => " (the cluster wants a user: give the Authorization header in a file)",
         403 => " (the user of the Authorization header lacks a right)",
         _ => "",

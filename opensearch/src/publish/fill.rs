@@ -1,29 +1,30 @@
 //! Filling an index with the documents of a catalogue, and comparing what it holds afterwards.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use figdex_index::{Catalogue, Document, Instrument, Stored};
+use figdex_index::{Catalogue, Document, Figi, Instrument, Stored};
 use serde::Deserialize;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::client::{Client, Error as ClientError, Pauses, Request};
 use crate::error::{Error, Result};
-use crate::question::{Found, one_by_figi};
+use crate::patience::Patience;
+use crate::question::{Found, some_by_figi};
 use crate::schema;
 
-/// The bytes of a call, about, and the calls at the same time.
-const CALL_BYTES: usize = 4 << 20;
+/// The bytes of the instruments of a call as Figdex stores them: the call has about five times as
+/// many. And the most calls at the same time.
+const CALL_STORED_BYTES: usize = 640 << 10;
 const CALLS: usize = 4;
 
 /// The time in which a call must be answered, and the most bytes of its answer.
 const CALL_TIME: Duration = Duration::from_secs(120);
 const ANSWER_BYTES: usize = 64 << 20;
 
-/// The pauses of a call before the cluster is given up: about ten minutes.
-const PAUSES: u32 = 36;
+/// Some instruments that are sent together.
+type Chunk = Vec<(Instrument, Document)>;
 
 /// Some documents, ready to be sent: two lines for each.
 struct Batch {
@@ -32,17 +33,30 @@ struct Batch {
     ends: Vec<usize>,
 }
 
-/// Fills an index with all documents of a catalogue. Returns the number of calls and documents that
-/// were sent again.
+/// Instruments of the local index, with their bytes, in FIGI order.
+pub(super) type Samples = Vec<(Figi, Vec<u8>)>;
+
+/// The result of filling an index.
+pub(super) struct Filled {
+    /// The number of documents that were sent again.
+    pub(super) repeated: u64,
+    /// Some of the documents, evenly spread.
+    pub(super) samples: Samples,
+}
+
+/// Fills an index, by way of its alias, with all documents of a catalogue. About `compared` of them
+/// are kept.
 pub(super) async fn fill(
     client: &Arc<Client>,
-    index: &str,
+    filling: &str,
     catalogue: Catalogue,
+    compared: u64,
+    patience: &Arc<Patience>,
     mut progress: impl FnMut(u64),
-) -> Result<u64> {
+) -> Result<Filled> {
     // Reading stops when the receiver is gone, and waits when it is full.
-    let (sender, mut batches) = mpsc::channel::<Batch>(1);
-    let reading = tokio::task::spawn_blocking(move || read(&catalogue, &sender));
+    let (sender, mut chunks) = mpsc::channel::<Chunk>(1);
+    let reading = tokio::task::spawn_blocking(move || read(&catalogue, compared, &sender));
     let (mut calls, mut sent, mut repeated) = (JoinSet::new(), 0, 0);
     let mut ended = async |calls: &mut JoinSet<Result<(u64, u64)>>| match calls.join_next().await {
         None => Ok(false),
@@ -54,45 +68,71 @@ pub(super) async fn fill(
             Ok::<_, Error>(true)
         }
     };
-    while let Some(batch) = batches.recv().await {
+    while let Some(chunk) = chunks.recv().await {
         if calls.len() == CALLS {
             ended(&mut calls).await?;
         }
-        let (client, index) = (client.clone(), index.to_owned());
-        calls.spawn(async move { send(&client, &index, batch).await });
+        let (client, filling, patience) = (client.clone(), filling.to_owned(), patience.clone());
+        calls.spawn(async move {
+            // Next to reading, on another thread.
+            let batch = tokio::task::spawn_blocking(move || Batch::of(&chunk));
+            let batch = batch.await.expect("writing JSON does not panic");
+            send(&client, &filling, batch, &patience).await
+        });
     }
     while ended(&mut calls).await? {}
-    drop(batches);
-    reading.await.expect("reading does not panic")?;
-    Ok(repeated)
+    drop(chunks);
+    let samples = reading.await.expect("reading does not panic")?;
+    Ok(Filled { repeated, samples })
 }
 
-/// Reads all documents into batches.
-fn read(catalogue: &Catalogue, sender: &mpsc::Sender<Batch>) -> Result<()> {
-    let empty = || Batch { lines: Vec::with_capacity(CALL_BYTES + (1 << 16)), ends: Vec::new() };
-    let mut batch = empty();
+/// Reads all documents, each once. Returns about `compared` of them.
+fn read(catalogue: &Catalogue, compared: u64, sender: &mpsc::Sender<Chunk>) -> Result<Samples> {
+    let step = (catalogue.manifest().instruments / compared).max(1);
+    let (mut place, mut samples) = (0_u64, Samples::new());
+    let (mut chunk, mut bytes) = (Chunk::new(), 0);
     let mut is_wanted = true;
     catalogue.documents(|instrument: &Instrument, document: Document| {
         if is_wanted {
-            schema::add_lines(&mut batch.lines, instrument, &document);
-            batch.ends.push(batch.lines.len());
-            if batch.lines.len() >= CALL_BYTES {
-                let full = std::mem::replace(&mut batch, empty());
-                is_wanted = sender.blocking_send(full).is_ok();
+            if place.is_multiple_of(step) {
+                samples.push((instrument.figi, document.stored.clone()));
+            }
+            place += 1;
+            bytes += document.stored.len();
+            chunk.push((instrument.clone(), document));
+            if bytes >= CALL_STORED_BYTES {
+                bytes = 0;
+                is_wanted = sender.blocking_send(std::mem::take(&mut chunk)).is_ok();
             }
         }
         Ok::<_, figdex_index::Error>(())
     })?;
-    if !batch.ends.is_empty() {
+    if !chunk.is_empty() {
         // Without a receiver, the error of a call is on its way.
-        _ = sender.blocking_send(batch);
+        _ = sender.blocking_send(chunk);
     }
-    Ok(())
+    Ok(samples)
+}
+
+impl Batch {
+    fn of(chunk: &[(Instrument, Document)]) -> Self {
+        let mut batch = Self { lines: Vec::new(), ends: Vec::with_capacity(chunk.len()) };
+        for (instrument, document) in chunk {
+            schema::add_lines(&mut batch.lines, instrument, document);
+            batch.ends.push(batch.lines.len());
+        }
+        batch
+    }
 }
 
 /// Sends a batch until every document of it is there. Returns their number, and that of the
 /// documents that were sent again.
-async fn send(client: &Client, index: &str, mut batch: Batch) -> Result<(u64, u64)> {
+async fn send(
+    client: &Client,
+    filling: &str,
+    mut batch: Batch,
+    patience: &Patience,
+) -> Result<(u64, u64)> {
     #[derive(Deserialize)]
     struct Answer {
         items: Vec<Item>,
@@ -107,9 +147,9 @@ async fn send(client: &Client, index: &str, mut batch: Batch) -> Result<(u64, u6
         id: String,
         status: u16,
         #[serde(default)]
-        error: Option<Fault>,
+        error: Fault,
     }
-    #[derive(Deserialize)]
+    #[derive(Default, Deserialize)]
     struct Fault {
         #[serde(default)]
         r#type: String,
@@ -117,68 +157,69 @@ async fn send(client: &Client, index: &str, mut batch: Batch) -> Result<(u64, u6
         reason: String,
     }
     let documents = batch.ends.len() as u64;
-    let (mut repeated, mut pauses) = (0, Pauses::new(PAUSES));
+    let (mut repeated, mut pauses) = (0, Pauses::new(u32::MAX));
     loop {
-        let request = Request::post(&[index, "_bulk"])
+        let request = Request::post(&[filling, "_bulk"])
+            .with("require_alias", true)
             .lines(batch.lines.clone())
             .within(CALL_TIME)
             .up_to(ANSWER_BYTES);
-        let answer = match client.ask::<Answer>(&request).await {
+        let answer = match client.ask::<Answer>(&request).await.map_err(Error::from) {
             Ok(answer) => answer,
-            Err(error @ ClientError::Unavailable { .. }) => {
-                if !pauses.wait().await {
-                    return Err(error.into());
-                }
+            Err(error) if error.is_temporary() => {
+                patience.check(|| error.to_string())?;
+                pauses.wait().await;
                 repeated += batch.ends.len() as u64;
                 continue;
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         };
         if answer.items.len() != batch.ends.len() {
             let what = format!("{} of {} documents", answer.items.len(), batch.ends.len());
             return Err(Error::Different { what });
         }
         let mut again = Batch { lines: Vec::new(), ends: Vec::new() };
-        let mut start = 0;
+        let (mut start, mut reason) = (0, None);
         for (Item { create: created }, end) in answer.items.into_iter().zip(&batch.ends) {
+            let fault = || {
+                let Fault { r#type, reason } = &created.error;
+                client.quoted(&format!("status {} {} {reason}", created.status, r#type))
+            };
             match created.status {
                 200 | 201 => {}
                 // A call whose answer was lost had added it.
                 409 => {}
                 429 | 503 => {
+                    reason.get_or_insert_with(fault);
                     again.lines.extend_from_slice(&batch.lines[start..*end]);
                     again.ends.push(again.lines.len());
                 }
-                status => {
-                    let fault = created.error.unwrap_or(Fault {
-                        r#type: format!("status {status}"),
-                        reason: String::new(),
-                    });
-                    let reason = client.quoted(&format!("{} {}", fault.r#type, fault.reason));
-                    return Err(Error::Document { figi: client.quoted(&created.id), reason });
+                404 => return Err(Error::Removed { index: filling.to_owned() }),
+                _ => {
+                    let figi = client.quoted(&created.id);
+                    return Err(Error::Document { figi, reason: fault() });
                 }
             }
             start = *end;
         }
-        if again.ends.is_empty() {
-            return Ok((documents, repeated));
+        if again.ends.len() < batch.ends.len() {
+            patience.progress();
         }
+        let Some(reason) = reason else { return Ok((documents, repeated)) };
         repeated += again.ends.len() as u64;
-        if !pauses.wait().await {
-            let what = "the cluster has had no room for documents for ten minutes".to_owned();
-            return Err(ClientError::Unavailable { host: index.to_owned(), what }.into());
-        }
+        patience.check(|| format!("it has no room for documents: {reason}"))?;
+        pauses.wait().await;
         batch = again;
     }
 }
 
-/// Checks that an index has that many documents, and compares some of them with the local index.
+/// Checks that an index has that many documents, and compares some of them with those of the local
+/// index.
 pub(super) async fn check(
-    client: &Arc<Client>,
+    client: &Client,
     index: &str,
     documents: u64,
-    local: &Path,
-    compared: u64,
+    samples: &Samples,
 ) -> Result<()> {
     #[derive(Deserialize)]
     struct Count {
@@ -194,50 +235,30 @@ pub(super) async fn check(
     let Count { count, shards } = client.ask(&Request::get(&[index, "_count"])).await?;
     if shards.successful != shards.total {
         let what = format!("{} of {} shards answer", shards.successful, shards.total);
-        return Err(Error::Different { what });
+        return Err(ClientError::Unavailable { host: index.to_owned(), what }.into());
     }
     if count != documents {
         let what = format!("{count} documents instead of {documents}");
         return Err(Error::Different { what });
     }
-    let (sender, samples) = oneshot::channel();
-    let local = local.to_owned();
-    tokio::task::spawn_blocking(move || {
-        let samples = samples_of(&local, documents, compared);
-        drop(sender.send(samples));
-    });
-    let samples = samples.await.expect("reading does not panic")?;
+    let figis = samples.iter().map(|(figi, _)| *figi).collect::<Vec<_>>();
+    let request = some_by_figi(index, &figis);
+    let found: Found = client.ask(&request).await?;
+    let mut found = found.hits.hits.iter();
     for (figi, bytes) in samples {
-        let found: Found = client.ask(&one_by_figi(index, figi)).await?;
-        let found = found.hits.hits.first().map(|document| document.stored(index)).transpose()?;
-        if found != Stored::read(bytes) {
+        let stored = found.next().map(|document| document.stored(index)).transpose()?;
+        if stored != Stored::read(bytes.clone()) {
             return Err(Error::Different { what: format!("another document of {figi}") });
         }
     }
     Ok(())
 }
 
-/// Some instruments of a local index, evenly spread.
-fn samples_of(
-    local: &Path,
-    documents: u64,
-    compared: u64,
-) -> Result<Vec<(figdex_index::Figi, Vec<u8>)>> {
-    let step = (documents / compared).max(1);
-    let (mut place, mut samples) = (0_u64, Vec::new());
-    Catalogue::open(local)?.documents(|instrument, document| {
-        if place.is_multiple_of(step) {
-            samples.push((instrument.figi, document.stored));
-        }
-        place += 1;
-        Ok::<_, figdex_index::Error>(())
-    })?;
-    Ok(samples)
-}
-
 #[cfg(test)]
 #[cfg(feature = "http")]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::client::hosts_of_tests::{Host, client, with_status};
 
@@ -251,10 +272,15 @@ mod tests {
 
     /// The result of sending three documents to a host that answers so, one time after the other.
     fn sent(answers: Vec<String>) -> Result<(u64, u64)> {
+        sent_within(answers, Duration::from_secs(60))
+    }
+
+    /// The same with that much patience.
+    fn sent_within(answers: Vec<String>, limit: Duration) -> Result<(u64, u64)> {
         let host = Host::answering_in_turn(answers);
         let batch = Batch { lines: b"{}\n{}\n".repeat(3), ends: vec![6, 12, 18] };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(send(&client(&[&host]), "index", batch))
+        runtime.block_on(send(&client(&[&host]), "index", batch, &Patience::new(limit)))
     }
 
     #[test]
@@ -274,5 +300,32 @@ mod tests {
         assert!(matches!(refused, Error::Document { .. }), "{refused}");
         let missing = sent(vec![items(&[201, 201])]).unwrap_err();
         assert!(matches!(missing, Error::Different { .. }), "{missing}");
+    }
+
+    /// An index that another program removed is not made again, and the reason is named.
+    #[test]
+    fn an_index_that_is_gone_ends_a_publication() {
+        let gone = sent(vec![items(&[404, 404, 404])]).unwrap_err();
+        assert!(gone.to_string().contains("was removed by another program"), "{gone}");
+    }
+
+    /// Full disks are waited for, and named when nothing progresses.
+    #[test]
+    fn full_disks_are_named() {
+        let reason = "index [x] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage \
+                      watermark, index has read-only-allow-delete block];";
+        let error = json!({"type": "cluster_block_exception", "reason": reason});
+        let whole = with_status(429, &json!({"error": error}).to_string());
+        let item = json!({"create": {"_id": "X", "status": 429, "error": error}});
+        let each = with_status(200, &json!({"items": [item, item, item]}).to_string());
+        for answer in [whole, each] {
+            // Room is there again.
+            let answers = vec![answer.clone(), answer.clone(), items(&[201, 201, 201])];
+            assert_eq!(sent(answers).unwrap(), (3, 6));
+            let stalled = sent_within(vec![answer.clone(); 9], Duration::from_millis(300));
+            let text = stalled.unwrap_err().to_string();
+            assert!(text.contains("no progress") && text.contains("flood-stage"), "{text}");
+            assert!(!text.contains("lacks a right"), "{text}");
+        }
     }
 }

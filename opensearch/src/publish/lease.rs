@@ -3,7 +3,8 @@
 //! finds such an index watches whether the document changes.
 //!
 //! Each change has a larger version, and the removal the largest: a change that the cluster carries
-//! out late, after the removal, is refused.
+//! out late, after the removal, is refused. All of them go to the alias of an index that is being
+//! filled, so that none makes an index again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +16,14 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Client, Request};
 use crate::error::Result;
+use crate::patience::Patience;
 use crate::schema::field;
 
 /// The id of the document. It is not a FIGI.
 const ID: &str = "lease";
+
+/// OpenSearch's name for a change of a document that has changed meanwhile.
+const CONFLICT: &str = "version_conflict_engine_exception";
 
 /// The time between two changes, and the time in which one must be seen.
 const PERIOD: Duration = Duration::from_secs(3);
@@ -27,45 +32,76 @@ const WATCHED: Duration = Duration::from_secs(15);
 /// The lease of an index that this program fills.
 pub(super) struct Lease {
     client: Arc<Client>,
-    index: String,
+    /// The alias of the index.
+    filling: String,
     version: Arc<AtomicU64>,
     renewing: JoinHandle<()>,
 }
 
 impl Lease {
-    /// Takes the lease, and renews it until it is given up or dropped.
-    pub(super) fn take(client: Arc<Client>, index: &str) -> Self {
+    /// Takes the lease of the index that is filled by way of an alias, and renews it until it is
+    /// given up or dropped.
+    pub(super) fn take(client: Arc<Client>, filling: &str) -> Self {
         let version = Arc::new(AtomicU64::new(1));
-        let (asked, of, next) = (client.clone(), index.to_owned(), version.clone());
+        let (asked, of, next) = (client.clone(), filling.to_owned(), version.clone());
         let renewing = tokio::spawn(async move {
             loop {
-                let request = Request::put(&[&of, "_doc", ID]).json(&json!({field::FIGI: 0}));
-                let request = versioned(request, &next).within(PERIOD);
                 // If it cannot be renewed, the cluster cannot be filled either, which says why.
-                drop(asked.ask::<serde_json::Value>(&request).await);
+                drop(renew(&asked, &of, &next).await);
                 tokio::time::sleep(PERIOD).await;
             }
         });
-        Self { client, index: index.to_owned(), version, renewing }
+        Self { client, filling: filling.to_owned(), version, renewing }
     }
 
     /// Removes the document.
-    pub(super) async fn give_up(mut self) -> Result<()> {
+    pub(super) async fn give_up(mut self, patience: &Patience) -> Result<()> {
         self.renewing.abort();
-        // It has ended, so that none has a larger version than the removal.
+        // It has ended, so that none has a larger version than the last change.
         drop((&mut self.renewing).await);
-        let request = versioned(Request::delete(&[&self.index, "_doc", ID]), &self.version);
-        match self.client.ask::<serde_json::Value>(&request).await {
-            Err(error) if error.is_absent() => Ok(()),
-            removed => Ok(removed.map(drop)?),
-        }
+        let (client, filling) = (&self.client, &*self.filling);
+        let last = patience.with(async || renew(client, filling, &self.version).await).await?;
+        patience
+            .with(async || {
+                // Unlike one with a version of its own, it makes no index that is not there. It has
+                // the version after that of the last change.
+                let request = Request::delete(&[filling, "_doc", ID])
+                    .with("if_seq_no", last.number)
+                    .with("if_primary_term", last.term);
+                match client.ask::<serde_json::Value>(&request).await {
+                    // The answer to an earlier attempt was lost.
+                    Err(error) if error.is_kind(CONFLICT) || error.is_absent() => {
+                        match version(client, filling).await? {
+                            None => Ok(()),
+                            Some(_) => Err(error.into()),
+                        }
+                    }
+                    removed => Ok(removed.map(drop)?),
+                }
+            })
+            .await
     }
 }
 
-/// The request with the next version.
-fn versioned<'a>(request: Request<'a>, version: &AtomicU64) -> Request<'a> {
+/// A change of the lease, as the cluster numbers it.
+#[derive(Deserialize)]
+struct Change {
+    #[serde(rename = "_seq_no")]
+    number: u64,
+    #[serde(rename = "_primary_term")]
+    term: u64,
+}
+
+/// Changes the lease, with the next version.
+async fn renew(client: &Client, filling: &str, version: &AtomicU64) -> Result<Change> {
     let version = version.fetch_add(1, Ordering::Relaxed);
-    request.with("version", version).with("version_type", "external")
+    let request = Request::put(&[filling, "_doc", ID])
+        .json(&json!({field::FIGI: 0}))
+        .with("version", version)
+        .with("version_type", "external")
+        .with("require_alias", true)
+        .within(PERIOD);
+    Ok(client.ask(&request).await?)
 }
 
 impl Drop for Lease {

@@ -6,6 +6,7 @@
 
 mod fill;
 mod lease;
+mod ready;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,17 +15,21 @@ use std::time::Duration;
 
 use figdex_index::{Catalogue, Manifest};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::lease::Lease;
-use crate::client::{Client, Request};
+use crate::client::{Client, Pauses, Request};
 use crate::error::{Error, Result};
 use crate::generation::{self, ClusterPublication};
 use crate::names;
+use crate::patience::Patience;
 use crate::schema::{self, About, Division};
 
-/// The time in which an index that was filled must be ready for questions.
-const READY_TIME: Duration = Duration::from_secs(600);
+/// The time without any progress after which a publication is given up.
+pub const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The time in which a call that makes documents visible must be answered.
+const REFRESH_TIME: Duration = Duration::from_secs(600);
 
 /// The time in which the state of the cluster must change.
 const STATE_TIME: Duration = Duration::from_secs(60);
@@ -41,6 +46,9 @@ pub struct PublishOptions {
     pub keep: usize,
     /// The time after the switch before a generation is removed that was published until then.
     pub grace: Duration,
+    /// The time without any progress after which the publication is given up: [`PATIENCE`], or less
+    /// in tests.
+    pub patience: Duration,
 }
 
 /// The report of a publication.
@@ -89,20 +97,19 @@ pub async fn publish(
     let target = names::index(name, generation);
     let about = About::of(&catalogue, generation)?;
     let documents = about.manifest.instruments;
-    let create = Request::put(&[&target]).json(&schema::create(&about, options.division));
-    match client.ask::<serde_json::Value>(&create.within(STATE_TIME)).await {
-        Err(error) if error.is_kind("resource_already_exists_exception") => {
-            return Err(Error::Locked { index: target });
-        }
-        created => drop(created?),
-    }
+    let patience = Arc::new(Patience::new(options.patience));
+    let filling = &*names::filling(&target);
+    create(&client, &target, &schema::create(&about, options.division, filling), &patience).await?;
     let filled = async {
-        let lease = Lease::take(client.clone(), &target);
-        let repeated = fill::fill(&client, &target, catalogue, progress).await?;
-        close(&client, &target, lease, options.division).await?;
-        let is_copied = wait_until_ready(&client, &target, options.division).await?;
-        fill::check(&client, &target, documents, index, COMPARED).await?;
-        Ok((is_copied, repeated))
+        // Now, since a right may be missing, and filling takes long.
+        drop(ready::State::of(&client, &target, &patience).await?);
+        let lease = Lease::take(client.clone(), filling);
+        let filled = fill::fill(&client, filling, catalogue, COMPARED, &patience, progress).await?;
+        close(&client, &target, lease, options.division, &patience).await?;
+        let is_copied = ready::wait(&client, &target, options.division, &patience).await?;
+        let samples = &filled.samples;
+        patience.with(async || fill::check(&client, &target, documents, samples).await).await?;
+        Ok((is_copied, filled.repeated))
     };
     let (is_copied, repeated) = match filled.await {
         Ok(filled) => filled,
@@ -112,8 +119,8 @@ pub async fn publish(
             return Err(error);
         }
     };
-    switch(&client, name, before.as_ref(), &target).await?;
-    let removed = prune(&client, name, generation, before, options).await?;
+    patience.with(async || switch(&client, name, before.as_ref(), &target).await).await?;
+    let removed = prune(&client, name, generation, before, options, &patience).await?;
     Ok(Published { generation, index: target, documents, is_copied, repeated, removed })
 }
 
@@ -216,47 +223,58 @@ async fn remove_leftovers(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Makes the documents of an index visible, and closes it for writing. The lease ends between the
-/// two, since the first takes long.
-async fn close(client: &Client, index: &str, lease: Lease, division: Division) -> Result<()> {
-    let refresh = Request::post(&[index, "_refresh"]).within(READY_TIME);
-    let _: serde_json::Value = client.ask(&refresh).await?;
-    lease.give_up().await?;
-    // Its document is gone for questions, too.
-    let _: serde_json::Value = client.ask(&refresh).await?;
-    let settings = json!({"index": {
-        "number_of_replicas": division.replicas,
-        "blocks.write": true,
-    }});
-    let request = Request::put(&[index, "_settings"]).json(&settings).within(STATE_TIME);
-    Ok(client.ask::<serde_json::Value>(&request).await.map(drop)?)
-}
-
-/// Waits until every shard of an index can be asked, and until its copies are made, unless the
-/// cluster has too few nodes for them. Returns whether they are made.
-async fn wait_until_ready(client: &Client, index: &str, division: Division) -> Result<bool> {
-    #[derive(Deserialize)]
-    struct Health {
-        status: String,
-        number_of_data_nodes: u32,
-    }
-    let deadline = tokio::time::Instant::now() + READY_TIME;
+/// Makes an index. While the disks of the cluster are full, it waits.
+async fn create(client: &Client, index: &str, body: &Value, patience: &Patience) -> Result<()> {
+    let request = Request::put(&[index]).json(body).within(STATE_TIME);
+    let mut pauses = Pauses::new(u32::MAX);
     loop {
-        let request = Request::get(&["_cluster", "health", index]);
-        let health: Health = client.ask(&request).await?;
-        match &*health.status {
-            "green" => return Ok(true),
-            "yellow" if health.number_of_data_nodes <= division.replicas => return Ok(false),
-            _ if tokio::time::Instant::now() > deadline => {
-                let what = format!("its state is {} after {READY_TIME:?}", health.status);
-                return Err(Error::Different { what });
+        match client.ask::<Value>(&request).await {
+            Err(error) if error.is_kind("resource_already_exists_exception") => {
+                return Err(Error::Locked { index: index.to_owned() });
             }
-            _ => tokio::time::sleep(Duration::from_millis(500)).await,
+            // It was refused. When an answer is lost, the index may be there.
+            Err(error) if error.is_of_full_disks() => {
+                patience.check(|| error.to_string())?;
+                pauses.wait().await;
+            }
+            created => return Ok(created.map(drop)?),
         }
     }
 }
 
-/// Points the alias to another index, in one request.
+/// Makes the documents of an index visible, and closes it for writing. The lease ends between the
+/// two, since the first takes long.
+async fn close(
+    client: &Client,
+    index: &str,
+    lease: Lease,
+    division: Division,
+    patience: &Patience,
+) -> Result<()> {
+    let change = async |request: &Request<'_>| {
+        patience.with(async || Ok(client.ask::<Value>(request).await.map(drop)?)).await
+    };
+    let refresh = Request::post(&[index, "_refresh"]).within(REFRESH_TIME);
+    change(&refresh).await?;
+    lease.give_up(patience).await?;
+    // Its document is gone for questions, too.
+    change(&refresh).await?;
+    let settings = json!({"index": {
+        "number_of_replicas": division.replicas,
+        "blocks.write": true,
+    }});
+    change(&Request::put(&[index, "_settings"]).json(&settings).within(STATE_TIME)).await?;
+    let alias = json!({"remove": {"index": index, "alias": names::filling(index)}});
+    let actions = json!({"actions": [alias]});
+    let removed = change(&Request::post(&["_aliases"]).json(&actions).within(STATE_TIME)).await;
+    match removed {
+        // The answer to an earlier attempt was lost.
+        Err(Error::Client(error)) if error.is_absent() => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Points the alias to another index, in one request, which may be made again.
 async fn switch(
     client: &Client,
     name: &str,
@@ -271,13 +289,16 @@ async fn switch(
     }
     let request =
         Request::post(&["_aliases"]).json(&json!({"actions": actions})).within(STATE_TIME);
-    let _: serde_json::Value = client.ask(&request).await?;
-    let found = ClusterPublication::of(client, name).await?;
-    match found.index() == to {
-        true => Ok(()),
-        false => {
-            let what = format!("the alias {name} points to {}", found.index());
-            Err(Error::Different { what })
+    let switched = client.ask::<Value>(&request).await;
+    let found = published(client, name).await?;
+    match (found, switched) {
+        // Perhaps by an earlier attempt, whose answer was lost.
+        (Some(found), _) if found.index() == to => Ok(()),
+        (_, Err(error)) => Err(error.into()),
+        (found, Ok(_)) => {
+            let found =
+                found.map_or_else(|| "nothing".to_owned(), |found| found.index().to_owned());
+            Err(Error::Different { what: format!("the alias {name} points to {found}") })
         }
     }
 }
@@ -290,9 +311,10 @@ async fn prune(
     published: u64,
     before: Option<ClusterPublication>,
     options: PublishOptions,
+    patience: &Patience,
 ) -> Result<Vec<String>> {
     let until_now = before.map_or(published, |before| before.generation);
-    let rest = complete(client, name).await?.into_iter();
+    let rest = patience.with(async || complete(client, name).await).await?.into_iter();
     let rest: Vec<Complete> = rest.filter(|found| found.generation != published).collect();
     let (mut gone, rolled_back): (Vec<_>, Vec<_>) =
         rest.into_iter().partition(|found| found.generation <= until_now);
@@ -303,7 +325,7 @@ async fn prune(
             // Servers ask it until they have seen the switch.
             tokio::time::sleep(options.grace).await;
         }
-        remove(client, &found.index).await?;
+        patience.with(async || remove(client, &found.index).await).await?;
         removed.push(found.index);
     }
     Ok(removed)
@@ -312,7 +334,7 @@ async fn prune(
 /// Removes one index.
 async fn remove(client: &Client, index: &str) -> Result<()> {
     let request = Request::delete(&[index]).within(STATE_TIME);
-    match client.ask::<serde_json::Value>(&request).await {
+    match client.ask::<Value>(&request).await {
         Err(error) if error.is_absent() => Ok(()),
         removed => Ok(removed.map(drop)?),
     }

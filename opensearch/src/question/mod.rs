@@ -191,10 +191,14 @@ impl Generation {
     }
 }
 
-/// A request for the document of a FIGI.
-pub(crate) fn one_by_figi(index: &str, figi: Figi) -> Request<'_> {
-    let query = json!({"term": {field::FIGI: number(figi)}});
-    Request::search(&[index, "_search"]).json(&question(query, 1))
+/// A request for the documents of some FIGIs.
+pub(crate) fn some_by_figi<'a>(index: &'a str, figis: &[Figi]) -> Request<'a> {
+    let numbers: Vec<Value> = figis.iter().copied().map(number).collect();
+    let body = question(terms(field::FIGI, &numbers), figis.len());
+    Request::search(&[index, "_search"])
+        .with("allow_partial_search_results", false)
+        .up_to(ANSWER_BYTES + ROW_BYTES * figis.len())
+        .json(&body)
 }
 
 /// A question for documents with their instruments, in FIGI order unless `sort` says otherwise.

@@ -213,3 +213,61 @@ fn with_named(mut rows: Vec<(Tier, Stored)>, named: Option<Figi>) -> Option<Vec<
     }
     Some(rows)
 }
+
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod tests {
+    use figdex_index::Keywords;
+
+    use super::*;
+    use crate::cluster_of_tests::{Cluster, wait_for};
+
+    /// A word is one call, also when it may name a row.
+    #[test]
+    fn a_word_is_one_call() {
+        let cluster = Cluster::of_one_instrument();
+        let generation = cluster.open();
+        let none = json!({"rank": {"value": null}, "importance": {"value": null}, "score": {"value": null}});
+        let mut found = cluster.found();
+        found["hits"]["hits"][0]["_score"] = score(Tier::Exact as usize).into();
+        let mut exact = cluster.found();
+        exact["hits"]["hits"] = json!([]);
+        exact["aggregations"] = none;
+        let keywords = Keywords::parse("ibm").unwrap();
+        let search = Search { keywords: Some(keywords), ..Search::default() };
+        let questions = names(&Matching::of(&search, generation.vocabulary())).len();
+        assert!(questions > 1, "it may name a row");
+        let mut responses = vec![exact; questions];
+        responses.push(found);
+        cluster.answer("_msearch", 200, json!({"responses": responses}).to_string());
+        let before = cluster.requests().len();
+        let (rows, page) = wait_for(generation.search(&search, None, 10, None)).unwrap();
+        assert_eq!(cluster.requests().len() - before, 1);
+        assert_eq!((page.hits.len(), page.next), (1, None));
+        assert_eq!(rows.stored(page.hits[0]).row().figi().to_string(), "BBG000BLNNH6");
+    }
+
+    /// The row that a text names moves to the place of its tier, and no other row moves.
+    #[test]
+    fn the_named_row_moves() {
+        let cluster = Cluster::of_one_instrument();
+        let document = &cluster.found()["hits"]["hits"][0]["fields"]["instrument"][0];
+        let bytes = base64::Engine::decode(
+            &base64::engine::general_purpose::STANDARD,
+            document.as_str().unwrap(),
+        );
+        let stored = Stored::read(bytes.unwrap()).unwrap();
+        let named = stored.row().figi();
+        let other = Figi::parse("BBG000B9XRY4").unwrap();
+        let tiers = |tiers: &[Tier], named| {
+            let rows = tiers.iter().map(|tier| (*tier, stored.clone())).collect();
+            let rows = with_named(rows, named)?;
+            Some(rows.into_iter().map(|(tier, _)| tier).collect::<Vec<_>>())
+        };
+        use Tier::{Exact, Identifier, Named, Words};
+        assert_eq!(tiers(&[Exact, Words], None), Some(vec![Exact, Words]));
+        assert_eq!(tiers(&[Exact, Words], Some(other)), None);
+        assert_eq!(tiers(&[Exact, Words], Some(named)), Some(vec![Named, Words]));
+        assert_eq!(tiers(&[Identifier, Words], Some(named)), Some(vec![Identifier, Words]));
+    }
+}

@@ -4,6 +4,7 @@
 mod commands;
 mod publishing;
 mod serving;
+mod suggesting;
 mod tls;
 
 use crate::support::cluster::{InCluster, wait_for};

@@ -209,3 +209,37 @@ fn a_publication_waits_for_room() {
     assert_eq!((published.generation, published.documents), (2, 2_000));
     assert_eq!(current(&cluster), 2);
 }
+
+/// An index that another program removes while it is filled is not made again by a late call.
+#[test]
+fn a_removed_index_is_not_made_again() {
+    let Some(cluster) = in_cluster() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    build(&index, 2_000);
+    let name = &*cluster.address.name;
+    let target = format!("{name}-000001");
+    let refused = wait_for(async {
+        let publishing = publish(cluster.client.clone(), name, &index, OPTIONS, |_| {});
+        let removing = async {
+            let request = Request::delete(&[&target]);
+            while cluster.client.ask::<Value>(&request).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::join!(publishing, removing).0.unwrap_err()
+    });
+    // Later than the period of the lease.
+    std::thread::sleep(Duration::from_secs(4));
+    assert_eq!(indexes(&cluster), [""; 0], "{refused}");
+    // Neither do the calls of a publication that was stopped for a while.
+    let filling = format!("{target}~filling");
+    let line = json!({"create": {"_id": "x"}}).to_string() + "\n" + r#"{"fnum":1}"# + "\n";
+    let bulk = Request::post(&[&filling, "_bulk"]).with("require_alias", true).lines(line);
+    let answer = ask(&cluster, bulk).unwrap();
+    assert_eq!(answer["items"][0]["create"]["status"], 404, "{answer}");
+    let lease = Request::put(&[&filling, "_doc", "lease"]).json(&json!({"fnum": 0}));
+    let refused = ask(&cluster, lease.with("require_alias", true)).unwrap_err();
+    assert!(refused.is_absent(), "{refused}");
+    assert_eq!(indexes(&cluster), [""; 0]);
+}

@@ -66,6 +66,15 @@ fn wait_for_rows(figdex: &Process, expected: usize, before: &[usize]) {
     }
 }
 
+/// Contract 16.8: waits until the answer to `/readyz` has this status.
+fn wait_for_readiness(figdex: &Process, status: u16) {
+    let start = std::time::Instant::now();
+    while get(figdex.address(), "/readyz").0 != status {
+        assert!(start.elapsed() < PATIENCE, "/readyz is not {status}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn a_new_generation_is_loaded() {
     let Some(cluster) = in_cluster() else { return };
@@ -94,9 +103,11 @@ fn a_deleted_index_is_missed_until_it_is_back() {
     ask(&cluster, Request::delete(&[&index])).unwrap();
     assert_eq!(rows(&figdex), None);
     figdex.wait_for("the cluster did not answer", 1);
+    wait_for_readiness(&figdex, 503);
     figdex.wait_for("the published generation cannot be looked at", 1);
     publish_many(&cluster, 60);
     wait_for_rows(&figdex, 60, &[]);
+    wait_for_readiness(&figdex, 200);
     figdex.stop();
 }
 
@@ -142,10 +153,16 @@ fn a_missing_shard_is_a_503() {
     ]});
     ask(&cluster, Request::post(&["_aliases"]).json(&actions)).unwrap();
     figdex.wait_for("loaded a new generation", 1);
-    for path in ["/facets?query=ibm", "/suggest?query=ibm", "/instruments/BBG000BLNNH6"] {
+    for path in ["/facets?query=ibm", "/suggest?query=ibm", "/instruments/BBG000BLNNH6", "/readyz"]
+    {
         let (code, _) = get(figdex.address(), path);
         assert_eq!(code, 503, "{path}");
     }
+    // A line in a while says so, not one for each question.
+    for _ in 0..20 {
+        rows(&figdex);
+    }
+    assert!(figdex.count("the cluster did not answer") < 5);
     assert_eq!(rows(&figdex), None);
     publish_many(&cluster, 70);
     wait_for_rows(&figdex, 70, &[]);

@@ -110,7 +110,7 @@ fn a_cluster_behind_tls_with_a_user() {
 
     // The rights of a publisher: its own indexes, the alias, and the state of its index.
     let publisher = format!(
-        "  acl own path_reg ^/{name}(-[0-9]+|-\\*)?(/|$)\n  acl alias path /_aliases\n  acl health \
+        "  acl own path_reg ^/{name}(-[0-9]+(~filling)?|-\\*)?(/|$)\n  acl alias path /_aliases\n  acl health \
          path_beg /_cluster/health/{name}-\n  http-request deny unless own or alias or health"
     );
     let proxy = Proxy::start(&node, &both, &publisher);

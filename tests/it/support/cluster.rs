@@ -19,6 +19,7 @@ pub(crate) const OPTIONS: PublishOptions = PublishOptions {
     division: Division { shards: 2, replicas: 0 },
     keep: 0,
     grace: Duration::ZERO,
+    patience: figdex_opensearch::PATIENCE,
 };
 
 /// The runtime of calls that tests make themselves. A test that has its own runtime makes them on
@@ -67,7 +68,11 @@ impl InCluster {
 
     /// The generation that is published under the name.
     pub(crate) fn open(&self) -> Generation {
-        wait_for(Generation::open(self.client.clone(), &self.address.name)).unwrap()
+        wait_for(async {
+            let opened = Generation::open(self.client.clone(), &self.address.name).await.unwrap();
+            opened.probe().await.unwrap();
+            opened
+        })
     }
 }
 

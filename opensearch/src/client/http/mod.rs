@@ -23,6 +23,7 @@ use tokio_rustls::rustls::RootCertStore;
 
 use self::hosts::{Host, Hosts};
 use self::running::Running;
+use super::error::BLOCK;
 use super::{ClientSettings, Error, HostState, Request, Result};
 
 /// The most bytes of an answer that says what is wrong.
@@ -238,6 +239,9 @@ impl Client {
         };
         let (kind, reason) = (self.quoted(&kind), self.quoted(&reason));
         Err(match status {
+            429 if kind == BLOCK => {
+                Error::Refused { host, status, kind, reason, what: request.to_string() }
+            }
             429 | 502..=504 => {
                 Error::Unavailable { host, what: format!("status {status} {kind} {reason}") }
             }
