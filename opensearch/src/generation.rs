@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::cluster_of_tests::{Cluster, INDEX, NAME, wait_for};
 
-    /// What an index says about itself is bounded: reading it takes several times its size.
+    /// The description of an index is bounded: reading it takes several times its size.
     #[test]
     fn a_long_description_is_refused() {
         let cluster = Cluster::of_one_instrument();

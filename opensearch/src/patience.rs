@@ -53,17 +53,20 @@ impl Patience {
     }
 
     /// Makes a call, again after pauses while the cluster cannot answer. An answer is progress.
-    pub(crate) async fn with<T>(&self, call: impl AsyncFnMut() -> Result<T>) -> Result<T> {
+    pub(crate) async fn with<T, F>(&self, call: impl FnMut() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
         let answer = self.unless_over(call).await?;
         self.progress();
         Ok(answer)
     }
 
-    /// As [`Patience::with`], for calls whose answer is no progress.
-    pub(crate) async fn unless_over<T>(
-        &self,
-        mut call: impl AsyncFnMut() -> Result<T>,
-    ) -> Result<T> {
+    /// As [`Patience::with`], for calls whose answer is not progress.
+    pub(crate) async fn unless_over<T, F>(&self, mut call: impl FnMut() -> F) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
         let mut pauses = Pauses::new(u32::MAX);
         loop {
             match call().await {

@@ -60,10 +60,10 @@ impl Lease {
         // It has ended, so that none has a larger version than the last change.
         drop((&mut self.renewing).await);
         let (client, filling) = (&self.client, &*self.filling);
-        let last = patience.with(async || renew(client, filling, &self.version).await).await?;
+        let last = patience.with(|| renew(client, filling, &self.version)).await?;
         patience
-            .with(async || {
-                // Unlike one with a version of its own, it makes no index that is not there. It has
+            .with(|| async {
+                // Unlike one with a chosen version, it makes no index that is not there. It has
                 // the version after that of the last change.
                 let request = Request::delete(&[filling, "_doc", ID])
                     .with("if_seq_no", last.number)

@@ -108,7 +108,7 @@ pub async fn publish(
         close(&client, &target, lease, options.division, &patience).await?;
         let is_copied = ready::wait(&client, &target, options.division, &patience).await?;
         let samples = &filled.samples;
-        patience.with(async || fill::check(&client, &target, documents, samples).await).await?;
+        patience.with(|| fill::check(&client, &target, documents, samples)).await?;
         Ok((is_copied, filled.repeated))
     };
     let (is_copied, repeated) = match filled.await {
@@ -119,7 +119,7 @@ pub async fn publish(
             return Err(error);
         }
     };
-    patience.with(async || switch(&client, name, before.as_ref(), &target).await).await?;
+    patience.with(|| switch(&client, name, before.as_ref(), &target)).await?;
     let removed = prune(&client, name, generation, before, options, &patience).await?;
     Ok(Published { generation, index: target, documents, is_copied, repeated, removed })
 }
@@ -223,6 +223,11 @@ async fn remove_leftovers(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Makes a change that may be made again.
+async fn change(client: &Client, request: &Request<'_>, patience: &Patience) -> Result<()> {
+    patience.with(|| async { Ok(client.ask::<Value>(request).await.map(drop)?) }).await
+}
+
 /// Makes an index. While the disks of the cluster are full, it waits.
 async fn create(client: &Client, index: &str, body: &Value, patience: &Patience) -> Result<()> {
     let request = Request::put(&[index]).json(body).within(STATE_TIME);
@@ -251,23 +256,21 @@ async fn close(
     division: Division,
     patience: &Patience,
 ) -> Result<()> {
-    let change = async |request: &Request<'_>| {
-        patience.with(async || Ok(client.ask::<Value>(request).await.map(drop)?)).await
-    };
     let refresh = Request::post(&[index, "_refresh"]).within(REFRESH_TIME);
-    change(&refresh).await?;
+    change(client, &refresh, patience).await?;
     lease.give_up(patience).await?;
     // Its document is gone for questions, too.
-    change(&refresh).await?;
+    change(client, &refresh, patience).await?;
     let settings = json!({"index": {
         "number_of_replicas": division.replicas,
         "blocks.write": true,
     }});
-    change(&Request::put(&[index, "_settings"]).json(&settings).within(STATE_TIME)).await?;
+    let request = Request::put(&[index, "_settings"]).json(&settings).within(STATE_TIME);
+    change(client, &request, patience).await?;
     let alias = json!({"remove": {"index": index, "alias": names::filling(index)}});
     let actions = json!({"actions": [alias]});
-    let removed = change(&Request::post(&["_aliases"]).json(&actions).within(STATE_TIME)).await;
-    match removed {
+    let request = Request::post(&["_aliases"]).json(&actions).within(STATE_TIME);
+    match change(client, &request, patience).await {
         // The answer to an earlier attempt was lost.
         Err(Error::Client(error)) if error.is_absent() => Ok(()),
         removed => removed,
@@ -314,7 +317,7 @@ async fn prune(
     patience: &Patience,
 ) -> Result<Vec<String>> {
     let until_now = before.map_or(published, |before| before.generation);
-    let rest = patience.with(async || complete(client, name).await).await?.into_iter();
+    let rest = patience.with(|| complete(client, name)).await?.into_iter();
     let rest: Vec<Complete> = rest.filter(|found| found.generation != published).collect();
     let (mut gone, rolled_back): (Vec<_>, Vec<_>) =
         rest.into_iter().partition(|found| found.generation <= until_now);
@@ -325,7 +328,7 @@ async fn prune(
             // Servers ask it until they have seen the switch.
             tokio::time::sleep(options.grace).await;
         }
-        patience.with(async || remove(client, &found.index).await).await?;
+        patience.with(|| remove(client, &found.index)).await?;
         removed.push(found.index);
     }
     Ok(removed)
@@ -337,5 +340,20 @@ async fn remove(client: &Client, index: &str) -> Result<()> {
     match client.ask::<Value>(&request).await {
         Err(error) if error.is_absent() => Ok(()),
         removed => Ok(removed.map(drop)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A publication may run on any thread.
+    #[test]
+    fn a_publication_can_be_sent() {
+        fn is_send(_: &impl Send) {}
+        let of = |client: Arc<Client>, options| {
+            is_send(&publish(client, "name", Path::new("index"), options, |_| {}));
+        };
+        _ = of;
     }
 }

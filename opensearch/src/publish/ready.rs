@@ -75,8 +75,9 @@ impl State {
             active_shards: u32,
         }
         let request = Request::get(&["_cluster", "health", index]);
-        let health: Health = patience.unless_over(async || Ok(client.ask(&request).await?)).await?;
-        let bytes = patience.unless_over(async || copied_bytes(client, index).await).await?;
+        let health: Health =
+            patience.unless_over(|| async { Ok(client.ask(&request).await?) }).await?;
+        let bytes = patience.unless_over(|| copied_bytes(client, index)).await?;
         Ok(Self {
             is_green: health.status == "green",
             is_yellow: health.status == "yellow",
