@@ -8,7 +8,7 @@ use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::printable::{escaped, masked};
+use crate::printable::{begins_with_user, escaped, masked};
 
 /// Where an index is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl FromStr for Address {
     type Err = AddressError;
 
     fn from_str(text: &str) -> Result<Self, AddressError> {
-        let refused = |fault| AddressError { text: without_user(text), fault };
+        let refused = |fault| AddressError { text: masked(text).into_owned(), fault };
         if text.is_empty() {
             return Err(refused("it is empty"));
         }
@@ -145,7 +145,7 @@ impl FromStr for Address {
             None if has_one_slash(text) => {
                 Err(refused("an address has :// (a folder may begin with ./)"))
             }
-            None if is_of_user(text) => {
+            None if begins_with_user(text) => {
                 Err(refused("it must not hold a user or a password (a folder may begin with ./)"))
             }
             _ => Ok(Self::Folder(text.into())),
@@ -289,20 +289,6 @@ fn check_name(name: &str) -> Result<(), &'static str> {
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
-}
-
-/// The text without a user and a password, also when it has no scheme.
-fn without_user(text: &str) -> String {
-    match text.rfind('@') {
-        Some(at) if is_of_user(text) => format!("…{}", &text[at..]),
-        _ => masked(text).into_owned(),
-    }
-}
-
-/// Whether a text without a scheme begins with a user and a password.
-fn is_of_user(text: &str) -> bool {
-    let first = text.split('/').next().unwrap_or_default();
-    first.split_once(':').is_some_and(|(_, rest)| rest.contains('@'))
 }
 
 /// Whether a text is an address with a slash too few, as none of the folders that people have is.

@@ -54,8 +54,12 @@ pub fn escaped_path(path: &Path) -> Escaped<'_> {
 }
 
 /// A value that a person gave, such as an argument, without the user and the password of an address
-/// in it: all between `:/` and the last `@` after it.
+/// in it: all between `:/` and the last `@` after it, or all before the last `@` when it begins with
+/// a user and a password ([`begins_with_user`]).
 pub fn masked(value: &str) -> Cow<'_, str> {
+    if let Some(at) = value.rfind('@').filter(|_| begins_with_user(value)) {
+        return format!("…{}", &value[at..]).into();
+    }
     let Some(scheme) = value.find(":/") else { return value.into() };
     let start = scheme + 1 + value[scheme + 1..].chars().take_while(|c| *c == '/').count();
     match value[start..].rfind('@') {
@@ -64,10 +68,16 @@ pub fn masked(value: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether a value begins with a user and a password, as an address without a scheme.
+pub(crate) fn begins_with_user(value: &str) -> bool {
+    let first = value.split('/').next().unwrap_or_default();
+    first.split_once(':').is_some_and(|(_, rest)| rest.contains('@'))
+}
+
 /// A text for people in which every word, as far as spaces, line ends and quotes divide it, is
 /// [`masked`].
 pub fn masked_words(text: &str) -> Cow<'_, str> {
-    if !(text.contains(":/") && text.contains('@')) {
+    if !(text.contains(':') && text.contains('@')) {
         return text.into();
     }
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`');
@@ -127,6 +137,7 @@ mod tests {
             // With everything that a password may have.
             ("--url=https://me:s/e@c'r e\"t@host", "--url=https://…@host"),
             ("opensearch+https:/me:secret@host/name", "opensearch+https:/…@host/name"),
+            ("me:secret@host:9200/name", "…@host:9200/name"),
             ("https://host/name", "https://host/name"),
             ("name@host.csv", "name@host.csv"),
         ] {

@@ -63,7 +63,7 @@ impl Error {
     /// Whether the cluster takes no more data for lack of room on its disks, which may end.
     pub fn is_of_full_disks(&self) -> bool {
         let Self::Refused { kind, reason, .. } = self else { return false };
-        kind == BLOCK && OF_FULL_DISKS.iter().any(|text| reason.contains(text))
+        is_block(kind) && OF_FULL_DISKS.iter().any(|text| reason.contains(text))
     }
 
     pub(super) fn settings(what: impl Into<String>) -> Self {
@@ -71,8 +71,11 @@ impl Error {
     }
 }
 
-/// OpenSearch's name for a block, which keeps everybody from a request.
-pub(super) const BLOCK: &str = "cluster_block_exception";
+/// Whether a fault is a block, which keeps everybody from a request: `cluster_block_exception` or
+/// `index_create_block_exception`.
+pub(super) fn is_block(kind: &str) -> bool {
+    kind.ends_with("_block_exception")
+}
 
 /// Parts of the reasons of blocks that a cluster sets when its disks are full, and lifts itself.
 const OF_FULL_DISKS: [&str; 2] = ["disk usage exceeded", "create-index blocked"];
@@ -80,7 +83,7 @@ const OF_FULL_DISKS: [&str; 2] = ["disk usage exceeded", "create-index blocked"]
 /// Advice about a status.
 fn advice(status: u16, kind: &str) -> &'static str {
     match status {
-        403 | 429 if kind == BLOCK => {
+        403 | 429 if is_block(kind) => {
             " (a block of the cluster, not a missing right; it sets one when its disks are full)"
         }
         401 => " (the cluster wants a user: give the Authorization header in a file)",

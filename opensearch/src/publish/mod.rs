@@ -344,8 +344,10 @@ async fn remove(client: &Client, index: &str) -> Result<()> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "http")]
 mod tests {
     use super::*;
+    use crate::cluster_of_tests::{Cluster, INDEX, wait_for};
 
     /// A publication may run on any thread.
     #[test]
@@ -355,5 +357,36 @@ mod tests {
             is_send(&publish(client, "name", Path::new("index"), options, |_| {}));
         };
         _ = of;
+    }
+
+    /// A cluster with full disks makes no index. It is waited for, and is not a missing right.
+    #[test]
+    fn full_disks_are_waited_for() {
+        let cluster = Cluster::of_one_instrument();
+        let blocked = json!({"error": {
+            "type": "index_create_block_exception",
+            "reason": "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];",
+        }});
+        let created = |limit| {
+            let patience = Patience::new(limit);
+            wait_for(create(&cluster.client(), INDEX, &json!({}), &patience))
+        };
+        let (mut asked, text) = (0, blocked.to_string());
+        cluster.answer_with(INDEX, move || {
+            asked += 1;
+            if asked < 3 { (403, text.clone()) } else { (200, "{}".to_owned()) }
+        });
+        created(Duration::from_secs(60)).unwrap();
+        cluster.answer(INDEX, 403, blocked.to_string());
+        let error = created(Duration::from_millis(300)).unwrap_err().to_string();
+        for expected in ["no progress", "create-index blocked", "its disks are full"] {
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(!error.contains("lacks a right"), "{error}");
+        // A right that is missing is not waited for.
+        let refused = json!({"error": {"type": "security_exception", "reason": "no permissions"}});
+        cluster.answer(INDEX, 403, refused.to_string());
+        let error = created(Duration::from_secs(60)).unwrap_err().to_string();
+        assert!(error.contains("lacks a right"), "{error}");
     }
 }

@@ -23,7 +23,7 @@ use tokio_rustls::rustls::RootCertStore;
 
 use self::hosts::{Host, Hosts};
 use self::running::Running;
-use super::error::BLOCK;
+use super::error::is_block;
 use super::{ClientSettings, Error, HostState, Request, Result};
 
 /// The most bytes of an answer that says what is wrong.
@@ -239,7 +239,7 @@ impl Client {
         };
         let (kind, reason) = (self.quoted(&kind), self.quoted(&reason));
         Err(match status {
-            429 if kind == BLOCK => {
+            429 if is_block(&kind) => {
                 Error::Refused { host, status, kind, reason, what: request.to_string() }
             }
             429 | 502..=504 => {
