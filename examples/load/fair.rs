@@ -139,8 +139,7 @@ fn build(instruments: u64, folder: &Path) -> anyhow::Result<PathBuf> {
         let digit = check_digit::double_add_double(body.as_bytes()).context("a check digit")?;
         dear.push_str(&format!("{body}{digit},US,US4592001014\n"));
     }
-    let inputs =
-        vec![Input::File(dump.clone().into()), Input::Memory("dear", dear.into_bytes().into())];
+    let inputs = vec![Input::File(dump.clone()), Input::Memory("dear", dear.into_bytes().into())];
     let index = folder.join("index");
     Build::new(inputs, &index).run(&mut |_| {}).context("building the index")?;
     std::fs::remove_file(&dump)?;

@@ -164,6 +164,6 @@ mod tests {
         };
         assert_eq!(differ(&[a.clone(), b.clone(), a.clone()], &[b.clone(), a.clone()]), [""; 0]);
         assert_eq!(differ(&[a.clone(), cusip.clone()], &[b, cusip.clone()]), ["ID_ISIN"]);
-        assert_eq!(differ(&[a.clone()], &[a, cusip]), ["ID_CUSIP"]);
+        assert_eq!(differ(std::slice::from_ref(&a), &[a.clone(), cusip]), ["ID_CUSIP"]);
     }
 }

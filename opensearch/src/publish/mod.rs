@@ -101,8 +101,8 @@ pub async fn publish(
     let filling = &*names::filling(&target);
     create(&client, &target, &schema::create(&about, options.division, filling), &patience).await?;
     let filled = async {
-        // Now, since a right may be missing, and filling takes long.
-        drop(ready::State::of(&client, &target, &patience).await?);
+        // Asked now, since a right may be missing, and filling takes long.
+        ready::State::of(&client, &target, &patience).await?;
         let lease = Lease::take(client.clone(), filling);
         let filled = fill::fill(&client, filling, catalogue, COMPARED, &patience, progress).await?;
         close(&client, &target, lease, options.division, &patience).await?;
