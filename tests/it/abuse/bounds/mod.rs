@@ -184,15 +184,18 @@ fn a_request_takes_little_time_of_the_serving_thread() {
     build(&folder.path().join("index"));
     let subject = Subject::new(folder.path(), &[]);
     let requests = table(BODY_BYTES_MAX);
-    let Some(times) = subject.processor_times(&requests) else {
+    let most = |hostile: &Hostile, effect: &Effect| {
+        let moved = (hostile.body_bytes() + effect.sent_bytes) as f64 / MB as f64;
+        SERVING_TIME_MAX + MOVING_TIME.mul_f64(moved)
+    };
+    let Some(times) = subject.processor_times(&requests, most) else {
         return eprintln!("skipped: the system does not report the processor time of a thread");
     };
     let mut faults = Vec::new();
     for (hostile, (time, effect)) in requests.iter().zip(times) {
-        let moved = (hostile.body_bytes() + effect.sent_bytes) as f64 / MB as f64;
-        let most = SERVING_TIME_MAX + MOVING_TIME.mul_f64(moved);
+        let most = most(hostile, &effect);
         if time > most / 2 {
-            eprintln!("{}: {time:?} of {most:?}, {moved:.2} MB moved", hostile.name);
+            eprintln!("{}: {time:?} of {most:?}", hostile.name);
         }
         if time > most {
             faults.push(format!("{}: {time:?}, at most {most:?}", hostile.name));
