@@ -55,7 +55,7 @@ pub fn escaped_path(path: &Path) -> Escaped<'_> {
 
 /// A value that a person gave, such as an argument, without the user and the password of an address
 /// in it: all between `:/` and the last `@` after it, or all before the last `@` when it begins with
-/// a user and a password ([`begins_with_user`]).
+/// a user and a password.
 pub fn masked(value: &str) -> Cow<'_, str> {
     if let Some(at) = value.rfind('@').filter(|_| begins_with_user(value)) {
         return format!("…{}", &value[at..]).into();
