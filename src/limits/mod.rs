@@ -46,9 +46,9 @@ pub const REQUEST_ROWS_MAX: usize = 200_000;
 /// hundred jobs with every property, which have about 700 bytes each.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The maximum size of a body that is parsed and checked on one of the serving threads, in bytes.
-/// That takes 0.1 ms for a hundred ordinary jobs, and at most 0.4 ms for any body. A
-/// larger body is heavy work (`capacity::pool`).
+/// The maximum size of the body of a search or filter that is parsed and checked on one of the
+/// serving threads, in bytes, which takes at most 0.3 ms. A larger body is heavy work
+/// (`capacity::pool`). Mapping requests and lists charge their bodies to their meter.
 pub const INLINE_BODY_BYTES_MAX: usize = 64 << 10;
 
 /// The units of work of writing a row, on the meter of an answer (`figdex_index::Meter`): 0.4 to

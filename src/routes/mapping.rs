@@ -315,7 +315,7 @@ struct Found {
 }
 
 /// Units of work of checking a job, besides those of its bytes.
-const JOB_UNITS: u64 = 25;
+pub(super) const JOB_UNITS: u64 = 25;
 
 /// The fewest bytes of a job in an array, with its comma.
 const JOB_BYTES_MIN: usize = 2;

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use figdex_index::Catalogue;
+use figdex_index::{Catalogue, INLINE_UNITS_MAX};
 use figdex_ingest::{Build, Input};
 use futures_util::FutureExt as _;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::caller::Caller;
 use crate::config::Settings;
 use crate::gate::reply;
-use crate::limits::INLINE_BODY_BYTES_MAX;
+use crate::limits::{INLINE_BODY_BYTES_MAX, JOBS_MAX};
 
 /// Instruments of one ticker, each of which takes more than 300 bytes of an answer.
 const ROWS: u32 = 400;
@@ -58,12 +58,15 @@ async fn bodies_that_are_parsed_inline() {
     let (release, released) = mpsc::channel::<()>();
     let mut searching = pin!(state.pools().answers.run(Caller::Socket, move || released.recv()));
     assert!(searching.as_mut().now_or_never().is_none());
-    for (path, begins, ends) in [
-        ("/v3/mapping", "[", "]"),
-        ("/v3/search", r#"{"query":"few""#, "}"),
-        ("/v3/filter", r#"{"query":"few""#, "}"),
+    // The meter of a mapping request charges a unit for each three bytes, and the jobs it may have.
+    let units = INLINE_UNITS_MAX - mapping::JOB_UNITS * JOBS_MAX as u64;
+    let mapping_bytes_max = 3 * units as usize + 2;
+    for (path, begins, ends, bytes_max) in [
+        ("/v3/mapping", "[", "]", mapping_bytes_max),
+        ("/v3/search", r#"{"query":"few""#, "}", INLINE_BODY_BYTES_MAX),
+        ("/v3/filter", r#"{"query":"few""#, "}", INLINE_BODY_BYTES_MAX),
     ] {
-        let blanks = " ".repeat(INLINE_BODY_BYTES_MAX - begins.len() - ends.len());
+        let blanks = " ".repeat(bytes_max - begins.len() - ends.len());
         let at_bound = format!("{begins}{blanks}{ends}");
         assert_eq!(post(&state, path, "", &at_bound).await.0, 200, "{path}");
         let beyond = format!("{begins}{blanks} {ends}");
@@ -72,7 +75,7 @@ async fn bodies_that_are_parsed_inline() {
     }
     drop(release);
     assert!(searching.await.is_ok());
-    let body = format!("[{}]", " ".repeat(INLINE_BODY_BYTES_MAX));
+    let body = format!("[{}]", " ".repeat(mapping_bytes_max));
     assert_eq!(post(&state, "/v3/mapping", "", &body).await.0, 200);
 }
 
