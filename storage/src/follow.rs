@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::layout::Pointer;
 use crate::names::{CURRENT, Checksum};
 use crate::publish::blocking;
+use crate::replicas::Notes;
 use crate::store::Store;
 use crate::verify;
 
@@ -108,6 +109,7 @@ pub struct Replica {
     /// The pointer that was refused for good, and the reason.
     refused: Option<(Pointer, String)>,
     following: Arc<Mutex<Following>>,
+    notes: Notes,
 }
 
 impl Replica {
@@ -135,7 +137,8 @@ impl Replica {
             missing_bytes: 0,
             failures: 0,
         }));
-        Ok(Self { store, lock, rate, taken: None, is_trusted: true, refused: None, following })
+        let (taken, refused, notes) = (None, None, Notes::of(folder));
+        Ok(Self { store, lock, rate, taken, is_trusted: true, refused, following, notes })
     }
 
     /// Lets the next look fetch what is published also when the copy seems to have it: pieces whose
@@ -147,6 +150,20 @@ impl Replica {
     /// The state, which [`Replica::look`] changes.
     pub fn following(&self) -> Arc<Mutex<Following>> {
         self.following.clone()
+    }
+
+    /// Leaves a note in the storage about what is served, when that has changed and every few hours,
+    /// but none where nothing is published. This does not wait: the note is written meanwhile, and
+    /// one that is refused stops nothing.
+    pub fn note(&mut self, served: &Manifest) {
+        if self.following.lock().published.is_some() {
+            self.notes.leave(&self.store, served);
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn notes(&mut self) -> &mut Notes {
+        &mut self.notes
     }
 
     /// Looks at what is published, and fetches it if it is not in the copy. With `is_asked` also what

@@ -5,10 +5,11 @@
 //! ADDRESS/LEASE                                 who publishes, while somebody does
 //! ADDRESS/generation-000007-5f3c…/contents.json its manifest, and the pieces of each file
 //! ADDRESS/generation-000007-5f3c…/SHA256        a piece of a file, named by its checksum
+//! ADDRESS/replicas/figdex-0-5f3c0a9b.json       the note of a server: what it serves
 //! ```
 //! A file is divided into pieces of at most 16 MiB, so that memory is bounded, an interrupted
 //! publication goes on where it stopped, and each piece is checked when it is read. All objects
-//! but the pointer and the lease are written once. A generation may use pieces that an earlier one
+//! but the pointer, the lease and the notes are written once. A generation may use pieces that an earlier one
 //! has sent.
 //!
 //! The bucket is a stranger. A document begins with the number of its layout, in every layout, and

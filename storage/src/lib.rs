@@ -6,7 +6,8 @@
 //! - `store`: objects that are read, written, listed and removed whole;
 //! - `lease`: one publisher at a time, without conditional requests;
 //! - `publish` and `prune`: a generation there, and old ones away;
-//! - `follow`: the copy of a server.
+//! - `follow`: the copy of a server;
+//! - `replicas`: the notes that servers leave about what they serve.
 
 mod contents;
 #[doc(hidden)]
@@ -18,6 +19,7 @@ mod lease;
 mod names;
 mod prune;
 mod publish;
+mod replicas;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -27,5 +29,6 @@ pub use self::error::{Error, Result};
 pub use self::follow::{Copied, FollowState, Following, Look, Replica};
 pub use self::prune::{PublishOptions, rollback};
 pub use self::publish::{Published, publish};
+pub use self::replicas::{Noted, Replicas, Said};
 pub use self::store::{StorageSettings, Store};
 pub use self::verify::{Overview, Verified, overview, verify};

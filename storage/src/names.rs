@@ -12,6 +12,11 @@ pub(crate) const CURRENT: &str = "CURRENT";
 pub(crate) const LEASE: &str = "LEASE";
 const CONTENTS: &str = "contents.json";
 const PREFIX: &str = "generation-";
+const NOTES: &str = "replicas/";
+const NOTE_SUFFIX: &str = ".json";
+
+/// The most characters that the name of a replica has of its machine.
+const HOST_CHARS_MAX: usize = 40;
 
 /// The largest number of a generation: every smaller one has a next one.
 pub(crate) const NUMBER_MAX: u64 = 999_999_999_999;
@@ -119,6 +124,40 @@ impl fmt::Display for PieceName {
     }
 }
 
+/// The name of a replica: of its machine, and random digits, since a machine may have several.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReplicaName(String);
+
+impl ReplicaName {
+    /// The name at a host, of which the domain is left out.
+    pub(crate) fn new(host: &str, random: [u8; 4]) -> Self {
+        let label = host.split('.').next().unwrap_or_default().chars().take(HOST_CHARS_MAX);
+        let label = label.map(|char| if char.is_ascii_alphanumeric() { char } else { '-' });
+        let label: String = label.collect();
+        let label = if label.is_empty() { "unnamed" } else { &label };
+        Self(format!("{label}-{}", hex(&random)))
+    }
+
+    /// The replica whose note has that name.
+    pub(crate) fn of_note(key: &str) -> Option<Self> {
+        let name = key.strip_prefix(NOTES)?.strip_suffix(NOTE_SUFFIX)?;
+        let (label, random) = name.rsplit_once('-')?;
+        let formed = Self::new(label, unhex(random)?);
+        (formed.0 == name).then_some(formed)
+    }
+
+    /// The name of its note.
+    pub(crate) fn note(&self) -> String {
+        format!("{NOTES}{self}{NOTE_SUFFIX}")
+    }
+}
+
+impl fmt::Display for ReplicaName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// The kind of an object below the address, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -167,6 +206,46 @@ mod tests {
         assert_eq!(Kind::of(&piece.to_string()), Some(Kind::Piece(piece)));
         assert_eq!(Kind::of(&name.contents()), Some(Kind::Contents(name)));
         assert_eq!(Kind::piece(&name.contents()), None);
+    }
+
+    /// A replica has a name whatever its machine is called, and no other object is its note.
+    #[test]
+    fn names_of_replicas() {
+        let long = "x".repeat(1000);
+        for (host, name) in [
+            ("figdex-0", "figdex-0-0123abcd"),
+            ("Ham.example.com", "Ham-0123abcd"),
+            ("", "unnamed-0123abcd"),
+            (".", "unnamed-0123abcd"),
+            ("../\0ü", "unnamed-0123abcd"),
+            ("a/b_ü", "a-b---0123abcd"),
+            (&long, &format!("{}-0123abcd", &long[..HOST_CHARS_MAX])),
+        ] {
+            let formed = ReplicaName::new(host, [0x01, 0x23, 0xab, 0xcd]);
+            assert_eq!(formed.to_string(), name);
+            assert_eq!(ReplicaName::of_note(&formed.note()), Some(formed.clone()));
+            // Earlier versions leave it alone.
+            assert_eq!(Kind::of(&formed.note()), None);
+        }
+        for name in [
+            "",
+            "-0123abcd",
+            "0123abcd",
+            "a-0123abc",
+            "a-0123abcD",
+            "a-0123abcd.json",
+            "a/b-0123abcd",
+            "../a-0123abcd",
+            "a.b-0123abcd",
+            "a\n-0123abcd",
+            "ü-0123abcd",
+            &format!("{long}-0123abcd"),
+        ] {
+            assert_eq!(ReplicaName::of_note(&format!("{NOTES}{name}.json")), None, "{name:?}");
+        }
+        for key in ["CURRENT", "a-0123abcd", "replicas/a-0123abcd", "x/replicas/a-0123abcd.json"] {
+            assert_eq!(ReplicaName::of_note(key), None, "{key:?}");
+        }
     }
 
     /// No other name is one of ours, for a generation, its contents, a piece or a checksum.

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::layout::Pointer;
 use crate::lease::Lease;
 use crate::names::{CURRENT, GenerationName, Kind, PieceName};
+use crate::replicas;
 use crate::store::{Listed, Store};
 
 /// The treatment of earlier generations by a publication.
@@ -79,6 +80,15 @@ pub(crate) async fn prune(
     for object in gone {
         lease.check()?;
         store.remove(&object.key).await?;
+    }
+    for key in replicas::old_notes(&there, now) {
+        lease.check()?;
+        if let Err(error) = store.remove(key).await {
+            // The next publication tries again.
+            let reason = figdex_index::chain(&error);
+            tracing::warn!(reason, "an old note of a server was not removed");
+            break;
+        }
     }
     Ok(removed)
 }

@@ -6,6 +6,7 @@ use crate::contents::{Described, Piece};
 use crate::error::{Error, Result};
 use crate::layout::{PIECE_BYTES, Pointer};
 use crate::names::{Checksum, Kind};
+use crate::replicas::Replicas;
 use crate::store::Store;
 
 /// The published generation, and the others.
@@ -19,6 +20,8 @@ pub struct Overview {
     pub generations: Vec<u64>,
     /// The bytes of all objects of the index.
     pub bytes: u64,
+    /// The servers that follow it, by the notes that they have left.
+    pub replicas: Replicas,
 }
 
 /// Looks at the documents of a storage.
@@ -29,7 +32,8 @@ pub async fn overview(store: &Store) -> Result<Overview> {
     let (pointer, Described { manifest, .. }) = published(store).await?;
     let mut generations = Vec::new();
     let mut bytes = 0;
-    for object in store.list().await? {
+    let there = store.list().await?;
+    for object in &there {
         let kind = Kind::of(&object.key);
         bytes += if kind.is_some() { object.bytes } else { 0 };
         if let Some(Kind::Contents(name)) = kind {
@@ -38,7 +42,8 @@ pub async fn overview(store: &Store) -> Result<Overview> {
     }
     generations.sort_unstable();
     let rolled_back_from = pointer.rolled_back_from;
-    Ok(Overview { manifest, rolled_back_from, generations, bytes })
+    let replicas = Replicas::read(store, &there, &manifest).await;
+    Ok(Overview { manifest, rolled_back_from, generations, bytes, replicas })
 }
 
 /// The result of [`verify`].

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use figdex_index::{Address, StorageAddress};
 use figdex_ingest::Input;
-use figdex_storage::{PublishOptions, StorageSettings, Store};
+use figdex_storage::{PublishOptions, Said, StorageSettings, Store};
 use serde_json::Value;
 
 use crate::support::process::{PATIENCE, Process, figdex, get, metric, run};
@@ -114,6 +114,48 @@ fn servers_follow_what_is_published() {
     }
 }
 
+/// Each server leaves a note about what it serves, which is listed, also after it has ended.
+#[test]
+fn servers_are_listed() {
+    let desk = Desk::new();
+    desk.publish("ONE");
+    let servers = ["a", "b"].map(|copy| desk.serve(copy));
+    let listed = |expected: &[Option<u64>]| {
+        let start = Instant::now();
+        loop {
+            let found = desk.call(async |store| figdex_storage::overview(store).await).replicas;
+            let mut behind: Vec<_> = found.noted.iter().map(|noted| behind(&noted.said)).collect();
+            behind.sort_unstable();
+            if behind == expected {
+                return found;
+            }
+            assert!(start.elapsed() < PATIENCE, "{found:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let found = listed(&[Some(0), Some(0)]);
+    assert!(found.noted.iter().all(|noted| !noted.is_stale), "{found:?}");
+    let [first, second] = servers;
+    first.stop();
+    desk.publish("TWO");
+    second.signal("-HUP");
+    listed(&[Some(0), Some(1)]);
+    // At its next start it goes on under its name.
+    let first = desk.serve("a");
+    let shown = listed(&[Some(0), Some(0)]).to_string();
+    assert_eq!((shown.lines().count(), shown.matches(" 2  20").count()), (3, 2), "{shown}");
+    first.stop();
+    second.stop();
+}
+
+/// The generations between the one in a note and the published one.
+fn behind(said: &Said) -> Option<u64> {
+    match said {
+        Said::Serves { generations_behind, .. } => *generations_behind,
+        Said::Unreadable { fault } => panic!("{fault}"),
+    }
+}
+
 /// A storage that is away takes no server down: one that has a copy serves it at once, and says how
 /// far behind it may be. When the storage is back, it follows again.
 #[test]
@@ -202,7 +244,9 @@ fn damage_in_the_storage() {
 /// A piece that only the newest generation has.
 fn newest_piece(storage: &Path) -> PathBuf {
     let entries = fs::read_dir(storage).unwrap().map(|entry| entry.unwrap().path());
-    let newest = entries.filter(|path| path.is_dir()).max().unwrap();
+    let is_generation =
+        |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("generation-");
+    let newest = entries.filter(is_generation).max().unwrap();
     let pieces = fs::read_dir(newest).unwrap().map(|entry| entry.unwrap().path());
     pieces.filter(|path| path.extension().is_none()).max().unwrap()
 }

@@ -139,6 +139,7 @@ pub(crate) async fn follow(state: Arc<State>, replica: Replica, mut hangup: Sign
                 (said, period) = (Some(reason), (2 * period).min(PERIOD_MAX));
             }
         }
+        copy.note(state.engine().manifest());
         is_asked = tokio::select! {
             () = tokio::time::sleep(period) => false,
             Some(()) = hangup.recv() => true,

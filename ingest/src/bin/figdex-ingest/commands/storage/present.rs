@@ -91,6 +91,8 @@ pub(crate) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow:
             "rolled_back_from": found.rolled_back_from,
             "generations": found.generations,
             "storage_bytes": found.bytes,
+            "replicas": found.replicas.noted,
+            "replicas_unread": found.replicas.unread,
         });
         return Ok(terminal::print(&format_args!("{facts:#}\n"))?);
     }
@@ -111,6 +113,7 @@ pub(crate) fn inspect(address: &StorageAddress, flags: &InspectFlags) -> anyhow:
         generations.join(", "),
         grouped(found.bytes)
     );
+    text += &found.replicas.to_string();
     Ok(terminal::print(&text)?)
 }
 
