@@ -68,10 +68,11 @@ pub fn masked(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a value begins with a user and a password, as an address without a scheme.
+/// Whether a value begins with a user and a password, as an address without a scheme. Without a
+/// password, as in `ISIN:@TYPE`, there is nothing to hide.
 pub(crate) fn begins_with_user(value: &str) -> bool {
     let first = value.split('/').next().unwrap_or_default();
-    first.split_once(':').is_some_and(|(_, rest)| rest.contains('@'))
+    first.split_once(':').is_some_and(|(_, rest)| rest.rfind('@').is_some_and(|at| at > 0))
 }
 
 /// A text for people in which every word, as far as spaces, line ends and quotes divide it, is

@@ -34,8 +34,6 @@ pub async fn follow(state: Arc<State>, index: PathBuf, mut hangup: Signal) {
         // It does not panic. So it was cancelled: the runtime is ending.
         let Ok(same) = looked.await else { return };
         follower = same;
-        let is_refused = i64::from(follower.refused.is_some());
-        follower.state.metrics().publication_refused.set(is_refused);
     }
 }
 
@@ -63,7 +61,9 @@ impl Follower {
             Ok(found) => found,
             Err(error) => {
                 let refused = Some(Refused::Pointer(error.to_string()));
-                if is_asked || self.refused != refused {
+                let is_new = self.refused != refused;
+                self.refuse(refused);
+                if is_asked || is_new {
                     let reason = chain(&error);
                     self.state.metrics().reloads_refused.inc();
                     tracing::error!(
@@ -71,19 +71,20 @@ impl Follower {
                         "no published generation is found; the old one stays in service"
                     );
                 }
-                self.refused = refused;
                 return;
             }
         };
         let is_damaged = self.state.is_damaged(&found);
         if is_damaged && !is_asked {
-            self.refused = Some(Refused::Publication(found));
+            self.refuse(Some(Refused::Publication(found)));
             return;
         }
         let engine = self.state.engine();
         if engine.local().is_some_and(|served| *served.publication() == found) {
             let generation = found.generation;
-            if self.refused.take().is_some() {
+            let was_refused = self.refused.is_some();
+            self.refuse(None);
+            if was_refused {
                 tracing::info!(
                     generation,
                     "the published generation is found again, and already served"
@@ -106,7 +107,7 @@ impl Follower {
                 let instruments = catalogue.manifest().instruments;
                 self.state.publish(catalogue);
                 self.state.metrics().reloads_taken_up.inc();
-                self.refused = None;
+                self.refuse(None);
                 let elapsed_ms = start.elapsed().as_millis() as u64;
                 tracing::info!(generation, instruments, elapsed_ms, "loaded a new generation");
                 return;
@@ -116,10 +117,17 @@ impl Follower {
             Err(_) => "opening it caused a panic".to_owned(),
         };
         self.state.metrics().reloads_refused.inc();
+        self.refuse(refused);
         tracing::error!(
             reason,
             "the new generation is refused; the old one stays in service (send SIGHUP after a repair)"
         );
+    }
+
+    /// Notes what is refused now, here and in the metrics. It is noted before it is logged, so that
+    /// the metrics already say what a log line says.
+    fn refuse(&mut self, refused: Option<Refused>) {
+        self.state.metrics().publication_refused.set(i64::from(refused.is_some()));
         self.refused = refused;
     }
 

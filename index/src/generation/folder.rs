@@ -316,8 +316,11 @@ fn lock_file(index: &Path, path: &Path) -> io::Result<File> {
             Ok(file)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let file = File::options().write(true).open(path);
-            file.or_else(|_| File::open(path))
+            match File::options().write(true).open(path) {
+                // A lock of another user may be readable only, which is enough.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
+                opened => opened,
+            }
         }
         Err(error) => Err(error),
     }

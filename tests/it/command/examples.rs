@@ -46,7 +46,10 @@ fn assert_parses(example: &str) {
             _ => continue,
         };
         ran += 1;
-        assert!(error.is_none(), "{example}: {error:?}");
+        // A program refuses addresses of a kind that it was built without.
+        let is_absent =
+            |error: &clap::Error| error.to_string().contains("this program was built without");
+        assert!(error.as_ref().is_none_or(is_absent), "{example}: {error:?}");
     }
     assert!(ran > 0, "{example}");
 }

@@ -42,6 +42,13 @@ HARMLESS = [
 # The search for generations that are no longer needed, and their removal: a warning, and the
 # next build tries again.
 REMOVAL = r"((openat|getdents64) index|rename index/generation-N|\w+ index/generation-N\.old.*)"
+# The report that says that a build is running: a warning, and it is tried again at the end.
+REPORT = r"\w+ \.report\.json\.new"
+# The calls whose failure is a warning, with one of its texts.
+WARNED = {
+    REMOVAL: ("old generations were not removed", "is left over and cannot be removed"),
+    REPORT: ("the report is not written",),
+}
 # The messages of tantivy, which hides causes: it takes any error of a lock for the lock of another
 # process, and any error when it looks at a folder for a missing folder.
 MISTAKEN = {
@@ -142,15 +149,19 @@ class Scenario:
         text = f"{point.call.name} {point.call.kind}"
         if way == "EINTR" and point.call.is_retried:
             return []
-        if re.fullmatch(REMOVAL, text) and not text.startswith(("statx", "newfstatat")):
+        if self.warnings(text) and not text.startswith(("statx", "newfstatat")):
             return [] if self.is_named(point, way, result) else [f"no warning names the file: {result.error}"]
         return [] if any(re.fullmatch(harmless, text) for harmless in HARMLESS) else ["it ended with 0"]
+
+    def warnings(self, text: str) -> tuple[str, ...]:
+        """The texts of the warning when that call fails; none when its failure is an error."""
+        return next((texts for calls, texts in WARNED.items() if re.fullmatch(calls, text)), ())
 
     def is_named(self, point: Point, way: str, result: Result) -> bool:
         name = Path(point.call.path).name
         text = f"{point.call.name} {point.call.kind}"
         if result.code == DONE:
-            return "an old generation was not removed" in result.error and ERRORS[way] in result.error
+            return any(words in result.error for words in self.warnings(text)) and ERRORS[way] in result.error
         if any(re.fullmatch(call, text) and words in result.error for call, words in MISTAKEN.items()):
             return True
         names = {"standard output" if name == "stdout" else name, re.sub(r"^\.(.*)\.new$", r"\1", name)}
