@@ -64,7 +64,7 @@ impl Access {
             // Only root may give a file away, and only a member of the group to that group.
             let given =
                 self.owner.take(file).or_else(|_| fchown(file, None, Some(self.owner.group)));
-            given.or_else(|error| self.without_group(&error))?;
+            given.or_else(|error| self.without_group(&metadata, &error))?;
         }
         match wider(&metadata, self.of_files()) {
             Some(permissions) => file.set_permissions(permissions),
@@ -95,7 +95,7 @@ impl Access {
             let metadata = fs::metadata(path)?;
             if metadata.gid() != self.owner.group {
                 let given = chown(path, None, Some(self.owner.group));
-                given.or_else(|error| self.without_group(&error))?;
+                given.or_else(|error| self.without_group(&metadata, &error))?;
             }
             match wider(&metadata, mode) {
                 Some(permissions) => fs::set_permissions(path, permissions),
@@ -105,10 +105,10 @@ impl Access {
         change().map_err(Error::io(path))
     }
 
-    /// A builder who is not a member of the folder's group keeps its own, which matters only if
-    /// that group may read more than everybody.
-    fn without_group(self, error: &io::Error) -> io::Result<()> {
-        match self.mode >> 3 & 0o4 & !self.mode {
+    /// A builder who is not a member of the folder's group keeps its own. That matters only if the
+    /// folder lets its group read, and the file does not let everybody.
+    fn without_group(self, file: &Metadata, error: &io::Error) -> io::Result<()> {
+        match self.mode >> 3 & 0o4 & !(self.mode | file.mode()) {
             0 => Ok(()),
             _ => Err(io::Error::new(
                 error.kind(),
@@ -118,6 +118,34 @@ impl Access {
                     self.owner.group_name()
                 ),
             )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A builder outside of the group of the folder builds as long as the server can read the files
+    /// by the access of everybody.
+    #[test]
+    fn a_group_that_needs_no_access() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let of_folder = |mode| Access { mode, ..Access::of(folder.path()).unwrap() };
+        for (folder_mode, file_mode, is_allowed) in [
+            (0o750, 0o644, true),
+            (0o755, 0o600, true),
+            (0o700, 0o600, true),
+            (0o750, 0o640, false),
+            (0o750, 0o600, false),
+        ] {
+            fs::set_permissions(&file, Permissions::from_mode(file_mode)).unwrap();
+            let metadata = fs::metadata(&file).unwrap();
+            let refused = io::Error::from(io::ErrorKind::PermissionDenied);
+            let given = of_folder(folder_mode).without_group(&metadata, &refused);
+            assert_eq!(given.is_ok(), is_allowed, "{folder_mode:o} {file_mode:o}");
         }
     }
 }

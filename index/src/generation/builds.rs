@@ -96,15 +96,21 @@ impl BuildRecord {
     /// [`Error::Io`], and [`Error::Damaged`] when the file is too large or a line is not a record.
     pub fn all(index: &Path) -> Result<Vec<Self>> {
         let path = index.join(BUILDS);
-        let file = match File::open(&path) {
+        let file = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            file => file.map_err(Error::io(&path))?,
+            // A pipe would wait for ever.
+            Ok(found) if !found.is_file() => {
+                return Err(Error::damaged(&path, "it is not a file".to_owned()));
+            }
+            _ => File::open(&path).map_err(Error::io(&path))?,
         };
-        let mut text = String::new();
-        file.take(BYTES_MAX + 1).read_to_string(&mut text).map_err(Error::io(&path))?;
+        let mut text = Vec::new();
+        file.take(BYTES_MAX + 1).read_to_end(&mut text).map_err(Error::io(&path))?;
         if text.len() as u64 > BYTES_MAX {
             return Err(Error::damaged(&path, format!("it has more than {BYTES_MAX} bytes")));
         }
+        let text = str::from_utf8(&text)
+            .map_err(|error| Error::damaged(&path, format!("it is not UTF-8: {error}")))?;
         let records = text.lines().map(serde_json::from_str);
         let records = records.collect::<Result<Vec<Self>, _>>();
         records.map_err(|error| Error::damaged(&path, error.to_string()))
@@ -252,7 +258,8 @@ mod tests {
     fn a_damaged_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let index = folder.path();
-        for text in ["{", "[]\n", &" ".repeat(BYTES_MAX as usize + 1)] {
+        let long = " ".repeat(BYTES_MAX as usize + 1);
+        for text in [b"{".as_slice(), b"[]\n", b"\xFF\xFE\n", long.as_bytes()] {
             fs::write(index.join(BUILDS), text).unwrap();
             assert!(matches!(BuildRecord::all(index), Err(Error::Damaged { .. })));
             record("1", BuildResult::Published).end(index).unwrap();

@@ -37,10 +37,19 @@ pub(super) struct Guard {
     published: Published,
     today: Date,
     comparison: Comparison,
-    /// The number of changed instruments by column, in the order of [`Instrument::columns`].
-    changed: Vec<(&'static str, u64)>,
+    /// The differences by column, in the order of [`Instrument::columns`].
+    columns: Vec<Column>,
     /// The columns of the published instruments, without those that left as expired.
     before: Filled,
+}
+
+/// The instruments that are in both generations and differ in a column.
+struct Column {
+    name: &'static str,
+    /// Those with another value, or with a value in only one of the generations.
+    changed: u64,
+    /// Those that had a value and have none any more.
+    lost: u64,
 }
 
 /// The instruments of the published generation, one after the other.
@@ -89,8 +98,8 @@ impl Guard {
         let batch = Vec::new().into_iter();
         let mut published = Published { batches, reader: Some(reader), batch, next: None };
         published.advance()?;
-        let (changed, before) = Default::default();
-        Ok(Some(Self { limits, published, today: today(), comparison, changed, before }))
+        let (columns, before) = Default::default();
+        Ok(Some(Self { limits, published, today: today(), comparison, columns, before }))
     }
 
     /// Compares the next instrument of the new generation, in FIGI order.
@@ -104,7 +113,7 @@ impl Guard {
                 Ordering::Less => self.remove()?,
                 Ordering::Equal => {
                     self.before.add(old);
-                    if is_changed(old, new, &mut self.changed) {
+                    if is_changed(old, new, &mut self.columns) {
                         let Comparison { changed, changed_figis, .. } = &mut self.comparison;
                         count(changed, changed_figis, new.figi);
                     }
@@ -130,13 +139,17 @@ impl Guard {
             self.remove()?;
         }
         let mut comparison = self.comparison;
-        let columns = self.changed.into_iter().filter(|(_, count)| *count > 0);
-        let changed = |(column, count): (&str, u64)| ChangedColumn { column: column.into(), count };
-        comparison.changed_columns = columns.map(changed).collect();
+        let changed = self.columns.iter().filter(|column| column.changed > 0);
+        let changed = changed
+            .map(|column| ChangedColumn { column: column.name.into(), count: column.changed });
+        comparison.changed_columns = changed.collect();
         comparison.changed_columns.sort_by_key(|one| std::cmp::Reverse(one.count));
         let before = self.before.counts();
         let losses = before.iter().filter_map(|(column, &before)| {
-            LostColumn::of(column, before, filled.get(column).copied().unwrap_or(0))
+            let now = filled.get(column).copied().unwrap_or(0);
+            // New instruments with a value do not make up for those that lost theirs.
+            let lost = self.columns.iter().find(|one| one.name == column).map_or(0, |one| one.lost);
+            LostColumn::of(column, before, lost.max(before.saturating_sub(now)))
         });
         comparison.lost_columns = losses.collect();
         comparison.lost_columns.sort_by(|one, other| other.percent().total_cmp(&one.percent()));
@@ -216,16 +229,17 @@ fn count(number: &mut u64, figis: &mut Vec<String>, figi: Figi) {
 /// is different every night.
 const NOT_COMPARED: &str = "importance";
 
-/// Whether a column is different. Each that is counts in `counts`.
-fn is_changed(old: &Instrument, new: &Instrument, counts: &mut Vec<(&'static str, u64)>) -> bool {
-    if counts.is_empty() {
-        counts.extend(old.columns().map(|(name, _)| (name, 0)));
+/// Whether a column is different. Each that is counts in `columns`.
+fn is_changed(old: &Instrument, new: &Instrument, columns: &mut Vec<Column>) -> bool {
+    if columns.is_empty() {
+        columns.extend(old.columns().map(|(name, _)| Column { name, changed: 0, lost: 0 }));
     }
     let mut is_changed = false;
     let both = old.columns().zip(new.columns());
-    for ((_, count), ((name, old), (_, new))) in counts.iter_mut().zip(both) {
+    for (column, ((name, old), (_, new))) in columns.iter_mut().zip(both) {
+        column.lost += u64::from(old.is_known() && !new.is_known());
         if old != new && name != NOT_COMPARED {
-            *count += 1;
+            column.changed += 1;
             is_changed = true;
         }
     }

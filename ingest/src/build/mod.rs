@@ -526,7 +526,7 @@ impl Reading<'_, '_> {
                 self.report.reasons.entry(reason.kind()).or_default().add(name, row.line);
                 rejected = Some(reason.to_string());
             } else {
-                self.written.row(row.value_bytes())?;
+                self.written.row(row.cells().count(), row.value_bytes())?;
             }
             self.keep(name, &row, rejected.as_deref(), &dropped)?;
             dropped.clear();

@@ -29,7 +29,10 @@ pub(super) fn unusual(index: &Path, comparison: &Comparison) -> Vec<String> {
 
 fn compared(records: &[BuildRecord], comparison: &Comparison) -> Vec<String> {
     let published = records.iter().filter(|one| one.result == BuildResult::Published);
-    let earlier: Vec<Differences> = published.filter_map(|one| one.differences).collect();
+    let earlier = published.filter_map(|one| one.differences);
+    // A night with the dump of the night before shows nothing: many dumps change once a week.
+    let earlier: Vec<Differences> =
+        earlier.filter(|one| one.removed + one.expired + one.changed > 0).collect();
     if earlier.len() < BUILDS_MIN {
         return Vec::new();
     }
@@ -42,7 +45,7 @@ fn compared(records: &[BuildRecord], comparison: &Comparison) -> Vec<String> {
         let share = percent(count, comparison.instruments);
         (share > SHARE_MIN && share > usual * TIMES).then(|| {
             format!(
-                "{share:.2} % of the published instruments are {what}; in the last {} builds it was \
+                "{share:.2} % of the published instruments are {what}; in the last {} builds that differed it was \
                  {usual:.2} % (median)",
                 earlier.len()
             )
@@ -78,14 +81,15 @@ mod tests {
         assert_eq!(
             warned(&usual, 110),
             [
-                "11.00 % of the published instruments are changed; in the last 3 builds it was 1.20 % \
+                "11.00 % of the published instruments are changed; in the last 3 builds that differed it was 1.20 % \
               (median)"
             ]
         );
         assert_eq!(warned(&usual, 60), [""; 0]);
         assert_eq!(warned(&nights(&[10, 12]), 900), [""; 0], "two nights show nothing");
-        assert_eq!(warned(&nights(&[0, 0, 0]), 5), [""; 0], "half a per cent is never unusual");
-        assert_eq!(warned(&nights(&[0, 0, 0]), 6).len(), 1);
+        assert_eq!(warned(&nights(&[1, 1, 1]), 5), [""; 0], "half a per cent is never unusual");
+        assert_eq!(warned(&nights(&[1, 1, 1]), 6).len(), 1);
+        assert_eq!(warned(&nights(&[0, 0, 0]), 6), [""; 0], "equal nights show nothing");
         let refused: Vec<_> = (0..5).map(|_| record(900, BuildResult::Refused)).collect();
         assert_eq!(warned(&[refused, usual].concat(), 110).len(), 1);
     }

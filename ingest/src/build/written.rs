@@ -14,8 +14,10 @@ pub(crate) const WRITTEN_PER_BYTE_MAX: u64 = 32;
 /// Number of bytes that any build may write, however small its inputs are.
 const WRITTEN_FREE_BYTES: u64 = 8 << 20;
 
-/// The bytes that a row takes besides its values, while it is sorted and in an index.
+/// The bytes that a row takes besides its values, while it is sorted and in an index; and those of
+/// each value, which may be an identifier.
 const ROW_BYTES: u64 = 64;
+const VALUE_BYTES: u64 = 6;
 
 /// The bytes that a build has written so far, and those that it has read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,12 +38,12 @@ impl Written {
         self.read = bytes;
     }
 
-    /// Counts an accepted row, whose cells have that many bytes.
+    /// Counts an accepted row with that many values, which have `bytes` together.
     ///
     /// # Errors
     /// [`Outgrown`] when the build would write more than the bound; so of the other two.
-    pub(crate) fn row(&mut self, cell_bytes: usize) -> Result<(), Outgrown> {
-        self.rows += ROW_BYTES + cell_bytes as u64;
+    pub(crate) fn row(&mut self, values: usize, bytes: usize) -> Result<(), Outgrown> {
+        self.rows += ROW_BYTES + VALUE_BYTES * values as u64 + bytes as u64;
         self.check()
     }
 
@@ -109,13 +111,13 @@ mod tests {
         let most = 1_000 * WRITTEN_PER_BYTE_MAX + WRITTEN_FREE_BYTES;
         written.reject(most as usize / 2).unwrap();
         written.fill(most as usize / 4).unwrap();
-        let outgrown = written.row(most as usize / 4).unwrap_err();
+        let outgrown = written.row(0, most as usize / 4).unwrap_err();
         let text = outgrown.to_string();
         assert!(
             text.contains("32 times the 1.0 kB") && text.contains("rows are rejected"),
             "{text}"
         );
         written.set_read(1_004);
-        written.row(0).unwrap();
+        written.row(0, 0).unwrap();
     }
 }

@@ -70,7 +70,7 @@ pub struct Comparison {
     pub changed_figis: Vec<String>,
     /// The columns with different values, the most frequent first.
     pub changed_columns: Vec<ChangedColumn>,
-    /// The columns that fewer instruments have than before, the largest share first.
+    /// The columns that have lost values, the largest share first.
     pub lost_columns: Vec<LostColumn>,
 }
 
@@ -83,44 +83,36 @@ pub struct ChangedColumn {
     pub count: u64,
 }
 
-/// A column that fewer instruments have than before.
+/// A column that has lost values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostColumn {
     /// The column's name.
     pub column: String,
     /// The number of published instruments with a value, without those that left as expired.
     pub before: u64,
-    /// The number of instruments of the new generation with a value.
-    pub now: u64,
+    /// The number of them that have none any more, or by which the new generation has fewer values
+    /// in all, whichever is larger.
+    pub lost: u64,
 }
 
 impl LostColumn {
-    /// The loss from `before` to `now`; `None` when there is none, or one of a handful.
-    pub(crate) fn of(column: &str, before: u64, now: u64) -> Option<Self> {
-        let is_loss = before.saturating_sub(now) >= LOST_MIN;
-        is_loss.then(|| Self { column: column.to_owned(), before, now })
-    }
-
-    fn lost(&self) -> u64 {
-        self.before - self.now
+    /// The loss of `lost` of `before` values; `None` when there is none, or one of a handful.
+    pub(crate) fn of(column: &str, before: u64, lost: u64) -> Option<Self> {
+        (lost >= LOST_MIN).then(|| Self { column: column.to_owned(), before, lost })
     }
 
     /// The lost share of the values, in per cent.
     pub(crate) fn percent(&self) -> f64 {
-        percent(self.lost(), self.before)
+        percent(self.lost, self.before)
     }
 }
 
 /// A sentence with both numbers.
 impl fmt::Display for LostColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { column, before, now } = self;
-        let (before, now) = (grouped(*before), grouped(*now));
-        write!(
-            f,
-            "{now} instruments have {column}, and {before} had it: {:.2} % fewer",
-            self.percent()
-        )
+        let Self { column, before, lost } = self;
+        let (before, lost) = (grouped(*before), grouped(*lost));
+        write!(f, "{lost} of {before} values of {column} are lost, {:.2} %", self.percent())
     }
 }
 
@@ -145,7 +137,7 @@ impl GuardLimits {
     }
 
     fn allows_loss(self, lost: &LostColumn) -> bool {
-        allows(self.column_loss, lost.lost(), lost.before)
+        allows(self.column_loss, lost.lost, lost.before)
     }
 
     /// Why the new index is not published: the numbers, examples, and what to do.

@@ -152,7 +152,7 @@ fn a_lost_column_of_any_field_is_refused() {
         build(rows(&value), &index, GuardLimits::default()).unwrap();
         let refusal = refused(build(rows(""), &index, limits()), &index, name);
         let expected = format!(
-            "  0 instruments have {}, and 100 had it: 100.00 % fewer (--max-column-loss is 20%)",
+            "  100 of 100 values of {} are lost, 100.00 % (--max-column-loss is 20%)",
             field(name)
         );
         assert!(refusal.lines().any(|line| line == expected), "{name}: {refusal}");
@@ -172,10 +172,24 @@ fn a_loss_is_a_share_of_the_values() {
     };
     build(of(0, 100), &index, GuardLimits::default()).unwrap();
     let refusal = refused(build(of(34, 100), &index, guard), &index, "a third");
-    assert!(refusal.contains("  66 instruments have ID_CUSIP, and 100 had it: 34.00 % fewer ("));
+    assert!(refusal.contains("  34 of 100 values of ID_CUSIP are lost, 34.00 % ("));
     assert!(build(of(12, 100), &index, guard).is_ok());
     build(of(91, 100), &index, GuardLimits::default()).unwrap();
     assert!(build(of(100, 100), &index, guard).is_ok());
+}
+
+/// New instruments with a value do not make up for those that lost theirs.
+#[test]
+fn new_rows_do_not_hide_a_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = folder.path().join("index");
+    let guard = GuardLimits { column_loss: limits().column_loss, ..GuardLimits::default() };
+    let cusip = |has: bool| if has { "459200101" } else { "" }.to_owned();
+    let before = dump(0..ROWS, "ID_CUSIP", |_| cusip(true));
+    build(before, &index, GuardLimits::default()).unwrap();
+    let after = dump(0..2 * ROWS, "ID_CUSIP", |row| cusip(row >= ROWS));
+    let refusal = refused(build(after, &index, guard), &index, "ID_CUSIP");
+    assert!(refusal.contains("  100 of 100 values of ID_CUSIP are lost, 100.00 % ("), "{refusal}");
 }
 
 /// Half of the rows that leave as expired are refused by the limit of these, however they got their

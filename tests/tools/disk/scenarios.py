@@ -43,7 +43,7 @@ HARMLESS = [
 # next build tries again.
 REMOVAL = r"((openat|getdents64) index|rename index/generation-N|\w+ index/generation-N\.old.*)"
 # The report that says that a build is running: a warning, and it is tried again at the end.
-REPORT = r"\w+ \.report\.json\.new"
+REPORT = r"(?!flock)\w+ \.report\.json\.new"
 # The calls whose failure is a warning, with one of its texts.
 WARNED = {
     REMOVAL: ("old generations were not removed", "is left over and cannot be removed"),
