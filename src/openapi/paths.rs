@@ -137,7 +137,7 @@ fn resolve(settings: &Settings) -> Operation {
         results = results.header(name, header(Type::Integer, description));
     }
     let (name, description) = JOBS_PER_LIST;
-    let too_long = fault("The list is too long for one request.")
+    let too_long = fault("The list, or its answer, is too large.")
         .header(name, header(Type::Integer, description));
     let operation = operation
         .servers(Some([unversioned(settings)]))
@@ -364,13 +364,17 @@ pub(super) fn components(components: ComponentsBuilder) -> ComponentsBuilder {
     let full = Standing { limit: 0, remaining: 0, reset_seconds: 0, window_seconds: 0 };
     let rate = counted(plain(ApiError::RateLimitReached(full)))
         .header("retry-after", header(Type::Integer, "Seconds until another request can succeed."));
+    let too_large = counted(plain(ApiError::PayloadTooLarge)).header(
+        "figdex-rows",
+        header(Type::Integer, "The rows of an answer that is too large; absent in other cases."),
+    );
     let responses: [(&str, Response); 10] = [
         ("400", counted(refusal(&of_body)).build()),
         ("401", plain(ApiError::InvalidApiKey).build()),
         ("404", plain(ApiError::InvalidUrl).build()),
         ("405", method.build()),
         ("406", plain(ApiError::UnsupportedAccept).build()),
-        ("413", counted(plain(ApiError::PayloadTooLarge)).build()),
+        ("413", too_large.build()),
         ("415", plain(ApiError::InvalidContentType).build()),
         ("429", rate.build()),
         ("500", counted(plain(ApiError::Internal)).build()),

@@ -20,8 +20,9 @@ pub struct ConnectionBounds {
     /// to the next. Afterwards the answer is a 503.
     pub answer_timeout: Duration,
     /// The minimum rate at which a client must read an answer; at least 1. A client may fall behind
-    /// it by `idle_timeout`, whatever it read before. Without it a client that reads a byte now and then could hold
-    /// an answer, and its share of the memory budget, for ever.
+    /// it by `idle_timeout` at any moment, and gains no time by reading faster before. Without a
+    /// rate, a client that reads a byte now and then could hold an answer, and its share of the
+    /// memory budget, for ever.
     pub answer_bytes_per_second: u64,
     /// The time from the signal to stop until the listener closes. Meanwhile the server is not
     /// ready, so that a balancer sends its requests elsewhere.

@@ -355,7 +355,7 @@ mod tests {
     use super::*;
 
     /// A name is listened at with all of its addresses, but those that this machine does not have.
-    /// What is not a name with a port has none.
+    /// A text that is not a name with a port is refused.
     #[tokio::test]
     async fn a_name_has_several_addresses() {
         let addresses =

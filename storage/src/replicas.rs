@@ -113,7 +113,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Those of the server that has its copy in a folder.
+    /// The notes of the server that has its copy in a folder.
     pub(crate) fn of(folder: &Path) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let name = ReplicaName::new(&host, digits(folder));
@@ -201,7 +201,7 @@ fn notes(there: &[Listed]) -> Vec<(ReplicaName, &Listed)> {
 /// The servers that follow a storage, by their notes.
 #[derive(Debug)]
 pub struct Replicas {
-    /// Those whose notes are the newest, in the order of their names.
+    /// The servers with the newest notes, in the order of their names.
     pub noted: Vec<Noted>,
     /// The number of the others, whose notes were not read.
     pub unread: usize,

@@ -1,6 +1,6 @@
-//! The access that the files of an index give: at least that of its folder, whoever builds and
-//! whatever the umask is. A server that may read the folder can read the index, and the folder's owner can replace
-//! and remove every file.
+//! The access that the files of an index give: at least that of its folder, whatever the umask is. So
+//! a server that may read the folder can read the index, and the owner of the folder can replace and
+//! remove every file.
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;

@@ -33,7 +33,7 @@ impl Ending {
         let (index, started) = (index.to_owned(), Instant::now());
         let ending = Self { file, index, started, started_at: now(), is_over: false };
         let running = Report { outcome: ending.outcome(BuildResult::Running), ..Report::default() };
-        // What a stream has got cannot be replaced.
+        // A report that was written to a stream cannot be replaced.
         if let Some(file) = ending.file.as_ref().filter(|file| file.folder().is_some())
             && let Err(error) = ending.write(&running)
         {

@@ -9,7 +9,6 @@
 //!
 //! `figi` is a FIGI, or an array of all that the job finds; with `[]` it must find nothing.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +21,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::report::grouped;
 use crate::report::wrong_answers::{NAMED_MAX, WrongAnswers};
+use crate::waiting;
 
 /// The most known answers of a file.
 const ANSWERS_MAX: usize = 100_000;
@@ -60,7 +60,7 @@ impl KnownAnswers {
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let name = escaped_path(path);
         let fault = |line, what: String| Error::input(&name, line, what);
-        let file = File::open(path).map_err(|error| Error::open(&name, error))?;
+        let file = waiting::open(path).map_err(|error| Error::open(&name, error))?;
         let mut input = BufReader::new(file);
         let mut answers = Vec::new();
         let mut text = Vec::new();

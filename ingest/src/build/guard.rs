@@ -46,9 +46,9 @@ pub(super) struct Guard {
 /// The instruments that are in both generations and differ in a column.
 struct Column {
     name: &'static str,
-    /// Those with another value, or with a value in only one of the generations.
+    /// The number with another value, or with a value in only one of the generations.
     changed: u64,
-    /// Those that had a value and have none any more.
+    /// The number that had a value and have none any more.
     lost: u64,
 }
 

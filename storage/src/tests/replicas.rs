@@ -24,7 +24,7 @@ impl Faulty {
         key
     }
 
-    /// What `inspect` shows of the servers.
+    /// The lines of `inspect` about the servers.
     async fn shown(self: &Arc<Self>) -> String {
         overview(&self.store()).await.unwrap().replicas.to_string()
     }
@@ -166,7 +166,7 @@ figdex-0-0123abcd           1  2026-05-01 03:10  0.1.0
     assert_eq!(notes(&storage).await, ["replicas/notes.txt"]);
 }
 
-/// Whatever a stranger writes there, `inspect` shows one bounded line about it, and goes on.
+/// A note of a stranger is one bounded line of `inspect`, whatever it holds, and hides no other.
 #[tokio::test(start_paused = true)]
 async fn notes_of_strangers() {
     let index = tempfile::tempdir().unwrap();

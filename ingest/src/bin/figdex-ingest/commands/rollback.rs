@@ -35,7 +35,7 @@ fn in_folder(index: &Path) -> anyhow::Result<()> {
         text += &format!(
             "generation {taken_back} is taken back, and stays until the next build removes it.\n\
              To go forward to it again before that, in the folder of the index:\n  \
-             cd '{}'\n  \
+             cd '{}' && cp -p CURRENT CURRENT.next\n  \
              echo generation-{taken_back:06} > CURRENT.next && mv CURRENT.next CURRENT\n",
             escaped_path(index)
         );
