@@ -45,8 +45,8 @@ fn compared(records: &[BuildRecord], comparison: &Comparison) -> Vec<String> {
         let share = percent(count, comparison.instruments);
         (share > SHARE_MIN && share > usual * TIMES).then(|| {
             format!(
-                "{share:.2} % of the published instruments are {what}; in the last {} builds that differed it was \
-                 {usual:.2} % (median)",
+                "{share:.2} % of the published instruments are {what}; in the last {} builds that \
+                 differed it was {usual:.2} % (median)",
                 earlier.len()
             )
         })
@@ -80,10 +80,8 @@ mod tests {
         let usual = nights(&[10, 12, 300]);
         assert_eq!(
             warned(&usual, 110),
-            [
-                "11.00 % of the published instruments are changed; in the last 3 builds that differed it was 1.20 % \
-              (median)"
-            ]
+            ["11.00 % of the published instruments are changed; in the last 3 builds that \
+                 differed it was 1.20 % (median)"]
         );
         assert_eq!(warned(&usual, 60), [""; 0]);
         assert_eq!(warned(&nights(&[10, 12]), 900), [""; 0], "two nights show nothing");
