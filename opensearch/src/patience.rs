@@ -30,7 +30,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// Patience that ends so long after the last progress.
+    /// Patience that ends `limit` after the last progress.
     pub(crate) fn new(limit: Duration) -> Self {
         Self { limit, progressed: Mutex::new(Instant::now()) }
     }

@@ -66,7 +66,7 @@ pub(super) async fn wait(
 }
 
 impl State {
-    /// The state of an index. That the cluster says it is not progress.
+    /// The state of an index. An answer of the cluster alone is not progress.
     pub(super) async fn of(client: &Client, index: &str, patience: &Patience) -> Result<Self> {
         #[derive(Deserialize)]
         struct Health {
@@ -74,10 +74,14 @@ impl State {
             number_of_data_nodes: u32,
             active_shards: u32,
         }
-        let request = Request::get(&["_cluster", "health", index]);
-        let health: Health =
-            patience.unless_over(|| async { Ok(client.ask(&request).await?) }).await?;
-        let bytes = patience.unless_over(|| copied_bytes(client, index)).await?;
+        // The health of an index that is gone is waited for, and then has no answer in time. So each
+        // attempt first asks for its copies, of which there are none without the index.
+        let request = Request::get(&["_cluster", "health", index]).with("timeout", "1s");
+        let ask = || async {
+            let bytes = copied_bytes(client, index).await?;
+            Ok((bytes, client.ask::<Health>(&request).await?))
+        };
+        let (bytes, health) = patience.unless_over(ask).await?;
         Ok(Self {
             is_green: health.status == "green",
             is_yellow: health.status == "yellow",
