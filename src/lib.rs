@@ -16,43 +16,34 @@
 //! | `config` | flags, environment and file, resolved to settings |
 //! | `serve` | connections: accepting, TLS, timeouts and bounds |
 //! | `capacity` | the threads for heavy work, and the memory of bodies and answers |
-//! | `auth` | API keys |
 //! | `observe` | the log and the metrics |
-//! | `error` | the errors that refuse a whole request, with their statuses |
-//! | `encoding`, `pieces`, `weighted` | gzip, answers in pieces, lists with qualities in headers |
-//! | `request`, `limits` | the request that is being answered; rates and bounds |
-//! | `version`, `cors`, `stamp`, `caller` | versions, other origins, stamps of watched files, callers |
-//! | `standing` | the facts about a copy of an index in object storage |
+//! | `callers` | who asks and what they may: keys, rates, bounds, versions, the errors of a request |
+//! | `engine` | which engine answers, and when its work waits |
+//! | `request` | the request that is being answered |
+//! | `http` | plain HTTP: other origins, compression, answers in pieces, qualities in headers |
+//! | `stamp` | stamps of watched files |
 
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 
-pub mod auth;
-mod caller;
+pub mod callers;
 mod capacity;
 pub mod commands;
 pub mod config;
-pub mod cors;
-mod encoding;
 mod engine;
-pub mod error;
 mod gate;
-pub mod limits;
+pub mod http;
 mod observe;
 mod openapi;
-mod pieces;
 pub mod reload;
 mod request;
 mod routes;
 mod serve;
 mod site;
 mod stamp;
-mod standing;
 mod state;
-pub mod version;
-mod weighted;
 mod wire;
 
-pub use crate::caller::Peer;
+pub use crate::callers::Peer;
 pub use crate::engine::Engine;
 pub use crate::observe::log::{Log, LogFormat};
 pub use crate::observe::{Observed, Observer};

@@ -8,16 +8,16 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::auth::KeyRing;
+use crate::callers::auth::KeyRing;
+use crate::callers::limits::{ANSWER_BYTES_MAX, Limiter, PerRequest, Rates};
 use crate::capacity::budget::Budget;
 use crate::capacity::pool::Pools;
 use crate::config::Settings;
 use crate::engine::Engine;
-use crate::limits::{ANSWER_BYTES_MAX, Limiter, PerRequest, Rates};
+use crate::engine::copy::{Standing, Standings};
 use crate::observe::Observer;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
-use crate::standing::{Standing, Standings};
 
 /// The state of a server: its engine, keys, limits and settings, and the resources that all
 /// requests share.

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use figdex::auth::{KeyRing, file};
+use figdex::callers::auth::{KeyRing, file};
 use figdex_index::{Catalogue, IdType, Property, RowSource, check_digit};
 use figdex_ingest::{Build, Input};
 use serde::Serialize;

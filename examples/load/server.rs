@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use figdex::auth::KeyRing;
+use figdex::callers::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::{ConnectionBounds, Observer, State, serve, service};
 use figdex_index::Catalogue;

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use crate::caller::Caller;
-use crate::limits::Tally;
+use crate::callers::Caller;
+use crate::callers::limits::Tally;
 
 /// The maximum size of a body or an answer that is not counted, in bytes. On all connections they
 /// come to 160 MB of bodies and as much of answers.

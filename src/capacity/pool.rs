@@ -14,8 +14,8 @@ use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use super::queue::{Counts, Queue, Ticket};
-use crate::caller::Caller;
-use crate::error::ApiError;
+use crate::callers::Caller;
+use crate::callers::error::ApiError;
 use crate::request;
 
 /// The pools of a server. They are separate, so that one kind of work cannot delay another.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use figdex_index::SLICE_UNITS;
 
-use crate::caller::Caller;
+use crate::callers::Caller;
 
 /// The work that a caller may be ahead of another before it gives a turn up. Two callers who work
 /// all the time then have slices of twice this.

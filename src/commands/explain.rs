@@ -9,10 +9,10 @@ use figdex_index::{Address, Catalogue, Meter, escaped, escaped_path};
 use figdex_ingest::{grouped, terminal};
 use serde::de::IgnoredAny;
 
+use crate::callers::error::ApiError;
+use crate::callers::limits::{JOBS_MOST, PAGE_ROWS_MAX};
+use crate::callers::version::Version;
 use crate::config::ExplainFlags;
-use crate::error::ApiError;
-use crate::limits::{JOBS_MOST, PAGE_ROWS_MAX};
-use crate::version::Version;
 use crate::wire::{self, Checked, Job, SearchRequest, Several};
 
 /// Prints the plan for the question that the flags name.

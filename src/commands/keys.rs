@@ -7,7 +7,7 @@ use figdex_index::escaped;
 use figdex_ingest::files::Files;
 use figdex_ingest::terminal;
 
-use crate::auth::file;
+use crate::callers::auth::file;
 use crate::config::{KeysCommand, KeysFlags};
 
 /// Runs a command. Results go to standard output, where scripts read them, and a warning about the

@@ -33,12 +33,12 @@ pub use self::provenance::Provenance;
 pub use self::ready::Asked;
 use self::sources::Sources;
 use self::table::{SETTINGS, Takes};
-use crate::auth::KeyRing;
-use crate::cors::Cors;
-use crate::limits::{
+use crate::callers::auth::KeyRing;
+use crate::callers::limits::{
     ANSWERS_BYTES_MAX, BODIES_BYTES_MAX, BODY_BYTES_MAX, BODY_TIMEOUT, JOBS_MAX, JOBS_MAX_WITH_KEY,
     LIST_JOBS_MAX, LIST_JOBS_MAX_WITH_KEY, POOL_TIMEOUT, PerRequest, Rate, Rates,
 };
+use crate::http::cors::Cors;
 use crate::observe::Logged;
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;

@@ -8,10 +8,10 @@ use super::values::{
     file_name, path, text,
 };
 use super::{Config, Provenance};
-use crate::auth::KeyRing;
+use crate::callers::auth::KeyRing;
+use crate::callers::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rates};
 use crate::capacity::budget::ADDRESS_PART;
-use crate::cors::Cors;
-use crate::limits::{BODIES_BYTES_MAX, JOBS_MOST, Rates};
+use crate::http::cors::Cors;
 
 /// The highest number of connections that can be set: more than the ports of a dozen machines,
 /// and far fewer than a semaphore can count.

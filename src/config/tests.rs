@@ -9,8 +9,8 @@ use toml::Value;
 
 use super::table::Setting;
 use super::*;
-use crate::limits::Span;
-use crate::version::Version;
+use crate::callers::limits::Span;
+use crate::callers::version::Version;
 
 const FILE: &str = include_str!("../../packaging/figdex.toml");
 

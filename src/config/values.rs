@@ -10,7 +10,7 @@ use toml::Value;
 use warp::http::Uri;
 
 use super::{DEFAULT_LISTEN, SearchEnvelope, UnknownEnum};
-use crate::limits::Rate;
+use crate::callers::limits::Rate;
 use crate::observe::log::LogFormat;
 use crate::serve::Listen;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt as _};
 use warp::Buf;
 
+use crate::callers::error::ApiError;
 use crate::capacity::budget::{Refusal, Share};
-use crate::error::ApiError;
 
 type Chunk = Result<Box<dyn Buf + Send>, warp::Error>;
 

@@ -11,11 +11,11 @@ use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, Method};
 
 use super::body::{BodyStream, UnreadBody, boxed};
-use crate::caller::{Caller, Peer};
-use crate::error::{ApiError, OpenError};
-use crate::limits::standing::Standing;
-use crate::limits::{Limiter, Span};
-use crate::version::Version;
+use crate::callers::error::{ApiError, OpenError};
+use crate::callers::limits::standing::Standing;
+use crate::callers::limits::{Limiter, Span};
+use crate::callers::version::Version;
+use crate::callers::{Caller, Peer};
 
 /// The head of a request that found its route.
 pub(crate) struct Head {

@@ -3,7 +3,7 @@
 
 use warp::http::{HeaderMap, header};
 
-use crate::weighted::weighted;
+use crate::http::weighted::weighted;
 use crate::wire::list::Form;
 
 /// Whether the client accepts JSON (RFC 9110, 12.5.1) under either of its names: for each name the

@@ -11,11 +11,11 @@ use warp::Reply as _;
 use warp::http::{HeaderMap, HeaderValue, header};
 use warp::reply::Response;
 
-use crate::caller::Caller;
+use crate::callers::Caller;
+use crate::callers::error::ApiError;
 use crate::capacity::budget::{Refusal, Share};
-use crate::encoding::{accepts_gzip, packed, packed_within};
-use crate::error::ApiError;
-use crate::pieces::{PIECE_BYTES, Pieces};
+use crate::http::encoding::{accepts_gzip, packed, packed_within};
+use crate::http::pieces::{PIECE_BYTES, Pieces};
 use crate::state::State;
 use crate::wire::list::Form;
 

@@ -11,9 +11,9 @@ use warp::http::HeaderMap;
 
 use super::call::incoming;
 use super::*;
-use crate::caller::{Caller, Peer};
+use crate::callers::limits::Rates;
+use crate::callers::{Caller, Peer};
 use crate::config::Settings;
-use crate::limits::Rates;
 
 fn state(settings: Settings) -> State {
     let folder = tempfile::tempdir().unwrap();

@@ -4,8 +4,8 @@ use std::fmt;
 
 use prometheus_client::encoding::{EncodeLabel, EncodeLabelSet, LabelSetEncoder};
 
+use crate::callers::version::Version;
 use crate::request::Route;
-use crate::version::Version;
 
 /// The labels of a counted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -20,8 +20,8 @@ use warp::reply::Response as Reply;
 
 use self::log::ACCESS;
 use self::metrics::{ConnectionMetrics, Metrics};
-use crate::caller::Peer;
-use crate::error::ApiError;
+use crate::callers::Peer;
+use crate::callers::error::ApiError;
 use crate::request;
 use crate::request::{Ids, REQUEST_ID, Request, Route};
 

@@ -3,9 +3,9 @@
 use figdex_index::{IdType, Level, Property, Vocabulary};
 use serde_json::{Map, Value, json};
 
+use crate::callers::limits::{ENUM_VALUES_MAX, PerRequest};
+use crate::callers::version::Version;
 use crate::config::{SearchEnvelope, Settings};
-use crate::limits::{ENUM_VALUES_MAX, PerRequest};
-use crate::version::Version;
 
 /// Turns the schemas, which are written for all versions, into those of one version under one set
 /// of settings.

@@ -20,9 +20,9 @@ use utoipa::ToSchema;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{Components, Info, OpenApi, RefOr, Schema, SecurityRequirement, Server};
 
+use crate::callers::limits::PerRequest;
+use crate::callers::version::Version;
 use crate::config::Settings;
-use crate::limits::PerRequest;
-use crate::version::Version;
 
 /// The name of the security scheme.
 const API_KEY: &str = "ApiKeyAuth";

@@ -16,10 +16,10 @@ use utoipa::openapi::{
     Server,
 };
 
+use crate::callers::error::ApiError;
+use crate::callers::limits::standing::Standing;
+use crate::callers::version::Version;
 use crate::config::Settings;
-use crate::error::ApiError;
-use crate::limits::standing::Standing;
-use crate::version::Version;
 
 /// The operations of a version.
 pub(super) fn paths(version: Version, settings: &Settings) -> Paths {

@@ -12,7 +12,7 @@ mod route;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::auth::ValidKey;
+use crate::callers::auth::ValidKey;
 
 pub(crate) use self::id::{Ids, REQUEST_ID, RequestId};
 pub(crate) use self::route::Route;

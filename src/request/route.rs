@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::version::Version;
+use crate::callers::version::Version;
 
 /// A line of the route table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -16,11 +16,11 @@ use warp::http::{HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
 use super::with;
-use crate::error::ApiError;
+use crate::callers::error::ApiError;
+use crate::engine::copy::Standing;
 use crate::gate;
 use crate::gate::reply::JSON;
 use crate::request::Route;
-use crate::standing::Standing;
 use crate::state::State;
 
 /// The routes on the public address, where operators have a separate one.

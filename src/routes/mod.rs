@@ -26,7 +26,7 @@ use warp::http::HeaderMap;
 use warp::path::Tail;
 use warp::reply::Response;
 
-use crate::error::ApiError;
+use crate::callers::error::ApiError;
 use crate::observe::log::seldom::Seldom;
 use crate::state::State;
 

@@ -8,12 +8,12 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::caller::Caller;
-use crate::error::OpenError;
+use crate::callers::Caller;
+use crate::callers::error::OpenError;
+use crate::callers::version::Version;
 use crate::gate::call::{Head, head};
 use crate::request::Route;
 use crate::state::State;
-use crate::version::Version;
 use crate::{gate, openapi};
 
 pub(super) fn route(state: Arc<State>) -> BoxedFilter<(Response,)> {

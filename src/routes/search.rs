@@ -15,15 +15,15 @@ use warp::reply::Response;
 
 use super::unanswered;
 use super::with;
-use crate::caller::Caller;
+use crate::callers::Caller;
+use crate::callers::error::ApiError;
+use crate::callers::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX, units_of_body};
+use crate::callers::version::Version;
 use crate::config::{SearchEnvelope, Settings, UnknownEnum};
 use crate::engine::Engine;
-use crate::error::ApiError;
 use crate::gate::call::{Incoming, incoming};
 use crate::gate::{Action, Body};
-use crate::limits::{INLINE_BODY_BYTES_MAX, PAGE_ROWS_MAX, PAGES_MAX, units_of_body};
 use crate::state::State;
-use crate::version::Version;
 use crate::wire::{
     Checked, Cursor, INVALID_START, QueryDigest, SearchRequest, SearchResult, Several,
     search_result,

@@ -6,9 +6,9 @@ use warp::filters::BoxedFilter;
 use warp::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use warp::reply::Response;
 
-use crate::encoding::accepts_gzip;
-use crate::error::ApiError;
+use crate::callers::error::ApiError;
 use crate::gate;
+use crate::http::encoding::accepts_gzip;
 use crate::request::Route;
 use crate::site::File;
 

@@ -10,10 +10,10 @@ use warp::reply::Response;
 
 use super::metrics::{self, text};
 use super::{health, with};
-use crate::error::ApiError;
+use crate::callers::error::ApiError;
+use crate::engine::copy::Standings;
 use crate::gate;
 use crate::request::Route;
-use crate::standing::Standings;
 
 /// The routes of an address, with those for operators if it has them.
 pub(crate) fn service(standings: &Standings, is_for_operators: bool) -> BoxedFilter<(Response,)> {

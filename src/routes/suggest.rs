@@ -11,11 +11,11 @@ use warp::reply::Response;
 
 use super::unanswered;
 use super::with;
-use crate::caller::Caller;
+use crate::callers::Caller;
+use crate::callers::error::{ApiError, OpenError};
+use crate::callers::limits::Span;
 use crate::engine::Engine;
-use crate::error::{ApiError, OpenError};
 use crate::gate::call::{Head, head};
-use crate::limits::Span;
 use crate::request::Route;
 use crate::state::State;
 use crate::wire::SuggestRequest;

@@ -9,10 +9,10 @@ use figdex_ingest::{Build, Input};
 use futures_util::FutureExt as _;
 
 use super::*;
-use crate::caller::Caller;
+use crate::callers::Caller;
+use crate::callers::limits::{INLINE_BODY_BYTES_MAX, JOBS_MAX};
 use crate::config::Settings;
 use crate::gate::reply;
-use crate::limits::{INLINE_BODY_BYTES_MAX, JOBS_MAX};
 
 /// Instruments of one ticker, each of which takes more than 300 bytes of an answer.
 const ROWS: u32 = 400;

@@ -9,12 +9,12 @@ use warp::filters::BoxedFilter;
 use warp::reply::Response;
 
 use super::with;
-use crate::caller::Caller;
-use crate::error::ApiError;
+use crate::callers::Caller;
+use crate::callers::error::ApiError;
+use crate::callers::version::Version;
 use crate::gate::Action;
 use crate::gate::call::{Incoming, incoming};
 use crate::state::State;
-use crate::version::Version;
 use crate::{gate, wire};
 
 /// The key is any text, so that an invalid one is 400 and not 404 (contract 7.2). It is compared

@@ -31,9 +31,9 @@ use super::bounds::ConnectionBounds;
 use super::per_address::Counted;
 use super::socket::Socket;
 use super::timeouts::{TimedStream, Timeouts};
-use crate::caller::Peer;
-use crate::encoding;
-use crate::error::ApiError;
+use crate::callers::Peer;
+use crate::callers::error::ApiError;
+use crate::http::encoding;
 use crate::observe::Observer;
 use crate::observe::metrics::ConnectionMetrics;
 

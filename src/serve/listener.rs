@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener};
 
 use super::socket::Socket;
 use super::tls::Tls;
-use crate::caller::Peer;
+use crate::callers::Peer;
 
 /// The mode of a Unix socket's file: its owner and its group may connect. The operator puts
 /// the proxy into the group.

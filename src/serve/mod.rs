@@ -31,7 +31,7 @@ use self::connection::{Connection, Open, refuse};
 pub use self::listener::{Listen, Listener};
 use self::per_address::PerAddress;
 use self::socket::Socket;
-use crate::caller::Peer;
+use crate::callers::Peer;
 use crate::observe::Observer;
 
 /// The time that cut-off connections have to end. They need it only when all threads are busy.

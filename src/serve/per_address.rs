@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::caller::{Caller, Peer};
-use crate::limits::Tally;
+use crate::callers::limits::Tally;
+use crate::callers::{Caller, Peer};
 
 /// The number of connections of each address. Addresses without a connection are removed.
 pub(super) struct PerAddress {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use sha2::{Digest as _, Sha256};
 
-use crate::encoding;
+use crate::http::encoding;
 
 /// A file of the page.
 pub(crate) struct File {

@@ -26,7 +26,7 @@ use figdex_index::{
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use crate::limits::PAGES_MAX;
+use crate::callers::limits::PAGES_MAX;
 
 /// Version of the layout.
 const LAYOUT: u8 = 2;

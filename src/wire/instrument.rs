@@ -5,7 +5,7 @@ use figdex_index::{Branch, Family, Figi, Hit, IdType, IdValue, Instrument, Prope
 
 use super::json::{array, reopen, string};
 use super::row;
-use crate::version::Version;
+use crate::callers::version::Version;
 
 /// Whether third-party identifiers are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use super::json::{Raw, integer, text};
 use super::properties::{Checked, Properties, Several, required};
 use super::{Fault, invalid_key};
-use crate::error::ApiError;
-use crate::version::Version;
+use crate::callers::error::ApiError;
+use crate::callers::version::Version;
 
 /// An element of the array as the caller sent it.
 pub(crate) enum Job<'a> {

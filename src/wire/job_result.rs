@@ -4,8 +4,8 @@ use figdex_index::{Hit, RowSource};
 
 use super::json::{array_in_pieces, message};
 use super::row;
-use crate::pieces::Pieces;
-use crate::version::Version;
+use crate::callers::version::Version;
+use crate::http::pieces::Pieces;
 
 /// The result of a job.
 pub(crate) enum JobResult<'a> {

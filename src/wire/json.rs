@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{Deserializer as _, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::pieces::Pieces;
+use crate::http::pieces::Pieces;
 
 /// The value of a member, as the body has it.
 pub(crate) type Raw<'a> = &'a RawValue;

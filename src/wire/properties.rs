@@ -7,8 +7,8 @@ use figdex_index::{Filters, IdType, Property, Vocabulary};
 
 use super::json::{Raw, elements, is_null, text};
 use super::{Fault, interval};
-use crate::limits::ENUM_VALUES_MAX;
-use crate::version::Version;
+use crate::callers::limits::ENUM_VALUES_MAX;
+use crate::callers::version::Version;
 
 /// Whether a request may give several values of an enum-like property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use figdex_index::{FIGI_CHARS, Figi, Row, Text};
 
-use crate::version::Version;
+use crate::callers::version::Version;
 
 /// The usual size of a row in bytes, to allocate memory for many.
 pub(crate) const ROW_BYTES: usize = 320;

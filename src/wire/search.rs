@@ -9,8 +9,8 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use super::json::{Raw, elements, is_null, read_members, text};
 use super::properties::{Checked, Properties, Several};
 use super::{Fault, invalid_key};
-use crate::error::ApiError;
-use crate::version::Version;
+use crate::callers::error::ApiError;
+use crate::callers::version::Version;
 
 /// A search or filter request as the caller sent it.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use figdex_index::{Hit, RowSource};
 
 use super::json::{array, message, string};
 use super::{Fault, row};
+use crate::callers::version::Version;
 use crate::config::SearchEnvelope;
-use crate::version::Version;
 
 /// The result of a search or a filter.
 pub(crate) enum SearchResult {

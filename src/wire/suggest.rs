@@ -8,8 +8,8 @@ use figdex_index::{Matched, RowSource, Suggest, Suggestion, Vocabulary, misspell
 use super::json::{array, reopen, string};
 use super::url_filters::{UrlFilters, keywords, once};
 use super::{Fault, row};
+use crate::callers::version::Version;
 use crate::config::UnknownEnum;
-use crate::version::Version;
 
 /// The most suggestions that a request may ask for.
 const LIMIT_MAX: usize = 50;

@@ -8,8 +8,8 @@ use figdex_index::{
 };
 
 use super::Fault;
+use crate::callers::limits::ENUM_VALUES_MAX;
 use crate::config::UnknownEnum;
-use crate::limits::ENUM_VALUES_MAX;
 
 /// The filters that were read so far.
 pub(super) struct UrlFilters<'a> {

@@ -3,8 +3,8 @@
 use figdex_index::{Filters, Policy, Question, ResolveBounds, Vocabulary};
 
 use super::engine::{Asked, AskedAs, Narrowing};
+use crate::callers::limits::JOB_ROWS_MAX;
 use crate::config::map::{Many, MapFlags};
-use crate::limits::JOB_ROWS_MAX;
 
 /// The part of all questions that the flags give.
 pub(super) struct Wanted {

@@ -7,7 +7,7 @@ use figdex_index::{Catalogue, StorageAddress};
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
-use crate::standing::Standings;
+use crate::engine::copy::Standings;
 use crate::state::State;
 
 /// The copy of an index in object storage, of which there is none in this program.

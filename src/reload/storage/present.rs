@@ -12,7 +12,7 @@ use figdex_storage::{
 use tokio::signal::unix::Signal;
 
 use crate::config::Config;
-use crate::standing::{Standing, Standings};
+use crate::engine::copy::{Standing, Standings};
 use crate::state::State;
 
 /// The time between two looks at what is published.

@@ -3,7 +3,7 @@
 use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{counters, gauges};
-use crate::standing::Standing;
+use crate::engine::copy::Standing;
 
 /// Adds the metrics of a copy.
 pub(super) fn register(page: &mut Registry, standing: &Standing) {

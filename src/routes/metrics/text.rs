@@ -15,13 +15,13 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::family::{Labels, counters, gauges};
 use super::{cluster, process, storage};
+use crate::callers::version::Version;
 use crate::capacity::budget::Use;
 use crate::engine::Engine;
+use crate::engine::copy::Standing;
 use crate::observe::metrics::Metrics;
 use crate::serve::tls::Tls;
-use crate::standing::Standing;
 use crate::state::State;
-use crate::version::Version;
 
 /// Renders the current metrics.
 pub(crate) fn render(state: &State) -> String {

@@ -7,7 +7,7 @@ use figdex_index::{By, Field, FieldValue, Recognised, Resolution, RowSource, Sta
 use super::fields;
 use super::options::Options;
 use super::{Form, ListJob};
-use crate::pieces::Pieces;
+use crate::http::pieces::Pieces;
 use crate::wire::cell::push_cell;
 use crate::wire::json::string;
 

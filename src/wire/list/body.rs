@@ -8,8 +8,8 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 
 use super::options::{Options, texts};
 use super::{COLUMN_TEXTS_MAX, COLUMNS_MAX, Context, List, ListError, ListJob};
-use crate::error::ApiError;
-use crate::version::Version;
+use crate::callers::error::ApiError;
+use crate::callers::version::Version;
 use crate::wire::invalid_key;
 use crate::wire::job::{job, jobs};
 use crate::wire::json::{Raw, elements, is_null, read_members, text};

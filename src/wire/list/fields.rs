@@ -2,7 +2,7 @@
 
 use figdex_index::{Field, Row};
 
-use crate::version::Version;
+use crate::callers::version::Version;
 use crate::wire::{Fault, row};
 
 /// The fields of these names.

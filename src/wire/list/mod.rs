@@ -24,8 +24,8 @@ pub(crate) use self::answer::{Writer, heading};
 use self::options::Options;
 use super::Fault;
 use super::job::Job;
-use crate::limits::units_of_body;
-use crate::version::Version;
+use crate::callers::limits::units_of_body;
+use crate::callers::version::Version;
 
 /// The form of a body or of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

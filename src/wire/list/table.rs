@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::options::Options;
 use super::{Context, List, ListError, ListJob, shortened};
-use crate::version::Version;
+use crate::callers::version::Version;
 use crate::wire::job::job;
 
 const DELIMITERS: [u8; 3] = *b"\t;,";

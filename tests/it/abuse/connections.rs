@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use figdex::limits::BODIES_BYTES_MAX;
+use figdex::callers::limits::BODIES_BYTES_MAX;
 use tokio::net::TcpSocket;
 
 use crate::support::process::{PATIENCE, Process, REQUEST, may_open, read_to_close, status};

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 
-use figdex::auth::file;
+use figdex::callers::auth::file;
 
 use super::work::{heavy_server, pool, reset, wait_until};
 use crate::support::figi;

@@ -1,9 +1,9 @@
 //! Contract, chapter 15: other origins.
 
 use figdex::State;
+use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex::cors::Cors;
-use figdex::limits::Rates;
+use figdex::http::cors::Cors;
 
 use crate::support::{Answer, Server};
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use figdex::State;
+use figdex::callers::error::ApiError;
+use figdex::callers::limits::Standing;
+use figdex::callers::limits::{Rate, Rates};
 use figdex::config::Settings;
-use figdex::error::ApiError;
-use figdex::limits::Standing;
-use figdex::limits::{Rate, Rates};
 
 use crate::support::{Answer, Server, Service, settle, while_heavy_work_waits};
 use crate::support::{cluster, figi};
@@ -192,7 +192,7 @@ fn too_many_jobs_or_bytes() {
     assert_eq!(server.post("/v3/mapping", &jobs(10)).status, 200);
     check(&server.post("/v3/mapping", &jobs(11)), 413, "Payload too large.");
     let padded = |bytes: usize| format!("{}[]", " ".repeat(bytes - 2));
-    let most = figdex::limits::BODY_BYTES_MAX;
+    let most = figdex::callers::limits::BODY_BYTES_MAX;
     assert_eq!(server.post("/v3/mapping", &padded(most)).status, 200);
     check(&server.post("/v3/mapping", &padded(most + 1)), 413, "Payload too large.");
 }

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex::cors::Cors;
-use figdex::limits::Rates;
+use figdex::http::cors::Cors;
 use serde_json::Value;
 
 use crate::support::{Answer, Server};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use figdex::State;
+use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex::limits::Rates;
 use figdex_ingest::generate::Universe;
 use figdex_ingest::{Layout, generate};
 use serde_json::{Value, json};

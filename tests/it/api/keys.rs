@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use figdex::State;
-use figdex::auth::{KeyRing, file};
+use figdex::callers::auth::{KeyRing, file};
 use figdex::config::Settings;
 
 use crate::support::{Server, one_key};

@@ -1,11 +1,11 @@
 //! Contract, chapter 14: rates and their headers, and the jobs and bytes of one request. The
-//! windows themselves are tested with their code, in `src/limits/limiter`.
+//! windows themselves are tested with their code, in `src/callers/limits/limiter`.
 
 use std::time::Duration;
 
 use figdex::State;
+use figdex::callers::limits::{Rate, Rates, Span};
 use figdex::config::Settings;
-use figdex::limits::{Rate, Rates, Span};
 use serde_json::json;
 
 use crate::support::one_key;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex::limits::Rates;
 
 use crate::support::cluster;
 use crate::support::listening::{exchange, serving_with};

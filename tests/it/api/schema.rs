@@ -87,13 +87,16 @@ fn the_array_envelope_is_as_documented() {
 #[test]
 fn the_document_is_the_recorded_one() {
     let document = document(&server(), "/v3/schema");
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi.json");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden/openapi.json");
     let text = format!("{:#}\n", document.0);
     if std::env::var_os("FIGDEX_BLESS").is_some() {
         fs::write(&golden, &text).unwrap();
     }
     let recorded = fs::read_to_string(&golden).unwrap();
-    assert!(text == recorded, "src/openapi.json is not up to date: FIGDEX_BLESS=1 cargo test");
+    assert!(
+        text == recorded,
+        "tests/it/golden/openapi.json is not up to date: FIGDEX_BLESS=1 cargo test"
+    );
 }
 
 /// contract 1.9, 1.11: the schema has its paths, and no check of key, Accept, Content-Type or
@@ -274,13 +277,13 @@ fn the_answers_are_as_documented() {
 /// contract 1.9: every refusal is documented, with its text.
 #[test]
 fn the_refusals_are_as_documented() {
-    let mut rates = figdex::limits::Rates::default();
+    let mut rates = figdex::callers::limits::Rates::default();
     let suggest = rates.lines_mut().iter_mut().find(|line| line.span.name() == "suggest");
     suggest.unwrap().without_key = Some("5/60s".parse().unwrap());
     let rates = Some(rates);
     let limited = server().with_settings(Settings { rates, ..Settings::default() });
     let server = server();
-    let too_much = " ".repeat(figdex::limits::BODY_BYTES_MAX + 1);
+    let too_much = " ".repeat(figdex::callers::limits::BODY_BYTES_MAX + 1);
     let outside = json!({"idType": "TICKER", "idValue": "X", "exchCode": "nonesuch"});
     for version in VERSIONS {
         let document = document(&server, &format!("/{version}/schema"));

@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use figdex::ConnectionBounds;
+use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex::limits::Rates;
 use warp::Filter as _;
 use warp::reply::Response;
 

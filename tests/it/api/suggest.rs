@@ -1,8 +1,8 @@
 //! Contract 16.1 to 16.4: suggestions for a person who is still typing.
 
 use figdex::State;
+use figdex::callers::limits::Rates;
 use figdex::config::{Settings, UnknownEnum};
-use figdex::limits::Rates;
 use serde_json::Value;
 
 use super::search::dump;

@@ -67,11 +67,11 @@ fn keys_come_and_go() {
     let index = folder.path().join("index");
     build_index(&index);
     let keys = folder.path().join("keys.toml");
-    figdex::auth::file::add(&keys, "first").unwrap();
+    figdex::callers::auth::file::add(&keys, "first").unwrap();
     let mut command = figdex();
     command.args(["--listen", "127.0.0.1:0"]).arg("--index").arg(&index).arg("--keys").arg(&keys);
     let process = Process::start(&mut command);
-    let key = figdex::auth::file::add(&keys, "second").unwrap();
+    let key = figdex::callers::auth::file::add(&keys, "second").unwrap();
     let header = format!("X-OPENFIGI-APIKEY: {key}\r\n");
     let becomes = |status: &str| {
         let start = Instant::now();
@@ -81,7 +81,7 @@ fn keys_come_and_go() {
         }
     };
     becomes("200");
-    figdex::auth::file::revoke(&keys, "second").unwrap();
+    figdex::callers::auth::file::revoke(&keys, "second").unwrap();
     becomes("401");
     let log = process.stop();
     assert!(log.contains("keys file reloaded") && !log.contains(&key[4..]), "{log}");

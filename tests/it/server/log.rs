@@ -30,7 +30,7 @@ fn a_line_for_each_request() {
     let index = folder.path().join("index");
     build_index(&index);
     let keys = folder.path().join("keys.toml");
-    let key = figdex::auth::file::add(&keys, KEY_NAME).unwrap();
+    let key = figdex::callers::auth::file::add(&keys, KEY_NAME).unwrap();
     let mut command = figdex();
     command.args(["--listen", "127.0.0.1:0", "--log-format", "json"]);
     command.arg("--index").arg(&index).arg("--keys").arg(&keys);
@@ -109,7 +109,7 @@ fn keys_that_others_can_read() {
     let index = folder.path().join("index");
     build_index(&index);
     let keys = folder.path().join("keys.toml");
-    let key = figdex::auth::file::add(&keys, "desk").unwrap();
+    let key = figdex::callers::auth::file::add(&keys, "desk").unwrap();
     let metrics = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     for (mode, warning, listen, proxy, is_named) in [
         (0o600, None, "127.0.0.1:0", None, true),
@@ -148,7 +148,7 @@ fn keys_that_others_can_read() {
 fn a_keys_file_that_cannot_be_used() {
     let folder = tempfile::tempdir().unwrap();
     let keys = folder.path().join("keys.toml");
-    figdex::auth::file::add(&keys, "desk").unwrap();
+    figdex::callers::auth::file::add(&keys, "desk").unwrap();
     let flags = ["--keys", keys.to_str().unwrap(), "--admin-listen", "127.0.0.1:0"];
     let process = Process::of_one(&flags);
     let is_refused = || metric(process.operators(), "figdex_keys_refused");

@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use figdex::auth::{HEADERS, file};
+use figdex::callers::auth::{HEADERS, file};
 
 use crate::support::process::{Process, build_index, figdex, get, status};
 

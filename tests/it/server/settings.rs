@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use figdex::auth::file;
+use figdex::callers::auth::file;
 use figdex::config::Flags;
 use rcgen::CertifiedKey;
 use toml::{Table, Value};

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use figdex::auth::KeyRing;
+use figdex::callers::auth::KeyRing;
 use figdex::config::Settings;
 use figdex::{ConnectionBounds, Observer, State};
 use tokio::sync::oneshot;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, mpsc};
 
-use figdex::auth::{KeyRing, file};
+use figdex::callers::auth::{KeyRing, file};
 use figdex::config::Settings;
 use figdex::{Engine, Observer, Peer, State, service};
 use figdex_index::{Catalogue, check_digit};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use figdex::auth::file;
+use figdex::callers::auth::file;
 use flate2::read::GzDecoder;
 
 use super::hostile::{Hostile, post};

@@ -5,8 +5,8 @@ mod columns;
 use std::fmt::Write as _;
 
 use figdex::State;
+use figdex::callers::limits::Rates;
 use figdex::config::Settings;
-use figdex::limits::Rates;
 use figdex_index::IdType;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

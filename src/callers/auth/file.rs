@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::digest_of;
-use crate::caller::Digest;
+use crate::callers::Digest;
 
 /// The beginning of every key, by which tools that look for leaked secrets find it.
 const PREFIX: &str = "fdx_";

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::caller::KeyId;
+use crate::callers::KeyId;
 
 const KEY: Caller = Caller::Key(KeyId::of_digest(&[7; 32]));
 

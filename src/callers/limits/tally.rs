@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::Ipv6Addr;
 
-use crate::caller::Caller;
+use crate::callers::Caller;
 
 /// The bound of a wide IPv6 network, as a multiple of the bound of one address. Several
 /// subscribers may share such a network, and one of them may own it: without this bound its

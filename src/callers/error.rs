@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use warp::http::{HeaderName, HeaderValue, StatusCode, header};
 use warp::reply::Response;
 
-use crate::limits::standing::Standing;
+use crate::callers::limits::standing::Standing;
 
 /// An error of the request as a whole, or of the server: a line of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,8 +24,8 @@ use parking_lot::Mutex;
 
 use super::standing::Standing;
 use super::{Rate, Rates, Span};
-use crate::caller::Caller;
-use crate::version::Version;
+use crate::callers::Caller;
+use crate::callers::version::Version;
 
 /// The maximum number of addresses whose windows are kept, where an address counts once for each
 /// version. All of them take about 70 MB.

@@ -10,8 +10,8 @@ use hyper::body::Body as _;
 use warp::http::{HeaderMap, header};
 use warp::reply::Response;
 
-use crate::pieces::Pieces;
-use crate::weighted::weighted;
+use crate::http::pieces::Pieces;
+use crate::http::weighted::weighted;
 
 /// The fastest level: answers repeat themselves so much that higher ones gain little.
 const LEVEL: Compression = Compression::new(1);

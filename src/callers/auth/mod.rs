@@ -17,8 +17,8 @@ use subtle::ConstantTimeEq as _;
 use warp::http::HeaderMap;
 
 use self::file::KeysError;
-use crate::caller::{Digest, KeyId};
-use crate::error::ApiError;
+use crate::callers::error::ApiError;
+use crate::callers::{Digest, KeyId};
 use crate::stamp::Stamp;
 
 /// The headers that may carry a key: the contract's, and that of the public service, which its

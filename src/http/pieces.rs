@@ -172,7 +172,7 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::caller::Caller;
+    use crate::callers::Caller;
     use crate::capacity::budget::Budget;
 
     fn row(number: usize) -> Vec<u8> {

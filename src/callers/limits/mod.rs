@@ -12,7 +12,7 @@ pub use self::limiter::{Limiter, TRACKED_MAX};
 pub use self::rate::Rate;
 pub use self::standing::Standing;
 pub(crate) use self::tally::Tally;
-use crate::version::Version;
+use crate::callers::version::Version;
 
 /// The default maximum of mapping jobs in a request without a key: 10, since existing clients send
 /// as many (contract 14.1).
