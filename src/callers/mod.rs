@@ -8,4 +8,4 @@ pub mod limits;
 pub mod version;
 
 pub use self::caller::Peer;
-pub(crate) use self::caller::{Caller, Digest, KeyId, WIDE_NETWORK_BITS};
+pub(crate) use self::caller::{Caller, Digest, KeyId};
